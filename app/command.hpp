@@ -1,0 +1,60 @@
+// What a command of the program is, and what commands share. The commands are rows in commands.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "job/job.hpp"
+
+namespace dmlop::app {
+
+/// Runs a command whose options were parsed; returns the exit code.
+using Action = std::function<int()>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  const char* examples;              // complete command lines, one per line
+  Action (*add)(CLI::App& command);  // declares options, returns what they set in motion
+  bool hidden = false;
+};
+
+std::span<const Command> commands();
+
+/// The whole command line, with an action for each command in the order of commands().
+struct CommandLine {
+  CLI::App app;
+  std::vector<Action> actions;
+  CommandLine();
+};
+
+enum class Format { text, json, markdown };
+
+/// --format with text, json and, where `markdown`, markdown. The target must outlive the parse.
+void add_format_option(CLI::App& command, Format& format, bool markdown = false);
+/// --feature-level; a name that is no level is a usage error.
+void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level);
+/// -i NAME=FILE and -o NAME=FILE.
+void add_named_file_option(CLI::App& command, const std::string& names,
+                           std::vector<NamedFile>& files, const std::string& description);
+
+/// The values an option takes, for shell completion; empty for other options.
+std::vector<std::string> choices_of(const CLI::Option& option);
+void set_choices(const CLI::Option& option, std::vector<std::string> choices);
+
+/// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
+int report(const Diagnostics& diagnostics, Format format);
+
+Action add_run(CLI::App& command);
+Action add_check(CLI::App& command);
+Action add_ops(CLI::App& command);
+Action add_inspect(CLI::App& command);
+Action add_schema(CLI::App& command);
+Action add_completion(CLI::App& command);
+Action add_manual(CLI::App& command);
+
+}  // namespace dmlop::app

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "command.hpp"
+#include "exit_codes.hpp"
+
+namespace dmlop::app {
+namespace {
+
+constexpr std::array table{
+    Command{"run", "Run an operator: .npy files in, .npy files out",
+            "dmlop run samples/padding/op.json -o padded.npy\n"
+            "dmlop run samples/slice1/op.json -i InputTensor=samples/slice1/InputTensor.npy -o - "
+            "--cpu > sliced.npy",
+            add_run},
+    Command{"check", "Check descriptions and infer sizes without running anything",
+            "dmlop check samples/slice1/op.json\n"
+            "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1",
+            add_check},
+    Command{"ops", "List the operators, or show one: fields, rules, support, example",
+            "dmlop ops\n"
+            "dmlop ops SLICE1",
+            add_ops},
+    Command{"inspect", "Show what .npy files hold",
+            "dmlop inspect samples/padding/InputTensor.npy\n"
+            "dmlop inspect samples/padding/InputTensor.npy --format json",
+            add_inspect},
+    Command{"schema", "Print the JSON schema of op descriptions, for editors",
+            "dmlop schema > dmlop.schema.json\n"
+            "dmlop schema PADDING",
+            add_schema},
+    Command{"completion", "Print the completion script of a shell",
+            "dmlop completion bash > dmlop.bash\n"
+            "dmlop completion fish > dmlop.fish",
+            add_completion},
+    Command{"manual", "Print the man page", "dmlop manual > dmlop.1", add_manual, true},
+};
+
+std::string indented(const char* lines) {
+  std::string text = "  ";
+  for (const char* at = lines; *at != 0; ++at) {
+    text += *at;
+    if (*at == '\n') text += "  ";
+  }
+  return text;
+}
+
+std::string exit_code_footer() {
+  std::string text = "Exit codes:\n";
+  for (const ExitCodeInfo& info : exit_codes) {
+    std::string code = std::to_string(info.code);
+    text +=
+        "  " + std::string(3 - code.size(), ' ') + code + "  " + std::string(info.meaning) + "\n";
+  }
+  return text +
+         "\nExamples:\n  dmlop run samples/padding/op.json -o padded.npy\n  dmlop ops PADDING";
+}
+
+// Options live as long as the process; CLI11 has no place for the values of one.
+std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
+  static std::map<const CLI::Option*, std::vector<std::string>> registry;
+  return registry;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+}
+
+NamedFile parse_named_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && is_name(std::string_view(text).substr(0, equals))) {
+    return {text.substr(0, equals), text.substr(equals + 1)};
+  }
+  return {"", text};
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return table;
+}
+
+CommandLine::CommandLine()
+    : app("Runs DirectML operators anywhere: JSON and .npy in, .npy out.", "dmlop") {
+  app.set_version_flag("--version", std::string("dmlop ") + DMLOP_VERSION);
+  app.footer(exit_code_footer());
+  app.require_subcommand(1);
+  for (const Command& command : commands()) {
+    CLI::App* parsed = app.add_subcommand(command.name, command.summary);
+    if (command.hidden) parsed->group("");
+    parsed->footer("Examples:\n" + indented(command.examples));
+    actions.push_back(command.add(*parsed));
+  }
+}
+
+void add_format_option(CLI::App& command, Format& format, bool markdown) {
+  std::map<std::string, Format> names{{"text", Format::text}, {"json", Format::json}};
+  if (markdown) names.emplace("markdown", Format::markdown);
+  std::vector<std::string> choices;
+  for (const auto& [name, value] : names) choices.push_back(name);
+  const std::string list = join(choices);
+  CLI::Option* option = command.add_option_function<std::string>(
+      "--format",
+      [&format, names, list](const std::string& name) {
+        const auto found = names.find(name);
+        if (found == names.end())
+          throw CLI::ValidationError("--format", "\"" + name + "\" must be one of " + list);
+        format = found->second;
+      },
+      "Output as " + list);
+  option->type_name("FORMAT");
+  set_choices(*option, std::move(choices));
+}
+
+void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level) {
+  command
+      .add_option_function<std::string>(
+          "--feature-level",
+          [&level](const std::string& name) {
+            level = feature_level_named(name);
+            if (!level) {
+              throw CLI::ValidationError("--feature-level",
+                                         "\"" + name + "\" is no feature level; write 1_0 to 6_4");
+            }
+          },
+          "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else "
+          "6_4)")
+      ->type_name("LEVEL");
+}
+
+void add_named_file_option(CLI::App& command, const std::string& names,
+                           std::vector<NamedFile>& files, const std::string& description) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          names,
+          [&files](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              files.push_back(parse_named_file(text));
+              if (files.back().path.empty())
+                throw CLI::ValidationError("\"" + text + "\" names no file");
+            }
+          },
+          description)
+      ->type_name("[NAME=]FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const auto found = choice_registry().find(&option);
+  return found == choice_registry().end() ? std::vector<std::string>{} : found->second;
+}
+
+void set_choices(const CLI::Option& option, std::vector<std::string> choices) {
+  choice_registry()[&option] = std::move(choices);
+}
+
+}  // namespace dmlop::app

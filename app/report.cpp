@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "exit_codes.hpp"
+
+namespace dmlop::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Diagnostic& diagnostic) {
+  Json json{{"exitCode", static_cast<int>(exit_code_of(diagnostic.kind))},
+            {"message", diagnostic.message}};
+  const auto add = [&json](const char* name, const std::string& text) {
+    if (!text.empty()) json[name] = text;
+  };
+  add("file", diagnostic.file);
+  if (diagnostic.line != 0) {
+    json["line"] = diagnostic.line;
+    json["column"] = diagnostic.column;
+    json["pointer"] = diagnostic.pointer;
+  }
+  add("value", diagnostic.value);
+  add("rule", diagnostic.rule);
+  add("featureLevel", diagnostic.feature_level);
+  add("suggestion", diagnostic.suggestion);
+  return json;
+}
+
+}  // namespace
+
+int report(const Diagnostics& diagnostics, Format format) {
+  const int code = exit_code_of(worst_kind(diagnostics));
+  if (format == Format::json) {
+    Json json{{"status", "error"}, {"exitCode", code}, {"diagnostics", Json::array()}};
+    for (const Diagnostic& diagnostic : diagnostics)
+      json["diagnostics"].push_back(to_json(diagnostic));
+    // Text from files may be no UTF-8; it must not stop the report.
+    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+    std::fprintf(stdout, "%s\n", text.c_str());
+    return code;
+  }
+  for (const Diagnostic& diagnostic : diagnostics) {
+    std::fprintf(stderr, "%s\n", to_text(diagnostic).c_str());
+  }
+  if (diagnostics.size() > 1) std::fprintf(stderr, "%zu errors\n", diagnostics.size());
+  return code;
+}
+
+}  // namespace dmlop::app

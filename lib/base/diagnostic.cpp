@@ -1,0 +1,38 @@
+#include "base/diagnostic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace dmlop {
+
+std::string to_text(const Diagnostic& diagnostic) {
+  std::string text;
+  if (!diagnostic.file.empty()) text += diagnostic.file + ":";
+  if (diagnostic.line != 0) {
+    text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + ":";
+  }
+  if (!text.empty()) text += " ";
+  text += "error: " + diagnostic.message;
+  if (!diagnostic.rule.empty()) text += "\n  rule: " + diagnostic.rule;
+  if (!diagnostic.suggestion.empty()) text += "\n  help: " + diagnostic.suggestion;
+  return text;
+}
+
+void sort_by_position(Diagnostics& diagnostics) {
+  const auto place = [](const Diagnostic& d) { return std::tuple(d.line == 0, d.line, d.column); };
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+}
+
+ErrorKind worst_kind(const Diagnostics& diagnostics) {
+  constexpr std::array order{ErrorKind::io_failed, ErrorKind::invalid_input, ErrorKind::unavailable,
+                             ErrorKind::usage};
+  for (const ErrorKind kind : order) {
+    const auto is_kind = [kind](const Diagnostic& d) { return d.kind == kind; };
+    if (std::any_of(diagnostics.begin(), diagnostics.end(), is_kind)) return kind;
+  }
+  return ErrorKind::invalid_input;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,40 @@
+// Exceptions that end a job. They carry what was being done; findings about a description are
+// values instead (base/diagnostic.hpp). The command line maps each kind to one exit code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dmlop {
+
+enum class ErrorKind {
+  usage,          // the command line itself is wrong
+  invalid_input,  // a JSON file, description or .npy file is wrong
+  unavailable,    // valid, but this build or this machine cannot do it
+  run_failed,     // the device or the computation failed
+  io_failed,      // a file could not be read or written
+  interrupted,    // the user or the system asked to stop
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Calls `action`; an Error that leaves it gains "CONTEXT: " in front of its message.
+template <typename Action>
+decltype(auto) with_context(std::string_view context, Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const Error& error) {
+    throw Error(error.kind(), std::string(context) + ": " + error.what());
+  }
+}
+
+}  // namespace dmlop

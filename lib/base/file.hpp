@@ -1,0 +1,66 @@
+// Files as the tool needs them: inputs mapped, outputs complete or absent. No formats here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dmlop {
+
+/// The bytes of one file, mapped read-only; "-" reads standard input to its end into memory, and
+/// so are pipes and devices read.
+/// Errors: io_failed with the system's reason; invalid_input for a directory.
+class InputFile {
+ public:
+  static InputFile open(const std::string& path);
+
+  InputFile(InputFile&&) noexcept;
+  InputFile& operator=(InputFile&&) noexcept;
+  ~InputFile();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  InputFile() = default;
+  void release() noexcept;
+
+  std::span<const std::byte> bytes_;
+  void* mapping_ = nullptr;
+  std::vector<std::byte> owned_;
+};
+
+/// A file that appears complete under its name or not at all: bytes go to a temporary file in the
+/// same folder, commit() renames it. "-" is standard output: bytes are held back until commit(),
+/// and so they are for a pipe or a device. A link stays a link: what it names is replaced. A
+/// replaced file's permission bits stay. The file ends where the last write ended.
+///
+/// Errors: io_failed with the path, the system's reason and what was being done.
+class OutputFile {
+ public:
+  /// Creates the temporary file and reserves `size` bytes of disk.
+  OutputFile(std::string path, std::uint64_t size);
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  /// Removes the temporary file unless committed.
+  ~OutputFile();
+
+  const std::string& path() const;
+
+  /// Writes `bytes` at `offset`; may be called from several threads for disjoint ranges.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  /// Gives the file its name; whatever had that name is replaced.
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Whether both paths name the same existing file (through links, too).
+bool is_same_file(const std::string& a, const std::string& b);
+
+}  // namespace dmlop

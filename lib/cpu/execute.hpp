@@ -1,0 +1,26 @@
+// The CPU backend: executes a part of a plan on the calling thread. Spreading parts over threads
+// and files is the job's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ops/plan.hpp"
+
+namespace dmlop::cpu {
+
+/// Input buffers in the order of the plan's inputs, in native byte order; any alignment.
+using Inputs = std::span<const std::span<const std::byte>>;
+
+/// Computes output elements [begin, end) of the plan, in row-major order, into `output`, which
+/// holds just these. The inputs must hold all that the plan reads.
+void execute(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+             std::byte* output);
+
+void execute_index_map(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
+                       std::uint64_t end, std::byte* output);
+void execute_lp_pooling(const LpPoolingPlan& plan, Inputs inputs, std::uint64_t begin,
+                        std::uint64_t end, std::byte* output);
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,270 @@
+#include "job/bind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::string_view standard_stream = "-";
+
+std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) {
+  std::vector<std::string> names;
+  for (const FieldSpec& field : spec.fields) {
+    if (field.kind == kind) names.push_back(field.name);
+  }
+  return names;
+}
+
+// A path in a description is relative to its file.
+std::string resolved(const Description& description, const std::string& path) {
+  if (path == standard_stream || description.file() == standard_stream) return path;
+  const std::filesystem::path given(path);
+  if (given.is_absolute()) return path;
+  return (std::filesystem::path(description.file()).parent_path() / given).string();
+}
+
+/// A file for one tensor, and where it was named: in the description or on the command line.
+struct Source {
+  std::string path;
+  const json::Value* written = nullptr;
+};
+
+class Binder {
+ public:
+  Binder(const Description& description, FieldKind kind, Diagnostics& diagnostics)
+      : description_(description),
+        kind_(kind),
+        diagnostics_(diagnostics),
+        names_(tensor_names(*description.spec, kind)) {
+    for (const Binding& binding : description.bindings) {
+      if (is_mine(binding.tensor)) {
+        sources_[binding.tensor] = {resolved(description, binding.path), binding.written};
+      }
+    }
+  }
+
+  void add(const std::vector<NamedFile>& files) {
+    std::vector<std::string> named;
+    for (const NamedFile& file : files) {
+      const std::string tensor = file.tensor.empty() ? only_name(file) : file.tensor;
+      if (tensor.empty()) continue;
+      if (!is_mine(tensor)) {
+        refuse_name(tensor);
+        continue;
+      }
+      if (std::find(named.begin(), named.end(), tensor) != named.end()) {
+        usage(tensor + " is given two files: " + sources_[tensor].path + " and " + file.path,
+              "keep one of them");
+      }
+      named.push_back(tensor);
+      sources_[tensor] = {file.path, nullptr};
+    }
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  const Source* find(const std::string& tensor) const {
+    const auto found = sources_.find(tensor);
+    return found == sources_.end() ? nullptr : &found->second;
+  }
+
+  void require(const std::string& tensor) {
+    if (find(tensor) != nullptr) return;
+    const bool input = kind_ == FieldKind::input_tensor;
+    const std::string option = input ? "-i " : "-o ";
+    usage("no file is given for " + tensor,
+          "add " + option + (names_.size() > 1 ? tensor + "=" : "") +
+              "FILE.npy, or \"bindings\": {\"" + tensor + "\": \"FILE.npy\"} to the description");
+  }
+
+  void usage(std::string message, std::string suggestion) {
+    Diagnostic diagnostic{.kind = ErrorKind::usage,
+                          .file = description_.file(),
+                          .message = std::move(message),
+                          .suggestion = std::move(suggestion)};
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+
+ private:
+  bool is_mine(const std::string& tensor) const {
+    return std::find(names_.begin(), names_.end(), tensor) != names_.end();
+  }
+
+  std::string only_name(const NamedFile& file) {
+    if (names_.size() == 1) return names_.front();
+    usage("which tensor is " + file.path + "? DML_OPERATOR_" + description_.spec->name + " has " +
+              join(names_),
+          "write " + names_.front() + "=" + file.path);
+    return "";
+  }
+
+  void refuse_name(const std::string& tensor) {
+    const std::string nearest = nearest_name(tensor, names_);
+    const std::string what = kind_ == FieldKind::input_tensor ? "input" : "output";
+    usage("DML_OPERATOR_" + description_.spec->name + " has no " + what + " \"" + tensor + "\"",
+          nearest.empty() ? what + "s: " + join(names_) : "did you mean \"" + nearest + "\"?");
+  }
+
+  const Description& description_;
+  FieldKind kind_;
+  Diagnostics& diagnostics_;
+  std::vector<std::string> names_;
+  std::map<std::string, Source> sources_;
+};
+
+// Compares a tensor desc with its file, or takes from the file what the desc leaves out.
+class HeaderMerger {
+ public:
+  HeaderMerger(Description& description, std::string tensor, std::string path,
+               Diagnostics& diagnostics)
+      : description_(description),
+        tensor_(std::move(tensor)),
+        path_(std::move(path)),
+        diagnostics_(diagnostics) {}
+
+  void merge(const NpyHeader& header) {
+    TensorDesc& desc = std::get<TensorDesc>(description_.find(tensor_)->value);
+    merge_type(desc, header);
+    if (desc.strides) {
+      check_strided_buffer(desc, header);
+    } else {
+      merge_sizes(desc, header);
+      if (header.fortran_order && desc.sizes == header.sizes) {
+        desc.strides = fortran_strides(desc.sizes);
+      }
+    }
+  }
+
+ private:
+  void add(const Reference& reference, std::optional<std::size_t> subscript, std::string message,
+           std::string suggestion) {
+    Diagnostic diagnostic = description_.at(reference, subscript, std::move(message));
+    diagnostic.rule = "a tensor desc must agree with its .npy file";
+    diagnostic.suggestion = std::move(suggestion);
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+
+  void merge_type(TensorDesc& desc, const NpyHeader& header) {
+    const std::string found(name_of(header.data_type));
+    if (desc.data_type && *desc.data_type != header.data_type) {
+      const Reference reference{tensor_, "DataType"};
+      add(reference, std::nullopt,
+          tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
+              " has " + found,
+          "write \"" + found + "\", or bind another file");
+    }
+    desc.data_type = header.data_type;
+  }
+
+  void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
+    if (!desc.sizes.empty() && desc.sizes != header.sizes) {
+      add({tensor_, "Sizes"}, std::nullopt,
+          tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
+              list_of(header.sizes),
+          "write " + list_of(header.sizes) + ", or bind another file");
+      return;
+    }
+    desc.sizes = header.sizes;
+  }
+
+  // With strides the file is a plain buffer of elements: it must hold all that they reach.
+  void check_strided_buffer(const TensorDesc& desc, const NpyHeader& header) {
+    if (desc.sizes.empty()) {
+      add({tensor_, "Strides"}, std::nullopt, tensor_ + " has Strides but no Sizes",
+          "write the Sizes: with Strides, a .npy file is a plain buffer whose shape says nothing");
+      return;
+    }
+    const bool usable = desc.strides->size() == desc.sizes.size() &&
+                        std::find(desc.sizes.begin(), desc.sizes.end(), 0U) == desc.sizes.end();
+    if (!usable) return;  // reported by validation
+    const auto needed = reached_elements(desc.sizes, *desc.strides);
+    const std::uint64_t held = element_count(header.sizes).value_or(0);
+    if (!needed || *needed <= held) return;
+    add({tensor_, "Strides"}, std::nullopt,
+        tensor_ + ".Strides reach " + std::to_string(*needed) + " elements, but " + path_ +
+            " has " + std::to_string(held),
+        "sum of (size - 1) * stride, plus 1, must not exceed the file's elements");
+  }
+
+  Description& description_;
+  std::string tensor_;
+  std::string path_;
+  Diagnostics& diagnostics_;
+};
+
+// An Error about a file, as a finding at the place that names the file.
+Diagnostic file_finding(const Description& description, const Source& source, const Error& error) {
+  Diagnostic diagnostic;
+  if (source.written != nullptr) {
+    diagnostic = description.document().at(*source.written, error.what());
+  } else {
+    diagnostic.message = error.what();
+  }
+  diagnostic.kind = error.kind();
+  return diagnostic;
+}
+
+}  // namespace
+
+std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
+                                    Purpose purpose, Diagnostics& diagnostics) {
+  Binder binder(description, FieldKind::input_tensor, diagnostics);
+  binder.add(request.inputs);
+  std::vector<BoundInput> inputs;
+  int from_standard_input = request.description_path == standard_stream ? 1 : 0;
+  for (const std::string& tensor : binder.names()) {
+    const Source* source = binder.find(tensor);
+    if (source == nullptr) {
+      if (purpose == Purpose::run) binder.require(tensor);
+      continue;
+    }
+    if (source->path == standard_stream && ++from_standard_input > 1) {
+      binder.usage("standard input can be read once only", "name a file for " + tensor);
+      continue;
+    }
+    try {
+      NpyFile file = with_context("reading " + tensor + " from " + source->path,
+                                  [&] { return NpyFile::open(source->path); });
+      HeaderMerger(description, tensor, source->path, diagnostics).merge(file.header());
+      inputs.push_back({tensor, std::move(file)});
+    } catch (const Error& error) {
+      diagnostics.push_back(file_finding(description, *source, error));
+    }
+  }
+  return inputs;
+}
+
+std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
+                                      Purpose purpose, Diagnostics& diagnostics) {
+  Binder binder(description, FieldKind::output_tensor, diagnostics);
+  binder.add(request.outputs);
+  Diagnostics ignored;
+  Binder sources(description, FieldKind::input_tensor, ignored);
+  sources.add(request.inputs);
+  std::vector<BoundOutput> outputs;
+  for (const std::string& tensor : binder.names()) {
+    const Source* target = binder.find(tensor);
+    if (target == nullptr) {
+      if (purpose == Purpose::run) binder.require(tensor);
+      continue;
+    }
+    for (const std::string& input : sources.names()) {
+      const Source* source = sources.find(input);
+      if (source == nullptr || !is_same_file(source->path, target->path)) continue;
+      binder.usage(tensor + " and " + input + " are the same file: " + target->path,
+                   "write the output to another file");
+    }
+    if (is_same_file(description.file(), target->path)) {
+      binder.usage(tensor + " would replace the description " + target->path,
+                   "write the output to another file");
+    }
+    outputs.push_back({tensor, target->path});
+  }
+  return outputs;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,17 @@
+// Puts .npy files and tensors together: which file belongs to which tensor, and whether they agree.
+#pragma once
+
+#include "job/job.hpp"
+
+namespace dmlop {
+
+/// Opens the input files, completes the description's inputs from their headers and adds a finding
+/// for each disagreement, unknown name and file that cannot be read.
+std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
+                                    Purpose purpose, Diagnostics& diagnostics);
+
+/// Finds each output's path. An output that is also an input, or the description, is a finding.
+std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
+                                      Purpose purpose, Diagnostics& diagnostics);
+
+}  // namespace dmlop

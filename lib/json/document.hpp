@@ -1,0 +1,74 @@
+// JSON that remembers where everything stands, for messages that name the place. Accepts
+// DxDispatch's dialect: // and /* */ comments and trailing commas. Parsing itself is
+// nlohmann/json's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+
+namespace dmlop::json {
+
+struct Member;
+
+struct Value {
+  enum class Kind { null, boolean, number, string, array, object };
+
+  Kind kind = Kind::null;
+  std::size_t begin = 0;  // bytes [begin, end) of the text
+  std::size_t end = 0;
+  bool boolean = false;
+  std::string text;             // a string's content; a number as written
+  std::vector<Value> items;     // of an array
+  std::vector<Member> members;  // of an object, in file order
+
+  /// The member's value; null when absent or when this is not an object.
+  const Value* find(std::string_view name) const;
+};
+
+struct Member {
+  std::string name;
+  std::size_t begin = 0;  // of the quoted name
+  Value value;
+};
+
+/// "an array", "the string \"x\"", "1.5": how a message calls a value.
+std::string describe(const Value& value);
+
+/// Limits that hold for every document: a larger or deeper file is refused, not parsed.
+inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
+inline constexpr std::size_t max_depth = 64;
+
+class Document {
+ public:
+  /// Parses `text`; on any error adds diagnostics with position and what was expected, and returns
+  /// nothing. Duplicate keys, and nesting deeper than max_depth, are errors.
+  static std::optional<Document> parse(std::string file, std::string text,
+                                       Diagnostics& diagnostics);
+
+  const Value& root() const { return root_; }
+  const std::string& file() const { return file_; }
+
+  /// A finding that points at `value` (a part of this document).
+  Diagnostic at(const Value& value, std::string message) const;
+  /// A finding that points at a member's name.
+  Diagnostic at(const Member& member, std::string message) const;
+
+  /// The bytes of `value` as written.
+  std::string_view source(const Value& value) const;
+
+ private:
+  Diagnostic at_offset(std::size_t offset, std::string message) const;
+  std::string pointer_to(std::size_t offset) const;
+
+  std::string file_;
+  std::string text_;
+  Value root_;
+};
+
+}  // namespace dmlop::json

@@ -1,0 +1,49 @@
+// The .npy format, versions 1 to 3 (NumPy's numpy.lib.format). This file knows bytes and headers,
+// not operators. Nothing a header says is believed before it is checked against the file's size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "tensor/data_type.hpp"
+
+namespace dmlop {
+
+struct NpyHeader {
+  DataType data_type;
+  bool big_endian = false;     // elements need their bytes swapped
+  bool fortran_order = false;  // first dimension fastest
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t data_offset = 0;  // bytes before the first element
+};
+
+/// Reads and checks the header of a whole .npy file's bytes.
+/// Errors: invalid_input with the reason and, where one exists, the remedy.
+NpyHeader parse_npy_header(std::span<const std::byte> file);
+
+/// An opened .npy file: header checked, elements mapped.
+class NpyFile {
+ public:
+  /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
+  static NpyFile open(const std::string& path);
+
+  const NpyHeader& header() const { return header_; }
+  /// The elements in file order and the file's byte order.
+  std::span<const std::byte> data() const;
+  std::uint64_t element_count() const;
+
+ private:
+  NpyFile(InputFile file, NpyHeader header);
+  InputFile file_;
+  NpyHeader header_;
+};
+
+/// The bytes before the elements, as numpy.save writes them for a C-ordered little-endian array.
+/// Every NumPy writes these for up to 8 dimensions; for more, those that leave room for growth do.
+std::string npy_header_bytes(DataType data_type, std::span<const std::uint64_t> sizes);
+
+}  // namespace dmlop

@@ -1,0 +1,26 @@
+// The planner of data movement and the arithmetic of one axis, shared by all backends.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+/// The same movement with as few axes as possible: axes of extent 1 are folded into the offset and
+/// neighbours that move as one are merged. At least one axis remains.
+IndexMapPlan simplified(IndexMapPlan plan);
+
+/// A stretch of an axis along which the source moves evenly: the output indices [o, o + count) read
+/// offset, offset + stride, … or, where outside, the fill.
+struct Piece {
+  std::int64_t offset = 0;  // elements, without the plan's offset
+  std::int64_t stride = 0;
+  std::uint64_t count = 1;
+  bool outside = false;
+};
+
+/// The piece of `axis` that begins at output index o (o < extent), reversals aside.
+Piece piece_at(const IndexMapAxis& axis, std::uint64_t o);
+
+}  // namespace dmlop

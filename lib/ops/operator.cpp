@@ -1,0 +1,45 @@
+#include "ops/operator.hpp"
+
+#include <array>
+
+#include "spec/validate.hpp"
+
+namespace dmlop {
+
+#define DMLOP_OPERATOR(name, plan, check)    \
+  Plan plan(const Description& description); \
+  void check(const Description& description, Diagnostics& diagnostics);
+#include "ops/operators.def"
+#undef DMLOP_OPERATOR
+
+namespace {
+
+constexpr std::array operators{
+#define DMLOP_OPERATOR(name, plan, check) Operator{#name, plan, check},
+#include "ops/operators.def"
+#undef DMLOP_OPERATOR
+};
+
+}  // namespace
+
+const Operator* find_operator(std::string_view name) {
+  for (const Operator& row : operators) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+void check_description(Description& description, Diagnostics& diagnostics) {
+  validate(description, diagnostics);
+  find_operator(description.spec->name)->check(description, diagnostics);
+}
+
+Plan make_plan(const Description& description) {
+  return find_operator(description.spec->name)->plan(description);
+}
+
+Strides input_strides(const TensorDesc& tensor) {
+  return tensor.strides ? *tensor.strides : packed_strides(tensor.sizes);
+}
+
+}  // namespace dmlop

@@ -1,0 +1,67 @@
+// DML_OPERATOR_PADDING: an index map with a boundary on every axis.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ops/index_map.hpp"
+#include "ops/operator.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop {
+namespace {
+
+// In the order of DML_PADDING_MODE.
+constexpr std::array boundaries{Boundary::constant, Boundary::edge, Boundary::reflection,
+                                Boundary::symmetric, Boundary::wrap};
+
+constexpr std::int64_t constant_mode = 0;
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", value);
+  return text.data();
+}
+
+}  // namespace
+
+/// PaddingValue, truncated toward zero, must fit an integer tensor's type. (DirectML stores what
+/// its cast happens to give.)
+void check_padding_value(const Description& description, Diagnostics& diagnostics) {
+  const Field& mode = *description.find("PaddingMode");
+  const auto* mode_value = std::get_if<std::int64_t>(&mode.value);
+  const auto* value = std::get_if<double>(&description.find("PaddingValue")->value);
+  const auto type = description.tensor("InputTensor").data_type;
+  if (mode_value == nullptr || *mode_value != constant_mode || value == nullptr || !type) return;
+  if (converts_to(*type, *value)) return;
+  Diagnostic diagnostic = description.at({"PaddingValue", ""}, std::nullopt,
+                                         "PaddingValue is " + number_text(*value) +
+                                             ", which does not fit " + std::string(name_of(*type)));
+  diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) +
+                    "; PaddingValue is truncated toward zero";
+  diagnostics.push_back(std::move(diagnostic));
+}
+
+Plan plan_padding(const Description& description) {
+  const TensorDesc& input = description.tensor("InputTensor");
+  const TensorDesc& output = description.tensor("OutputTensor");
+  const auto mode = static_cast<std::size_t>(description.integer("PaddingMode"));
+  const auto& start = description.integers("StartPadding");
+  const Strides strides = input_strides(input);
+
+  IndexMapPlan plan{.element_size = size_of(*input.data_type)};
+  for (std::size_t i = 0; i < output.sizes.size(); ++i) {
+    plan.axes.push_back({.extent = output.sizes[i],
+                         .stride = static_cast<std::int64_t>(strides[i]),
+                         .boundary = boundaries[mode],
+                         .start_padding = static_cast<std::uint64_t>(start[i]),
+                         .input_extent = input.sizes[i]});
+  }
+  if (boundaries[mode] == Boundary::constant) {
+    plan.fill = element_from(*input.data_type, description.number("PaddingValue", 0));
+  }
+  return simplified(std::move(plan));
+}
+
+}  // namespace dmlop

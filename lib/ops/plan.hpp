@@ -1,0 +1,74 @@
+// What a backend executes: one family's parameters, free of operators, files and devices. The CPU
+// and every GPU execute the same plans. Outputs are packed; inputs have any strides, in elements.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/data_type.hpp"
+
+namespace dmlop {
+
+/// How an axis continues beyond its input (DML_PADDING_MODE); `none` never leaves it.
+enum class Boundary : std::uint8_t { none, constant, edge, reflection, symmetric, wrap };
+
+/// One output axis of an index map: for output index o the source index is
+///   none: o;  otherwise boundary(o - start_padding) within [0, input_extent)
+/// and the source offset is that index times `stride` (negative strides walk backwards).
+struct IndexMapAxis {
+  std::uint64_t extent = 1;  // output elements
+  std::int64_t stride = 0;   // input elements per source index
+  Boundary boundary = Boundary::none;
+  std::uint64_t start_padding = 0;
+  std::uint64_t input_extent = 1;    // source indices, where boundary is not none
+  std::uint64_t lengths_stride = 0;  // of the lengths tensor of a reversal
+  bool operator==(const IndexMapAxis&) const = default;
+};
+
+/// Reversal of the first elements along one axis; how many stands in a second input.
+struct Reversal {
+  std::size_t axis;       // index into IndexMapPlan::axes
+  DataType lengths_type;  // UInt32 or UInt64
+  bool operator==(const Reversal&) const = default;
+};
+
+/// Data movement where each axis maps on its own: out[o0, o1…] = in[offset + f0(o0) + f1(o1)…], or
+/// the fill where a constant boundary is outside. Elements are moved by size, bit for bit.
+struct IndexMapPlan {
+  std::size_t element_size = 4;
+  std::int64_t offset = 0;          // elements
+  std::vector<IndexMapAxis> axes;   // outermost first; at least one
+  std::array<std::byte, 8> fill{};  // one element, in its first bytes
+  std::optional<Reversal> reversal;
+};
+
+struct PoolingAxis {
+  std::uint64_t input_extent = 1;
+  std::uint64_t output_extent = 1;
+  std::uint64_t input_stride = 0;  // elements
+  std::uint64_t window = 1;
+  std::uint64_t window_stride = 1;
+  std::uint64_t start_padding = 0;
+};
+
+/// Lp norms of windows over the three innermost axes (the outermost of them 1 for 4-D tensors).
+struct LpPoolingPlan {
+  DataType data_type = DataType::Float32;
+  std::array<std::uint64_t, 2> batch_extents{1, 1};  // batch, channel
+  std::array<std::uint64_t, 2> batch_strides{0, 0};  // of the input, elements
+  std::array<PoolingAxis, 3> axes;                   // depth, height, width
+  std::uint64_t p = 2;
+};
+
+using Plan = std::variant<IndexMapPlan, LpPoolingPlan>;
+
+/// Elements of the plan's output; bytes of each.
+std::uint64_t output_elements(const Plan& plan);
+std::size_t output_element_size(const Plan& plan);
+
+}  // namespace dmlop

@@ -1,0 +1,378 @@
+#include "spec/description.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "spec/field_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+const std::vector<std::string>& data_type_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const DataTypeInfo& type : data_types) list.emplace_back(type.name);
+    return list;
+  }();
+  return names;
+}
+
+// `desc` or `Desc`, `type` or `Type`: DxDispatch takes both.
+const json::Value* find_either(const json::Value& object, const char* name, const char* other) {
+  const json::Value* found = object.find(name);
+  return found != nullptr ? found : object.find(other);
+}
+
+class TensorReader {
+ public:
+  TensorReader(FieldReader& reader, std::string name) : reader_(reader), name_(std::move(name)) {}
+
+  std::optional<TensorDesc> read(const json::Value& value) {
+    const json::Value* object = &value;
+    if (const json::Value* nested = value.find("Desc")) object = nested;
+    if (object->kind != Kind::object) {
+      reader_.expected(*object, name_,
+                       "an object such as {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}");
+      return std::nullopt;
+    }
+    if (object != &value) {
+      reader_.refuse_unknown(value, {"Type", "Desc"}, name_);
+      read_type(value);
+    } else {
+      read_type(value);
+    }
+    reader_.refuse_unknown(*object,
+                           {"Type", "DataType", "Flags", "DimensionCount", "Sizes", "Strides",
+                            "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"},
+                           "a tensor desc");
+    read_data_type(*object);
+    read_layout(*object);
+    read_buffer(*object);
+    return desc_;
+  }
+
+ private:
+  void read_type(const json::Value& object) {
+    const json::Value* value = object.find("Type");
+    if (value == nullptr) return;
+    reader_.name_of(*value, name_ + ".Type", {"BUFFER"}, "DML_TENSOR_TYPE_");
+  }
+
+  void read_data_type(const json::Value& object) {
+    const json::Value* value = object.find("DataType");
+    if (value == nullptr) return;
+    const auto index =
+        reader_.name_of(*value, name_ + ".DataType", data_type_names(), "DML_TENSOR_DATA_TYPE_");
+    if (index) desc_.data_type = data_types[*index].type;
+  }
+
+  void read_layout(const json::Value& object) {
+    if (const json::Value* value = object.find("Sizes")) {
+      const auto sizes = reader_.uint_array(*value, name_ + ".Sizes");
+      if (sizes) desc_.sizes.assign(sizes->begin(), sizes->end());
+      if (sizes && sizes->empty())
+        reader_.expected(*value, name_ + ".Sizes", "one size per dimension");
+    }
+    if (const json::Value* value = object.find("Strides"); value && value->kind != Kind::null) {
+      const auto strides = reader_.uint_array(*value, name_ + ".Strides");
+      if (strides && !strides->empty()) desc_.strides.emplace(strides->begin(), strides->end());
+    }
+    if (const json::Value* value = object.find("DimensionCount")) {
+      const auto count = reader_.uint(*value, name_ + ".DimensionCount");
+      if (count) desc_.dimension_count = static_cast<std::size_t>(*count);
+    }
+  }
+
+  void read_buffer(const json::Value& object) {
+    constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
+    if (const json::Value* value = object.find("TotalTensorSizeInBytes")) {
+      const auto bytes =
+          reader_.integer(*value, name_ + ".TotalTensorSizeInBytes", "UINT64", 0, int64_max);
+      if (bytes && *bytes != 0) desc_.total_size_in_bytes = static_cast<std::uint64_t>(*bytes);
+    }
+    if (const json::Value* value = object.find("GuaranteedBaseOffsetAlignment")) {
+      const auto bytes = reader_.uint(*value, name_ + ".GuaranteedBaseOffsetAlignment");
+      desc_.base_offset_alignment = static_cast<std::uint64_t>(bytes.value_or(0));
+    }
+    if (const json::Value* value = object.find("Flags")) read_flags(*value);
+  }
+
+  void read_flags(const json::Value& value) {
+    const std::vector<std::string> names{"NONE", "OWNED_BY_DML"};
+    const auto read_one = [&](const json::Value& flag) {
+      const auto index = reader_.name_of(flag, name_ + ".Flags", names, "DML_TENSOR_FLAG_");
+      if (index) desc_.flags.push_back(names[*index]);
+    };
+    if (value.kind != Kind::array) return read_one(value);
+    for (const json::Value& flag : value.items) read_one(flag);
+  }
+
+  FieldReader& reader_;
+  std::string name_;
+  TensorDesc desc_;
+};
+
+}  // namespace
+
+class DescriptionReader {
+ public:
+  DescriptionReader(Description& description, json::Document document, Diagnostics& diagnostics)
+      : description_(description), diagnostics_(diagnostics) {
+    description_.document_ = std::make_shared<const json::Document>(std::move(document));
+    reader_.emplace(*description_.document_, diagnostics_);
+  }
+
+  bool read(std::optional<FeatureLevel> level) {
+    const json::Value& root = description_.document().root();
+    if (root.kind != Kind::object) {
+      reader_->expected(root, "the description", "an object with \"type\" and \"desc\"");
+      return false;
+    }
+    if (!read_operator(root)) return false;
+    description_.fields_object_ = find_either(root, "Desc", "desc");
+    const bool inline_fields = description_.fields_object_ == nullptr;
+    if (inline_fields) description_.fields_object_ = &root;
+    if (description_.fields_object().kind != Kind::object) {
+      reader_->expected(description_.fields_object(), "desc",
+                        "an object with the operator's fields");
+      return false;
+    }
+    read_options(root, inline_fields);
+    if (level) description_.feature_level = *level;
+    for (const FieldSpec& field : description_.spec->fields) read_field(field);
+    require_fields();
+    return true;
+  }
+
+ private:
+  bool read_operator(const json::Value& root) {
+    const json::Value* type = find_either(root, "Type", "type");
+    if (type == nullptr) {
+      Diagnostic diagnostic = description_.document().at(root, "the field \"type\" is missing");
+      diagnostic.value.clear();
+      diagnostic.suggestion =
+          "write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`";
+      reader_->add(std::move(diagnostic));
+      return false;
+    }
+    if (type->kind != Kind::string) {
+      reader_->expected(*type, "type", "the name of an operator");
+      return false;
+    }
+    std::string_view name = type->text;
+    constexpr std::string_view prefix = "DML_OPERATOR_";
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    description_.spec = find_spec(name);
+    if (description_.spec == nullptr) refuse_operator(*type, name);
+    return description_.spec != nullptr;
+  }
+
+  void refuse_operator(const json::Value& type, std::string_view name) {
+    const auto& known = known_operators();
+    const std::string implemented = "operators here: " + join(specified_operators());
+    Diagnostic diagnostic;
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      diagnostic = description_.document().at(
+          type, "DML_OPERATOR_" + std::string(name) + " is not implemented");
+      diagnostic.kind = ErrorKind::unavailable;
+    } else {
+      diagnostic = description_.document().at(
+          type, "type is " + json::describe(type) + ", which is no operator of DirectML");
+      const std::string nearest = nearest_name(name, known);
+      if (!nearest.empty()) diagnostic.suggestion = "did you mean \"" + nearest + "\"?";
+    }
+    diagnostic.rule = implemented;
+    reader_->add(std::move(diagnostic));
+  }
+
+  // What stands beside the operator's fields.
+  void read_options(const json::Value& root, bool inline_fields) {
+    std::vector<std::string> known{"type",    "Type",           "desc",
+                                   "Desc",    "bindings",       "featureLevel",
+                                   "$schema", "dmlCompileType", "executionFlags"};
+    std::vector<std::string> fields = description_.spec->field_names();
+    if (inline_fields) {
+      known.insert(known.end(), fields.begin(), fields.end());
+    } else {
+      reader_->refuse_unknown(description_.fields_object(), fields,
+                              "DML_OPERATOR_" + description_.spec->name);
+    }
+    reader_->refuse_unknown(root, known, "an op description");
+    if (const json::Value* value = root.find("featureLevel")) read_feature_level(*value);
+    if (const json::Value* value = root.find("bindings")) read_bindings(*value);
+    if (const json::Value* value = root.find("$schema")) reader_->string(*value, "$schema");
+    if (const json::Value* value = root.find("dmlCompileType")) {
+      reader_->name_of(*value, "dmlCompileType", {"DmlCompileOp", "DmlCompileGraph"}, "");
+    }
+    if (const json::Value* value = root.find("executionFlags")) read_execution_flags(*value);
+  }
+
+  // They change how DirectML computes, not what: known names are accepted without effect.
+  void read_execution_flags(const json::Value& value) {
+    const auto read_one = [&](const json::Value& flag) {
+      reader_->name_of(flag, "executionFlags",
+                       {"NONE", "ALLOW_HALF_PRECISION_COMPUTATION", "DISABLE_META_COMMANDS",
+                        "DESCRIPTORS_VOLATILE"},
+                       "DML_EXECUTION_FLAG_");
+    };
+    if (value.kind != Kind::array) return read_one(value);
+    for (const json::Value& flag : value.items) read_one(flag);
+  }
+
+  void read_feature_level(const json::Value& value) {
+    const auto level = value.kind == Kind::string ? feature_level_named(value.text) : std::nullopt;
+    if (!level) {
+      reader_->expected(value, "featureLevel", "a feature level from \"1_0\" to \"6_4\"");
+      return;
+    }
+    description_.feature_level = *level;
+  }
+
+  void read_bindings(const json::Value& object) {
+    if (object.kind != Kind::object) {
+      reader_->expected(object, "bindings", "an object such as {\"InputTensor\": \"x.npy\"}");
+      return;
+    }
+    std::vector<std::string> tensors;
+    for (const FieldSpec& field : description_.spec->fields) {
+      if (field.is_tensor()) tensors.push_back(field.name);
+    }
+    reader_->refuse_unknown(object, tensors, "bindings of DML_OPERATOR_" + description_.spec->name);
+    for (const json::Member& member : object.members) {
+      if (std::find(tensors.begin(), tensors.end(), member.name) == tensors.end()) continue;
+      const auto path = reader_->string(member.value, "bindings." + member.name);
+      if (path && path->empty())
+        reader_->expected(member.value, "bindings." + member.name, "a path");
+      if (path && !path->empty()) {
+        description_.bindings.push_back({member.name, *path, &member.value});
+      }
+    }
+  }
+
+  void read_field(const FieldSpec& spec) {
+    Field& field = description_.fields.emplace_back(Field{&spec, {}, nullptr});
+    if (spec.is_tensor()) field.value = TensorDesc{};
+    field.written = description_.fields_object().find(spec.name);
+    if (field.written == nullptr) return;
+    const json::Value& value = *field.written;
+    const auto keep = [&](auto read) {
+      if (read) field.value = *read;
+    };
+    switch (spec.kind) {
+      case FieldKind::input_tensor:
+      case FieldKind::output_tensor:
+        return keep(TensorReader(*reader_, spec.name).read(value));
+      case FieldKind::enumeration:
+        return keep(read_enum(spec, value));
+      case FieldKind::uint:
+        return keep(reader_->uint(value, spec.name));
+      case FieldKind::float32:
+        return keep(reader_->float32(value, spec.name));
+      case FieldKind::uint_array:
+        return keep(reader_->uint_array(value, spec.name));
+      case FieldKind::int_array:
+        return keep(reader_->int_array(value, spec.name));
+    }
+  }
+
+  std::optional<std::int64_t> read_enum(const FieldSpec& spec, const json::Value& value) {
+    const std::vector<EnumValue>& values = enum_values(spec.enum_name);
+    std::vector<std::string> names;
+    for (const EnumValue& entry : values) names.push_back(entry.name);
+    const auto index = reader_->name_of(value, spec.name, names, spec.enum_name + "_");
+    return index ? std::optional(values[*index].value) : std::nullopt;
+  }
+
+  // Tensors come from files or inference and counts from their arrays; all else must be written.
+  void require_fields() {
+    for (const Field& field : description_.fields) {
+      const FieldSpec& spec = *field.spec;
+      const auto counts = [&](const FieldSpec& other) { return other.count_field == spec.name; };
+      const auto& all = description_.spec->fields;
+      const bool is_count = std::any_of(all.begin(), all.end(), counts);
+      if (field.written != nullptr || spec.is_tensor() || is_count || spec.optional_when) continue;
+      Diagnostic diagnostic = description_.document().at(
+          description_.fields_object(), "the field \"" + spec.name + "\" is missing");
+      diagnostic.value.clear();
+      diagnostic.rule = spec.name + ": " + spec.text;
+      reader_->add(std::move(diagnostic));
+    }
+  }
+
+  Description& description_;
+  Diagnostics& diagnostics_;
+  std::optional<FieldReader> reader_;
+};
+
+std::optional<Description> read_description(std::string file, std::string text,
+                                            std::optional<FeatureLevel> level,
+                                            Diagnostics& diagnostics) {
+  auto document = json::Document::parse(std::move(file), std::move(text), diagnostics);
+  if (!document) return std::nullopt;
+  Description description;
+  DescriptionReader reader(description, std::move(*document), diagnostics);
+  if (!reader.read(level)) return std::nullopt;
+  return description;
+}
+
+Field* Description::find(std::string_view name) {
+  for (Field& field : fields) {
+    if (field.spec->name == name) return &field;
+  }
+  return nullptr;
+}
+
+const Field* Description::find(std::string_view name) const {
+  return const_cast<Description*>(this)->find(name);
+}
+
+const TensorDesc& Description::tensor(std::string_view name) const {
+  return std::get<TensorDesc>(find(name)->value);
+}
+
+std::int64_t Description::integer(std::string_view name) const {
+  return std::get<std::int64_t>(find(name)->value);
+}
+
+double Description::number(std::string_view name, double otherwise) const {
+  const double* value = std::get_if<double>(&find(name)->value);
+  return value != nullptr ? *value : otherwise;
+}
+
+const std::vector<std::int64_t>& Description::integers(std::string_view name) const {
+  return std::get<std::vector<std::int64_t>>(find(name)->value);
+}
+
+Diagnostic Description::at(const Reference& reference, std::optional<std::size_t> subscript,
+                           std::string message) const {
+  const Field* field = find(reference.field);
+  const json::Value* place = field != nullptr ? field->written : nullptr;
+  if (place == nullptr) {
+    Diagnostic diagnostic = document_->at(fields_object(), std::move(message));
+    diagnostic.value.clear();
+    return diagnostic;
+  }
+  if (const json::Value* nested = place->find("Desc")) place = nested;
+  const json::Value* attribute =
+      reference.attribute.empty() ? nullptr : place->find(reference.attribute);
+  if (attribute == nullptr && reference.attribute == "DimensionCount")
+    attribute = place->find("Sizes");
+  if (attribute != nullptr) place = attribute;
+  if (subscript && *subscript < place->items.size()) place = &place->items[*subscript];
+  return document_->at(*place, std::move(message));
+}
+
+bool Description::is_written(const Reference& reference) const {
+  const Field* field = find(reference.field);
+  if (field == nullptr || field->written == nullptr) return false;
+  if (reference.attribute.empty()) return true;
+  const json::Value* nested = field->written->find("Desc");
+  const json::Value& object = nested != nullptr ? *nested : *field->written;
+  return object.find(reference.attribute) != nullptr ||
+         (reference.attribute == "DimensionCount" && object.find("Sizes") != nullptr);
+}
+
+}  // namespace dmlop

@@ -1,0 +1,152 @@
+#include "spec/field_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
+
+// After this many findings in one array the rest are counted, not listed.
+constexpr int array_findings_max = 8;
+
+}  // namespace
+
+void FieldReader::expected(const json::Value& value, const std::string& name,
+                           const std::string& what, std::string suggestion) {
+  Diagnostic diagnostic =
+      document_.at(value, name + " is " + json::describe(value) + ", must be " + what);
+  diagnostic.suggestion = std::move(suggestion);
+  add(std::move(diagnostic));
+}
+
+std::optional<std::int64_t> FieldReader::integer(const json::Value& value, const std::string& name,
+                                                 std::string_view type, std::int64_t low,
+                                                 std::int64_t high) {
+  const std::string what = "an integer from " + std::to_string(low) + " to " +
+                           std::to_string(high) + " (" + std::string(type) + ")";
+  if (value.kind != json::Value::Kind::number) {
+    expected(value, name, what);
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  const char* end = value.text.data() + value.text.size();
+  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
+  if (error != std::errc{} || stop != end || number < low || number > high) {
+    expected(value, name, what);
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<std::int64_t> FieldReader::uint(const json::Value& value, const std::string& name) {
+  return integer(value, name, "UINT", 0, uint_max);
+}
+
+std::optional<std::vector<std::int64_t>> FieldReader::integers(const json::Value& value,
+                                                               const std::string& name,
+                                                               std::string_view type,
+                                                               std::int64_t low,
+                                                               std::int64_t high) {
+  if (value.kind != json::Value::Kind::array) {
+    expected(value, name, "an array of " + std::string(type),
+             value.kind == json::Value::Kind::number ? "write [" + value.text + "]" : "");
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> numbers;
+  int findings = 0;
+  for (std::size_t i = 0; i < value.items.size() && findings < array_findings_max; ++i) {
+    const auto number =
+        integer(value.items[i], name + "[" + std::to_string(i) + "]", type, low, high);
+    if (!number) ++findings;
+    numbers.push_back(number.value_or(low));
+  }
+  return findings == 0 ? std::optional(numbers) : std::nullopt;
+}
+
+std::optional<std::vector<std::int64_t>> FieldReader::uint_array(const json::Value& value,
+                                                                 const std::string& name) {
+  return integers(value, name, "UINT", 0, uint_max);
+}
+
+std::optional<std::vector<std::int64_t>> FieldReader::int_array(const json::Value& value,
+                                                                const std::string& name) {
+  return integers(value, name, "INT", std::numeric_limits<std::int32_t>::min(),
+                  std::numeric_limits<std::int32_t>::max());
+}
+
+std::optional<double> FieldReader::float32(const json::Value& value, const std::string& name) {
+  const std::string what = "a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)";
+  if (value.kind == json::Value::Kind::string) {
+    std::string word = value.text;
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (word == "inf") return std::numeric_limits<double>::infinity();
+    if (word == "-inf") return -std::numeric_limits<double>::infinity();
+    if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (value.kind != json::Value::Kind::number) {
+    expected(value, name, what);
+    return std::nullopt;
+  }
+  double number = 0;
+  const char* end = value.text.data() + value.text.size();
+  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
+  const bool too_small = error == std::errc::result_out_of_range && std::abs(number) < 1;
+  const float narrow = too_small ? 0.0F : static_cast<float>(number);
+  if ((error != std::errc{} && !too_small) || std::isinf(narrow)) {
+    const std::string infinity = value.text.starts_with('-') ? "\"-inf\"" : "\"inf\"";
+    expected(value, name, "within the range of FLOAT (up to 3.4028235e38)",
+             "write " + infinity + " for infinity");
+    return std::nullopt;
+  }
+  return narrow;
+}
+
+std::optional<std::size_t> FieldReader::name_of(const json::Value& value, const std::string& name,
+                                                const std::vector<std::string>& names,
+                                                const std::string& prefix) {
+  if (value.kind != json::Value::Kind::string) {
+    expected(value, name, "one of " + join(names));
+    return std::nullopt;
+  }
+  std::string_view text = value.text;
+  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text) return i;
+  }
+  const std::string nearest = nearest_name(text, names);
+  expected(value, name, "one of " + join(names),
+           nearest.empty() ? "" : "did you mean \"" + nearest + "\"?");
+  return std::nullopt;
+}
+
+std::optional<std::string> FieldReader::string(const json::Value& value, const std::string& name) {
+  if (value.kind == json::Value::Kind::string) return value.text;
+  expected(value, name, "a string");
+  return std::nullopt;
+}
+
+void FieldReader::refuse_unknown(const json::Value& object, const std::vector<std::string>& known,
+                                 const std::string& where) {
+  int findings = 0;
+  for (const json::Member& member : object.members) {
+    if (std::find(known.begin(), known.end(), member.name) != known.end()) continue;
+    if (++findings > array_findings_max) break;
+    const std::string shown = member.name.substr(0, 60);
+    const std::string nearest = nearest_name(member.name, known);
+    Diagnostic diagnostic =
+        document_.at(member, "unknown field \"" + shown + "\"" +
+                                 (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
+    diagnostic.value = shown;
+    diagnostic.rule = where + " has the fields " + join(known);
+    add(std::move(diagnostic));
+  }
+}
+
+}  // namespace dmlop

@@ -1,0 +1,54 @@
+// Reads JSON values as the types of DirectML's fields. Every number is checked from its own text:
+// 1.5, -1 and 4294967296 are findings, never conversions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.hpp"
+#include "spec/spec.hpp"
+
+namespace dmlop {
+
+class FieldReader {
+ public:
+  FieldReader(const json::Document& document, Diagnostics& diagnostics)
+      : document_(document), diagnostics_(diagnostics) {}
+
+  /// An integer in [low, high]; `name` is what messages call it, `type` the field's C type.
+  std::optional<std::int64_t> integer(const json::Value& value, const std::string& name,
+                                      std::string_view type, std::int64_t low, std::int64_t high);
+  std::optional<std::int64_t> uint(const json::Value& value, const std::string& name);
+  std::optional<std::vector<std::int64_t>> uint_array(const json::Value& value,
+                                                      const std::string& name);
+  std::optional<std::vector<std::int64_t>> int_array(const json::Value& value,
+                                                     const std::string& name);
+  /// A number that fits FLOAT, or "inf", "-inf", "nan" in any case.
+  std::optional<double> float32(const json::Value& value, const std::string& name);
+  /// One of `names`, with or without `prefix`; its index.
+  std::optional<std::size_t> name_of(const json::Value& value, const std::string& name,
+                                     const std::vector<std::string>& names,
+                                     const std::string& prefix);
+  std::optional<std::string> string(const json::Value& value, const std::string& name);
+
+  /// Adds a finding for every member whose name is not in `known`, with the nearest one.
+  void refuse_unknown(const json::Value& object, const std::vector<std::string>& known,
+                      const std::string& where);
+  void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
+
+  /// "the string "x", must be WHAT" as a finding at `value`.
+  void expected(const json::Value& value, const std::string& name, const std::string& what,
+                std::string suggestion = "");
+
+ private:
+  std::optional<std::vector<std::int64_t>> integers(const json::Value& value,
+                                                    const std::string& name, std::string_view type,
+                                                    std::int64_t low, std::int64_t high);
+
+  const json::Document& document_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace dmlop

@@ -1,0 +1,123 @@
+#include "tensor/element.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "tensor/half.hpp"
+
+namespace dmlop {
+namespace {
+
+struct Half {};
+
+// Calls `action` with a value of the C++ type that stands for `type`.
+template <typename Action>
+decltype(auto) visit_type(DataType type, Action&& action) {
+  switch (type) {
+    case DataType::Float32:
+      return action(float{});
+    case DataType::Float16:
+      return action(Half{});
+    case DataType::UInt32:
+      return action(std::uint32_t{});
+    case DataType::UInt16:
+      return action(std::uint16_t{});
+    case DataType::UInt8:
+      return action(std::uint8_t{});
+    case DataType::Int32:
+      return action(std::int32_t{});
+    case DataType::Int16:
+      return action(std::int16_t{});
+    case DataType::Int8:
+      return action(std::int8_t{});
+    case DataType::Float64:
+      return action(double{});
+    case DataType::UInt64:
+      return action(std::uint64_t{});
+    case DataType::Int64:
+      break;
+  }
+  return action(std::int64_t{});
+}
+
+template <typename T>
+T load(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+template <typename T>
+std::string shortest(T value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return std::string(text.data(), end);
+}
+
+}  // namespace
+
+bool converts_to(DataType type, double value) {
+  return visit_type(type, [value]<typename T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      // 2^63 and 2^64 are doubles, the largest integers are not: compare with one beyond.
+      const double low = static_cast<double>(std::numeric_limits<T>::min());
+      const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      const double truncated = std::trunc(value);
+      return truncated >= low && truncated < beyond;
+    } else {
+      return true;
+    }
+  });
+}
+
+std::array<std::byte, 8> element_from(DataType type, double value) {
+  std::array<std::byte, 8> bytes{};
+  visit_type(type, [&]<typename T>(T) {
+    if constexpr (std::is_same_v<T, Half>) {
+      const std::uint16_t half = half_from_double(value);
+      std::memcpy(bytes.data(), &half, sizeof half);
+    } else {
+      const T element = static_cast<T>(value);
+      std::memcpy(bytes.data(), &element, sizeof element);
+    }
+  });
+  return bytes;
+}
+
+std::string range_text(DataType type) {
+  return visit_type(type, []<typename T>(T) -> std::string {
+    if constexpr (std::is_integral_v<T>) {
+      return std::to_string(std::numeric_limits<T>::min()) + " to " +
+             std::to_string(std::numeric_limits<T>::max());
+    } else {
+      return "any number";
+    }
+  });
+}
+
+std::string element_text(DataType type, const std::byte* bytes) {
+  return visit_type(type, [bytes]<typename T>(T) -> std::string {
+    if constexpr (std::is_same_v<T, Half>) {
+      return shortest(half_to_float(load<std::uint16_t>(bytes)));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return shortest(load<T>(bytes));
+    } else {
+      return std::to_string(load<T>(bytes));
+    }
+  });
+}
+
+double element_value(DataType type, const std::byte* bytes) {
+  return visit_type(type, [bytes]<typename T>(T) -> double {
+    if constexpr (std::is_same_v<T, Half>) {
+      return half_to_float(load<std::uint16_t>(bytes));
+    } else {
+      return static_cast<double>(load<T>(bytes));
+    }
+  });
+}
+
+}  // namespace dmlop

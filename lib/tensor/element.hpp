@@ -1,0 +1,29 @@
+// One element of any type: conversion from FLOAT fields, and to double for display.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "tensor/data_type.hpp"
+
+namespace dmlop {
+
+/// Whether a FLOAT field's value can become an element: always for floating types; for integers it
+/// must be finite and, truncated toward zero, within the type's range.
+bool converts_to(DataType type, double value);
+
+/// The element's bytes, first bytes of the array. Integers truncate toward zero; FLOAT16 rounds to
+/// nearest even, beyond 65504 to infinity. The value must convert (converts_to).
+std::array<std::byte, 8> element_from(DataType type, double value);
+
+/// "0 to 255".
+std::string range_text(DataType type);
+
+/// The element at `bytes` (native byte order) as text that reads back exactly.
+std::string element_text(DataType type, const std::byte* bytes);
+
+/// The element as a double; 64-bit integers may round.
+double element_value(DataType type, const std::byte* bytes);
+
+}  // namespace dmlop
