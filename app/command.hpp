@@ -46,11 +46,16 @@ void add_named_file_option(CLI::App& command, const std::string& names,
 std::vector<std::string> choices_of(const CLI::Option& option);
 void set_choices(const CLI::Option& option, std::vector<std::string> choices);
 
+/// From now on a signal asks the job to stop instead of ending the program at once.
+void stop_jobs_gently();
+
 /// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
 int report(const Diagnostics& diagnostics, Format format);
 
 Action add_run(CLI::App& command);
 Action add_check(CLI::App& command);
+Action add_bench(CLI::App& command);
+Action add_devices(CLI::App& command);
 Action add_ops(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_schema(CLI::App& command);

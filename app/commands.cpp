@@ -19,6 +19,14 @@ constexpr std::array table{
             "dmlop check samples/slice1/op.json\n"
             "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1",
             add_check},
+    Command{"bench", "Measure an operator against the device's own copy rate",
+            "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
+            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",
+            add_bench},
+    Command{"devices", "List the devices that can run operators",
+            "dmlop devices\n"
+            "dmlop devices --format json",
+            add_devices},
     Command{"ops", "List the operators, or show one: fields, rules, support, example",
             "dmlop ops\n"
             "dmlop ops SLICE1",

@@ -1,5 +1,7 @@
 // The program's edge: parses the command line, runs one command, and turns what escapes it into a
 // message and an exit code.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -14,7 +16,12 @@ namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
 
+volatile std::sig_atomic_t running_job = 0;
+
+// A job is asked to stop, so that it removes its temporary file. Before that there is nothing to
+// tidy up, and a second signal is from somebody who will not wait.
 extern "C" void stop_at_signal(int signal) {
+  if (running_job == 0 || received_signal != 0) _exit(128 + signal);
   received_signal = signal;
   request_interruption();
 }
@@ -37,6 +44,24 @@ int refuse_unknown_command(const std::string& word) {
               "commands: " + join(names) + "; see dmlop --help", exit_usage);
 }
 
+// The first argument that the command does not know, with the nearest option.
+std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
+  const auto extras = program.remaining(true);
+  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
+  const auto option = std::find_if(extras.begin(), extras.end(), is_option);
+  if (option == extras.end()) {
+    return "unexpected argument \"" + (extras.empty() ? std::string() : extras.front()) + "\"";
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string word = option->substr(0, option->find('='));
+  const std::string nearest = word.starts_with("--") ? nearest_name(word, names) : "";
+  return "unknown option \"" + word + "\"" +
+         (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+}
+
 int exit_code_for(const Error& error) {
   // 128 + the signal's number, as shells do: 130 for SIGINT.
   if (error.kind() == ErrorKind::interrupted && received_signal != 0) return 128 + received_signal;
@@ -55,8 +80,11 @@ int run_command_line(int argument_count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return line.app.exit(error);
     const auto chosen = line.app.get_subcommands();
-    const std::string name = chosen.empty() ? "" : " " + chosen.front()->get_name();
-    return fail(error.what(), "see dmlop" + name + " --help", exit_usage);
+    const CLI::App& command = chosen.empty() ? line.app : *chosen.front();
+    const std::string name = chosen.empty() ? "" : " " + command.get_name();
+    const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    return fail(is_unknown ? unknown_argument(line.app, command) : error.what(),
+                "see dmlop" + name + " --help", exit_usage);
   }
   for (std::size_t i = 0; i < commands().size(); ++i) {
     if (line.app.got_subcommand(commands()[i].name)) return line.actions[i]();
@@ -65,6 +93,11 @@ int run_command_line(int argument_count, char** arguments) {
 }
 
 }  // namespace
+
+void stop_jobs_gently() {
+  running_job = 1;
+}
+
 }  // namespace dmlop::app
 
 int main(int argument_count, char** arguments) {

@@ -5,7 +5,9 @@
 
 #include "base/text.hpp"
 #include "command.hpp"
+#include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "stopwatch.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -14,9 +16,10 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   JobRequest request;
-  RunOptions run;
+  ExecutionOptions execution;
+  DeviceOptions device;
   Format format = Format::text;
-  bool cpu = false;  // the only device so far
+  bool timings = false;
   bool quiet = false;
 };
 
@@ -25,9 +28,36 @@ bool writes_to_standard_output(const Job& job) {
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
-void print_result(const Job& job, const Options& options) {
+/// Seconds of each phase of one run; the device's own only where it can tell.
+struct Timings {
+  double check = 0;
+  double set_up = 0;
+  double execute_and_write = 0;
+  gpu::DispatchTimes device;
+};
+
+Json to_json(const Timings& timings) {
+  const auto optional_seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"checkSeconds", timings.check},
+          {"setUpSeconds", timings.set_up},
+          {"executeAndWriteSeconds", timings.execute_and_write},
+          {"deviceUploadSeconds", optional_seconds(timings.device.upload)},
+          {"deviceKernelSeconds", optional_seconds(timings.device.kernel)},
+          {"deviceDownloadSeconds", optional_seconds(timings.device.download)}};
+}
+
+void print_timings(const Timings& timings) {
+  const Json json = to_json(timings);
+  for (const auto& [name, value] : json.items()) {
+    std::fprintf(stderr, "%-24s %s\n", name.c_str(), value.is_null() ? "not measured on this device" : value.dump().c_str());
+  }
+}
+
+void print_result(const Job& job, const Options& options, const std::string& device, const Timings& timings) {
+  if (options.timings && options.format == Format::text) print_timings(timings);
   if (options.format == Format::json) {
-    Json json{{"status", "done"}, {"exitCode", 0}, {"device", "cpu"}, {"outputs", Json::array()}};
+    Json json{{"status", "done"}, {"exitCode", 0}, {"device", device}, {"outputs", Json::array()}};
+    if (options.timings) json["timings"] = to_json(timings);
     for (const BoundOutput& output : job.outputs) {
       const TensorDesc& desc = job.description.tensor(output.tensor);
       json["outputs"].push_back({{"name", output.tensor},
@@ -49,6 +79,8 @@ void print_result(const Job& job, const Options& options) {
 }
 
 int run(const Options& options) {
+  Stopwatch clock;
+  Timings timings;
   Diagnostics diagnostics;
   const auto job = prepare_job(options.request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, options.format);
@@ -56,8 +88,14 @@ int run(const Options& options) {
     throw Error(ErrorKind::usage,
                 "--format json and -o - both need standard output; name a file for the output");
   }
-  run_job(*job, options.run);
-  print_result(*job, options);
+  stop_jobs_gently();
+  timings.check = clock.lap();
+  Backend backend(options.device.request());
+  if (!backend.notice().empty() && !options.quiet) std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+  timings.set_up = clock.lap();
+  timings.device = run_job(*job, backend, options.execution);
+  timings.execute_and_write = clock.lap();
+  print_result(*job, options, backend.spec(), timings);
   return exit_done;
 }
 
@@ -74,12 +112,10 @@ Action add_run(CLI::App& command) {
       "An input's .npy file, NAME a tensor field such as InputTensor; - is standard input");
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "An output's .npy file; - is standard output");
-  command.add_flag("--cpu", options->cpu, "Run on the CPU (the only device of this version)");
+  options->device.add_to(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
-  command.add_option("--threads", options->run.threads, "CPU threads (default: all)")
-      ->check(CLI::Range(1U, 4096U))
-      ->type_name("N");
   add_format_option(command, options->format);
+  command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] {
     try {

@@ -9,6 +9,10 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+bool starts_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
 // Longer names are cut: a misspelt name is never this long, and the cost is quadratic.
 constexpr std::size_t longest_compared = 128;
 
@@ -42,6 +46,31 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     }
   }
   return nearest;
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::size_t character_count(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t shown_max = 60;
+  constexpr std::string_view hexadecimal = "0123456789abcdef";
+  std::string shown;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    if (starts_character(c) && ++characters > shown_max) return shown + "...";
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x20 && code != 0x7F) {
+      shown += c;
+    } else {
+      shown += {'\\', 'u', '0', '0', hexadecimal[code / 16], hexadecimal[code % 16]};
+    }
+  }
+  return shown;
 }
 
 }  // namespace dmlop

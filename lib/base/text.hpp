@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,24 @@ std::string join(const Range& parts, std::string_view separator = ", ") {
   return text;
 }
 
-/// "[1, 2, 3]".
+/// "1 value", "2 values".
+std::string counted(std::uint64_t count, std::string_view noun);
+
+/// The number of Unicode characters of UTF-8 text.
+std::size_t character_count(std::string_view text);
+
+/// Text from a file as a message shows it: control characters escaped, cut after 60 characters.
+std::string printable(std::string_view text);
+
+/// "[1, 2, 3]"; of more than 16 numbers the first ones and how many there are.
 template <typename Range>
 std::string list_of(const Range& numbers) {
+  constexpr std::size_t shown_max = 16;
   std::string text = "[";
+  std::size_t shown = 0;
   for (const auto number : numbers) {
-    if (text.size() > 1) text += ", ";
+    if (shown == shown_max) return text + ", ... " + std::to_string(numbers.size()) + " values]";
+    if (shown++ > 0) text += ", ";
     text += std::to_string(number);
   }
   return text + "]";

@@ -52,7 +52,7 @@ struct Reach {
 };
 
 Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
-  const Int begin = static_cast<Int>(o * axis.window_stride) - static_cast<Int>(axis.start_padding);
+  const Int begin = static_cast<Int>(o * axis.window_stride) - axis.start_padding;
   return {std::max<Int>(begin, 0), std::min<Int>(begin + static_cast<Int>(axis.window),
                                                  static_cast<Int>(axis.input_extent))};
 }

@@ -29,7 +29,7 @@ std::string resolved(const Description& description, const std::string& path) {
 
 /// A file for one tensor, and where it was named: in the description or on the command line.
 struct Source {
-  std::string path;
+  std::string path;  // "": named in a way that has its own finding
   const json::Value* written = nullptr;
 };
 
@@ -42,7 +42,9 @@ class Binder {
         names_(tensor_names(*description.spec, kind)) {
     for (const Binding& binding : description.bindings) {
       if (is_mine(binding.tensor)) {
-        sources_[binding.tensor] = {resolved(description, binding.path), binding.written};
+        const bool is_path = !binding.path.empty();
+        sources_[binding.tensor] = {is_path ? resolved(description, binding.path) : "",
+                                    binding.written};
       }
     }
   }
@@ -59,6 +61,8 @@ class Binder {
       if (std::find(named.begin(), named.end(), tensor) != named.end()) {
         usage(tensor + " is given two files: " + sources_[tensor].path + " and " + file.path,
               "keep one of them");
+        sources_[tensor] = {};
+        continue;
       }
       named.push_back(tensor);
       sources_[tensor] = {file.path, nullptr};
@@ -67,18 +71,31 @@ class Binder {
 
   const std::vector<std::string>& names() const { return names_; }
 
+  /// Null where the tensor has no file, or none that can be used.
   const Source* find(const std::string& tensor) const {
     const auto found = sources_.find(tensor);
-    return found == sources_.end() ? nullptr : &found->second;
+    return found == sources_.end() || found->second.path.empty() ? nullptr : &found->second;
+  }
+
+  bool is_named(const std::string& tensor) const {
+    return sources_.contains(tensor) || is_ambiguous_;
   }
 
   void require(const std::string& tensor) {
-    if (find(tensor) != nullptr) return;
+    if (is_named(tensor)) return;
     const bool input = kind_ == FieldKind::input_tensor;
     const std::string option = input ? "-i " : "-o ";
     usage("no file is given for " + tensor,
           "add " + option + (names_.size() > 1 ? tensor + "=" : "") +
               "FILE.npy, or \"bindings\": {\"" + tensor + "\": \"FILE.npy\"} to the description");
+  }
+
+  void refuse_target(const Source& target, std::string message) {
+    usage(std::move(message), "write the output to another file");
+    if (target.written == nullptr) return;
+    diagnostics_.back() =
+        description_.document().at(*target.written, std::move(diagnostics_.back().message));
+    diagnostics_.back().suggestion = "write the output to another file";
   }
 
   void usage(std::string message, std::string suggestion) {
@@ -96,6 +113,7 @@ class Binder {
 
   std::string only_name(const NamedFile& file) {
     if (names_.size() == 1) return names_.front();
+    is_ambiguous_ = true;
     usage("which tensor is " + file.path + "? DML_OPERATOR_" + description_.spec->name + " has " +
               join(names_),
           "write " + names_.front() + "=" + file.path);
@@ -103,8 +121,16 @@ class Binder {
   }
 
   void refuse_name(const std::string& tensor) {
+    const bool is_input = kind_ == FieldKind::input_tensor;
+    const FieldSpec* field = description_.spec->find_field(tensor);
+    if (field != nullptr && field->is_tensor()) {
+      usage(tensor + " is an " + (is_input ? "output" : "input"),
+            "name its file with " + std::string(is_input ? "-o" : "-i"));
+      return;
+    }
     const std::string nearest = nearest_name(tensor, names_);
-    const std::string what = kind_ == FieldKind::input_tensor ? "input" : "output";
+    if (!nearest.empty()) sources_[nearest] = {};
+    const std::string what = is_input ? "input" : "output";
     usage("DML_OPERATOR_" + description_.spec->name + " has no " + what + " \"" + tensor + "\"",
           nearest.empty() ? what + "s: " + join(names_) : "did you mean \"" + nearest + "\"?");
   }
@@ -114,6 +140,7 @@ class Binder {
   Diagnostics& diagnostics_;
   std::vector<std::string> names_;
   std::map<std::string, Source> sources_;
+  bool is_ambiguous_ = false;  // a file was given without a name where several are possible
 };
 
 // Compares a tensor desc with its file, or takes from the file what the desc leaves out.
@@ -140,42 +167,40 @@ class HeaderMerger {
   }
 
  private:
-  void add(const Reference& reference, std::optional<std::size_t> subscript, std::string message,
-           std::string suggestion) {
-    Diagnostic diagnostic = description_.at(reference, subscript, std::move(message));
-    diagnostic.rule = "a tensor desc must agree with its .npy file";
+  void add(std::string attribute, std::string message, std::string suggestion,
+           std::string rule = "a tensor desc must agree with its .npy file") {
+    Diagnostic diagnostic =
+        description_.at({tensor_, std::move(attribute)}, std::nullopt, std::move(message));
+    diagnostic.rule = std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
   }
 
+  // After a finding the desc counts, as it is what other fields were written for.
   void merge_type(TensorDesc& desc, const NpyHeader& header) {
+    if (!desc.data_type) desc.data_type = header.data_type;
+    if (*desc.data_type == header.data_type) return;
     const std::string found(name_of(header.data_type));
-    if (desc.data_type && *desc.data_type != header.data_type) {
-      const Reference reference{tensor_, "DataType"};
-      add(reference, std::nullopt,
-          tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
-              " has " + found,
-          "write \"" + found + "\", or bind another file");
-    }
-    desc.data_type = header.data_type;
+    add("DataType",
+        tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
+            " has " + found,
+        "write \"" + found + "\", or bind another file");
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
-    if (!desc.sizes.empty() && desc.sizes != header.sizes) {
-      add({tensor_, "Sizes"}, std::nullopt,
-          tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
-              list_of(header.sizes),
-          "write " + list_of(header.sizes) + ", or bind another file");
-      return;
-    }
-    desc.sizes = header.sizes;
+    if (desc.sizes.empty()) desc.sizes = header.sizes;
+    if (desc.sizes == header.sizes) return;
+    add("Sizes",
+        tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
+            list_of(header.sizes),
+        "write " + list_of(header.sizes) + ", or bind another file");
   }
 
   // With strides the file is a plain buffer of elements: it must hold all that they reach.
   void check_strided_buffer(const TensorDesc& desc, const NpyHeader& header) {
     if (desc.sizes.empty()) {
-      add({tensor_, "Strides"}, std::nullopt, tensor_ + " has Strides but no Sizes",
-          "write the Sizes: with Strides, a .npy file is a plain buffer whose shape says nothing");
+      add("Strides", tensor_ + " has Strides but no Sizes", "write the Sizes, or leave Strides out",
+          "with Strides a .npy file is a plain buffer, whose shape says nothing");
       return;
     }
     const bool usable = desc.strides->size() == desc.sizes.size() &&
@@ -184,10 +209,11 @@ class HeaderMerger {
     const auto needed = reached_elements(desc.sizes, *desc.strides);
     const std::uint64_t held = element_count(header.sizes).value_or(0);
     if (!needed || *needed <= held) return;
-    add({tensor_, "Strides"}, std::nullopt,
-        tensor_ + ".Strides reach " + std::to_string(*needed) + " elements, but " + path_ +
-            " has " + std::to_string(held),
-        "sum of (size - 1) * stride, plus 1, must not exceed the file's elements");
+    add("Strides",
+        tensor_ + ".Strides reach " + counted(*needed, "element") + ", but " + path_ + " has " +
+            std::to_string(held),
+        "make the Strides or Sizes smaller, or bind a larger file",
+        "(sum of (size - 1) * stride) + 1 elements must be in the file");
   }
 
   Description& description_;
@@ -218,6 +244,8 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
   int from_standard_input = request.description_path == standard_stream ? 1 : 0;
   for (const std::string& tensor : binder.names()) {
     const Source* source = binder.find(tensor);
+    std::get<TensorDesc>(description.find(tensor)->value).has_file =
+        binder.is_named(tensor) || purpose == Purpose::run;
     if (source == nullptr) {
       if (purpose == Purpose::run) binder.require(tensor);
       continue;
@@ -255,12 +283,10 @@ std::vector<BoundOutput> bind_outputs(const Description& description, const JobR
     for (const std::string& input : sources.names()) {
       const Source* source = sources.find(input);
       if (source == nullptr || !is_same_file(source->path, target->path)) continue;
-      binder.usage(tensor + " and " + input + " are the same file: " + target->path,
-                   "write the output to another file");
+      binder.refuse_target(*target, tensor + " and " + input + " are the same file: " + target->path);
     }
     if (is_same_file(description.file(), target->path)) {
-      binder.usage(tensor + " would replace the description " + target->path,
-                   "write the output to another file");
+      binder.refuse_target(*target, tensor + " would replace the description " + target->path);
     }
     outputs.push_back({tensor, target->path});
   }

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
-#include "base/parallel.hpp"
-#include "cpu/execute.hpp"
 #include "job/bind.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
-
-// A thread computes so much at a time: large enough for system calls not to matter, small enough to
-// still be in the cache when it is written.
-constexpr std::uint64_t tile_bytes = std::uint64_t{1} << 20;
 
 std::string read_text(const std::string& path) {
   const InputFile file =
@@ -41,23 +35,6 @@ class NativeInput {
   std::span<const std::byte> bytes_;
 };
 
-void execute_into(const Plan& plan, cpu::Inputs inputs, unsigned threads, std::uint64_t data_offset,
-                  OutputFile& file) {
-  const std::uint64_t size = output_element_size(plan);
-  const std::uint64_t count = output_elements(plan);
-  const std::uint64_t per_tile = tile_bytes / size;
-  const std::uint64_t tiles = (count + per_tile - 1) / per_tile;
-  std::vector<std::vector<std::byte>> buffers(threads);
-  parallel_for(threads, tiles, [&](unsigned worker, std::uint64_t tile) {
-    const std::uint64_t begin = tile * per_tile;
-    const std::uint64_t end = std::min(count, begin + per_tile);
-    auto& buffer = buffers[worker];
-    if (buffer.size() < (end - begin) * size) buffer.resize((end - begin) * size);
-    cpu::execute(plan, inputs, begin, end, buffer.data());
-    file.write_at(data_offset + begin * size, std::span(buffer).first((end - begin) * size));
-  });
-}
-
 }  // namespace
 
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
@@ -73,7 +50,7 @@ std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;
 }
 
-void run_job(const Job& job, const RunOptions& options) {
+gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
   const Plan plan = make_plan(job.description);
   std::vector<NativeInput> natives;
   std::vector<std::span<const std::byte>> inputs;
@@ -88,9 +65,11 @@ void run_job(const Job& job, const RunOptions& options) {
   const std::uint64_t bytes = output_elements(plan) * output_element_size(plan);
   OutputFile file(output.path, header.size() + bytes);
   file.write_at(0, std::as_bytes(std::span(header)));
-  const unsigned threads = options.threads != 0 ? options.threads : hardware_threads();
-  execute_into(plan, inputs, threads, header.size(), file);
+  const auto times = backend.execute(plan, inputs, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
+    file.write_at(header.size() + offset, part);
+  });
   file.commit();
+  return times;
 }
 
 }  // namespace dmlop

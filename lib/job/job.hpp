@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "job/backend.hpp"
 #include "npy/npy.hpp"
 #include "ops/plan.hpp"
 #include "spec/description.hpp"
@@ -50,12 +51,8 @@ enum class Purpose { check, run };  // a run needs a file for every tensor
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics);
 
-struct RunOptions {
-  unsigned threads = 0;  // 0: as many as the machine has
-};
-
-/// Executes the job on the CPU and writes its outputs, all or none.
+/// Executes the job and writes its outputs, all or none.
 /// Errors: io_failed, run_failed, interrupted.
-void run_job(const Job& job, const RunOptions& options);
+gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
 
 }  // namespace dmlop

@@ -5,11 +5,23 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace dmlop::json {
 namespace {
 
+constexpr std::string_view structure = "[]{},:";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// After this many findings of one kind the rest are not listed.
+constexpr std::size_t duplicates_listed = 8;
+
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
 // The end of the string literal that starts at `begin` (a quote): one past its closing quote.
@@ -24,6 +36,22 @@ std::size_t skip_comment(std::string_view text, std::size_t begin) {
   if (text[begin + 1] == '/') return std::min(text.find('\n', begin), text.size());
   const std::size_t close = text.find("*/", begin + 2);
   return close == std::string_view::npos ? close : close + 2;
+}
+
+// The end of the token that starts at `begin`, which is no space and not the end.
+std::size_t skip_token(std::string_view text, std::size_t begin) {
+  if (text[begin] == '"') return skip_string(text, begin);
+  if (structure.find(text[begin]) != std::string_view::npos) return begin + 1;
+  return std::min(text.find_first_of(" \t\r\n,:[]{}", begin), text.size());
+}
+
+// Makes the exponent whose letter stands at `letter` zero. nlohmann ends at a number beyond double;
+// whether a number fits its field is the field's matter, which reads the original text.
+void blank_exponent(std::string& text, std::size_t letter) {
+  if (letter == 0 || !is_digit(text[letter - 1])) return;
+  std::size_t at = letter + 1;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+  for (; at < text.size() && is_digit(text[at]); ++at) text[at] = '0';
 }
 
 // Replaces comments and trailing commas by spaces, so that offsets stay and strict JSON remains.
@@ -48,6 +76,7 @@ std::optional<std::size_t> blank_extensions(std::string& text) {
       ++at;
       continue;
     }
+    if (c == 'e' || c == 'E') blank_exponent(text, at);
     const bool closes = c == ']' || c == '}';
     const bool follows_value = before_comma != 0 && before_comma != '[' && before_comma != '{' &&
                                before_comma != ',' && before_comma != ':';
@@ -60,36 +89,40 @@ std::optional<std::size_t> blank_extensions(std::string& text) {
   return std::nullopt;
 }
 
-// nlohmann/json's words without its prefix: "unexpected '}'; expected string literal".
-std::string reason_of(const nlohmann::json::exception& error) {
-  std::string text = error.what();
-  if (const auto at = text.find(" - "); at != std::string::npos) return text.substr(at + 3);
-  if (const auto at = text.find("] "); at != std::string::npos) return text.substr(at + 2);
-  return text;
+// What nlohmann/json says after "LABEL", up to a semicolon; "" where it does not say it.
+std::string part_after(const std::string& text, std::string_view label) {
+  const std::size_t at = text.find(label);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + label.size();
+  return text.substr(begin, text.find(';', begin) - begin);
 }
 
 // Builds values from nlohmann's events. It reports no positions, so a cursor walks the same text:
 // every event is one token, which the parser has found to be well formed.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Builder(std::string_view text) : text_(text) {}
+  /// `strict` is `text` without the extensions, of the same length.
+  Builder(std::string_view strict, std::string_view text) : strict_(strict), text_(text) {}
 
   Value root;
-  std::string problem;                                          // set when parsing stopped
-  std::size_t problem_at = 0;                                   // offset
+  std::string problem;         // set when parsing stopped
+  std::size_t problem_at = 0;  // offset
+  std::string suggestion;
   std::vector<std::pair<std::size_t, std::string>> duplicates;  // of keys: offset, name
 
   bool null() override { return place(Value::Kind::null) != nullptr; }
   bool boolean(bool flag) override {
-    place(Value::Kind::boolean)->boolean = flag;
-    return true;
+    Value* value = place(Value::Kind::boolean);
+    if (value != nullptr) value->boolean = flag;
+    return value != nullptr;
   }
   bool number_integer(number_integer_t) override { return number(); }
   bool number_unsigned(number_unsigned_t) override { return number(); }
   bool number_float(number_float_t, const string_t&) override { return number(); }
   bool string(string_t& content) override {
-    place(Value::Kind::string)->text = content;
-    return true;
+    Value* value = place(Value::Kind::string);
+    if (value != nullptr) value->text = content;
+    return value != nullptr;
   }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Value::Kind::object); }
@@ -99,42 +132,108 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& name) override {
     const std::size_t begin = next_token();
-    if (!keys_.back().insert(name).second) duplicates.emplace_back(begin, name);
+    if (!keys_.back().insert(name).second && duplicates.size() < duplicates_listed)
+      duplicates.emplace_back(begin, name);
     open_.back()->members.push_back({name, begin, {}});
     return true;
   }
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception& error) override {
-    problem = reason_of(error);
-    problem_at = position == 0 ? 0 : position - 1;
-    if (error.id == 406) {
-      problem_at = next_token();
-      problem = "number " + std::string(text_.substr(problem_at, cursor_ - problem_at)) +
-                " is out of range";
+    const std::size_t stopped = position == 0 ? 0 : position - 1;
+    const std::string reason = error.what();
+    const bool in_token = reason.find(" - invalid ") != std::string::npos;
+    std::size_t token = token_around(stopped, in_token);
+    if (const std::string about = part_after(reason, "invalid string: "); !about.empty()) {
+      const bool is_open = about.starts_with("missing closing quote");
+      if (!is_open) token = stopped;
+      problem = is_open ? "this string has no closing quote"
+                : about.starts_with("ill-formed UTF-8")
+                    ? "this is no UTF-8 text; save the file as UTF-8"
+                    : "invalid string: " + about;
+    } else if (stopped < cursor_ || error.id == 406) {
+      token = stopped < cursor_ ? last_begin_ : token;
+      problem = shown(token) + " is no JSON number that can be read";
+    } else if (const std::string lacks = part_after(reason, "invalid number; "); !lacks.empty()) {
+      problem = shown(token) + " is no number: " + lacks;
+    } else {
+      problem = (token < strict_.size() ? "unexpected " + shown(token) : "the file ends") +
+                "; expected " + expected_at(token, reason);
     }
+    problem_at = token;
+    suggest(token);
     return false;
   }
 
  private:
   // Moves the cursor behind the next token and returns where the token begins.
   std::size_t next_token() {
-    while (cursor_ < text_.size() &&
-           (is_space(text_[cursor_]) || text_[cursor_] == ',' || text_[cursor_] == ':')) {
+    while (cursor_ < strict_.size() &&
+           (is_space(strict_[cursor_]) || strict_[cursor_] == ',' || strict_[cursor_] == ':')) {
       ++cursor_;
     }
-    const std::size_t begin = cursor_;
-    if (begin >= text_.size()) return begin;
-    if (text_[begin] == '"') {
-      cursor_ = skip_string(text_, begin);
-    } else if (std::string_view("[]{}").find(text_[begin]) != std::string_view::npos) {
-      cursor_ = begin + 1;
-    } else {
-      cursor_ = std::min(text_.find_first_of(" \t\r\n,:[]{}", begin), text_.size());
-    }
+    const std::size_t begin = last_begin_ = cursor_;
+    if (begin < strict_.size()) cursor_ = skip_token(strict_, begin);
     return begin;
   }
 
+  // Where the token begins in which the parser stopped at `stopped`. A token that is wrong in itself
+  // may have ended just there.
+  std::size_t token_around(std::size_t stopped, bool in_token) const {
+    if (in_token && stopped > 0) {
+      const std::size_t token = token_at(stopped - 1);
+      if (token < strict_.size() && structure.find(strict_[token]) == std::string_view::npos)
+        return token;
+    }
+    return token_at(stopped);
+  }
+
+  // Where the first token after the cursor begins that ends behind `offset`.
+  std::size_t token_at(std::size_t offset) const {
+    std::size_t at = cursor_;
+    while (true) {
+      while (at < strict_.size() && is_space(strict_[at])) ++at;
+      if (at >= strict_.size()) return at;
+      const std::size_t end = skip_token(strict_, at);
+      if (end > offset) return at;
+      at = end;
+    }
+  }
+
+  std::string shown(std::size_t token) const {
+    if (token >= strict_.size()) return "";
+    const std::string_view text = strict_.substr(token, skip_token(strict_, token) - token);
+    return structure.find(text) == std::string_view::npos ? printable(text)
+                                                          : "'" + std::string(text) + "'";
+  }
+
+  // nlohmann names the part of the grammar it was in.
+  std::string expected_at(std::size_t token, const std::string& reason) const {
+    if (reason.ends_with("expected end of input")) return "the end of the file";
+    std::size_t before = token;
+    while (before > 0 && is_space(strict_[before - 1])) --before;
+    const char previous = before > 0 ? strict_[before - 1] : ' ';
+    const std::string where = part_after(reason, "while parsing ");
+    if (where.starts_with("object key"))
+      return std::string("a field name in double quotes") + (previous == '{' ? " or '}'" : "");
+    if (where.starts_with("object separator")) return "':' and a value";
+    if (where.starts_with("object ")) return "',' or '}'";
+    if (where.starts_with("array ")) return "',' or ']'";
+    return std::string("a value") + (previous == '[' ? " or ']'" : "");
+  }
+
+  void suggest(std::size_t token) {
+    const std::string word = shown(token);
+    std::string lower = word;
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (lower == "nan" || lower.ends_with("inf") || lower.ends_with("infinity")) {
+      suggestion = "write \"nan\", \"inf\" or \"-inf\", with the quotes";
+    } else if (word.size() > 2 && strict_[token] == '\'' && word.ends_with("'")) {
+      suggestion = "write \"" + word.substr(1, word.size() - 2) + "\"";
+    }
+  }
+
+  // Null when the document has too many values.
   Value* place(Value::Kind kind) {
     Value* value = &root;
     if (!open_.empty()) {
@@ -145,17 +244,21 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     value->kind = kind;
     value->begin = next_token();
     value->end = cursor_;
-    return value;
+    if (++value_count_ <= max_values) return value;
+    problem = "more than " + std::to_string(max_values) + " values; this is no op description";
+    problem_at = value->begin;
+    return nullptr;
   }
 
   bool number() {
     Value* value = place(Value::Kind::number);
-    value->text = text_.substr(value->begin, value->end - value->begin);
-    return true;
+    if (value != nullptr) value->text = text_.substr(value->begin, value->end - value->begin);
+    return value != nullptr;
   }
 
   bool open(Value::Kind kind) {
     Value* value = place(kind);
+    if (value == nullptr) return false;
     if (open_.size() == max_depth) {
       problem = "nesting is deeper than " + std::to_string(max_depth) + " levels";
       problem_at = value->begin;
@@ -174,8 +277,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  std::string_view strict_;
   std::string_view text_;
   std::size_t cursor_ = 0;
+  std::size_t last_begin_ = 0;  // where the token before the cursor begins
+  std::size_t value_count_ = 0;
   std::vector<Value*> open_;  // from the root to the innermost open value
   std::vector<std::set<std::string>> keys_;
 };
@@ -210,11 +316,11 @@ std::string describe(const Value& value) {
     case Value::Kind::boolean:
       return value.boolean ? "true" : "false";
     case Value::Kind::number:
-      return value.text;
+      return printable(value.text);
     case Value::Kind::string:
-      return value.text.size() > 60 ? "a long string" : "the string \"" + value.text + "\"";
+      return "the string \"" + printable(value.text) + "\"";
     case Value::Kind::array:
-      return "an array";
+      return value.items.empty() ? "an empty array" : "an array";
     case Value::Kind::object:
       return "an object";
   }
@@ -226,35 +332,50 @@ std::optional<Document> Document::parse(std::string file, std::string text,
   Document document;
   document.file_ = std::move(file);
   document.text_ = std::move(text);
+  if (document.refuse_as_text(diagnostics) || !document.build(diagnostics)) return std::nullopt;
+  return document;
+}
+
+// What is wrong with the text before it is read as JSON.
+bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   const auto refuse = [&](std::size_t offset, std::string message) {
-    diagnostics.push_back(document.at_offset(offset, std::move(message)));
-    diagnostics.back().pointer.clear();
+    diagnostics.push_back(at_offset(offset, std::move(message)));
+    return true;
   };
-  if (document.text_.size() > max_text_bytes) {
-    refuse(0, "the file has " + std::to_string(document.text_.size()) +
-                  " bytes; a JSON description may have at most " + std::to_string(max_text_bytes));
-    return std::nullopt;
+  if (text_.size() > max_text_bytes) {
+    return refuse(0, "the file has " + std::to_string(text_.size()) +
+                         " bytes; a JSON description may have at most " +
+                         std::to_string(max_text_bytes));
   }
-  std::string strict = document.text_;
-  if (strict.starts_with("\xEF\xBB\xBF")) std::fill_n(strict.begin(), 3, ' ');
+  if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
+    return refuse(0, "this is UTF-16 text; save the file as UTF-8");
+  if (const std::size_t nul = text_.find('\0'); nul != std::string::npos)
+    return refuse(nul, "a NUL byte, which no JSON text has; is this file JSON in UTF-8?");
+  return false;
+}
+
+bool Document::build(Diagnostics& diagnostics) {
+  std::string strict = text_;
+  if (strict.starts_with(byte_order_mark)) strict.replace(0, byte_order_mark.size(), "   ");
   if (const auto comment = blank_extensions(strict)) {
-    refuse(*comment, "this /* comment never ends; close it with */");
-    return std::nullopt;
+    diagnostics.push_back(at_offset(*comment, "this /* comment never ends; close it with */"));
+    return false;
   }
-  Builder builder(strict);
+  Builder builder(strict, text_);
   if (!nlohmann::json::sax_parse(strict, &builder)) {
     const bool empty = std::all_of(strict.begin(), strict.end(), is_space);
-    refuse(std::min(builder.problem_at, document.text_.size()),
-           empty ? "the file is empty; expected a JSON object" : "wrong JSON: " + builder.problem);
-    return std::nullopt;
+    diagnostics.push_back(at_offset(std::min(builder.problem_at, text_.size()),
+                                    empty ? "the file is empty; expected a JSON object"
+                                          : "wrong JSON: " + builder.problem));
+    if (!empty) diagnostics.back().suggestion = builder.suggestion;
+    return false;
   }
-  document.root_ = std::move(builder.root);
+  root_ = std::move(builder.root);
   for (const auto& [offset, name] : builder.duplicates) {
-    diagnostics.push_back(
-        document.at_offset(offset, "the field \"" + name + "\" is given twice; keep one of them"));
+    diagnostics.push_back(at_offset(
+        offset, "the field \"" + printable(name) + "\" is given twice; keep one of them"));
   }
-  if (!builder.duplicates.empty()) return std::nullopt;
-  return document;
+  return true;
 }
 
 Diagnostic Document::at(const Value& value, std::string message) const {
@@ -278,14 +399,10 @@ Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   const std::string_view before = std::string_view(text_).substr(0, offset);
   const std::size_t line_begin =
       before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  const auto starts_character = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  };
+  const bool has_mark = line_begin == 0 && before.starts_with(byte_order_mark);
   diagnostic.line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
   diagnostic.column = static_cast<std::uint32_t>(
-      std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_begin), before.end(),
-                    starts_character) +
-      1);
+      character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
   diagnostic.pointer = pointer_to(offset);
   diagnostic.message = std::move(message);
   return diagnostic;

@@ -43,11 +43,12 @@ std::string describe(const Value& value);
 /// Limits that hold for every document: a larger or deeper file is refused, not parsed.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t max_depth = 64;
+inline constexpr std::size_t max_values = 1'000'000;
 
 class Document {
  public:
-  /// Parses `text`; on any error adds diagnostics with position and what was expected, and returns
-  /// nothing. Duplicate keys, and nesting deeper than max_depth, are errors.
+  /// Parses `text`; on a syntax error adds a finding with position and what was expected, and
+  /// returns nothing. A key given twice is a finding, too; its first value counts.
   static std::optional<Document> parse(std::string file, std::string text,
                                        Diagnostics& diagnostics);
 
@@ -63,6 +64,8 @@ class Document {
   std::string_view source(const Value& value) const;
 
  private:
+  bool refuse_as_text(Diagnostics& diagnostics) const;
+  bool build(Diagnostics& diagnostics);
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::string pointer_to(std::size_t offset) const;
 

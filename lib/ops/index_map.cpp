@@ -36,7 +36,7 @@ IndexMapAxis merged(const IndexMapAxis& outer, const IndexMapAxis& inner) {
   IndexMapAxis axis = outer;
   axis.extent = outer.extent * inner.extent;
   axis.stride = inner.stride;
-  axis.start_padding = outer.start_padding * inner.extent;
+  axis.start_padding = outer.start_padding * static_cast<Int>(inner.extent);
   axis.input_extent = outer.boundary == Boundary::none ? 1 : outer.input_extent * inner.extent;
   axis.lengths_stride = inner.lengths_stride;
   return axis;
@@ -91,7 +91,7 @@ Piece piece_at(const IndexMapAxis& axis, std::uint64_t o) {
     return {static_cast<Int>(o) * axis.stride, axis.stride, left};
 
   const Int n = static_cast<Int>(axis.input_extent);
-  const Int t = static_cast<Int>(o) - static_cast<Int>(axis.start_padding);
+  const Int t = static_cast<Int>(o) - axis.start_padding;
   const auto forward = [&](Int index) -> Piece {
     return {index * axis.stride, axis.stride,
             std::min(left, static_cast<std::uint64_t>(n - index))};

@@ -21,7 +21,7 @@ Plan plan_lp_pooling(const Description& description) {
                                   .input_stride = strides[i + 2],
                                   .window = static_cast<std::uint64_t>(window[i]),
                                   .window_stride = static_cast<std::uint64_t>(window_strides[i]),
-                                  .start_padding = static_cast<std::uint64_t>(start[i])};
+                                  .start_padding = start[i]};
   }
   plan.p = static_cast<std::uint64_t>(description.integer("P"));
   return plan;

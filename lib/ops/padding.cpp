@@ -1,5 +1,5 @@
 // DML_OPERATOR_PADDING: an index map with a boundary on every axis.
-#include <cmath>
+#include <charconv>
 #include <cstring>
 #include <limits>
 
@@ -16,12 +16,12 @@ constexpr std::array boundaries{Boundary::constant, Boundary::edge, Boundary::re
 
 constexpr std::int64_t constant_mode = 0;
 
+// The shortest text that reads back as the FLOAT.
 std::string number_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", value);
-  return text.data();
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value));
+  return {text.data(), end};
 }
 
 }  // namespace
@@ -40,6 +40,7 @@ void check_padding_value(const Description& description, Diagnostics& diagnostic
                                              ", which does not fit " + std::string(name_of(*type)));
   diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) +
                     "; PaddingValue is truncated toward zero";
+  diagnostic.suggestion = "write a value from " + range_text(*type);
   diagnostics.push_back(std::move(diagnostic));
 }
 
@@ -55,7 +56,7 @@ Plan plan_padding(const Description& description) {
     plan.axes.push_back({.extent = output.sizes[i],
                          .stride = static_cast<std::int64_t>(strides[i]),
                          .boundary = boundaries[mode],
-                         .start_padding = static_cast<std::uint64_t>(start[i]),
+                         .start_padding = start[i],
                          .input_extent = input.sizes[i]});
   }
   if (boundaries[mode] == Boundary::constant) {

@@ -24,7 +24,7 @@ struct IndexMapAxis {
   std::uint64_t extent = 1;  // output elements
   std::int64_t stride = 0;   // input elements per source index
   Boundary boundary = Boundary::none;
-  std::uint64_t start_padding = 0;
+  std::int64_t start_padding = 0;    // negative only in tiles that begin behind their input
   std::uint64_t input_extent = 1;    // source indices, where boundary is not none
   std::uint64_t lengths_stride = 0;  // of the lengths tensor of a reversal
   bool operator==(const IndexMapAxis&) const = default;
@@ -53,7 +53,7 @@ struct PoolingAxis {
   std::uint64_t input_stride = 0;  // elements
   std::uint64_t window = 1;
   std::uint64_t window_stride = 1;
-  std::uint64_t start_padding = 0;
+  std::int64_t start_padding = 0;  // negative only in tiles that begin behind their input
 };
 
 /// Lp norms of windows over the three innermost axes (the outermost of them 1 for 4-D tensors).

@@ -39,11 +39,10 @@ class TensorReader {
       return std::nullopt;
     }
     if (object != &value) {
-      reader_.refuse_unknown(value, {"Type", "Desc"}, name_);
-      read_type(value);
-    } else {
+      reader_.refuse_unknown(value, {"Type", "Desc"}, "a tensor desc with Desc");
       read_type(value);
     }
+    read_type(*object);
     reader_.refuse_unknown(*object,
                            {"Type", "DataType", "Flags", "DimensionCount", "Sizes", "Strides",
                             "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"},
@@ -74,14 +73,14 @@ class TensorReader {
       const auto sizes = reader_.uint_array(*value, name_ + ".Sizes");
       if (sizes) desc_.sizes.assign(sizes->begin(), sizes->end());
       if (sizes && sizes->empty())
-        reader_.expected(*value, name_ + ".Sizes", "one size per dimension");
+        reader_.expected(*value, name_ + ".Sizes", "an array with one size for each dimension");
     }
     if (const json::Value* value = object.find("Strides"); value && value->kind != Kind::null) {
       const auto strides = reader_.uint_array(*value, name_ + ".Strides");
       if (strides && !strides->empty()) desc_.strides.emplace(strides->begin(), strides->end());
     }
     if (const json::Value* value = object.find("DimensionCount")) {
-      const auto count = reader_.uint(*value, name_ + ".DimensionCount");
+      const auto count = reader_.integer(*value, name_ + ".DimensionCount", "UINT", 1, 8);
       if (count) desc_.dimension_count = static_cast<std::size_t>(*count);
     }
   }
@@ -102,12 +101,10 @@ class TensorReader {
 
   void read_flags(const json::Value& value) {
     const std::vector<std::string> names{"NONE", "OWNED_BY_DML"};
-    const auto read_one = [&](const json::Value& flag) {
-      const auto index = reader_.name_of(flag, name_ + ".Flags", names, "DML_TENSOR_FLAG_");
-      if (index) desc_.flags.push_back(names[*index]);
-    };
-    if (value.kind != Kind::array) return read_one(value);
-    for (const json::Value& flag : value.items) read_one(flag);
+    for (const std::size_t index :
+         reader_.names_of(value, name_ + ".Flags", names, "DML_TENSOR_FLAG_")) {
+      desc_.flags.push_back(names[index]);
+    }
   }
 
   FieldReader& reader_;
@@ -131,6 +128,8 @@ class DescriptionReader {
       reader_->expected(root, "the description", "an object with \"type\" and \"desc\"");
       return false;
     }
+    refuse_both(root, "type", "Type");
+    refuse_both(root, "desc", "Desc");
     if (!read_operator(root)) return false;
     description_.fields_object_ = find_either(root, "Desc", "desc");
     const bool inline_fields = description_.fields_object_ == nullptr;
@@ -148,13 +147,28 @@ class DescriptionReader {
   }
 
  private:
+  void refuse_both(const json::Value& root, const char* name, const char* other) {
+    if (root.find(name) == nullptr || root.find(other) == nullptr) return;
+    for (const json::Member& member : root.members) {
+      if (member.name != name) continue;
+      Diagnostic diagnostic = description_.document().at(
+          member, "both \"" + std::string(name) + "\" and \"" + other + "\" are given");
+      diagnostic.suggestion = "keep one of them";
+      reader_->add(std::move(diagnostic));
+    }
+  }
+
   bool read_operator(const json::Value& root) {
     const json::Value* type = find_either(root, "Type", "type");
     if (type == nullptr) {
       Diagnostic diagnostic = description_.document().at(root, "the field \"type\" is missing");
       diagnostic.value.clear();
+      diagnostic.rule = "an op description has the fields type and desc";
       diagnostic.suggestion =
-          "write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`";
+          root.find("dispatchables") != nullptr
+              ? "this is a whole DxDispatch model; save one object of its \"dispatchables\" as a "
+                "file of its own"
+              : "write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`";
       reader_->add(std::move(diagnostic));
       return false;
     }
@@ -181,7 +195,9 @@ class DescriptionReader {
     } else {
       diagnostic = description_.document().at(
           type, "type is " + json::describe(type) + ", which is no operator of DirectML");
-      const std::string nearest = nearest_name(name, known);
+      std::vector<std::string> candidates = specified_operators();
+      candidates.insert(candidates.end(), known.begin(), known.end());
+      const std::string nearest = nearest_name(name, candidates);
       if (!nearest.empty()) diagnostic.suggestion = "did you mean \"" + nearest + "\"?";
     }
     diagnostic.rule = implemented;
@@ -197,10 +213,11 @@ class DescriptionReader {
     if (inline_fields) {
       known.insert(known.end(), fields.begin(), fields.end());
     } else {
-      reader_->refuse_unknown(description_.fields_object(), fields,
-                              "DML_OPERATOR_" + description_.spec->name);
+      meant_ = reader_->refuse_unknown(description_.fields_object(), fields,
+                                       "DML_OPERATOR_" + description_.spec->name);
     }
-    reader_->refuse_unknown(root, known, "an op description");
+    const auto meant = reader_->refuse_unknown(root, known, "an op description");
+    if (inline_fields) meant_ = meant;
     if (const json::Value* value = root.find("featureLevel")) read_feature_level(*value);
     if (const json::Value* value = root.find("bindings")) read_bindings(*value);
     if (const json::Value* value = root.find("$schema")) reader_->string(*value, "$schema");
@@ -212,14 +229,10 @@ class DescriptionReader {
 
   // They change how DirectML computes, not what: known names are accepted without effect.
   void read_execution_flags(const json::Value& value) {
-    const auto read_one = [&](const json::Value& flag) {
-      reader_->name_of(flag, "executionFlags",
-                       {"NONE", "ALLOW_HALF_PRECISION_COMPUTATION", "DISABLE_META_COMMANDS",
-                        "DESCRIPTORS_VOLATILE"},
-                       "DML_EXECUTION_FLAG_");
-    };
-    if (value.kind != Kind::array) return read_one(value);
-    for (const json::Value& flag : value.items) read_one(flag);
+    reader_->names_of(value, "executionFlags",
+                      {"NONE", "ALLOW_HALF_PRECISION_COMPUTATION", "DISABLE_META_COMMANDS",
+                       "DESCRIPTORS_VOLATILE"},
+                      "DML_EXECUTION_FLAG_");
   }
 
   void read_feature_level(const json::Value& value) {
@@ -240,21 +253,27 @@ class DescriptionReader {
     for (const FieldSpec& field : description_.spec->fields) {
       if (field.is_tensor()) tensors.push_back(field.name);
     }
-    reader_->refuse_unknown(object, tensors, "bindings of DML_OPERATOR_" + description_.spec->name);
-    for (const json::Member& member : object.members) {
-      if (std::find(tensors.begin(), tensors.end(), member.name) == tensors.end()) continue;
-      const auto path = reader_->string(member.value, "bindings." + member.name);
-      if (path && path->empty())
-        reader_->expected(member.value, "bindings." + member.name, "a path");
-      if (path && !path->empty()) {
-        description_.bindings.push_back({member.name, *path, &member.value});
+    const auto meant = reader_->refuse_unknown(object, tensors, "bindings");
+    for (const std::string& tensor : tensors) {
+      if (const json::Value* value = object.find(tensor)) {
+        description_.bindings.push_back({tensor, read_path(*value, "bindings." + tensor), value});
+      } else if (std::find(meant.begin(), meant.end(), tensor) != meant.end()) {
+        description_.bindings.push_back({tensor, "", &object});
       }
     }
+  }
+
+  std::string read_path(const json::Value& value, const std::string& name) {
+    const auto path = reader_->string(value, name);
+    const bool usable = path && !path->empty() && path->find('\0') == std::string::npos;
+    if (path && !usable) reader_->expected(value, name, "the path of a .npy file");
+    return usable ? *path : "";
   }
 
   void read_field(const FieldSpec& spec) {
     Field& field = description_.fields.emplace_back(Field{&spec, {}, nullptr});
     if (spec.is_tensor()) field.value = TensorDesc{};
+    field.is_misspelt = std::find(meant_.begin(), meant_.end(), spec.name) != meant_.end();
     field.written = description_.fields_object().find(spec.name);
     if (field.written == nullptr) return;
     const json::Value& value = *field.written;
@@ -293,11 +312,15 @@ class DescriptionReader {
       const auto counts = [&](const FieldSpec& other) { return other.count_field == spec.name; };
       const auto& all = description_.spec->fields;
       const bool is_count = std::any_of(all.begin(), all.end(), counts);
-      if (field.written != nullptr || spec.is_tensor() || is_count || spec.optional_when) continue;
+      if (field.written != nullptr || field.is_misspelt) continue;
+      if (spec.is_tensor() || is_count || spec.optional_when) continue;
       Diagnostic diagnostic = description_.document().at(
           description_.fields_object(), "the field \"" + spec.name + "\" is missing");
       diagnostic.value.clear();
-      diagnostic.rule = spec.name + ": " + spec.text;
+      diagnostic.rule = "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text;
+      diagnostic.suggestion = "write \"" + spec.name +
+                              "\": " + example_value(*description_.spec, spec.name) +
+                              ", for example";
       reader_->add(std::move(diagnostic));
     }
   }
@@ -305,6 +328,7 @@ class DescriptionReader {
   Description& description_;
   Diagnostics& diagnostics_;
   std::optional<FieldReader> reader_;
+  std::vector<std::string> meant_;  // fields that unknown ones were probably meant to be
 };
 
 std::optional<Description> read_description(std::string file, std::string text,

@@ -24,6 +24,7 @@ struct TensorDesc {
   std::optional<std::uint64_t> total_size_in_bytes;
   std::uint64_t base_offset_alignment = 0;
   std::vector<std::string> flags;
+  bool has_file = false;  // a .npy file is named: what is left out is its matter
 };
 
 /// monostate: left out. Enumerations and integers are std::int64_t.
@@ -34,12 +35,13 @@ struct Field {
   const FieldSpec* spec;
   FieldValue value;
   const json::Value* written = nullptr;  // where the file has it
+  bool is_misspelt = false;              // an unknown field was probably meant to be this one
 };
 
 /// Names a file for a tensor, from OP.json's `bindings` or from the command line.
 struct Binding {
   std::string tensor;
-  std::string path;
+  std::string path;  // "": written, but no path
   const json::Value* written = nullptr;
 };
 

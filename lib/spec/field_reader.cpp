@@ -12,8 +12,11 @@ namespace {
 
 constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
 
-// After this many findings in one array the rest are counted, not listed.
-constexpr int array_findings_max = 8;
+// After this many findings in one array or object the rest are not listed.
+constexpr std::size_t findings_listed = 8;
+
+// No operator has so many dimensions or tensors.
+constexpr std::size_t array_length_max = 4096;
 
 }  // namespace
 
@@ -55,12 +58,17 @@ std::optional<std::vector<std::int64_t>> FieldReader::integers(const json::Value
                                                                std::int64_t high) {
   if (value.kind != json::Value::Kind::array) {
     expected(value, name, "an array of " + std::string(type),
-             value.kind == json::Value::Kind::number ? "write [" + value.text + "]" : "");
+             "write one value for each dimension in brackets, such as [1, 1, 2, 2]");
+    return std::nullopt;
+  }
+  if (value.items.size() > array_length_max) {
+    add(document_.at(value, name + " has " + std::to_string(value.items.size()) +
+                                " values, must have at most " + std::to_string(array_length_max)));
     return std::nullopt;
   }
   std::vector<std::int64_t> numbers;
-  int findings = 0;
-  for (std::size_t i = 0; i < value.items.size() && findings < array_findings_max; ++i) {
+  std::size_t findings = 0;
+  for (std::size_t i = 0; i < value.items.size() && findings < findings_listed; ++i) {
     const auto number =
         integer(value.items[i], name + "[" + std::to_string(i) + "]", type, low, high);
     if (!number) ++findings;
@@ -126,27 +134,49 @@ std::optional<std::size_t> FieldReader::name_of(const json::Value& value, const 
   return std::nullopt;
 }
 
+std::vector<std::size_t> FieldReader::names_of(const json::Value& value, const std::string& name,
+                                               const std::vector<std::string>& names,
+                                               const std::string& prefix) {
+  std::vector<std::size_t> found;
+  std::size_t findings = 0;
+  const auto read_one = [&](const json::Value& item) {
+    const auto index = name_of(item, name, names, prefix);
+    if (index) found.push_back(*index);
+    if (!index) ++findings;
+  };
+  if (value.kind != json::Value::Kind::array) read_one(value);
+  for (const json::Value& item : value.items) {
+    if (findings < findings_listed) read_one(item);
+  }
+  return found;
+}
+
 std::optional<std::string> FieldReader::string(const json::Value& value, const std::string& name) {
   if (value.kind == json::Value::Kind::string) return value.text;
   expected(value, name, "a string");
   return std::nullopt;
 }
 
-void FieldReader::refuse_unknown(const json::Value& object, const std::vector<std::string>& known,
-                                 const std::string& where) {
-  int findings = 0;
+std::vector<std::string> FieldReader::refuse_unknown(const json::Value& object,
+                                                     const std::vector<std::string>& known,
+                                                     const std::string& where) {
+  std::vector<std::string> meant;
+  std::vector<std::string> listed;
   for (const json::Member& member : object.members) {
     if (std::find(known.begin(), known.end(), member.name) != known.end()) continue;
-    if (++findings > array_findings_max) break;
-    const std::string shown = member.name.substr(0, 60);
+    if (std::find(listed.begin(), listed.end(), member.name) != listed.end()) continue;
+    if (listed.size() == findings_listed) break;
+    listed.push_back(member.name);
     const std::string nearest = nearest_name(member.name, known);
+    if (!nearest.empty()) meant.push_back(nearest);
     Diagnostic diagnostic =
-        document_.at(member, "unknown field \"" + shown + "\"" +
+        document_.at(member, "unknown field \"" + printable(member.name) + "\"" +
                                  (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
-    diagnostic.value = shown;
-    diagnostic.rule = where + " has the fields " + join(known);
+    diagnostic.value = printable(member.name);
+    diagnostic.rule = "the fields of " + where + " are " + join(known);
     add(std::move(diagnostic));
   }
+  return meant;
 }
 
 }  // namespace dmlop

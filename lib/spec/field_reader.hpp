@@ -31,11 +31,17 @@ class FieldReader {
   std::optional<std::size_t> name_of(const json::Value& value, const std::string& name,
                                      const std::vector<std::string>& names,
                                      const std::string& prefix);
+  /// One name or an array of them.
+  std::vector<std::size_t> names_of(const json::Value& value, const std::string& name,
+                                    const std::vector<std::string>& names,
+                                    const std::string& prefix);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
-  /// Adds a finding for every member whose name is not in `known`, with the nearest one.
-  void refuse_unknown(const json::Value& object, const std::vector<std::string>& known,
-                      const std::string& where);
+  /// Adds a finding for every member whose name is not in `known`. Returns the known names that
+  /// were probably meant.
+  std::vector<std::string> refuse_unknown(const json::Value& object,
+                                          const std::vector<std::string>& known,
+                                          const std::string& where);
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
   /// "the string "x", must be WHAT" as a finding at `value`.

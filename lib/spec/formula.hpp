@@ -69,7 +69,6 @@ class Formula {
     NodeIndex subject;
     std::string_view comparison;  // "must be", "must be at most"…
     NodeIndex bound;
-    bool overflow = false;  // the arithmetic left 64 bits instead
   };
   /// Checks the formula for one i; nothing when it holds or is undecided.
   std::optional<Violation> check(const Scope& scope, std::size_t i) const;

@@ -1,5 +1,6 @@
 // The parser of formulas: recursive descent, one function per level of precedence.
 #include <cctype>
+#include <charconv>
 #include <stdexcept>
 
 #include "spec/formula_node.hpp"
@@ -102,9 +103,11 @@ class FormulaParser {
   }
 
   Index number() {
-    std::size_t used = 0;
-    const std::int64_t value = std::stoll(std::string(text_.substr(at_)), &used);
-    at_ += used;
+    std::int64_t value = 0;
+    const char* begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc{}) fail("the number does not fit 64 bits");
+    at_ += static_cast<std::size_t>(end - begin);
     return add({.kind = NodeKind::constant, .value = value});
   }
 

@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
 
+std::uint64_t as_unsigned(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+// After this many findings about one rule the rest are not listed.
+constexpr int findings_listed = 8;
+
 }  // namespace
 
 std::optional<std::int64_t> RuleChecker::value(const Reference& reference,
@@ -55,23 +62,35 @@ std::string RuleChecker::show(const Reference& reference, std::int64_t value) co
   return std::to_string(value);
 }
 
-void RuleChecker::apply(const Formula& rule) {
-  const std::size_t count = rule.index_count(*this);
-  for (std::size_t i = 0; i < count; ++i) apply_at(rule, i);
+bool RuleChecker::refuse(const Reference& reference, std::size_t subscript) {
+  return refused_.insert(to_text(reference, subscript)).second;
 }
 
-void RuleChecker::apply_at(const Formula& rule, std::size_t i) {
-  if (infer(rule, i)) return;
+void RuleChecker::apply(const Formula& rule) {
+  const std::size_t count = rule.index_count(*this);
+  int findings = 0;
+  for (std::size_t i = 0; i < count && findings < findings_listed; ++i) {
+    if (apply_at(rule, i)) ++findings;
+  }
+}
+
+bool RuleChecker::apply_at(const Formula& rule, std::size_t i) {
+  const std::size_t before = diagnostics_.size();
+  if (infer(rule, i)) return diagnostics_.size() > before;
   const auto violation = rule.check(*this, i);
-  if (!violation) return;
+  if (!violation || counts_below_zero(rule, i)) return false;
+  if (const auto expected = size_out_of_range(rule, i)) {
+    report_out_of_range(rule, i, *expected);
+    return true;
+  }
   report(rule, i, *violation);
   const auto& equation = rule.equation();
   if (equation && equation->exact) {
     correct(rule, i);
-    return;
+    return true;
   }
   if (const Reference* subject = rule.reference_at(violation->subject)) {
-    if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return;
+    if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return true;
   }
   for (const auto& [reference, subscript] : rule.references(*this, i, violation->subject)) {
     const bool is_input_size =
@@ -79,6 +98,24 @@ void RuleChecker::apply_at(const Formula& rule, std::size_t i) {
         description_.find(reference.field)->spec->kind == FieldKind::input_tensor;
     if (!is_input_size) refused_.insert(to_text(reference, subscript));
   }
+  return true;
+}
+
+// A count that could only be negative: the tensor it follows from has too few dimensions, which is
+// a finding of its own.
+bool RuleChecker::counts_below_zero(const Formula& rule, std::size_t i) const {
+  const auto& equation = rule.equation();
+  if (!equation || equation->target.attribute == "Sizes") return false;
+  return rule.evaluate(equation->value, *this, i).value_or(0) < 0;
+}
+
+// What the rule's equation gives for a size, where that can be no size.
+std::optional<std::int64_t> RuleChecker::size_out_of_range(const Formula& rule,
+                                                           std::size_t i) const {
+  const auto& equation = rule.equation();
+  if (!equation || equation->target.attribute != "Sizes") return std::nullopt;
+  const auto size = rule.evaluate(equation->value, *this, i);
+  return size && (*size < 1 || *size > uint_max) ? size : std::nullopt;
 }
 
 // Gives the equation's target its value where it has none yet. True when it did.
@@ -98,9 +135,9 @@ bool RuleChecker::infer(const Formula& rule, std::size_t i) {
   if (description_.is_written(equation->target) && field->spec->is_tensor() == false) return false;
   const auto expected = rule.evaluate(equation->value, *this, i);
   if (!expected) return false;
-  const bool limited = equation->target.attribute == "Sizes" || equation->target.attribute.empty();
-  if (limited && (*expected > uint_max || *expected < 0)) {
-    report_too_large(rule, i, *expected);
+  if (counts_below_zero(rule, i)) return true;
+  if (size_out_of_range(rule, i)) {
+    report_out_of_range(rule, i, *expected);
     return true;
   }
   set(equation->target, subscript, *expected);
@@ -180,10 +217,19 @@ void RuleChecker::report(const Formula& rule, std::size_t i, const Formula::Viol
     diagnostic.suggestion =
         equation->target.attribute == "DataType" ? "write \"" + right + "\"" : "write " + right;
   }
+  const Reference* named = rule.reference_at(violation.subject);
+  if (named != nullptr && named->attribute == "DimensionCount") {
+    diagnostic.message = named->field + " has " + counted(as_unsigned(*subject), "dimension") +
+                         ", must have " + std::to_string(*bound);
+    if (length({named->field, "Sizes"}) == as_unsigned(*subject)) {
+      diagnostic.suggestion = "write " + counted(as_unsigned(*bound), "size");
+      wrong_dimensions_[named->field] = diagnostics_.size();
+    }
+  }
   diagnostics_.push_back(std::move(diagnostic));
 }
 
-void RuleChecker::report_too_large(const Formula& rule, std::size_t i, std::int64_t value) {
+void RuleChecker::report_out_of_range(const Formula& rule, std::size_t i, std::int64_t value) {
   const Formula::Equation& equation = *rule.equation();
   Subscript subscript;
   if (equation.subscript) {
@@ -192,8 +238,13 @@ void RuleChecker::report_too_large(const Formula& rule, std::size_t i, std::int6
   const std::string name = to_text(equation.target, subscript);
   Diagnostic diagnostic =
       at_first_written(rule, i, equation.value,
-                       name + " would be " + std::to_string(value) + ", must be from 0 to " +
+                       name + " would be " + std::to_string(value) + ", must be from 1 to " +
                            std::to_string(uint_max) + " (UINT)");
+  std::vector<std::string> causes;
+  for (const auto& [reference, at] : rule.references(*this, i, equation.value)) {
+    if (reference != equation.target) causes.push_back(to_text(reference, at));
+  }
+  diagnostic.suggestion = "change one of " + join(causes);
   diagnostic.rule =
       rule.show_symbols(*this, i) + ", where " + rule.show_numbers(equation.value, *this, i);
   diagnostics_.push_back(std::move(diagnostic));
@@ -208,23 +259,33 @@ void RuleChecker::check_array_lengths() {
     if (!count || static_cast<std::uint64_t>(*count) == list->size()) continue;
     Diagnostic diagnostic =
         description_.at({field.spec->name, ""}, std::nullopt,
-                        field.spec->name + " has " + std::to_string(list->size()) +
-                            " values, must have " + std::to_string(*count));
+                        field.spec->name + " has " + counted(list->size(), "value") +
+                            ", must have " + std::to_string(*count));
     diagnostic.rule = "one value for each dimension: " + field.spec->count_field + " is " +
                       std::to_string(*count);
     diagnostics_.push_back(std::move(diagnostic));
   }
 }
 
+void RuleChecker::suggest_sizes() {
+  for (const auto& [tensor, finding] : wrong_dimensions_) {
+    const auto& desc = std::get<TensorDesc>(description_.find(tensor)->value);
+    if (!desc.sizes.empty())
+      diagnostics_[finding].suggestion = "write " + list_of(desc.sizes) + " for its Sizes";
+  }
+}
+
 void RuleChecker::check_optional_fields() {
   for (const Field& field : description_.fields) {
-    if (field.written != nullptr || !field.spec->optional_when) continue;
+    if (field.written != nullptr || field.is_misspelt || !field.spec->optional_when) continue;
     const Formula& condition = *field.spec->optional_when;
     const auto violation = condition.check(*this, 0);
     if (!violation) continue;
     Diagnostic diagnostic = description_.at({field.spec->name, ""}, std::nullopt,
                                             "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
+    diagnostic.suggestion = "write \"" + field.spec->name + "\": " +
+                            example_value(*description_.spec, field.spec->name) + ", for example";
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

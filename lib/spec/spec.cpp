@@ -222,6 +222,18 @@ const OperatorSpec* find_spec(std::string_view name) {
   }
 }
 
+std::string example_value(const OperatorSpec& spec, std::string_view field) {
+  const std::string text = Json::parse(spec.example).value(std::string(field), Json()).dump();
+  std::string spaced;
+  bool in_string = false;
+  for (const char c : text) {
+    spaced += c;
+    if (c == '"') in_string = !in_string;
+    if (!in_string && (c == ',' || c == ':')) spaced += ' ';
+  }
+  return spaced;
+}
+
 std::string to_text(FeatureLevel level) {
   return std::to_string(level.major) + "_" + std::to_string(level.minor);
 }

@@ -77,6 +77,9 @@ const std::vector<std::string>& specified_operators();
 /// Errors: std::logic_error when the embedded spec itself is wrong.
 const OperatorSpec* find_spec(std::string_view name);
 
+/// A field's value in the spec's example, as JSON on one line.
+std::string example_value(const OperatorSpec& spec, std::string_view field);
+
 /// Facts of DirectML.h on all operators (specs/directml.json).
 const std::vector<std::string>& known_operators();
 std::optional<FeatureLevel> operator_introduced(std::string_view name);

@@ -11,6 +11,10 @@ namespace dmlop {
 namespace {
 
 constexpr std::uint64_t uint_max = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t bytes_max = std::numeric_limits<std::int64_t>::max();
+
+// After this many findings about one tensor's sizes the rest are not listed.
+constexpr std::size_t sizes_listed = 8;
 
 std::string range_text(const SupportRow& row) {
   if (row.min_dimensions == row.max_dimensions) return std::to_string(row.min_dimensions);
@@ -29,23 +33,24 @@ class Validator {
       : description_(description), diagnostics_(diagnostics) {}
 
   void run() {
-    const std::size_t before = diagnostics_.size();
-    if (!check_operator_level()) return;
-    for_each_tensor(
-        [this](const std::string& name, TensorDesc& tensor) { check_sizes(name, tensor); });
-    check_enum_levels();
     RuleChecker rules(description_, diagnostics_);
+    for_each_tensor([&](const std::string& name, TensorDesc& tensor) {
+      check_dimension_count(name, tensor);
+      // Where a rule says what the sizes are, its finding says more.
+      if (!has_size_rule(name)) check_sizes(name, tensor, rules);
+    });
+    if (check_operator_level()) check_enum_levels();
     rules.check_optional_fields();
     for (const Formula& rule : description_.spec->rules) rules.apply(rule);
     rules.check_array_lengths();
-    for_each_tensor([this](const std::string& name, TensorDesc& tensor) {
+    rules.suggest_sizes();
+    for_each_tensor([&](const std::string& name, TensorDesc& tensor) {
+      if (has_size_rule(name)) check_sizes(name, tensor, rules);
+      check_element_count(name, tensor);
       check_support(name, tensor);
       check_buffer(name, tensor);
     });
-    if (diagnostics_.size() == before) {
-      for_each_tensor(
-          [this](const std::string& name, TensorDesc& tensor) { require_known(name, tensor); });
-    }
+    require_known();
   }
 
  private:
@@ -62,9 +67,14 @@ class Validator {
     diagnostics_.push_back(std::move(diagnostic));
   }
 
-  void add_level(Diagnostic diagnostic, std::string rule) {
+  void add_level(Diagnostic diagnostic, std::string rule, std::string suggestion) {
     diagnostic.feature_level = to_text(description_.feature_level);
-    add(std::move(diagnostic), std::move(rule));
+    add(std::move(diagnostic), std::move(rule), std::move(suggestion));
+  }
+
+  static std::string raise_to(FeatureLevel level) {
+    return "write \"featureLevel\": \"" + to_text(level) + "\", or run with --feature-level " +
+           to_text(level);
   }
 
   std::string this_run() const { return "this run has " + to_text(description_.feature_level); }
@@ -77,33 +87,55 @@ class Validator {
     add_level(
         description_.document().at(*type, "DML_OPERATOR_" + spec.name + " needs feature level " +
                                               to_text(spec.introduced) + ", " + this_run()),
-        "the operator was introduced in " + to_text(spec.introduced));
+        "the operator was introduced in " + to_text(spec.introduced), raise_to(spec.introduced));
     return false;
   }
 
-  void check_sizes(const std::string& name, TensorDesc& tensor) {
-    const Reference sizes{name, "Sizes"};
+  bool has_size_rule(const std::string& tensor) const {
+    const auto gives_sizes = [&](const Formula& rule) {
+      return rule.equation() && rule.equation()->target == Reference{tensor, "Sizes"};
+    };
+    const auto& rules = description_.spec->rules;
+    return std::any_of(rules.begin(), rules.end(), gives_sizes);
+  }
+
+  void check_dimension_count(const std::string& name, TensorDesc& tensor) {
     if (tensor.sizes.empty()) return;
     if (tensor.dimension_count && *tensor.dimension_count != tensor.sizes.size()) {
       add(description_.at({name, "DimensionCount"}, std::nullopt,
                           name + ".DimensionCount is " + std::to_string(*tensor.dimension_count) +
                               ", must be " + std::to_string(tensor.sizes.size())),
-          "Sizes has " + std::to_string(tensor.sizes.size()) + " values",
+          "Sizes has " + counted(tensor.sizes.size(), "value"),
           "write " + std::to_string(tensor.sizes.size()) + " or leave it out");
     }
     tensor.dimension_count = tensor.sizes.size();
-    for (std::size_t i = 0; i < tensor.sizes.size() && i < 16; ++i) {
+  }
+
+  void check_sizes(const std::string& name, const TensorDesc& tensor, RuleChecker& rules) {
+    const Reference sizes{name, "Sizes"};
+    for (std::size_t i = 0; i < tensor.sizes.size() && i < sizes_listed; ++i) {
       if (tensor.sizes[i] >= 1 && tensor.sizes[i] <= uint_max) continue;
+      if (!rules.refuse(sizes, i)) continue;
       add(description_.at(sizes, i,
                           to_text(sizes, i) + " is " + std::to_string(tensor.sizes[i]) +
                               ", must be from 1 to " + std::to_string(uint_max)),
-          "every size of a tensor is a UINT of at least 1");
+          "every size of a tensor is a UINT of at least 1",
+          tensor.sizes[i] == 0 ? "a tensor without elements cannot be used; leave it out" : "");
     }
-    if (!element_count(tensor.sizes)) {
-      add(description_.at(
-          sizes, std::nullopt,
-          name + ".Sizes " + list_of(tensor.sizes) + " have more elements than 64 bits can count"));
-    }
+  }
+
+  // The limit is that of a file: 63 bits.
+  void check_element_count(const std::string& name, const TensorDesc& tensor) {
+    if (tensor.sizes.empty()) return;
+    const auto count = element_count(tensor.sizes);
+    const std::uint64_t size = tensor.data_type ? size_of(*tensor.data_type) : 1;
+    if (is_too_large_ || (count && *count <= bytes_max / size)) return;
+    is_too_large_ = true;
+    add(description_.at({name, "Sizes"}, std::nullopt,
+                        name + " of sizes " + list_of(tensor.sizes) + " is too large"),
+        "a tensor has at most " + std::to_string(bytes_max) + " bytes" +
+            (tensor.data_type ? ", here " + std::to_string(size) + " per element" : ""),
+        "make the sizes smaller");
   }
 
   void check_enum_levels() {
@@ -116,9 +148,18 @@ class Validator {
                                   field.spec->name + " " + entry.name + " needs feature level " +
                                       to_text(entry.introduced) + ", " + this_run()),
                   field.spec->enum_name + "_" + entry.name + " was introduced in " +
-                      to_text(entry.introduced));
+                      to_text(entry.introduced),
+                  raise_to(entry.introduced) + ", or use " + join(names_at_level(field)));
       }
     }
+  }
+
+  std::vector<std::string> names_at_level(const Field& field) const {
+    std::vector<std::string> names;
+    for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
+      if (entry.introduced <= description_.feature_level) names.push_back(entry.name);
+    }
+    return names;
   }
 
   // The lowest row of the tensor's support that satisfies `accepts`, for "needs feature level".
@@ -151,28 +192,34 @@ class Validator {
                         ? name + ".DataType " + type + " needs feature level " +
                               to_text(other->from) + ", " + this_run()
                         : name + ".DataType is " + type + ", must be one of " + type_list(*row)),
-                here + name + " takes " + type_list(*row));
+                here + name + " takes " + type_list(*row),
+                other != nullptr ? raise_to(other->from) : "convert the tensor to one of these types first");
     }
     if (!tensor.dimension_count) return;
     const std::size_t count = *tensor.dimension_count;
     const auto fits = [count](const SupportRow& r) {
       return count >= r.min_dimensions && count <= r.max_dimensions;
     };
-    if (fits(*row)) return;
+    // The rules tie the counts of an operator's tensors together: one of them is enough.
+    if (fits(*row) || has_wrong_dimensions_) return;
+    has_wrong_dimensions_ = true;
     const SupportRow* other = lowest_row(name, fits);
-    const std::string has =
-        name + " has " + std::to_string(count) + " dimension" + (count == 1 ? "" : "s");
+    const std::string has = name + " has " + counted(count, "dimension");
     add_level(description_.at({name, "DimensionCount"}, std::nullopt,
                               other != nullptr ? has + ", which needs feature level " +
                                                      to_text(other->from) + ", " + this_run()
                                                : has + ", must have " + range_text(*row)),
-              here + name + " takes " + range_text(*row) + " dimensions");
+              here + name + " takes " + range_text(*row) + " dimensions",
+              other != nullptr ? raise_to(other->from)
+                               : "add dimensions of size 1, or merge some, to have " +
+                                     range_text(*row));
   }
 
   void check_buffer(const std::string& name, TensorDesc& tensor) {
     const bool is_output = description_.find(name)->spec->kind == FieldKind::output_tensor;
     check_flags(name, tensor, is_output);
-    if (tensor.sizes.empty() || !element_count(tensor.sizes)) return;
+    const auto count = element_count(tensor.sizes);
+    if (tensor.sizes.empty() || !count || *count > bytes_max / sizeof(std::uint64_t)) return;
     const auto has_zero = [](const Sizes& s) {
       return std::find(s.begin(), s.end(), 0U) != s.end();
     };
@@ -188,7 +235,8 @@ class Validator {
     if (!is_output || owned == tensor.flags.end()) return;
     add(description_.at({name, "Flags"}, std::nullopt,
                         name + ".Flags is OWNED_BY_DML, must be NONE"),
-        "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)");
+        "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)",
+        "leave it out");
   }
 
   bool check_strides(const std::string& name, const TensorDesc& tensor, bool is_output) {
@@ -196,16 +244,21 @@ class Validator {
     const Reference strides{name, "Strides"};
     if (tensor.strides->size() != tensor.sizes.size()) {
       add(description_.at(strides, std::nullopt,
-                          name + ".Strides has " + std::to_string(tensor.strides->size()) +
-                              " values, must have " + std::to_string(tensor.sizes.size())),
+                          name + ".Strides has " + counted(tensor.strides->size(), "value") +
+                              ", must have " + std::to_string(tensor.sizes.size())),
           "one stride, in elements, for each size",
           "write " + list_of(packed_strides(tensor.sizes)) +
               " for a packed tensor, or leave it out");
       return false;
     }
-    if (!reached_elements(tensor.sizes, *tensor.strides)) {
+    const auto reached = reached_elements(tensor.sizes, *tensor.strides);
+    const std::uint64_t size = tensor.data_type ? size_of(*tensor.data_type) : 1;
+    if (!reached || *reached > bytes_max / size) {
       add(description_.at(strides, std::nullopt,
-                          name + ".Strides " + list_of(*tensor.strides) + " reach beyond 64 bits"));
+                          name + ".Strides " + list_of(*tensor.strides) + " reach too far"),
+          "a tensor has at most " + std::to_string(bytes_max) +
+              " bytes; it has (sum of (size - 1) * stride) + 1 elements",
+          "make the strides smaller");
       return false;
     }
     if (is_output && may_overlap(tensor.sizes, *tensor.strides)) {
@@ -223,8 +276,7 @@ class Validator {
     if (!tensor.total_size_in_bytes) return;
     const Strides strides = tensor.strides.value_or(packed_strides(tensor.sizes));
     const std::uint64_t size = size_of(*tensor.data_type);
-    std::uint64_t bytes = 0;
-    if (__builtin_mul_overflow(*reached_elements(tensor.sizes, strides), size, &bytes)) return;
+    const std::uint64_t bytes = *reached_elements(tensor.sizes, strides) * size;
     const std::uint64_t needed = (bytes + 3) / 4 * 4;
     if (*tensor.total_size_in_bytes >= needed) return;
     const Reference total{name, "TotalTensorSizeInBytes"};
@@ -250,19 +302,43 @@ class Validator {
         "leave it out");
   }
 
-  void require_known(const std::string& name, const TensorDesc& tensor) {
-    const std::string missing = !tensor.data_type      ? "DataType"
-                                : tensor.sizes.empty() ? "Sizes"
-                                                       : "";
-    if (missing.empty()) return;
-    const std::string reference = name + "." + missing;
-    add(description_.at({name, ""}, std::nullopt, reference + " is not known"),
-        "it is neither written, nor does a .npy file or a rule determine it",
-        "write " + reference + ", or bind a file to " + name);
+  // An input that nothing describes. Outputs follow from inputs, so that they are unknown only
+  // beside a finding that says why.
+  void require_known() {
+    const std::size_t before = diagnostics_.size();
+    for (const Field& field : description_.fields) {
+      const auto* tensor = std::get_if<TensorDesc>(&field.value);
+      if (tensor == nullptr || field.is_misspelt || has_finding(field, before)) continue;
+      const bool is_input = field.spec->kind == FieldKind::input_tensor;
+      if (is_input ? tensor->has_file : !diagnostics_.empty()) continue;
+      std::vector<std::string> missing;
+      if (!tensor->data_type) missing.push_back(field.spec->name + ".DataType");
+      if (tensor->sizes.empty()) missing.push_back(field.spec->name + ".Sizes");
+      if (missing.empty()) continue;
+      add(description_.at({field.spec->name, ""}, std::nullopt,
+                          join(missing, " and ") + (missing.size() > 1 ? " are" : " is") +
+                              " missing"),
+          "a tensor's type and sizes are written in its desc or taken from its .npy file",
+          "write \"" + field.spec->name +
+              "\": " + example_value(*description_.spec, field.spec->name) + ", or name its .npy file");
+    }
+  }
+
+  // Whether one of the first `count` findings is about a part of the field.
+  bool has_finding(const Field& field, std::size_t count) const {
+    if (field.written == nullptr) return false;
+    const std::string pointer = description_.document().at(*field.written, "").pointer;
+    const auto is_about = [&](const Diagnostic& diagnostic) {
+      return diagnostic.pointer == pointer || diagnostic.pointer.starts_with(pointer + "/");
+    };
+    const auto end = diagnostics_.begin() + static_cast<std::ptrdiff_t>(count);
+    return std::any_of(diagnostics_.begin(), end, is_about);
   }
 
   Description& description_;
   Diagnostics& diagnostics_;
+  bool has_wrong_dimensions_ = false;
+  bool is_too_large_ = false;  // a tensor was: others follow from it
 };
 
 }  // namespace

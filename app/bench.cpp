@@ -1,0 +1,107 @@
+// dmlop bench: how fast an operator runs, against the same device's copy rate in the same run.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "device_options.hpp"
+#include "exit_codes.hpp"
+#include "job/bench.hpp"
+
+namespace dmlop::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  JobRequest request;
+  BenchOptions bench;
+  DeviceOptions device;
+  Format format = Format::text;
+};
+
+Json to_json(const Measured& measured) { return measured.value ? Json(*measured.value) : Json(nullptr); }
+
+Json to_json(const BenchResult& result) {
+  Json json{{"device", result.device},
+            {"inputBytes", result.input_bytes},
+            {"outputBytes", result.output_bytes},
+            {"runs", result.seconds.size()},
+            {"clock", result.clock},
+            {"medianSeconds", result.median()},
+            {"minSeconds", result.seconds.front()},
+            {"p95Seconds", result.percentile95()},
+            {"bytesPerSecond", result.bytes_per_second()}};
+  const auto& copy = result.copy_bytes_per_second;
+  json["copyBytesPerSecond"] = to_json(copy);
+  json["shareOfCopyRate"] = copy.value ? Json(result.bytes_per_second() / *copy.value) : Json(nullptr);
+  json["setUpSeconds"] = to_json(result.set_up_seconds);
+  json["uploadSeconds"] = to_json(result.upload_seconds);
+  json["downloadSeconds"] = to_json(result.download_seconds);
+  Json reasons = Json::object();
+  const auto explain = [&](const char* name, const Measured& measured) {
+    if (!measured.value) reasons[name] = measured.reason;
+  };
+  explain("copyBytesPerSecond", copy);
+  explain("setUpSeconds", result.set_up_seconds);
+  explain("uploadSeconds", result.upload_seconds);
+  explain("downloadSeconds", result.download_seconds);
+  json["notMeasured"] = reasons;
+  return json;
+}
+
+void print_measured(const char* name, const Measured& measured, double factor, const char* unit) {
+  if (measured.value) {
+    std::printf("%-10s %.4g %s\n", name, *measured.value * factor, unit);
+  } else {
+    std::printf("%-10s not measured: %s\n", name, measured.reason.c_str());
+  }
+}
+
+void print_text(const BenchResult& result) {
+  std::printf("%-10s %s\n", "device", result.device.c_str());
+  std::printf("%-10s %.4g ms median, %.4g min, %.4g p95 of %zu runs (%s clock)\n", "time", result.median() * 1e3,
+              result.seconds.front() * 1e3, result.percentile95() * 1e3, result.seconds.size(), result.clock.c_str());
+  std::printf("%-10s %.4g GB/s (%llu bytes in, %llu bytes out)\n", "rate", result.bytes_per_second() * 1e-9,
+              static_cast<unsigned long long>(result.input_bytes), static_cast<unsigned long long>(result.output_bytes));
+  if (result.copy_bytes_per_second.value) {
+    std::printf("%-10s %.1f percent of the device's copy rate, %.4g GB/s\n", "share",
+                100 * result.bytes_per_second() / *result.copy_bytes_per_second.value,
+                *result.copy_bytes_per_second.value * 1e-9);
+  } else {
+    std::printf("%-10s not measured: %s\n", "share", result.copy_bytes_per_second.reason.c_str());
+  }
+  print_measured("set-up", result.set_up_seconds, 1e3, "ms");
+  print_measured("upload", result.upload_seconds, 1e3, "ms");
+  print_measured("download", result.download_seconds, 1e3, "ms");
+}
+
+int run(const Options& options) {
+  Diagnostics diagnostics;
+  const auto job = prepare_job(options.request, Purpose::check, diagnostics);
+  if (!job) return report(diagnostics, options.format);
+  const BenchResult result = bench(*job, options.device.request(), options.bench);
+  if (options.format == Format::json) {
+    std::printf("%s\n", to_json(result).dump(2).c_str());
+  } else {
+    print_text(result);
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+Action add_bench(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  command.add_option("OP.json", options->request.description_path, "The op description; - is standard input")->required();
+  add_named_file_option(command, "-i,--input", options->request.inputs, "An input's .npy file (default: random data)");
+  options->device.add_to(command, options->bench.execution);
+  command.add_option("--min-time", options->bench.min_seconds, "Measure for at least so many seconds (default: 1)")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->type_name("SECONDS");
+  add_feature_level_option(command, options->request.feature_level);
+  add_format_option(command, options->format);
+  return [options] { return run(*options); };
+}
+
+}  // namespace dmlop::app

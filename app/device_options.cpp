@@ -1,0 +1,36 @@
+#include "device_options.hpp"
+
+#include <cstdlib>
+
+namespace dmlop::app {
+
+void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
+  CLI::Option* cpu_flag = command.add_flag("--cpu", cpu, "Run on the CPU");
+  CLI::Option* gpu_flag = command.add_flag("--gpu", gpu, "Run on the best hardware GPU, or fail");
+  CLI::Option* spec = command
+                          .add_option("--device", device,
+                                      "cpu, gpu, vulkan, vulkan:NUMBER, vulkan:PART-OF-NAME or vulkan:uuid=UUID "
+                                      "(default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
+                          ->type_name("SPEC");
+  set_choices(*spec, {"cpu", "gpu", "vulkan", "vulkan:0"});
+  gpu_flag->excludes(cpu_flag);
+  spec->excludes(cpu_flag)->excludes(gpu_flag);
+  command.add_option("--threads", execution.threads, "CPU threads (default: all)")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
+  command
+      .add_option("--device-memory", execution.device_memory_bytes,
+                  "At most so many bytes in buffers on the GPU, such as 512MB (default: as tiles need)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+}
+
+gpu::DeviceRequest DeviceOptions::request() const {
+  if (cpu) return {"cpu"};
+  if (gpu) return {"gpu"};
+  if (!device.empty()) return {device};
+  const char* preset = std::getenv("DMLOP_DEVICE");
+  return {preset != nullptr ? preset : ""};
+}
+
+}  // namespace dmlop::app

@@ -1,0 +1,23 @@
+// The options that choose and limit a device, the same for every command that runs operators.
+#pragma once
+
+#include <string>
+
+#include "command.hpp"
+#include "gpu/device_info.hpp"
+#include "job/backend.hpp"
+
+namespace dmlop::app {
+
+struct DeviceOptions {
+  bool cpu = false;
+  bool gpu = false;
+  std::string device;
+
+  /// Declares --cpu, --gpu, --device, --threads and --device-memory.
+  void add_to(CLI::App& command, ExecutionOptions& execution);
+  /// What was asked for: an option, else DMLOP_DEVICE, else the best there is.
+  gpu::DeviceRequest request() const;
+};
+
+}  // namespace dmlop::app

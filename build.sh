@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and runs dmlop on Debian 12 or Ubuntu 24.04.
+# Where the packages are present, cmake --preset release && cmake --build --preset release does too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+# The packages, by purpose; the names are the same on Debian 12 and Ubuntu 24.04.
+packages_to_build=(
+  cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
+  glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev
+)
+packages_to_test=(doctest-dev libvalijson-dev)
+
+help() {
+  cat <<'TEXT'
+usage: ./build.sh COMMAND
+
+  demo             build build/dmlop and run the padding sample
+  test             build everything and run every test
+  test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
+  clean            remove the build folders
+
+Packages that are missing are installed with apt-get, as root or with sudo.
+TEXT
+}
+
+fail() {
+  printf 'build.sh: error: %s\n' "$1" >&2
+  exit "${2:-1}"
+}
+
+# Prints those of the packages that are not installed, one per line.
+missing() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+      printf '%s\n' "$package"
+  done
+}
+
+# Installs those of the packages that are missing.
+need() {
+  command -v dpkg-query >/dev/null ||
+    fail "packages can be installed on Debian and Ubuntu only; elsewhere install what the lists at the top of this script name, then run: cmake --preset release && cmake --build --preset release"
+  local absent
+  mapfile -t absent < <(missing "$@")
+  [ ${#absent[@]} -gt 0 ] || return 0
+
+  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "packages are missing and there is neither root nor sudo; as root run: apt-get install ${absent[*]}"
+    as_root=(sudo "${as_root[@]}")
+  fi
+  echo "Installing ${absent[*]} ..."
+  # A package source that fails may be one that nothing here needs: the installation decides.
+  "${as_root[@]}" apt-get update -qq || echo "build.sh: warning: apt-get update failed" >&2
+  "${as_root[@]}" apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Use-Pty=0 "${absent[@]}" >/dev/null ||
+    fail "installing failed; as root run: apt-get install ${absent[*]}"
+}
+
+# configure PRESET OPTION...: says nothing unless it fails.
+configure() {
+  local log
+  log=$(cmake --preset "$@" 2>&1) || fail "configuring failed:
+$log"
+}
+
+# Prints a command as it would be typed, then runs it.
+show() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+demo() {
+  need "${packages_to_build[@]}"
+  # Tests are configured where their packages are present, so that a test before is not undone.
+  local tests=ON
+  [ -z "$(missing "${packages_to_test[@]}")" ] || tests=OFF
+  configure release -DDMLOP_TESTS=$tests
+  cmake --build --preset release --target dmlop
+  show cat samples/padding/op.json
+  show build/dmlop inspect samples/padding/InputTensor.npy
+  show build/dmlop run samples/padding/op.json -o build/padded.npy
+  show build/dmlop inspect build/padded.npy
+  show cmp build/padded.npy samples/padding/expected/OutputTensor.npy
+  echo "The output is the expected one, byte for byte."
+}
+
+# run_tests PRESET
+run_tests() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}"
+  configure "$1" -DDMLOP_TESTS=ON
+  cmake --build --preset "$1"
+  ctest --preset "$1" --parallel "$(nproc)"
+}
+
+[ $# -le 1 ] || fail "one command at a time; ./build.sh lists them" 2
+case "${1:-help}" in
+  demo) demo ;;
+  test) run_tests release ;;
+  test-sanitizers) run_tests asan ;;
+  clean) rm -rf build build-*/ ;;
+  help | -h | --help) help ;;
+  *) fail "unknown command \"$1\"; ./build.sh lists them" 2 ;;
+esac

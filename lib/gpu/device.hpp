@@ -1,0 +1,57 @@
+// What a GPU is to the rest of the library: an interface that each backend implements. No operator,
+// plan or test knows which backend runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/device_info.hpp"
+
+namespace dmlop::gpu {
+
+/// Kernels may load a vector before the first and behind the last element of input 0: on the device its
+/// first element stands this many bytes into the buffer, and as many are free behind the last.
+inline constexpr std::uint64_t input_slack_bytes = 32;
+
+/// One kernel launch over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
+struct Dispatch {
+  std::string kernel;  // a variant's name: "index_map_4_1_2_0"
+  std::array<std::uint32_t, 32> constants{};
+  std::array<std::uint32_t, 2> groups{1, 1};
+  std::vector<std::uint32_t> table;   // becomes input 2, where not empty
+  std::uint64_t output_bytes = 0;     // rounded up to 16 by the device
+};
+
+/// Room for one dispatch in flight: staging and device memory, kept and reused, growing as needed.
+/// Errors of all calls: run_failed, naming what was being done.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+  /// Host memory of at least `bytes` that becomes input `index` of the next submit().
+  virtual std::span<std::byte> input(std::size_t index, std::uint64_t bytes) = 0;
+  /// Uploads the inputs, runs, downloads; returns at once.
+  virtual void submit(const Dispatch& dispatch) = 0;
+  /// Waits for submit(); the output's bytes, valid until the next submit().
+  virtual std::span<const std::byte> finish() = 0;
+  virtual DispatchTimes times() const = 0;
+  /// Runs a dispatch again on what the last submit() left on the device; seconds on the device.
+  virtual std::optional<double> repeat(const Dispatch& dispatch) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  /// The largest buffer a kernel can be given, in bytes.
+  virtual std::uint64_t buffer_bytes_limit() const = 0;
+  virtual std::unique_ptr<Lane> make_lane() = 0;
+};
+
+}  // namespace dmlop::gpu

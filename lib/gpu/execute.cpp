@@ -1,0 +1,118 @@
+#include "gpu/execute.hpp"
+
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "cpu/execute.hpp"
+#include "gpu/dispatch.hpp"
+#include "ops/tiling.hpp"
+
+namespace dmlop::gpu {
+namespace {
+
+// Tiles in flight: one filled or emptied by the host, one transferred, one computed.
+constexpr std::size_t lane_count = 3;
+
+// A tile's buffer by default: large enough for transfers to run at full rate, small enough to overlap.
+constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
+
+// The host copies in parts of this many bytes.
+constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+
+TileLimits limits_for(const Device& device, const ExecuteOptions& options, std::size_t inputs) {
+  std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
+  if (options.device_memory_bytes != 0) {
+    bytes = std::min(bytes, options.device_memory_bytes / (lane_count * (inputs + 1)));
+  }
+  return {.buffer_bytes = std::max<std::uint64_t>(bytes, 256)};
+}
+
+// Kernels hold window sizes and paddings in 32-bit integers, with room to add them.
+bool fits_kernel(const Plan& plan) {
+  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
+  if (pooling == nullptr) return true;
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;
+  return std::all_of(pooling->axes.begin(), pooling->axes.end(), [](const PoolingAxis& axis) {
+    return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
+           axis.start_padding < static_cast<std::int64_t>(most) && axis.output_extent * axis.window_stride < most;
+  });
+}
+
+void add(DispatchTimes& sum, const DispatchTimes& times) {
+  const auto add_one = [](std::optional<double>& total, const std::optional<double>& part) {
+    if (part) total = total.value_or(0) + *part;
+  };
+  add_one(sum.upload, times.upload);
+  add_one(sum.kernel, times.kernel);
+  add_one(sum.download, times.download);
+}
+
+class TileRunner {
+ public:
+  TileRunner(const TileGrid& grid, std::span<const std::span<const std::byte>> inputs, unsigned threads,
+             const Sink& sink)
+      : grid_(grid), inputs_(inputs), threads_(threads), sink_(sink) {}
+
+  void start(Lane& lane, std::uint64_t index) {
+    Tile tile = grid_.tile(index);
+    for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(lane, i, tile.gathers[i]);
+    lane.submit(make_dispatch(tile.plan));
+  }
+
+  void finish(Lane& lane, std::uint64_t index) {
+    const Tile tile = grid_.tile(index);
+    const std::uint64_t size = output_element_size(tile.plan);
+    const std::span<const std::byte> bytes = lane.finish();
+    struct Part {
+      std::uint64_t offset;
+      std::span<const std::byte> bytes;
+    };
+    std::vector<Part> parts;
+    grid_.for_each_run(tile, [&](std::uint64_t begin, std::uint64_t from, std::uint64_t count) {
+      for (std::uint64_t at = 0; at < count * size; at += part_bytes) {
+        parts.push_back({begin * size + at, bytes.subspan(from * size + at, std::min(part_bytes, count * size - at))});
+      }
+    });
+    parallel_for(threads_, parts.size(), [&](unsigned, std::uint64_t i) { sink_(parts[i].offset, parts[i].bytes); });
+  }
+
+ private:
+  void fill(Lane& lane, std::size_t input, const IndexMapPlan& gather) {
+    const std::uint64_t count = output_elements(Plan(gather));
+    const std::span<std::byte> staging = lane.input(input, count * gather.element_size);
+    const std::uint64_t per_part = part_bytes / gather.element_size;
+    parallel_for(threads_, (count + per_part - 1) / per_part, [&](unsigned, std::uint64_t part) {
+      const std::uint64_t begin = part * per_part;
+      cpu::execute_index_map(gather, inputs_.subspan(input), begin, std::min(count, begin + per_part),
+                             staging.data() + begin * gather.element_size);
+    });
+  }
+
+  const TileGrid& grid_;
+  std::span<const std::span<const std::byte>> inputs_;
+  unsigned threads_;
+  const Sink& sink_;
+};
+
+}  // namespace
+
+bool Executor::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                       const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
+  if (!fits_kernel(plan)) return false;
+  const auto grid = TileGrid::make(plan, limits_for(device_, options, inputs.size()));
+  if (!grid) return false;
+  const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), lane_count));
+  while (lanes_.size() < lanes) lanes_.push_back(device_.make_lane());
+  TileRunner runner(*grid, inputs, std::max(1U, options.threads), sink);
+  for (std::uint64_t index = 0; index < grid->size() + lanes; ++index) {
+    Lane& lane = *lanes_[index % lanes];
+    if (index >= lanes) {
+      runner.finish(lane, index - lanes);
+      add(times, lane.times());
+    }
+    if (index < grid->size()) runner.start(lane, index);
+  }
+  return true;
+}
+
+}  // namespace dmlop::gpu

@@ -1,0 +1,37 @@
+// Runs a plan on a GPU: cuts it into tiles, keeps several in flight, hands out what each computed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "gpu/device.hpp"
+#include "ops/plan.hpp"
+
+namespace dmlop::gpu {
+
+struct ExecuteOptions {
+  unsigned threads = 1;                  // of the host, for filling and emptying staging
+  std::uint64_t device_memory_bytes = 0;  // at most so much in buffers on the device; 0: a sensible amount
+};
+
+/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at once.
+using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
+
+/// What a device keeps from run to run: its lanes.
+class Executor {
+ public:
+  explicit Executor(Device& device) : device_(device) {}
+
+  /// Executes the plan; every output byte reaches the sink once; the tiles' times are added up. False, with nothing done, when no
+  /// tile fits the device (TileGrid::make) or the plan's numbers leave the kernels' 32 bits.
+  /// Errors: run_failed, and whatever the sink throws.
+  bool execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+               const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
+
+ private:
+  Device& device_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace dmlop::gpu

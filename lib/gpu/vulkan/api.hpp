@@ -1,0 +1,14 @@
+// Vulkan's entry points (loaded by volk when the program runs) and the handling of its result codes.
+#pragma once
+
+#define VK_NO_PROTOTYPES
+#include <volk.h>
+
+#include <string>
+
+namespace dmlop::gpu::vulkan {
+
+/// Throws Error(run_failed) with the code by name and what was being done, unless it is a success.
+void check(VkResult result, const std::string& doing);
+
+}  // namespace dmlop::gpu::vulkan

@@ -1,0 +1,59 @@
+#include "job/backend.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "cpu/execute.hpp"
+#include "gpu/vulkan/instance.hpp"
+#include "job/backend_gpu.hpp"
+
+namespace dmlop {
+namespace {
+
+// A thread computes so much at a time: large enough for system calls not to matter, small enough to
+// still be in the cache when it is written.
+constexpr std::uint64_t tile_bytes = std::uint64_t{1} << 20;
+
+void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const OutputSink& sink) {
+  const std::uint64_t size = output_element_size(plan);
+  const std::uint64_t count = output_elements(plan);
+  const std::uint64_t per_tile = tile_bytes / size;
+  const std::uint64_t tiles = (count + per_tile - 1) / per_tile;
+  std::vector<std::vector<std::byte>> buffers(threads);
+  parallel_for(threads, tiles, [&](unsigned worker, std::uint64_t tile) {
+    const std::uint64_t begin = tile * per_tile;
+    const std::uint64_t end = std::min(count, begin + per_tile);
+    auto& buffer = buffers[worker];
+    if (buffer.size() < (end - begin) * size) buffer.resize((end - begin) * size);
+    cpu::execute(plan, inputs, begin, end, buffer.data());
+    sink(begin * size, std::span(buffer).first((end - begin) * size));
+  });
+}
+
+}  // namespace
+
+Backend::Backend() = default;
+Backend::~Backend() = default;
+Backend::Backend(Backend&&) noexcept = default;
+
+Backend::Backend(const gpu::DeviceRequest& request) {
+  if (request.text == "cpu") return;  // no driver is touched
+  const gpu::vulkan::DeviceList& list = gpu::vulkan::list_devices();
+  const gpu::DeviceChoice choice = choose_device(request, list.devices, list.unavailable);
+  notice_ = choice.notice;
+  if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::vulkan::open_device(choice.index));
+}
+
+std::string Backend::spec() const { return gpu_ ? gpu_->device->info().spec() : "cpu"; }
+
+gpu::DispatchTimes Backend::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                             const ExecutionOptions& options, const OutputSink& sink) {
+  const unsigned threads = options.threads != 0 ? options.threads : hardware_threads();
+  gpu::DispatchTimes times;
+  const bool done = gpu_ && gpu_->executor.execute(plan, inputs, {threads, options.device_memory_bytes}, sink, times);
+  if (!done) execute_on_cpu(plan, inputs, threads, sink);
+  return times;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,52 @@
+// Where plans are executed: the CPU, or one GPU that is opened once and reused.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gpu/device_info.hpp"
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+struct ExecutionOptions {
+  unsigned threads = 0;                   // CPU threads; 0: as many as the machine has
+  std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
+};
+
+/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at once.
+using OutputSink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
+
+class Backend {
+ public:
+  /// The CPU.
+  Backend();
+  /// The device asked for, opened. Errors: usage, unavailable (no such device), run_failed.
+  explicit Backend(const gpu::DeviceRequest& request);
+  ~Backend();
+  Backend(Backend&&) noexcept;
+
+  /// "cpu", or the GPU's spec such as "vulkan:0".
+  std::string spec() const;
+  /// One line for the user when the choice needs saying; else "".
+  const std::string& notice() const { return notice_; }
+  bool is_gpu() const { return gpu_ != nullptr; }
+
+  /// Executes a plan; every byte of the output reaches the sink exactly once. What a GPU cannot hold
+  /// in tiles is computed on the CPU. Errors: run_failed, interrupted, and what the sink throws.
+  gpu::DispatchTimes execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                      const ExecutionOptions& options, const OutputSink& sink);
+
+  struct Gpu;
+  /// The opened GPU, for measurements; null on the CPU.
+  Gpu* gpu() { return gpu_.get(); }
+
+ private:
+  std::unique_ptr<Gpu> gpu_;
+  std::string notice_;
+};
+
+}  // namespace dmlop

@@ -1,0 +1,245 @@
+#include "job/bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/parallel.hpp"
+#include "cpu/execute.hpp"
+#include "gpu/dispatch.hpp"
+#include "job/backend_gpu.hpp"
+#include "ops/operator.hpp"
+#include "ops/tiling.hpp"
+#include "tensor/half.hpp"
+
+namespace dmlop {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::uint64_t buffer_elements(const TensorDesc& desc) {
+  return *reached_elements(desc.sizes, input_strides(desc));
+}
+
+// Random elements: floats in [-1, 1), 32- and 64-bit integers up to the largest size (they may be
+// lengths or indices), other integers any bits.
+Bytes random_bytes(const TensorDesc& desc, std::uint64_t seed, unsigned threads) {
+  const DataType type = *desc.data_type;
+  const std::size_t size = size_of(type);
+  const std::uint64_t largest = *std::max_element(desc.sizes.begin(), desc.sizes.end());
+  Bytes bytes(buffer_elements(desc) * size);
+  parallel_for(threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
+    std::mt19937_64 random(seed + part);
+    const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
+    for (std::uint64_t at = part * part_bytes; at < end; at += size) {
+      const std::uint64_t bits = random();
+      const double number = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+      const auto put = [&](auto value) { std::memcpy(&bytes[at], &value, sizeof value); };
+      if (type == DataType::Float32) {
+        put(static_cast<float>(number));
+      } else if (type == DataType::Float16) {
+        put(half_from_double(number));
+      } else if (type == DataType::Float64) {
+        put(number);
+      } else {
+        const std::uint64_t integer = size >= 4 ? bits % (largest + 1) : bits;
+        std::memcpy(&bytes[at], &integer, size);
+      }
+    }
+  });
+  return bytes;
+}
+
+struct Workload {
+  std::vector<Bytes> owned;
+  std::vector<std::span<const std::byte>> inputs;
+};
+
+Workload make_workload(const Job& job, unsigned threads) {
+  Workload workload;
+  std::uint64_t seed = 1;
+  for (const Field& field : job.description.fields) {
+    if (field.spec->kind != FieldKind::input_tensor) continue;
+    const auto has_name = [&](const BoundInput& input) { return input.tensor == field.spec->name; };
+    const auto bound = std::find_if(job.inputs.begin(), job.inputs.end(), has_name);
+    if (bound != job.inputs.end()) {
+      workload.inputs.push_back(bound->file.data());
+      continue;
+    }
+    workload.owned.push_back(random_bytes(std::get<TensorDesc>(field.value), seed, threads));
+    workload.inputs.push_back(workload.owned.back());
+    seed += std::uint64_t{1} << 32;
+  }
+  return workload;
+}
+
+void run_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, std::span<std::byte> output) {
+  const std::uint64_t size = output_element_size(plan);
+  const std::uint64_t count = output.size() / size;
+  const std::uint64_t per_part = part_bytes / size;
+  parallel_for(threads, (count + per_part - 1) / per_part, [&](unsigned, std::uint64_t part) {
+    const std::uint64_t begin = part * per_part;
+    cpu::execute(plan, inputs, begin, std::min(count, begin + per_part), output.data() + begin * size);
+  });
+}
+
+void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<std::byte> to) {
+  parallel_for(threads, threads, [&](unsigned, std::uint64_t part) {
+    const std::uint64_t begin = from.size() * part / threads, end = from.size() * (part + 1) / threads;
+    std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+  });
+}
+
+// Distance of two float bit patterns of one sign, which pooling's results have.
+bool within_four_ulp(DataType type, const std::byte* a, const std::byte* b) {
+  const auto distance = [](auto x, auto y) { return x > y ? x - y : y - x; };
+  if (type == DataType::Float16) {
+    std::uint16_t x, y;
+    std::memcpy(&x, a, 2);
+    std::memcpy(&y, b, 2);
+    return distance(x, y) <= 4;
+  }
+  std::uint32_t x, y;
+  std::memcpy(&x, a, 4);
+  std::memcpy(&y, b, 4);
+  return distance(x, y) <= 4;
+}
+
+void compare_with_cpu(const Plan& plan, std::span<const std::byte> actual, std::span<const std::byte> expected) {
+  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
+  const std::size_t size = output_element_size(plan);
+  for (std::size_t at = 0; at < actual.size(); at += size) {
+    const bool same = std::memcmp(&actual[at], &expected[at], size) == 0 ||
+                      (pooling != nullptr && within_four_ulp(pooling->data_type, &actual[at], &expected[at]));
+    if (same) continue;
+    throw Error(ErrorKind::run_failed, "the device's result differs from the CPU's at element " + std::to_string(at / size));
+  }
+}
+
+// Warms up, then runs until both minima are met; sorted seconds.
+template <typename Run>
+std::vector<double> measure(const BenchOptions& options, Run&& run) {
+  run();
+  std::vector<double> seconds;
+  const auto start = Clock::now();
+  while (seconds.size() < options.min_runs || seconds_since(start) < options.min_seconds) {
+    if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+    seconds.push_back(run());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+// Half the time for the reference is enough.
+BenchOptions shorter(BenchOptions options) {
+  options.min_seconds /= 2;
+  return options;
+}
+
+void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads, const BenchOptions& options, BenchResult& result) {
+  const auto timed = [](auto&& action) {
+    const auto start = Clock::now();
+    action();
+    return seconds_since(start);
+  };
+  result.clock = "wall";
+  Bytes output(result.output_bytes);
+  result.seconds = measure(options, [&] { return timed([&] { run_on_cpu(plan, workload.inputs, threads, output); }); });
+  const std::uint64_t bytes = std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
+  const Bytes from(bytes, std::byte{1});
+  Bytes to(bytes);
+  const auto copies = measure(shorter(options), [&] { return timed([&] { copy_on_cpu(threads, from, to); }); });
+  result.copy_bytes_per_second.value = 2.0 * static_cast<double>(bytes) / copies[copies.size() / 2];
+  for (Measured* none : {&result.set_up_seconds, &result.upload_seconds, &result.download_seconds}) {
+    none->reason = "the CPU needs none";
+  }
+}
+
+void fill_lane(gpu::Lane& lane, const Tile& tile, const Workload& workload, unsigned threads) {
+  for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
+    const Plan gather(tile.gathers[i]);
+    const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
+    run_on_cpu(gather, std::span(workload.inputs).subspan(i), threads, staging);
+  }
+}
+
+Measured copy_rate(gpu::Device& device, const BenchOptions& options, std::uint64_t total_bytes) {
+  const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
+  const std::uint64_t bytes = std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
+  const auto lane = device.make_lane();
+  const auto staging = lane->input(2, bytes);
+  std::mt19937_64 random(7);
+  for (std::uint64_t at = 0; at + 8 <= bytes; at += 8) {
+    const std::uint64_t bits = random();
+    std::memcpy(&staging[at], &bits, sizeof bits);
+  }
+  const gpu::Dispatch copy = gpu::copy_dispatch(bytes);
+  lane->submit(copy);
+  lane->finish();
+  if (!lane->repeat(copy)) return {std::nullopt, "the device has no timestamps"};
+  const auto seconds = measure(shorter(options), [&] { return *lane->repeat(copy); });
+  return {2.0 * static_cast<double>(bytes) / seconds[seconds.size() / 2], ""};
+}
+
+void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& backend, const BenchOptions& options, BenchResult& result) {
+  gpu::Device& device = *backend.gpu()->device;
+  const auto grid = TileGrid::make(plan, {.buffer_bytes = device.buffer_bytes_limit()});
+  if (!grid || grid->size() != 1) {
+    throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " + device.info().name + "; bench smaller ones");
+  }
+  const Tile tile = grid->tile(0);
+  const gpu::Dispatch dispatch = gpu::make_dispatch(tile.plan);
+  {
+    const auto lane = device.make_lane();
+    fill_lane(*lane, tile, workload, threads);
+    lane->submit(dispatch);
+    const auto output = lane->finish();
+    Bytes expected(result.output_bytes);
+    run_on_cpu(plan, workload.inputs, threads, expected);
+    compare_with_cpu(plan, output, expected);
+    const gpu::DispatchTimes times = lane->times();
+    const std::string reason = times.upload ? "" : "the device has no timestamps";
+    result.upload_seconds = {times.upload, reason};
+    result.download_seconds = {times.download, reason};
+    result.clock = times.kernel ? "device" : "wall";
+    result.seconds = measure(options, [&] {
+      const auto start = Clock::now();
+      const auto seconds = lane->repeat(dispatch);
+      return seconds.value_or(seconds_since(start));
+    });
+  }
+  result.copy_bytes_per_second = copy_rate(device, options, result.input_bytes + result.output_bytes);
+}
+
+}  // namespace
+
+BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
+  const unsigned threads = options.execution.threads != 0 ? options.execution.threads : hardware_threads();
+  const Plan plan = make_plan(job.description);
+  const auto start = Clock::now();
+  Backend backend(request);
+  BenchResult result;
+  result.set_up_seconds.value = seconds_since(start);
+  result.device = backend.spec();
+  Workload workload = make_workload(job, threads);
+  for (const auto& input : workload.inputs) result.input_bytes += input.size();
+  result.output_bytes = output_elements(plan) * output_element_size(plan);
+  if (backend.is_gpu()) {
+    bench_gpu(plan, workload, threads, backend, options, result);
+  } else {
+    result.set_up_seconds.value.reset();
+    bench_cpu(plan, workload, threads, options, result);
+  }
+  return result;
+}
+
+}  // namespace dmlop

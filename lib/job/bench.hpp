@@ -1,0 +1,43 @@
+// Measures one operator on one device, in memory: no files, results checked first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "job/job.hpp"
+
+namespace dmlop {
+
+struct BenchOptions {
+  double min_seconds = 1;
+  unsigned min_runs = 10;
+  ExecutionOptions execution;
+};
+
+/// Either a value or the reason why there is none.
+struct Measured {
+  std::optional<double> value;
+  std::string reason;
+};
+
+struct BenchResult {
+  std::string device;
+  std::uint64_t input_bytes = 0;   // of all inputs, read once
+  std::uint64_t output_bytes = 0;  // written once
+  std::vector<double> seconds;     // of every run, sorted; GPU: of its timestamps, CPU: wall
+  std::string clock;               // "device" or "wall"
+  Measured copy_bytes_per_second;  // the same device's copy rate, counting bytes read and written
+  Measured set_up_seconds;
+  Measured upload_seconds;
+  Measured download_seconds;
+
+  double median() const { return seconds[seconds.size() / 2]; }
+  double percentile95() const { return seconds[seconds.size() * 95 / 100]; }
+  double bytes_per_second() const { return static_cast<double>(input_bytes + output_bytes) / median(); }
+};
+
+/// Fills inputs that have no file with random data, runs once, compares with the CPU, then measures.
+/// Errors: run_failed when the result is wrong or the tensors are too large for one dispatch.
+BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options);
+
+}  // namespace dmlop

@@ -1,0 +1,55 @@
+// Cuts a plan into tiles that fit a device. Every axis of a plan maps on its own, so a box of outputs
+// needs a box of each input: a tile says which elements of the inputs to copy together, a plan over
+// these copies, and where its outputs belong. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+struct TileLimits {
+  std::uint64_t buffer_bytes;  // of any one buffer of a tile
+  std::uint64_t buffer_elements = std::uint64_t{1} << 31;  // kernels count in 32 bits
+};
+
+/// Output indices [begin, end) of one axis.
+struct TileRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+struct Tile {
+  std::vector<IndexMapPlan> gathers;  // one per input: its outputs are the tile's input buffer
+  Plan plan;                          // reads these buffers
+  std::vector<TileRange> box;         // per axis of the whole output
+};
+
+class TileGrid {
+ public:
+  /// Nothing when no tile can be small enough: one reversed sequence or one pooling window that by
+  /// itself exceeds the limits.
+  static std::optional<TileGrid> make(const Plan& plan, const TileLimits& limits);
+
+  std::uint64_t size() const { return count_; }
+  /// Tile number `index`, row-major over the grid.
+  Tile tile(std::uint64_t index) const;
+
+  /// Calls action(output element, tile element, count) for every unbroken run of the tile's outputs.
+  void for_each_run(const Tile& tile,
+                    const std::function<void(std::uint64_t, std::uint64_t, std::uint64_t)>& action) const;
+
+ private:
+  TileGrid() = default;
+
+  Plan plan_;
+  std::vector<std::vector<std::uint64_t>> cuts_;  // per output axis: 0, where tiles begin, its extent
+  std::uint64_t count_ = 1;
+  bool whole_ = false;  // one tile that reads the inputs as they lie in memory
+};
+
+}  // namespace dmlop
