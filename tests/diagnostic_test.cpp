@@ -1,0 +1,46 @@
+// What base/diagnostic.hpp promises.
+#include "base/diagnostic.hpp"
+
+#include <doctest/doctest.h>
+
+using dmlop::Diagnostic;
+using dmlop::Diagnostics;
+using dmlop::ErrorKind;
+
+TEST_CASE("a finding as text: place, message, then rule and help where there are any") {
+  const Diagnostic full{.file = "pad.json",
+                        .line = 9,
+                        .column = 37,
+                        .message = "is 11, must be 10",
+                        .rule = "4 + 2 + 4",
+                        .suggestion = "write 10"};
+  CHECK(to_text(full) == "pad.json:9:37: error: is 11, must be 10\n"
+                         "  rule: 4 + 2 + 4\n"
+                         "  help: write 10");
+  CHECK(to_text(Diagnostic{.message = "lost"}) == "error: lost");
+  CHECK(to_text(Diagnostic{.file = "pad.json", .message = "lost"}) == "pad.json: error: lost");
+}
+
+TEST_CASE("findings stand in the file's order; those without a place come last, as they came") {
+  const auto at = [](std::uint32_t line, std::uint32_t column, const char* message) {
+    return Diagnostic{.line = line, .column = column, .message = message};
+  };
+  Diagnostics diagnostics{at(0, 0, "f"), at(2, 1, "d"), at(1, 9, "b"), at(1, 2, "a"),
+                          at(0, 0, "g"), at(1, 9, "c"), at(10, 1, "e")};
+  dmlop::sort_by_position(diagnostics);
+  std::string order;
+  for (const Diagnostic& diagnostic : diagnostics) order += diagnostic.message;
+  CHECK(order == "abcdefg");
+}
+
+TEST_CASE("the kind that decides: files, then input, then what is not available, then usage") {
+  const auto worst = [](std::vector<ErrorKind> kinds) {
+    Diagnostics diagnostics;
+    for (const ErrorKind kind : kinds) diagnostics.push_back({.kind = kind});
+    return dmlop::worst_kind(diagnostics);
+  };
+  CHECK(worst({ErrorKind::usage}) == ErrorKind::usage);
+  CHECK(worst({ErrorKind::usage, ErrorKind::unavailable}) == ErrorKind::unavailable);
+  CHECK(worst({ErrorKind::unavailable, ErrorKind::invalid_input}) == ErrorKind::invalid_input);
+  CHECK(worst({ErrorKind::invalid_input, ErrorKind::io_failed}) == ErrorKind::io_failed);
+}

@@ -1,0 +1,229 @@
+// What json/document.hpp promises: values with their places, and for wrong text the place and what
+// was expected there.
+#include "json/document.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace {
+
+using namespace std::string_literals;
+using dmlop::Diagnostics;
+using dmlop::json::Document;
+using dmlop::json::Value;
+
+/// What is wrong with `text`; "" where nothing is.
+std::string wrong_with(const std::string& text) {
+  Diagnostics diagnostics;
+  const auto document = Document::parse("t", text, diagnostics);
+  std::string all;
+  for (const auto& diagnostic : diagnostics) {
+    all += (all.empty() ? "" : "\n") + dmlop::to_text(diagnostic);
+  }
+  CHECK(document.has_value() == (all.empty() || all.find("given twice") != std::string::npos));
+  return all;
+}
+
+Document parsed(const std::string& text) {
+  Diagnostics diagnostics;
+  auto document = Document::parse("t", text, diagnostics);
+  REQUIRE(document.has_value());
+  return std::move(*document);
+}
+
+struct Row {
+  std::string text;
+  std::string expected;
+};
+
+void check_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(wrong_with(row.text) == row.expected);
+  }
+}
+
+std::string place(const Document& document, const Value& value) {
+  const auto diagnostic = document.at(value, "");
+  return std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + " " +
+         diagnostic.pointer;
+}
+
+double seconds(const std::string& text) {
+  const auto begin = std::chrono::steady_clock::now();
+  (void)wrong_with(text);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string repeated(std::string_view part, std::size_t count) {
+  std::string text;
+  text.reserve(part.size() * count);
+  for (std::size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("values remember their places and pointers") {
+  const Document document = parsed("{\"a\": [1,\n  {\"b/c~d\": 2.50}], \"\": null}");
+  const Value& list = *document.root().find("a");
+  CHECK(place(document, document.root()) == "1:1 ");
+  CHECK(place(document, list) == "1:7 /a");
+  CHECK(place(document, list.items[0]) == "1:8 /a/0");
+  CHECK(place(document, *list.items[1].find("b/c~d")) == "2:13 /a/1/b~1c~0d");
+  CHECK(place(document, *document.root().find("")) == "2:25 /");
+  CHECK(document.source(*list.items[1].find("b/c~d")) == "2.50");
+  CHECK(document.root().find("missing") == nullptr);
+}
+
+TEST_CASE("columns count characters, lines end with a line feed") {
+  CHECK(place(parsed("[\"\u00e4\u20ac\U0001F600\", 1]"), parsed("[\"\u00e4\u20ac\U0001F600\", 1]").root().items[1]) == "1:9 /1");
+  const Document windows = parsed("[\r\n\t1]");
+  CHECK(place(windows, windows.root().items[0]) == "2:2 /0");
+  const Document marked = parsed("\xEF\xBB\xBF[1]");
+  CHECK(place(marked, marked.root().items[0]) == "1:2 /0");
+}
+
+TEST_CASE("strings are read with their escapes, numbers stay as they were written") {
+  const Document document = parsed(R"(["a\"\\\/\b\u00e4\ud83d\ude00", -0.0e+10, 1e999, true, {}])");
+  const auto& items = document.root().items;
+  CHECK(items[0].text == "a\"\\/\b\u00e4\U0001F600");
+  CHECK(items[1].text == "-0.0e+10");
+  CHECK(items[2].text == "1e999");
+  CHECK(items[3].boolean);
+  CHECK(describe(items[2]) == "1e999");
+  CHECK(describe(items[4]) == "an object");
+}
+
+TEST_CASE("comments and trailing commas are accepted and move nothing") {
+  const Document document = parsed("// one\n{/* two\n*/ \"a\": [1, 2, /* , */ ], // three\n}  ");
+  CHECK(place(document, document.root().find("a")->items[1]) == "3:13 /a/1");
+  CHECK(parsed("[\"// no comment /* , ]\"]").root().items[0].text == "// no comment /* , ]");
+  CHECK(parsed("{\"a\": \"\\\"//\",}").root().find("a")->text == "\"//");
+  CHECK(parsed("[[],]").root().items.size() == 1);
+  CHECK(parsed("[{},//\n]").root().items.size() == 1);
+}
+
+TEST_CASE("other commas are refused") {
+  check_rows({
+      {"[,]", "t:1:2: error: wrong JSON: unexpected ','; expected a value or ']'"},
+      {"[1,,]", "t:1:4: error: wrong JSON: unexpected ','; expected a value"},
+      {"[1,/**/,]", "t:1:8: error: wrong JSON: unexpected ','; expected a value"},
+      {"{,}", "t:1:2: error: wrong JSON: unexpected ','; expected a field name in double quotes or "
+              "'}'"},
+      {"{\"a\",,}", "t:1:5: error: wrong JSON: unexpected ','; expected ':' and a value"},
+      {"{\"a\":,}", "t:1:6: error: wrong JSON: unexpected ','; expected a value"},
+      {"{\"a\":1,,}",
+       "t:1:8: error: wrong JSON: unexpected ','; expected a field name in double quotes"},
+      {"1,", "t:1:2: error: wrong JSON: unexpected ','; expected the end of the file"},
+      {",", "t:1:1: error: wrong JSON: unexpected ','; expected a value"},
+  });
+}
+
+TEST_CASE("wrong syntax: the place, what is there, what was expected") {
+  check_rows({
+      {"", "t:1:1: error: the file is empty; expected a JSON object"},
+      {" // only a comment\n", "t:2:1: error: the file is empty; expected a JSON object"},
+      {"{", "t:1:2: error: wrong JSON: the file ends; expected a field name in double quotes or '}'"},
+      {"{\"a\"", "t:1:5: error: wrong JSON: the file ends; expected ':' and a value"},
+      {"{\"a\": 1\n", "t:2:1: error: wrong JSON: the file ends; expected ',' or '}'"},
+      {"[1", "t:1:3: error: wrong JSON: the file ends; expected ',' or ']'"},
+      {"{\"a\": 1\n \"b\": 2}",
+       "t:2:2: error: wrong JSON: unexpected \"b\"; expected ',' or '}'"},
+      {"{\"a\" 1}", "t:1:6: error: wrong JSON: unexpected 1; expected ':' and a value"},
+      {"{\"a\":}", "t:1:6: error: wrong JSON: unexpected '}'; expected a value"},
+      {"[1 2]", "t:1:4: error: wrong JSON: unexpected 2; expected ',' or ']'"},
+      {"[1}", "t:1:3: error: wrong JSON: unexpected '}'; expected ',' or ']'"},
+      {"{\"a\": 1]", "t:1:8: error: wrong JSON: unexpected ']'; expected ',' or '}'"},
+      {"]", "t:1:1: error: wrong JSON: unexpected ']'; expected a value"},
+      {"{} {}", "t:1:4: error: wrong JSON: unexpected '{'; expected the end of the file"},
+      {"{}\nx", "t:2:1: error: wrong JSON: unexpected x; expected the end of the file"},
+      {"{a: 1}", "t:1:2: error: wrong JSON: unexpected a; expected a field name in double quotes or "
+                 "'}'"},
+      {"{'a': 1}", "t:1:2: error: wrong JSON: unexpected 'a'; expected a field name in double "
+                   "quotes or '}'\n  help: write \"a\""},
+      {"[tru]", "t:1:2: error: wrong JSON: unexpected tru; expected a value or ']'"},
+      {"[1, True]", "t:1:5: error: wrong JSON: unexpected True; expected a value"},
+      {"/* no end", "t:1:1: error: this /* comment never ends; close it with */"},
+      {"[\"a\n\"]", "t:1:4: error: wrong JSON: invalid string: control character U+000A (LF) must be "
+                    "escaped to \\u000A or \\n"},
+      {"[\"a]", "t:1:2: error: wrong JSON: this string has no closing quote"},
+      {R"(["\x"])", "t:1:4: error: wrong JSON: invalid string: forbidden character after backslash"},
+  });
+}
+
+TEST_CASE("numbers that JSON does not have") {
+  const std::string quotes = "\n  help: write \"nan\", \"inf\" or \"-inf\", with the quotes";
+  check_rows({
+      {"[01]", "t:1:2: error: wrong JSON: 01 is no JSON number that can be read"},
+      {"[0x10]", "t:1:2: error: wrong JSON: 0x10 is no JSON number that can be read"},
+      {"[1.]", "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'"},
+      {"[.5]", "t:1:2: error: wrong JSON: unexpected .5; expected a value or ']'"},
+      {"{\"a\":+1}", "t:1:6: error: wrong JSON: unexpected +1; expected a value"},
+      {"[NaN]", "t:1:2: error: wrong JSON: unexpected NaN; expected a value or ']'" + quotes},
+      {"[1, inf]", "t:1:5: error: wrong JSON: unexpected inf; expected a value" + quotes},
+      {"[-Infinity]",
+       "t:1:2: error: wrong JSON: -Infinity is no number: expected digit after '-'" + quotes},
+  });
+}
+
+TEST_CASE("bytes that are no UTF-8 text") {
+  check_rows({
+      {"[\"\xFF\"]", "t:1:3: error: wrong JSON: this is no UTF-8 text; save the file as UTF-8"},
+      {"[\"\xC3\"]", "t:1:4: error: wrong JSON: this is no UTF-8 text; save the file as UTF-8"},
+      {"{}\0"s, "t:1:3: error: a NUL byte, which no JSON text has; is this file JSON in UTF-8?"},
+      {"{\"a\": 1}\0{\"b\": 2}"s,
+       "t:1:9: error: a NUL byte, which no JSON text has; is this file JSON in UTF-8?"},
+      {"\xFF\xFE{\0}\0"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
+      {"\xFE\xFF\0{\0}"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
+  });
+}
+
+TEST_CASE("duplicate keys are named at the second, and the first one counts") {
+  check_rows({
+      {"{\"a\": 1, \"b\": {\"a\": 2}}", ""},
+      {"{\"a\": 1,\n \"a\": 2}",
+       "t:2:2: error: the field \"a\" is given twice; keep one of them"},
+      {"[{\"x\": {\"a\": 1, \"\\u0061\": 2}}]",
+       "t:1:16: error: the field \"a\" is given twice; keep one of them"},
+  });
+  Diagnostics diagnostics;
+  const auto document = Document::parse("t", "{\"a\": 1, \"a\": 2}", diagnostics);
+  REQUIRE(document.has_value());
+  CHECK(document->root().find("a")->text == "1");
+  CHECK(diagnostics.at(0).pointer == "/a");
+}
+
+TEST_CASE("bombs are refused") {
+  CHECK(wrong_with(repeated("[", 64) + repeated("]", 64)) == "");
+  const std::string too_deep = ":65: error: wrong JSON: nesting is deeper than 64 levels";
+  CHECK(wrong_with(repeated("[", 65) + repeated("]", 65)) == "t:1" + too_deep);
+  CHECK(wrong_with(repeated("[", 100000)) == "t:1" + too_deep);
+  CHECK(wrong_with("[" + repeated("{\"a\":", 100000)).find("deeper than 64") != std::string::npos);
+  CHECK(wrong_with("[" + repeated("0,", 1'000'000) + "]").find("more than 1000000 values") !=
+        std::string::npos);
+  const std::string huge(dmlop::json::max_text_bytes + 1, ' ');
+  CHECK(wrong_with(huge) ==
+        "t:1:1: error: the file has 67108865 bytes; a JSON description may have at most 67108864");
+}
+
+TEST_CASE("messages stay short and the time linear") {
+  constexpr std::size_t megabytes = 10'000'000;
+  constexpr double limit = 2;  // seconds
+  const std::vector<std::string> texts{
+      "[\"" + std::string(megabytes, 'x'),        "[" + std::string(megabytes, 'x') + "]",
+      "[" + std::string(megabytes, '9') + "]",    std::string(megabytes, ' '),
+      "/*" + std::string(megabytes, '*'),         "{" + repeated("\"a\":1,", megabytes / 6) + "}",
+      "[" + repeated("[],", megabytes / 3) + "]", repeated("//\n", megabytes / 3),
+  };
+  for (const std::string& text : texts) {
+    CAPTURE(text.substr(0, 20));
+    CHECK(wrong_with(text).size() < 1000);
+    CHECK(seconds(text) < limit);
+  }
+}

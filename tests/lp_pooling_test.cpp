@@ -1,0 +1,242 @@
+// DML_OPERATOR_LP_POOLING. The promise: within 4 units in the last place of the exact norm.
+#include "reference/lp_pooling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+constexpr std::uint64_t promise = 4;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+const float nan = std::numeric_limits<float>::quiet_NaN();
+const std::vector<std::uint64_t> exponents{1, 2, 3, 4, 5, 7, 1000};
+
+Tensor halves(const List& sizes, const std::vector<std::uint16_t>& bits) {
+  return Tensor::of(DataType::Float16, sizes, bits);
+}
+
+/// A window over one row of elements.
+LpPooling row_of(std::uint64_t p, std::uint64_t count) {
+  return {.p = p, .window = {1, count}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+}
+
+/// The norm of a row of floats, which must be this very float.
+void check_norm(std::uint64_t p, const std::vector<float>& row, float expected) {
+  CAPTURE(p);
+  check_known(row_of(p, row.size()), {floats({1, 1, 1, row.size()}, row)},
+              floats({1, 1, 1, 1}, {expected}));
+}
+
+TEST_CASE("LP_POOLING: one window, worked by hand") {
+  // clang-format off
+  const Tensor input = floats({1, 1, 2, 2}, {
+      1, -2,
+      3, -4,
+  });
+  // clang-format on
+  const auto check = [&](std::uint64_t p, float expected) {
+    const LpPooling pooling{
+        .p = p, .window = {2, 2}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+    check_known(pooling, {input}, floats({1, 1, 1, 1}, {expected}), p <= 2 ? 0 : 1);
+  };
+  check(1, 10);
+  check(2, 5.4772256F);
+  check(3, 4.6415888F);
+}
+
+TEST_CASE("LP_POOLING: windows over padding and stride, worked by hand") {
+  // clang-format off
+  const LpPooling pooling{.p = 2, .window = {2, 2}, .strides = {2, 2}, .start = {1, 1}, .end = {1, 1}};
+  check_known(pooling, {floats({1, 1, 3, 3}, {
+      1, 2, 3,
+      4, 5, 6,
+      7, 8, 9,
+  })}, floats({1, 1, 2, 2}, {
+      1,          3.6055513F,
+      8.0622577F, 14.3527001F,
+  }), 1);
+  // clang-format on
+}
+
+TEST_CASE("LP_POOLING: the absolute value is taken, also for odd P") {
+  check_norm(1, {-1, 2}, 3);
+  check_known(row_of(3, 2), {floats({1, 1, 1, 2}, {-1, 2})}, floats({1, 1, 1, 1}, {2.0800838F}), 1);
+  for (const std::uint64_t p : exponents) check_norm(p, {-7, 0, 0}, 7);
+}
+
+TEST_CASE("LP_POOLING: three spatial dimensions") {
+  const LpPooling pooling{
+      .p = 1, .window = {2, 2, 2}, .strides = {1, 1, 1}, .start = {0, 0, 0}, .end = {1, 0, 0}};
+  // clang-format off
+  check_known(pooling, {floats({1, 1, 2, 2, 3}, {
+       1,  2,  3,
+       4,  5,  6,
+
+      -1, -2, -3,
+      -4, -5, -6,
+  })}, floats({1, 1, 2, 1, 2}, {
+      24, 32,
+
+      12, 16,
+  }));
+  // clang-format on
+}
+
+TEST_CASE("LP_POOLING: batches and channels do not mix") {
+  // clang-format off
+  check_known(row_of(1, 2), {floats({2, 2, 1, 3}, {
+         1,    2,    4,     10,   20,   40,
+       100,  200,  400,   1000, 2000, 4000,
+  })}, floats({2, 2, 1, 2}, {
+         3,    6,           30,   60,
+       300,  600,         3000, 6000,
+  }));
+  // clang-format on
+}
+
+TEST_CASE("LP_POOLING: the last rows and columns that no whole window covers are left out") {
+  const LpPooling pooling{
+      .p = 1, .window = {1, 2}, .strides = {1, 2}, .start = {0, 0}, .end = {0, 0}};
+  check_known(pooling, {floats({1, 1, 1, 5}, {1, 2, 3, 4, 5})}, floats({1, 1, 1, 2}, {3, 7}));
+}
+
+TEST_CASE("LP_POOLING: a window wholly in padding gives 0") {
+  for (const std::uint64_t p : exponents) {
+    const LpPooling pooling{
+        .p = p, .window = {1, 2}, .strides = {1, 2}, .start = {0, 4}, .end = {0, 3}};
+    check_known(pooling, {floats({1, 1, 1, 1}, {5})}, floats({1, 1, 1, 4}, {0, 0, 5, 0}));
+  }
+}
+
+TEST_CASE("LP_POOLING: NaN gives NaN, infinity gives infinity, -0 gives 0") {
+  for (const std::uint64_t p : exponents) {
+    const auto check = [p](const std::vector<float>& row, float expected) {
+      CAPTURE(p);
+      check_known(row_of(p, 3), {floats({1, 1, 1, 3}, row)}, floats({1, 1, 1, 1}, {expected}), 1);
+    };
+    check({1, nan, 2}, nan);
+    check({nan, 0, 0}, nan);
+    check({infinity, nan, 0}, nan);
+    check({1, infinity, 2}, infinity);
+    check({-infinity, 0, infinity}, infinity);
+    check_norm(p, {-0.0F, -0.0F}, 0.0F);  // the bytes of 0, not of -0
+    check_known(row_of(p, 2), {halves({1, 1, 1, 2}, {0x8000, 0xFC00})},
+                halves({1, 1, 1, 1}, {0x7C00}));
+  }
+}
+
+TEST_CASE("LP_POOLING: powers beyond the range of FLOAT32 are exact where the norm is in it") {
+  check_norm(2, {1e30F}, 1e30F);
+  check_norm(2, {3e30F, 4e30F}, 5e30F);
+  check_norm(2, {3e-30F, -4e-30F}, 5e-30F);
+  for (const std::uint64_t p : exponents) {
+    check_known(row_of(p, 1), {floats({1, 1, 1, 1}, {3e38F})}, floats({1, 1, 1, 1}, {3e38F}), 1);
+    check_known(row_of(p, 1), {floats({1, 1, 1, 1}, {1e-45F})}, floats({1, 1, 1, 1}, {1e-45F}));
+  }
+  check_norm(1, {3e38F, 3e38F}, infinity);
+  // For a large P the norm is that of the maximum.
+  check_norm(1000, {3, -40, 5}, 40);
+  check_norm(4294967295, {3, -40, 5}, 40);
+}
+
+TEST_CASE("LP_POOLING: FLOAT16 sums are not rounded on the way") {
+  constexpr std::uint16_t one = 0x3C00, value_4096 = 0x6C00, value_64 = 0x5400;
+  const Tensor ones = halves({1, 1, 64, 64}, std::vector<std::uint16_t>(4096, one));
+  const auto check = [&](std::uint64_t p, std::uint16_t expected) {
+    const LpPooling pooling{
+        .p = p, .window = {64, 64}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+    check_known(pooling, {ones}, halves({1, 1, 1, 1}, {expected}));
+  };
+  check(1, value_4096);
+  check(2, value_64);
+  // 300^2 is beyond FLOAT16; the norm is not.
+  check_known(row_of(2, 1), {halves({1, 1, 1, 1}, {0x5CB0})}, halves({1, 1, 1, 1}, {0x5CB0}));
+  // 65504 + 65504 is infinity in the result, and only there.
+  check_known(row_of(1, 2), {halves({1, 1, 1, 2}, {0x7BFF, 0xFBFF})},
+              halves({1, 1, 1, 1}, {0x7C00}));
+}
+
+TEST_CASE("LP_POOLING: FLOAT32 sums keep what single additions would lose") {
+  std::vector<float> row(1 << 15, 1.0F);
+  row[0] = 16777216;  // 2^24, to which a FLOAT32 sum could add no 1
+  check_norm(1, row, 16777216.0F + 32767.0F);
+}
+
+TEST_CASE("LP_POOLING: rows longer than are computed together") {
+  Random random(50);
+  for (const std::uint64_t p : exponents) {
+    const LpPooling pooling{
+        .p = p, .window = {2, 3}, .strides = {1, 2}, .start = {1, 1}, .end = {0, 2}};
+    const Tensor input = random_numbers(DataType::Float32, {1, 2, 2, 4200}, false, random);
+    check_case(case_of(pooling, {input}, promise), random);
+  }
+}
+
+TEST_CASE("LP_POOLING: what the fields must keep to") {
+  const LpPooling pooling{
+      .p = 2, .window = {2, 3}, .strides = {1, 1}, .start = {0, 1}, .end = {0, 1}};
+  const nlohmann::ordered_json good =
+      case_of(pooling, {Tensor::packed(DataType::Float32, {2, 3, 4, 5})}).description;
+  REQUIRE(messages(good) == "");
+  const auto refused = [&](const char* field, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json description = good;
+    description["desc"].erase("OutputTensor");
+    description["desc"][field] = value;
+    return messages(description) != "";
+  };
+  CHECK(refused("P", 0));
+  CHECK(refused("P", -1));
+  CHECK(refused("P", 1.5));
+  CHECK(refused("Strides", {0, 1}));
+  CHECK(refused("WindowSize", {2, 0}));
+  CHECK(refused("WindowSize", {5, 3}));  // 4 + 0 + 0 < 5
+  CHECK_FALSE(refused("WindowSize", {4, 7}));
+  CHECK(refused("DimensionCount", 3));
+  CHECK(refused("StartPadding", {0, 1, 0}));
+  nlohmann::ordered_json output = good["desc"]["OutputTensor"];
+  CHECK_FALSE(refused("OutputTensor", output));
+  for (const List& sizes :
+       {List{1, 3, 3, 5}, List{2, 2, 3, 5}, List{2, 3, 4, 5}, List{2, 3, 3, 4}}) {
+    output["Sizes"] = sizes;
+    CHECK(refused("OutputTensor", output));
+  }
+}
+
+LpPooling random_pooling(std::uint64_t p, const List& sizes, Random& random) {
+  LpPooling pooling{.p = p};
+  for (std::size_t i = 2; i < sizes.size(); ++i) {
+    const std::uint64_t start = random.one_in(2) ? 0 : random.below(5);
+    const std::uint64_t end = random.one_in(2) ? 0 : random.below(5);
+    pooling.start.push_back(start);
+    pooling.end.push_back(end);
+    pooling.window.push_back(random.from_to(1, std::min<std::uint64_t>(sizes[i] + start + end, 5)));
+    pooling.strides.push_back(random.from_to(1, 4));
+  }
+  return pooling;
+}
+
+TEST_CASE("LP_POOLING: sweep over types, dimensions and exponents") {
+  Random random(51);
+  for (const DataType type : F2) {
+    for (const std::size_t dimensions : {4, 5}) {
+      for (const std::uint64_t p : exponents) {
+        for (int repeat = 0; repeat < 200; ++repeat) {
+          const bool special = repeat % 8 == 0;
+          const Tensor input =
+              random_numbers(type, random_sizes(dimensions, random), special, random);
+          Case a_case = case_of(random_pooling(p, input.sizes, random), {input}, promise);
+          if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+          check_case(a_case, random);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,43 @@
+// The test program. Unlike doctest's own main it fails when its filters match no test case, so that
+// a misspelt filter cannot pass.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+namespace {
+
+unsigned cases_run = 0;
+
+struct CaseCounter : doctest::IReporter {
+  explicit CaseCounter(const doctest::ContextOptions&) {}
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats& run) override {
+    cases_run = run.numTestCasesPassingFilters;
+  }
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+
+}  // namespace
+
+DOCTEST_REGISTER_LISTENER("case_counter", 1, CaseCounter);
+
+int main(int argument_count, char** arguments) {
+  doctest::Context context(argument_count, arguments);
+  const int status = context.run();
+  if (context.shouldExit()) return status;  // a query such as --list-test-cases
+  if (cases_run == 0) {
+    std::fputs("no test case matches the filters\n", stderr);
+    return 1;
+  }
+  return status;
+}

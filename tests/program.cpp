@@ -1,0 +1,110 @@
+#include "program.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace dmlop::test {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(30);
+
+/// What the started program's standard streams are.
+class Streams {
+ public:
+  Streams(const Folder& folder, const ProgramOptions& options) {
+    posix_spawn_file_actions_init(&actions_);
+    folder.write("input", options.input);
+    add(STDIN_FILENO, folder / "input", O_RDONLY);
+    add(STDERR_FILENO, folder / "error", O_WRONLY | O_CREAT | O_TRUNC);
+    if (options.closed_output) {
+      REQUIRE(::pipe2(pipe_, O_CLOEXEC) == 0);
+      ::close(pipe_[0]);
+      posix_spawn_file_actions_adddup2(&actions_, pipe_[1], STDOUT_FILENO);
+    } else if (!options.output_path.empty()) {
+      add(STDOUT_FILENO, options.output_path, O_WRONLY);
+    } else {
+      add(STDOUT_FILENO, folder / "output", O_WRONLY | O_CREAT | O_TRUNC);
+    }
+    if (!options.folder.empty())
+      posix_spawn_file_actions_addchdir_np(&actions_, options.folder.c_str());
+  }
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+  ~Streams() {
+    if (pipe_[1] >= 0) ::close(pipe_[1]);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+
+ private:
+  void add(int descriptor, const std::string& path, int flags) {
+    posix_spawn_file_actions_addopen(&actions_, descriptor, path.c_str(), flags, 0600);
+  }
+
+  posix_spawn_file_actions_t actions_;
+  int pipe_[2] = {-1, -1};
+};
+
+}  // namespace
+
+Process::Process(const std::vector<std::string>& command, const ProgramOptions& options) {
+  const Streams streams(streams_, options);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  REQUIRE(posix_spawnp(&id_, arguments[0], streams.actions(), nullptr, arguments.data(), environ) ==
+          0);
+}
+
+Process::~Process() {
+  if (has_ended_) return;
+  ::kill(id_, SIGKILL);
+  ::waitpid(id_, &status_, 0);
+}
+
+bool Process::is_running() {
+  if (!has_ended_) has_ended_ = ::waitpid(id_, &status_, WNOHANG) == id_;
+  return !has_ended_;
+}
+
+void Process::send(int signal) const {
+  ::kill(id_, signal);
+}
+
+ProgramResult Process::wait() {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (is_running()) {
+    if (std::chrono::steady_clock::now() > end) ::kill(id_, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ProgramResult result;
+  result.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  if (streams_.has("output")) result.output = streams_.read("output");
+  result.error = streams_.read("error");
+  return result;
+}
+
+ProgramResult dmlop_program(const std::vector<std::string>& arguments,
+                            const ProgramOptions& options) {
+  std::vector<std::string> command{DMLOP_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return Process(command, options).wait();
+}
+
+ProgramResult shell(const std::string& command, const ProgramOptions& options) {
+  const std::string folder = std::filesystem::path(DMLOP_PROGRAM).parent_path().string();
+  return Process({"sh", "-c", "PATH=\"" + folder + ":$PATH\"; " + command}, options).wait();
+}
+
+bool has_command(const std::string& name) {
+  return shell("command -v " + name).code == 0;
+}
+
+}  // namespace dmlop::test

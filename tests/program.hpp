@@ -1,0 +1,55 @@
+// The built program, run as its users run it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "folder.hpp"
+
+namespace dmlop::test {
+
+struct ProgramResult {
+  int code = -1;       // 128 + the signal's number where one ended it
+  std::string output;  // of standard output
+  std::string error;
+};
+
+struct ProgramOptions {
+  std::string folder;          // working folder; "": this one's
+  std::string input;           // of standard input
+  std::string output_path;     // standard output goes there instead
+  bool closed_output = false;  // standard output is a pipe that nobody reads
+};
+
+/// A program that was started. It is killed if it still runs after half a minute.
+class Process {
+ public:
+  Process(const std::vector<std::string>& command, const ProgramOptions& options);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  bool is_running();
+  void send(int signal) const;
+  ProgramResult wait();
+
+ private:
+  Folder streams_;  // its standard streams
+  pid_t id_ = -1;
+  int status_ = 0;
+  bool has_ended_ = false;
+};
+
+/// Runs `dmlop` with these arguments.
+ProgramResult dmlop_program(const std::vector<std::string>& arguments,
+                            const ProgramOptions& options = {});
+
+/// Runs a command of the shell `sh`; `dmlop` is in its path.
+ProgramResult shell(const std::string& command, const ProgramOptions& options = {});
+
+/// Whether the shell finds a command of this name.
+bool has_command(const std::string& name);
+
+}  // namespace dmlop::test

@@ -1,0 +1,189 @@
+// Refused descriptions as a whole: operators, options, bindings, and many mistakes at once.
+#include <doctest/doctest.h>
+
+#include "refusal.hpp"
+
+using dmlop::test::check_refused_texts;
+
+// Raw strings are marked JSON: see refusal.hpp.
+// clang-format off
+
+TEST_CASE("op descriptions") {
+  check_refused_texts({
+    {R"(^[])",
+     {"the description is an empty array, must be an object with \"type\" and \"desc\""}},
+    {R"(^null)",
+     {"the description is null, must be an object with \"type\" and \"desc\""}},
+    {R"(^"PADDING")",
+     {"the description is the string \"PADDING\", must be an object with \"type\" and "
+      "\"desc\""}},
+    {R"(^{})",
+     {"the field \"type\" is missing\n"
+      "  rule: an op description has the fields type and desc\n"
+      "  help: write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop "
+      "ops`"}},
+    {R"(^{"dispatchables": {}, "resources": {}, "commands": []})",
+     {"the field \"type\" is missing\n"
+      "  rule: an op description has the fields type and desc\n"
+      "  help: this is a whole DxDispatch model; save one object of its "
+      "\"dispatchables\" as a file of its own"}},
+    {R"({"type": ^64, "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"type is 64, must be the name of an operator"}},
+    {R"({"type": ^"PADING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"type is the string \"PADING\", which is no operator of DirectML\n"
+      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1\n"
+      "  help: did you mean \"PADDING\"?"}},
+    {R"({"type": ^"DML_OPERATOR_SLICE2", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+     R"("Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"type is the string \"DML_OPERATOR_SLICE2\", which is no operator of DirectML\n"
+      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1\n"
+      "  help: did you mean \"SLICE1\"?"}},
+    {R"({"type": ^"FROBNICATE", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+     R"("Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"type is the string \"FROBNICATE\", which is no operator of DirectML\n"
+      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1"}},
+    {R"({"type": ^"GEMM", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"DML_OPERATOR_GEMM is not implemented\n"
+      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1"}},
+    {R"({"type": ^"DML_OPERATOR_PADDING1", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+     R"("Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"DML_OPERATOR_PADDING1 is not implemented\n"
+      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1"}},
+    {R"({^"type": "PADDING", "Type": "PADDING", )"
+     R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"both \"type\" and \"Type\" are given\n"
+      "  help: keep one of them"}},
+    {R"({"type": "PADDING", "Desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"(^"desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"both \"desc\" and \"Desc\" are given\n"
+      "  help: keep one of them"}},
+    {R"({"type": "PADDING", "desc": ^[]})",
+     {"desc is an empty array, must be an object with the operator's fields"}},
+    {R"({"type": "PADDING", ^"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"unknown field \"InputTensor\"\n"
+      "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
+      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("featureLevel": ^"7_0"})",
+     {"featureLevel is the string \"7_0\", must be a feature level from \"1_0\" to \"6_4\""}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("featureLevel": ^5.0})",
+     {"featureLevel is 5.0, must be a feature level from \"1_0\" to \"6_4\""}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"(^"feature_level": "5_0"})",
+     {"unknown field \"feature_level\"; did you mean \"featureLevel\"?\n"
+      "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
+      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, "$schema": ^1})",
+     {"$schema is 1, must be a string"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("dmlCompileType": ^"DmlCompile"})",
+     {"dmlCompileType is the string \"DmlCompile\", must be one of DmlCompileOp, "
+      "DmlCompileGraph\n"
+      "  help: did you mean \"DmlCompileOp\"?"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("executionFlags": ["NONE", ^"FAST"]})",
+     {"executionFlags is the string \"FAST\", must be one of NONE, "
+      "ALLOW_HALF_PRECISION_COMPUTATION, DISABLE_META_COMMANDS, DESCRIPTORS_VOLATILE"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("bindings": ^"x.npy"})",
+     {"bindings is the string \"x.npy\", must be an object such as {\"InputTensor\": "
+      "\"x.npy\"}"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("bindings": {^"InptTensor": "x.npy"}})",
+     {"unknown field \"InptTensor\"; did you mean \"InputTensor\"?\n"
+      "  rule: the fields of bindings are InputTensor, OutputTensor"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("bindings": {"InputTensor": ^1, "OutputTensor": ^""}})",
+     {"bindings.InputTensor is 1, must be a string",
+      "bindings.OutputTensor is the string \"\", must be the path of a .npy file"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
+     R"("bindings": {"InputTensor": ^"x\u0000.npy"}})",
+     {"bindings.InputTensor is the string \"x\\u0000.npy\", must be the path of a .npy "
+      "file"}},
+    {R"({"type": ^"SLICE1", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("InputWindowOffsets": [0], "InputWindowSizes": [4], "InputWindowStrides": [^0]}})",
+     {"DML_OPERATOR_SLICE1 needs feature level 2_1, this run has 2_0\n"
+      "  rule: the operator was introduced in 2_1\n"
+      "  help: write \"featureLevel\": \"2_1\", or run with --feature-level 2_1",
+      "InputWindowStrides[0] is 0, must not be 0\n"
+      "  rule: InputWindowStrides[0] != 0"}, "2_0"},
+    {R"({"type": "PADDING", ^"type": "PADDING", )"
+     R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
+     {"the field \"type\" is given twice; keep one of them"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, ^"\u001b[31mred": 1})",
+     {"unknown field \"\\u001b[31mred\"\n"
+      "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
+      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+    {R"({"type": "PADDING", "featureLevel": ^"9_9", )"
+     R"("desc": {"InputTensor": {"DataType": ^"FLOAT23", "Sizes": [1, 2]}, )"
+     R"("OutputTensor": {"Sizes": [2, 4], "Flags": ^"OWNED_BY_DML"}, )"
+     R"("PaddingMode": ^"EDGES", ^"Start": 1, "StartPadding": [1, ^-1], )"
+     R"("EndPadding": [^0.5, 1]}, "bindings": ^[]})",
+     {"featureLevel is the string \"9_9\", must be a feature level from \"1_0\" to \"6_4\"",
+      "InputTensor.DataType is the string \"FLOAT23\", must be one of FLOAT32, "
+      "FLOAT16, UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64\n"
+      "  help: did you mean \"FLOAT32\"?",
+      "OutputTensor.Flags is OWNED_BY_DML, must be NONE\n"
+      "  rule: only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)\n"
+      "  help: leave it out",
+      "PaddingMode is the string \"EDGES\", must be one of CONSTANT, EDGE, REFLECTION, "
+      "SYMMETRIC, WRAP\n"
+      "  help: did you mean \"EDGE\"?",
+      "unknown field \"Start\"\n"
+      "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
+      "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding",
+      "StartPadding[1] is -1, must be an integer from 0 to 4294967295 (UINT)",
+      "EndPadding[0] is 0.5, must be an integer from 0 to 4294967295 (UINT)",
+      "bindings is an empty array, must be an object such as {\"InputTensor\": \"x.npy\"}"}},
+    {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "UINT8", "Sizes": [3, 4], )"
+     R"("TotalTensorSizeInBytes": ^8}, "OutputTensor": {"DataType": ^"INT8", "Sizes": [^5, )"
+     R"(^7], "Strides": ^[0, 1]}, "PaddingMode": "CONSTANT", "PaddingValue": ^256, )"
+     R"("DimensionCount": ^3, "StartPadding": ^[1, 1, 1], "EndPadding": [0, 1]}})",
+     {"InputTensor.TotalTensorSizeInBytes is 8, must be at least 12\n"
+      "  rule: the last element ends at byte 12, rounded up to a multiple of 4\n"
+      "  help: write 12 or leave it out",
+      "OutputTensor.DataType is INT8, must be UINT8\n"
+      "  rule: OutputTensor.DataType == InputTensor.DataType\n"
+      "  help: write \"UINT8\"",
+      "OutputTensor.Sizes[0] is 5, must be 4\n"
+      "  rule: OutputTensor.Sizes[0] == InputTensor.Sizes[0] + StartPadding[0] + "
+      "EndPadding[0], where 3 + 1 + 0 = 4\n"
+      "  help: write 4",
+      "OutputTensor.Sizes[1] is 7, must be 6\n"
+      "  rule: OutputTensor.Sizes[1] == InputTensor.Sizes[1] + StartPadding[1] + "
+      "EndPadding[1], where 4 + 1 + 1 = 6\n"
+      "  help: write 6",
+      "OutputTensor.Strides [0, 1] let elements of the output overlap\n"
+      "  rule: every element of an output has a place of its own\n"
+      "  help: write [6, 1] for a packed tensor, or leave it out",
+      "PaddingValue is 256, which does not fit UINT8\n"
+      "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  help: write a value from 0 to 255",
+      "DimensionCount is 3, must be 2\n"
+      "  rule: DimensionCount == InputTensor.DimensionCount\n"
+      "  help: write 2",
+      "StartPadding has 3 values, must have 2\n"
+      "  rule: one value for each dimension: DimensionCount is 2"}},
+  });
+}

@@ -1,0 +1,288 @@
+// Refused descriptions: values of a wrong kind or out of range, unknown and missing fields.
+#include <doctest/doctest.h>
+
+#include "refusal.hpp"
+
+using dmlop::test::check_refused;
+
+// Raw strings are marked JSON: see refusal.hpp.
+// clang-format off
+
+TEST_CASE("numbers must be integers or floats that fit the field") {
+  check_refused("PADDING", {
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^1.5], "EndPadding": [2])",
+     {"StartPadding[0] is 1.5, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^-1], "EndPadding": [2])",
+     {"StartPadding[0] is -1, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^4294967296], "EndPadding": [2])",
+     {"StartPadding[0] is 4294967296, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^1e999], "EndPadding": [2])",
+     {"StartPadding[0] is 1e999, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^1e2], "EndPadding": [2])",
+     {"StartPadding[0] is 1e2, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^"4"], "EndPadding": [2])",
+     {"StartPadding[0] is the string \"4\", must be an integer from 0 to 4294967295 "
+      "(UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^true], "EndPadding": [2])",
+     {"StartPadding[0] is true, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^null], "EndPadding": [2])",
+     {"StartPadding[0] is null, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^[1]], "EndPadding": [2])",
+     {"StartPadding[0] is an array, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [^{}], "EndPadding": [2])",
+     {"StartPadding[0] is an object, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": ^1, "EndPadding": [2])",
+     {"StartPadding is 1, must be an array of UINT\n"
+      "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": ^"1", "EndPadding": [2])",
+     {"StartPadding is the string \"1\", must be an array of UINT\n"
+      "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": ^null, "EndPadding": [2])",
+     {"StartPadding is null, must be an array of UINT\n"
+      "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "DimensionCount": ^1.0, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"DimensionCount is 1.0, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "DimensionCount": ^[1], )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"DimensionCount is an array, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^1e39, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is 1e39, must be within the range of FLOAT (up to 3.4028235e38)\n"
+      "  help: write \"inf\" for infinity"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^-1e39, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is -1e39, must be within the range of FLOAT (up to 3.4028235e38)\n"
+      "  help: write \"-inf\" for infinity"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^"infinity", )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is the string \"infinity\", must be a number, \"inf\", \"-inf\" or "
+      "\"nan\" (FLOAT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^true, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is true, must be a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^null, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is null, must be a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^[1], )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is an array, must be a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)"}},
+  });
+}
+
+TEST_CASE("signed integers must fit 32 bits") {
+  check_refused("SLICE1", {
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
+     R"("InputWindowSizes": [4], "InputWindowStrides": [^-2147483649])",
+     {"InputWindowStrides[0] is -2147483649, must be an integer from -2147483648 to "
+      "2147483647 (INT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
+     R"("InputWindowSizes": [4], "InputWindowStrides": [^2147483648])",
+     {"InputWindowStrides[0] is 2147483648, must be an integer from -2147483648 to "
+      "2147483647 (INT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
+     R"("InputWindowSizes": [4], "InputWindowStrides": [^1.5])",
+     {"InputWindowStrides[0] is 1.5, must be an integer from -2147483648 to "
+      "2147483647 (INT)"}},
+  });
+}
+
+TEST_CASE("values must be of the kind their field has") {
+  check_refused("PADDING", {
+    {R"("InputTensor": ^[4], "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor is an array, must be an object such as {\"DataType\": \"FLOAT32\", "
+      "\"Sizes\": [1, 1, 4, 4]}"}},
+    {R"("InputTensor": ^"x.npy", "PaddingMode": "EDGE", "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"InputTensor is the string \"x.npy\", must be an object such as {\"DataType\": "
+      "\"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}"}},
+    {R"("InputTensor": ^null, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor is null, must be an object such as {\"DataType\": \"FLOAT32\", "
+      "\"Sizes\": [1, 1, 4, 4]}"}},
+    {R"("InputTensor": ^4, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor is 4, must be an object such as {\"DataType\": \"FLOAT32\", \"Sizes\": "
+      "[1, 1, 4, 4]}"}},
+    {R"("InputTensor": {"Desc": ^[]}, "PaddingMode": "EDGE", "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"InputTensor is an empty array, must be an object such as {\"DataType\": "
+      "\"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}"}},
+    {R"("InputTensor": {"Type": "BUFFER", ^"DataType": "FLOAT32", )"
+     R"("Desc": {"DataType": "FLOAT32", "Sizes": [4]}}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"DataType\"\n"
+      "  rule: the fields of a tensor desc with Desc are Type, Desc"}},
+    {R"("InputTensor": {"Type": ^"INVALID", "DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Type is the string \"INVALID\", must be one of BUFFER"}},
+    {R"("InputTensor": {"Type": ^1, "DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Type is 1, must be one of BUFFER"}},
+    {R"("InputTensor": {"DataType": ^1, "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.DataType is 1, must be one of FLOAT32, FLOAT16, UINT32, UINT16, "
+      "UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^4}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Sizes is 4, must be an array of UINT\n"
+      "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Sizes is an empty array, must be an array with one size for each "
+      "dimension"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [^"4"]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Sizes[0] is the string \"4\", must be an integer from 0 to "
+      "4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Strides": ^{}}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Strides is an object, must be an array of UINT\n"
+      "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Strides": [^-1]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Strides[0] is -1, must be an integer from 0 to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Flags": ^1}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Flags is 1, must be one of NONE, OWNED_BY_DML"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Flags": [^"OWNED", "NONE"]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Flags is the string \"OWNED\", must be one of NONE, OWNED_BY_DML"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], )"
+     R"("TotalTensorSizeInBytes": ^-1}, "PaddingMode": "EDGE", "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"InputTensor.TotalTensorSizeInBytes is -1, must be an integer from 0 to "
+      "9223372036854775807 (UINT64)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], )"
+     R"("GuaranteedBaseOffsetAlignment": ^4.0}, "PaddingMode": "EDGE", "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"InputTensor.GuaranteedBaseOffsetAlignment is 4.0, must be an integer from 0 "
+      "to 4294967295 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "DimensionCount": ^9}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.DimensionCount is 9, must be an integer from 1 to 8 (UINT)"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^1, )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"PaddingMode is 1, must be one of CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^null, )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"PaddingMode is null, must be one of CONSTANT, EDGE, REFLECTION, SYMMETRIC, "
+      "WRAP"}},
+  });
+}
+
+TEST_CASE("unknown fields and names are refused with the nearest") {
+  check_refused("PADDING", {
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], ^"EndPading": [2])",
+     {"unknown field \"EndPading\"; did you mean \"EndPadding\"?\n"
+      "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
+      "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, ^"Colour": 1, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"Colour\"\n"
+      "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
+      "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
+    {R"(^"InptTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"InptTensor\"; did you mean \"InputTensor\"?\n"
+      "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
+      "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", ^"Size": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"Size\"; did you mean \"Sizes\"?\n"
+      "  rule: the fields of a tensor desc are Type, DataType, Flags, "
+      "DimensionCount, Sizes, Strides, TotalTensorSizeInBytes, "
+      "GuaranteedBaseOffsetAlignment"}},
+    {R"("InputTensor": {^"Datatype": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"Datatype\"; did you mean \"DataType\"?\n"
+      "  rule: the fields of a tensor desc are Type, DataType, Flags, "
+      "DimensionCount, Sizes, Strides, TotalTensorSizeInBytes, "
+      "GuaranteedBaseOffsetAlignment"}},
+    {R"("InputTensor": {"DataType": ^"FLOAT", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.DataType is the string \"FLOAT\", must be one of FLOAT32, FLOAT16, "
+      "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64\n"
+      "  help: did you mean \"FLOAT32\"?"}},
+    {R"("InputTensor": {"DataType": ^"DML_TENSOR_DATA_TYPE_INT4", "Sizes": [4]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.DataType is the string \"DML_TENSOR_DATA_TYPE_INT4\", must be one "
+      "of FLOAT32, FLOAT16, UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, "
+      "UINT64, INT64\n"
+      "  help: did you mean \"INT8\"?"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^"SYMETRIC", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"PaddingMode is the string \"SYMETRIC\", must be one of CONSTANT, EDGE, "
+      "REFLECTION, SYMMETRIC, WRAP\n"
+      "  help: did you mean \"SYMMETRIC\"?"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^"edge", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"PaddingMode is the string \"edge\", must be one of CONSTANT, EDGE, REFLECTION, "
+      "SYMMETRIC, WRAP\n"
+      "  help: did you mean \"EDGE\"?"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
+     R"("PaddingMode": ^"DML_PADDING_MODE_MIRROR", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingMode is the string \"DML_PADDING_MODE_MIRROR\", must be one of CONSTANT, "
+      "EDGE, REFLECTION, SYMMETRIC, WRAP"}},
+  });
+}
+
+TEST_CASE("fields that nothing tells are missing") {
+  check_refused("PADDING", {
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("EndPadding": [2])",
+     {"the field \"StartPadding\" is missing\n"
+      "  rule: DML_OPERATOR_PADDING needs it: How many elements to add before the "
+      "first of each dimension.\n"
+      "  help: write \"StartPadding\": [0, 0, 1, 2], for example"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1])",
+     {"the field \"EndPadding\" is missing\n"
+      "  rule: DML_OPERATOR_PADDING needs it: How many elements to add after the "
+      "last of each dimension.\n"
+      "  help: write \"EndPadding\": [0, 0, 3, 4], for example"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"the field \"PaddingMode\" is missing\n"
+      "  rule: DML_OPERATOR_PADDING needs it: What the padding holds: one value, the "
+      "edge, the input mirrored at or beside its edge, or repeated.\n"
+      "  help: write \"PaddingMode\": \"CONSTANT\", for example"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "CONSTANT", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"the field \"PaddingValue\" is missing\n"
+      "  rule: it may be left out only where PaddingMode != CONSTANT\n"
+      "  help: write \"PaddingValue\": 9, for example"}},
+    {R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.DataType and InputTensor.Sizes are missing\n"
+      "  rule: a tensor's type and sizes are written in its desc or taken from its "
+      ".npy file\n"
+      "  help: write \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}, "
+      "or name its .npy file"}},
+    {R"("InputTensor": ^{"DataType": "FLOAT32"}, "PaddingMode": "EDGE", )"
+     R"("StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Sizes is missing\n"
+      "  rule: a tensor's type and sizes are written in its desc or taken from its "
+      ".npy file\n"
+      "  help: write \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}, "
+      "or name its .npy file"}},
+    {R"("InputTensor": ^{"Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], )"
+     R"("EndPadding": [2])",
+     {"InputTensor.DataType is missing\n"
+      "  rule: a tensor's type and sizes are written in its desc or taken from its "
+      ".npy file\n"
+      "  help: write \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}, "
+      "or name its .npy file"}},
+  });
+}

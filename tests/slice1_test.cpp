@@ -1,0 +1,174 @@
+// DML_OPERATOR_SLICE1.
+#include "reference/slice1.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+// clang-format off
+const Tensor page_input = floats({1, 1, 4, 4}, {
+     1,  2,  3,  4,
+     5,  6,  7,  8,
+     9, 10, 11, 12,
+    13, 14, 15, 16,
+});
+
+TEST_CASE("SLICE1: the page's first example") {
+  const Slice1 slice{.offsets = {0, 0, 0, 1}, .window = {1, 1, 4, 3}, .strides = {1, 1, 2, 2}};
+  check_known(slice, {page_input}, floats({1, 1, 2, 2}, {
+       2,  4,
+      10, 12,
+  }));
+}
+
+TEST_CASE("SLICE1: the page's second example, a negative stride starts at the window's end") {
+  const Slice1 slice{.offsets = {0, 0, 0, 1}, .window = {1, 1, 4, 3}, .strides = {1, 1, -2, 2}};
+  check_known(slice, {page_input}, floats({1, 1, 2, 2}, {
+      14, 16,
+       6,  8,
+  }));
+}
+
+TEST_CASE("SLICE1: negative strides start at the last element of the window, not of the input") {
+  const Slice1 slice{.offsets = {1, 0}, .window = {2, 3}, .strides = {-1, -2}};
+  check_known(slice, {floats({4, 4}, {
+       1,  2,  3,  4,
+       5,  6,  7,  8,
+       9, 10, 11, 12,
+      13, 14, 15, 16,
+  })}, floats({2, 2}, {
+      11,  9,
+       7,  5,
+  }));
+}
+
+TEST_CASE("SLICE1: a shortened output takes the first elements") {
+  // DirectML 1.15.4 gives 0 1 2 3 here: it merges the dimensions. The page's formula is right.
+  const Slice1 slice{.offsets = {0, 0}, .window = {2, 3}, .strides = {1, 1},
+                     .output_sizes = {2, 2}};
+  check_known(slice, {floats({2, 3}, {
+      0, 1, 2,
+      3, 4, 5,
+  })}, floats({2, 2}, {
+      0, 1,
+      3, 4,
+  }));
+}
+
+TEST_CASE("SLICE1: a shortened output with negative strides takes the last elements backwards") {
+  const Slice1 slice{.offsets = {0, 0}, .window = {2, 3}, .strides = {-1, -1},
+                     .output_sizes = {1, 2}};
+  check_known(slice, {floats({2, 3}, {
+      0, 1, 2,
+      3, 4, 5,
+  })}, floats({1, 2}, {
+      5, 4,
+  }));
+}
+
+TEST_CASE("SLICE1: a stride beyond the window leaves one element, at either end") {
+  constexpr std::int64_t int_min = -2147483648LL, int_max = 2147483647;
+  const Tensor input = floats({4}, {1, 2, 3, 4});
+  const auto check = [&](std::int64_t stride, float expected) {
+    check_known(Slice1{{1}, {3}, {stride}}, {input}, floats({1}, {expected}));
+  };
+  check(3, 2);
+  check(int_max, 2);
+  check(-3, 4);
+  check(int_min, 4);
+}
+
+TEST_CASE("SLICE1: the largest stride with the largest tensor stride") {
+  nlohmann::ordered_json description =
+      case_of(Slice1{{0, 0}, {2, 1}, {-2147483648LL, 2147483647}}, {floats({2, 1}, {1, 2})})
+          .description;
+  description["desc"]["InputTensor"]["Strides"] = {4294967295, 4294967295};
+  CHECK(messages(description) == "");
+  CHECK(std::get<IndexMapPlan>(plan_of(description)).offset == 4294967295);
+}
+
+TEST_CASE("SLICE1: copies are bit for bit") {
+  const std::vector<std::uint64_t> bits{0x7FF0000000000001, 0x8000000000000000, 1,
+                                        0xFFFFFFFFFFFFFFFF};
+  const std::vector<std::uint64_t> backwards(bits.rbegin(), bits.rend());
+  check_known(Slice1{{0}, {4}, {-1}}, {Tensor::of(DataType::Float64, {4}, bits)},
+              Tensor::of(DataType::Float64, {4}, backwards));
+}
+// clang-format on
+
+TEST_CASE("SLICE1: what the window and the output must keep to") {
+  const Tensor input = Tensor::packed(DataType::UInt8, {8});
+  const auto refused = [&](const char* field, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json description = case_of(Slice1{{2}, {6}, {-4}}, {input}).description;
+    REQUIRE(messages(description) == "");
+    if (std::string(field) == "OutputTensor") {
+      description["desc"][field]["Sizes"] = value;
+    } else {
+      description["desc"][field] = value;
+      description["desc"].erase("OutputTensor");
+    }
+    return messages(description) != "";
+  };
+  CHECK(refused("InputWindowOffsets", {3}));           // 3 + 6 > 8
+  CHECK(refused("InputWindowOffsets", {4294967295}));  // 2^32 - 1 + 6 is not 5
+  CHECK(refused("InputWindowSizes", {0}));
+  CHECK(refused("InputWindowSizes", {7}));
+  CHECK(refused("InputWindowSizes", {6, 1}));
+  CHECK(refused("InputWindowStrides", {0}));
+  CHECK(refused("InputWindowStrides", {2147483648}));   // no INT
+  CHECK(refused("InputWindowStrides", {-2147483649}));  // no INT
+  CHECK(refused("OutputTensor", {0}));
+  CHECK(refused("OutputTensor", {3}));  // 1 + (6 - 1) / 4 = 2 is the most
+  CHECK_FALSE(refused("OutputTensor", {1}));
+  CHECK_FALSE(refused("InputWindowStrides", {-2147483648}));
+}
+
+TEST_CASE("SLICE1: an output that is left out is the largest") {
+  Case a_case = case_of(Slice1{{0, 1}, {5, 6}, {2, -4}}, {Tensor::packed(DataType::Int8, {5, 7})});
+  a_case.description["desc"].erase("OutputTensor");
+  Random random(3);
+  check_case(a_case, random);
+  CHECK(a_case.expected.sizes == List{3, 2});
+}
+
+Slice1 random_slice(const List& sizes, Random& random) {
+  Slice1 slice;
+  for (const std::uint64_t size : sizes) {
+    const std::uint64_t window = random.one_in(2) ? size : random.from_to(1, size);
+    slice.window.push_back(window);
+    slice.offsets.push_back(random.below(size - window + 1));
+    const auto step = static_cast<std::int64_t>(random.one_in(2) ? 1 : random.from_to(1, 4));
+    slice.strides.push_back(random.one_in(2) ? -step : step);
+    if (random.one_in(16)) slice.strides.back() = -2147483648LL;
+  }
+  return slice;
+}
+
+TEST_CASE("SLICE1: sweep over types and dimensions") {
+  Random random(30);
+  for (const DataType type : A11) {
+    for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
+        Slice1 slice = random_slice(input.sizes, random);
+        const bool shortened = random.one_in(3);
+        if (shortened) {
+          slice.output_sizes = slice.largest_sizes();
+          for (std::uint64_t& size : slice.output_sizes) {
+            if (random.one_in(2)) size = random.from_to(1, size);
+          }
+        }
+        Case a_case = case_of(slice, {input});
+        if (!shortened && random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+        check_case(a_case, random);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,131 @@
+// What every operator's test goes through: a description is read, checked and planned by the
+// library, and the plan is executed on every backend, whole and in parts, from exactly sized
+// unaligned inputs into guarded outputs. New operators and backends need no code here but a row in
+// backends().
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "ops/plan.hpp"
+#include "reference/tensor.hpp"
+#include "spec/feature_level.hpp"
+
+namespace dmlop::test {
+
+using Inputs = std::span<const std::span<const std::byte>>;
+
+struct Backend {
+  std::string_view name;
+  std::string unavailable;  // why it cannot run here; empty where it can
+  bool computes_parts;      // or else is only asked for whole outputs
+  /// Writes output elements [begin, end) to `output`.
+  void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+                  std::byte* output);
+};
+
+/// Every backend of this build.
+const std::vector<Backend>& backends();
+/// Those that run here. The others are named once, with the reason, in the test's output.
+const std::vector<Backend>& available_backends();
+
+/// Random numbers that are the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  /// From 0 to n - 1.
+  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
+  std::uint64_t from_to(std::uint64_t low, std::uint64_t high) {
+    return low + below(high - low + 1);
+  }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  template <typename T>
+  const T& one_of(const std::vector<T>& values) {
+    return values[below(values.size())];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// `dimensions` sizes whose product stays small.
+List random_sizes(std::size_t dimensions, Random& random);
+/// A tensor of random bytes: packed, transposed, broadcast, with gaps, or several of these.
+Tensor random_tensor(DataType type, const List& sizes, Random& random);
+/// The same of numbers (FLOAT32 or FLOAT16) of many magnitudes; with `special`, also infinities,
+/// NaN, zeros of both signs and denormals.
+Tensor random_numbers(DataType type, const List& sizes, bool special, Random& random);
+
+/// "" where the elements agree to `ulp` units in the last place (NaN with NaN; 0: the same
+/// bytes); otherwise the first that does not.
+std::string difference(DataType type, std::span<const std::byte> found,
+                       std::span<const std::byte> expected, std::uint64_t ulp = 0);
+
+/// A description, its inputs and its output.
+struct Case {
+  nlohmann::ordered_json description;
+  std::vector<Tensor> inputs;
+  Tensor expected;  // packed
+  std::uint64_t ulp = 0;
+};
+
+/// Runs a case on every backend and checks its output; `random` cuts it into parts.
+void check_case(const Case& a_case, Random& random);
+
+/// Checks a reference's output against one that is known.
+void check_reference(const Tensor& reference, const Tensor& expected, std::uint64_t ulp);
+
+/// What the library has against a description.
+Diagnostics findings(const nlohmann::ordered_json& description,
+                     FeatureLevel level = newest_feature_level);
+/// Their messages, a line each.
+std::string messages(const nlohmann::ordered_json& description,
+                     FeatureLevel level = newest_feature_level);
+
+/// The plan of a valid description.
+Plan plan_of(const nlohmann::ordered_json& description);
+
+/// Elements [begin, end) of a plan's output; checks that nothing else is written.
+std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
+                                       const std::vector<Tensor>& inputs, std::uint64_t begin,
+                                       std::uint64_t end);
+
+nlohmann::ordered_json tensor_desc(const Tensor& tensor, bool with_strides = true);
+
+/// {"type": …, "desc": …} of a use of an operator of reference/.
+template <typename Operator>
+nlohmann::ordered_json description_of(const Operator& use, const std::vector<Tensor>& inputs,
+                                      const Tensor& output) {
+  nlohmann::ordered_json fields = use.fields();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    fields[Operator::inputs[i]] = tensor_desc(inputs[i]);
+  }
+  fields["OutputTensor"] = tensor_desc(output);
+  return {{"type", Operator::name}, {"desc", fields}};
+}
+
+/// A case whose output is known: the literal of a test, or what the reference computes.
+template <typename Operator>
+Case case_of(const Operator& use, std::vector<Tensor> inputs, Tensor expected, std::uint64_t ulp) {
+  return {description_of(use, inputs, expected), std::move(inputs), std::move(expected), ulp};
+}
+template <typename Operator>
+Case case_of(const Operator& use, std::vector<Tensor> inputs, std::uint64_t ulp = 0) {
+  Tensor expected = use.result(inputs);
+  return case_of(use, std::move(inputs), std::move(expected), ulp);
+}
+
+/// Checks the reference, and the library on every backend, against an output that is known.
+template <typename Operator>
+void check_known(const Operator& use, const std::vector<Tensor>& inputs, const Tensor& expected,
+                 std::uint64_t ulp = 0) {
+  check_reference(use.result(inputs), expected, ulp);
+  Random random(1);
+  check_case(case_of(use, inputs, expected, ulp), random);
+}
+
+}  // namespace dmlop::test
