@@ -54,6 +54,8 @@ int period_of(int n) {
 // t modulo the period, in [0, period). Unsigned remainders only: those of negative numbers differ
 // between compilers.
 int phase_of(int t, int period) {
+  // Most paddings are shorter than the input; a remainder costs as much as all else together.
+  if (t >= -period && t < period) return t < 0 ? t + period : t;
   const uint behind = uint(-t) % uint(period);
   return t >= 0 ? int(uint(t) % uint(period)) : behind == 0 ? 0 : period - int(behind);
 }

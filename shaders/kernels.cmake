@@ -43,7 +43,10 @@ function(dmlop_kernel_sources result)
   endforeach()
   foreach(element_size IN ITEMS 2 4)
     foreach(exponent IN ITEMS 0 1 2 3)
-      dmlop_kernel(lp_pooling_${element_size}_${exponent} lp_pooling -DELEMENT_SIZE=${element_size} -DP=${exponent})
+      foreach(columns IN ITEMS 0 2 3)
+        dmlop_kernel(lp_pooling_${element_size}_${exponent}_${columns} lp_pooling
+          -DELEMENT_SIZE=${element_size} -DP=${exponent} -DCOLUMNS=${columns})
+      endforeach()
     endforeach()
   endforeach()
 

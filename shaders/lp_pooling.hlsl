@@ -1,9 +1,10 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) in float32. One thread makes the outputs of 16 bytes;
-// where they lie in one row their windows share the loads.
+// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) in float32. One thread makes the outputs of 16 bytes: windows
+// side by side, which share loads where they move by one.
 //
-// Variants: ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants.
+// Variants: ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants;
+// COLUMNS 2, 3 for windows of that width, or 0 for any.
 //
-// constants[0]: x elements, y groups per row, z source offset, w exponent
+// constants[0]: x output elements, y groups per row of the dispatch, z source offset, w exponent
 // constants[1]: x channels, y batch stride, z channel stride
 // constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
 // constants[5]: window strides; constants[6]: start paddings, both depth, height, width
@@ -85,16 +86,15 @@ struct Window {
   int3 begin;  // first source index of the window: may lie in the padding
 };
 
-Window window_at(uint element) {
+// The window of output `x` of a row; rows count batch, channel, depth and height.
+Window window_at(uint row, int x) {
   Window window;
-  const uint width = constants[4].y;
-  const uint row = element / width;
   const uint plane = row / constants[3].y;
   const uint image = plane / constants[2].y;
-  const uint3 place = uint3(plane - image * constants[2].y, row - plane * constants[3].y, element - row * width);
   const uint batch = image / constants[1].x;
+  const int3 place = int3(int(plane - image * constants[2].y), int(row - plane * constants[3].y), x);
   window.base = int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z);
-  window.begin = int3(place * constants[5].xyz) - int3(constants[6].xyz);
+  window.begin = place * int3(constants[5].xyz) - int3(constants[6].xyz);
   return window;
 }
 
@@ -147,11 +147,48 @@ float scaled_norm(Window window) {
 #define LEAST_SUM 1e-24
 #endif
 
-// The norm of a window from its plain sum, or anew where the sum came near the ends of float32.
-float norm_of(float sum, Window window) {
-  if (is_nan(sum)) return sum;
-  if (sum < LEAST_SUM || sum > 1e37) return scaled_norm(window);
-  return root(sum);
+// One number for each output of a thread. Vectors, not arrays: compilers keep them in registers.
+struct Lanes {
+  float4 a;
+#if PER_THREAD == 8
+  float4 b;
+#endif
+};
+
+Lanes zero_lanes() {
+  Lanes lanes;
+  lanes.a = float4(0, 0, 0, 0);
+#if PER_THREAD == 8
+  lanes.b = float4(0, 0, 0, 0);
+#endif
+  return lanes;
+}
+
+void add_lanes(inout Lanes sums, Lanes values) {
+  sums.a += values.a;
+#if PER_THREAD == 8
+  sums.b += values.b;
+#endif
+}
+
+// add_exactly for vectors.
+void add_vector_exactly(inout float4 sum, inout float4 lost, float4 value) {
+  precise const float4 total = sum + value;
+  precise const float4 added = total - sum;
+  precise const float4 error = (sum - (total - added)) + (value - added);
+  sum = total;
+  const bool4 finite = (asuint(error) & 0x7F800000) != 0x7F800000;
+  lost += float4(finite.x ? error.x : 0, finite.y ? error.y : 0, finite.z ? error.z : 0, finite.w ? error.w : 0);
+}
+
+// Every lane takes its right neighbour's value, the last one `next`.
+void shift_lanes(inout Lanes lanes, float next) {
+#if PER_THREAD == 8
+  lanes.a = float4(lanes.a.yzw, lanes.b.x);
+  lanes.b = float4(lanes.b.yzw, next);
+#else
+  lanes.a = float4(lanes.a.yzw, next);
+#endif
 }
 
 // |x|^P of one element of an input row, 0 outside of it.
@@ -159,33 +196,39 @@ float power_at(int row, int x) {
   return uint(x) < constants[4].x ? raised(load_magnitude(row + x * int(constants[4].z))) : 0;
 }
 
-// Adds columns [begin, end) of one row of the windows to the partial sums; `x` is where the first
-// window begins.
-void add_columns(int row, int x, int begin, int end, inout float partial[PER_THREAD]) {
-  const int step = int(constants[5].z);
-  int column = begin;
-  if (step == 1) {
-    // Neighbours share all but one column: values move along and each is loaded once.
-    float moving[PER_THREAD];
-    [unroll]
-    for (int i = 0; i < PER_THREAD - 1; ++i) moving[i] = power_at(row, x + begin + i);
-    for (; column < end; ++column) {
-      moving[PER_THREAD - 1] = power_at(row, x + column + PER_THREAD - 1);
-      [unroll]
-      for (int k = 0; k < PER_THREAD; ++k) {
-        partial[k] += moving[k];
-        if (k > 0) moving[k - 1] = moving[k];
-      }
-    }
-  } else {
-    for (; column < end; ++column) {
-      [unroll]
-      for (int m = 0; m < PER_THREAD; ++m) partial[m] += power_at(row, x + m * step + column);
-    }
-  }
+// The powers at x, x + step, x + 2 step…
+Lanes powers_at(int row, int x, int step) {
+  Lanes powers;
+  powers.a = float4(power_at(row, x), power_at(row, x + step), power_at(row, x + 2 * step), power_at(row, x + 3 * step));
+#if PER_THREAD == 8
+  powers.b = float4(power_at(row, x + 4 * step), power_at(row, x + 5 * step), power_at(row, x + 6 * step), power_at(row, x + 7 * step));
+#endif
+  return powers;
 }
 
-// Columns summed plainly before the sum joins the exact one.
+// The sums of columns [begin, end) of one row of the windows; the first window begins at `x`.
+Lanes column_sums(int row, int x, int begin, int end) {
+  const int step = int(constants[5].z);
+  Lanes powers = powers_at(row, x + begin, step);
+  Lanes sums = powers;
+#if COLUMNS != 0
+  [unroll]
+  for (int column = 1; column < COLUMNS; ++column) {
+#else
+  for (int column = begin + 1; column < end; ++column) {
+#endif
+    // Windows that move by one share all but one column.
+    if (step == 1) {
+      shift_lanes(powers, power_at(row, x + column + PER_THREAD - 1));
+    } else {
+      powers = powers_at(row, x + column, step);
+    }
+    add_lanes(sums, powers);
+  }
+  return sums;
+}
+
+// Columns summed plainly before their sum joins the exact one.
 #define PLAIN_COLUMNS 8
 
 // Additions in a row that plain float32 may make: each errs by half a unit in the last place at most,
@@ -196,69 +239,99 @@ void add_columns(int row, int x, int begin, int end, inout float partial[PER_THR
 #define PLAIN_ADDITIONS 14
 #endif
 
-// The norms of windows that lie side by side in one row.
-void neighbouring_norms(Window window, out float norms[PER_THREAD]) {
+// The sums of windows side by side; `window` is the first.
+Lanes window_sums(Window window) {
   const int3 strides = input_strides();
   const int3 size = window_size();
   const int2 first = max(window.begin.xy, int2(0, 0));
   const int2 last = min(window.begin.xy + size.xy, input_extents().xy);
   const bool plain = size.x * size.y + size.z <= PLAIN_ADDITIONS;
-  float sums[PER_THREAD];
-  float lost[PER_THREAD];
-  [unroll]
-  for (int i = 0; i < PER_THREAD; ++i) {
-    sums[i] = 0;
-    lost[i] = 0;
-  }
+#if COLUMNS != 0
+  const int chunk = COLUMNS;
+#else
+  const int chunk = plain ? size.z : PLAIN_COLUMNS;
+#endif
+  Lanes sums = zero_lanes();
+  Lanes lost = zero_lanes();
   for (int d = first.x; d < last.x; ++d) {
     for (int h = first.y; h < last.y; ++h) {
       const int row = window.base + d * strides.x + h * strides.y;
-      if (plain) {
-        float partial[PER_THREAD];
-        [unroll]
-        for (int j = 0; j < PER_THREAD; ++j) partial[j] = 0;
-        add_columns(row, window.begin.z, 0, size.z, partial);
-        [unroll]
-        for (int k = 0; k < PER_THREAD; ++k) sums[k] += partial[k];
-        continue;
-      }
-      for (int column = 0; column < size.z; column += PLAIN_COLUMNS) {
-        float part[PER_THREAD];
-        [unroll]
-        for (int m = 0; m < PER_THREAD; ++m) part[m] = 0;
-        add_columns(row, window.begin.z, column, min(column + PLAIN_COLUMNS, size.z), part);
-        [unroll]
-        for (int n = 0; n < PER_THREAD; ++n) add_exactly(sums[n], lost[n], part[n]);
+      for (int column = 0; column < size.z; column += chunk) {
+        const Lanes part = column_sums(row, window.begin.z, column, min(column + chunk, size.z));
+        if (plain) {
+          add_lanes(sums, part);
+        } else {
+          add_vector_exactly(sums.a, lost.a, part.a);
+#if PER_THREAD == 8
+          add_vector_exactly(sums.b, lost.b, part.b);
+#endif
+        }
       }
     }
   }
-  [unroll]
-  for (int q = 0; q < PER_THREAD; ++q) {
-    norms[q] = norm_of(sums[q] + lost[q], window);
-    window.begin.z += int(constants[5].z);
+  add_lanes(sums, lost);
+  return sums;
+}
+
+// The sums of a thread's windows, from as many rows as they lie in. Each row's windows begin so far to
+// the left that its first one falls on the lane where the row before it ended.
+Lanes thread_sums(uint row, int x) {
+  const int width = int(constants[4].y);
+  const uint rows = constants[0].x / constants[4].y;
+  Lanes sums = window_sums(window_at(row, x));
+  for (int done = width - x; done < PER_THREAD; done += width) {
+    row = min(row + 1, rows - 1);
+    const Lanes next = window_sums(window_at(row, -done));
+    const bool4 taken = int4(0, 1, 2, 3) >= done;
+    sums.a = float4(taken.x ? next.a.x : sums.a.x, taken.y ? next.a.y : sums.a.y, taken.z ? next.a.z : sums.a.z, taken.w ? next.a.w : sums.a.w);
+#if PER_THREAD == 8
+    const bool4 taken_b = int4(4, 5, 6, 7) >= done;
+    sums.b = float4(taken_b.x ? next.b.x : sums.b.x, taken_b.y ? next.b.y : sums.b.y, taken_b.z ? next.b.z : sums.b.z, taken_b.w ? next.b.w : sums.b.w);
+#endif
   }
+  return sums;
+}
+
+// Whether a plain sum came near the ends of float32, where powers are lost.
+bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e37); }
+
+bool any_extreme(float4 sums) { return is_extreme(sums.x) || is_extreme(sums.y) || is_extreme(sums.z) || is_extreme(sums.w); }
+
+float4 roots(float4 sums) { return float4(root(sums.x), root(sums.y), root(sums.z), root(sums.w)); }
+
+Lanes norms_of(Lanes sums, uint first) {
+  Lanes norms;
+  norms.a = roots(sums.a);
+  bool extreme = any_extreme(sums.a);
+#if PER_THREAD == 8
+  norms.b = roots(sums.b);
+  extreme = extreme || any_extreme(sums.b);
+#endif
+  if (!extreme) return norms;
+  // One place for the long way, whichever lane needs it: lanes rotate through the first place.
+  for (uint i = 0; i < PER_THREAD; ++i) {
+    const uint element = min(first + i, constants[0].x - 1);
+    const uint row = element / constants[4].y;
+    float norm = norms.a.x;
+    if (is_extreme(sums.a.x)) norm = scaled_norm(window_at(row, int(element - row * constants[4].y)));
+    shift_lanes(norms, norm);
+    shift_lanes(sums, sums.a.x);
+  }
+  return norms;
 }
 
 [numthreads(GROUP_SIZE, 1, 1)]
 void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
   const uint index = thread_index(group, lane);
   const uint first = index * PER_THREAD;
-  const uint total = constants[0].x;
-  if (first >= total) return;
-  const uint width = constants[4].y;
-  float norms[PER_THREAD];
-  if (first % width + PER_THREAD <= width) {
-    neighbouring_norms(window_at(first), norms);
-  } else {
-    [unroll]
-    for (int i = 0; i < PER_THREAD; ++i) {
-      norms[i] = scaled_norm(window_at(min(first + uint(i), total - 1)));
-    }
-  }
-#if ELEMENT_SIZE == 2
-  output0[index] = uint4(f32tof16(norms[0]) | (f32tof16(norms[1]) << 16), f32tof16(norms[2]) | (f32tof16(norms[3]) << 16),
-                         f32tof16(norms[4]) | (f32tof16(norms[5]) << 16), f32tof16(norms[6]) | (f32tof16(norms[7]) << 16));
+  if (first >= constants[0].x) return;
+  const uint row = first / constants[4].y;
+  const Lanes norms = norms_of(thread_sums(row, int(first - row * constants[4].y)), first);
+#if PER_THREAD == 8
+  const uint4 low = uint4(f32tof16(norms.a.x), f32tof16(norms.a.z), f32tof16(norms.b.x), f32tof16(norms.b.z));
+  const uint4 high = uint4(f32tof16(norms.a.y), f32tof16(norms.a.w), f32tof16(norms.b.y), f32tof16(norms.b.w));
+  output0[index] = low | (high << 16);
 #else
-  output0[index] = asuint(float4(norms[0], norms[1], norms[2], norms[3]));
+  output0[index] = asuint(norms.a);
 #endif
 }

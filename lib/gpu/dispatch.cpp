@@ -19,6 +19,7 @@ constexpr std::size_t table_axes = 8;
 Word word(std::uint64_t value) { return static_cast<Word>(value); }
 Word word(std::int64_t value) { return static_cast<Word>(value); }
 
+// One thread for every 16 bytes of output.
 void set_extent(Dispatch& dispatch, std::uint64_t elements, std::uint64_t element_size) {
   const std::uint64_t bytes = elements * element_size;
   const std::uint64_t threads = (bytes + bytes_per_thread - 1) / bytes_per_thread;
@@ -73,8 +74,10 @@ Dispatch index_map_dispatch(const IndexMapPlan& plan) {
 Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan) {
   Dispatch dispatch;
   const std::size_t size = size_of(plan.data_type);
+  const std::uint64_t window = plan.axes[2].window;
   set_extent(dispatch, output_elements(plan), size);
-  dispatch.kernel = "lp_pooling_" + std::to_string(size) + "_" + std::to_string(plan.p <= 3 ? plan.p : 0);
+  dispatch.kernel = "lp_pooling_" + std::to_string(size) + "_" + std::to_string(plan.p <= 3 ? plan.p : 0) + "_" +
+                    std::to_string(window == 2 || window == 3 ? window : 0);
   dispatch.constants[2] = word(input_slack_bytes / size);
   dispatch.constants[3] = word(plan.p);
   dispatch.constants[4] = word(plan.batch_extents[1]);

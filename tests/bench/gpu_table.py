@@ -102,7 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--device", default="gpu")
-    parser.add_argument("--min-time", type=float, default=0.2)
+    parser.add_argument("--min-time", type=float, default=0.3)
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--sizes", default="16x16x1024x1024")
     parser.add_argument("--only", default="", help="rows whose name contains this")
