@@ -9,7 +9,7 @@ packages_to_build=(
   cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
   glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev
 )
-packages_to_test=(doctest-dev libvalijson-dev)
+packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
 
 help() {
   cat <<'TEXT'
@@ -82,7 +82,7 @@ demo() {
   cmake --build --preset release --target dmlop
   show cat samples/padding/op.json
   show build/dmlop inspect samples/padding/InputTensor.npy
-  show build/dmlop run samples/padding/op.json -o build/padded.npy
+  show build/dmlop run --cpu samples/padding/op.json -o build/padded.npy
   show build/dmlop inspect build/padded.npy
   show cmp build/padded.npy samples/padding/expected/OutputTensor.npy
   echo "The output is the expected one, byte for byte."

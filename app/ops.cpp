@@ -142,6 +142,16 @@ std::string newest_types(const OperatorSpec& spec) {
   return row.types.size() == data_types.size() ? "all 11" : type_list(row);
 }
 
+// Text in a table's cell.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 void print_markdown() {
   std::printf(
       "| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n");
@@ -149,7 +159,7 @@ void print_markdown() {
     const OperatorSpec& spec = *find_spec(name);
     std::printf("| [%s](%s) | %s | %s | %s | %s |\n", name.c_str(), spec.source.c_str(),
                 to_text(spec.introduced).c_str(), dimension_range(spec.support.front()).c_str(),
-                newest_types(spec).c_str(), spec.summary.c_str());
+                newest_types(spec).c_str(), cell(spec.summary).c_str());
   }
 }
 

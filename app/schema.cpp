@@ -42,7 +42,7 @@ Json tensor_fields() {
   return {{"Type", names_with_prefix({"BUFFER"}, "DML_TENSOR_TYPE_")},
           {"DataType", names_with_prefix(types, "DML_TENSOR_DATA_TYPE_")},
           {"Flags", one_or_list(names_with_prefix({"NONE", "OWNED_BY_DML"}, "DML_TENSOR_FLAG_"))},
-          {"DimensionCount", integer(0, uint_max)},
+          {"DimensionCount", integer(1, 8)},
           {"Sizes", {{"type", "array"}, {"items", integer(1, uint_max)}, {"minItems", 1}}},
           {"Strides", {{"anyOf", {uints, {{"type", "null"}}}}}},
           {"TotalTensorSizeInBytes", integer(0, std::numeric_limits<std::int64_t>::max())},

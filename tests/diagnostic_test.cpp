@@ -14,9 +14,10 @@ TEST_CASE("a finding as text: place, message, then rule and help where there are
                         .message = "is 11, must be 10",
                         .rule = "4 + 2 + 4",
                         .suggestion = "write 10"};
-  CHECK(to_text(full) == "pad.json:9:37: error: is 11, must be 10\n"
-                         "  rule: 4 + 2 + 4\n"
-                         "  help: write 10");
+  CHECK(to_text(full) ==
+        "pad.json:9:37: error: is 11, must be 10\n"
+        "  rule: 4 + 2 + 4\n"
+        "  help: write 10");
   CHECK(to_text(Diagnostic{.message = "lost"}) == "error: lost");
   CHECK(to_text(Diagnostic{.file = "pad.json", .message = "lost"}) == "pad.json: error: lost");
 }

@@ -210,11 +210,11 @@ TEST_CASE("LP_POOLING: what the fields must keep to") {
 LpPooling random_pooling(std::uint64_t p, const List& sizes, Random& random) {
   LpPooling pooling{.p = p};
   for (std::size_t i = 2; i < sizes.size(); ++i) {
-    const std::uint64_t start = random.one_in(2) ? 0 : random.below(5);
-    const std::uint64_t end = random.one_in(2) ? 0 : random.below(5);
+    const std::uint64_t start = random.one_in(2) ? 0 : random.below(8);
+    const std::uint64_t end = random.one_in(2) ? 0 : random.below(8);
     pooling.start.push_back(start);
     pooling.end.push_back(end);
-    pooling.window.push_back(random.from_to(1, std::min<std::uint64_t>(sizes[i] + start + end, 5)));
+    pooling.window.push_back(random.from_to(1, std::min<std::uint64_t>(sizes[i] + start + end, 9)));
     pooling.strides.push_back(random.from_to(1, 4));
   }
   return pooling;

@@ -17,7 +17,8 @@ constexpr char mark = '^';
 std::string place_of(const std::string& text, std::size_t offset) {
   const std::string before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_begin = before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1;
+  const std::size_t line_begin =
+      before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1;
   return std::to_string(line) + ":" + std::to_string(offset - line_begin + 1);
 }
 

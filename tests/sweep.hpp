@@ -19,10 +19,19 @@ namespace dmlop::test {
 
 using Inputs = std::span<const std::span<const std::byte>>;
 
+/// For backends that run everywhere.
+inline const std::string& always_available() {
+  static const std::string no_reason;
+  return no_reason;
+}
+
 struct Backend {
   std::string_view name;
-  std::string unavailable;  // why it cannot run here; empty where it can
-  bool computes_parts;      // or else is only asked for whole outputs
+  /// Why it cannot run here; "" where it can.
+  const std::string& (*unavailable)() = always_available;
+  bool computes_parts = false;    // or else is only asked for whole outputs
+  std::uint64_t runs_one_in = 1;  // only one case of so many, to save time
+  std::uint64_t pooling_ulp = 0;  // how far its norms may be off where a case asks for less
   /// Writes output elements [begin, end) to `output`.
   void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                   std::byte* output);
@@ -30,7 +39,8 @@ struct Backend {
 
 /// Every backend of this build.
 const std::vector<Backend>& backends();
-/// Those that run here. The others are named once, with the reason, in the test's output.
+/// Those that DMLOP_TEST_BACKENDS asks for ("vulkan"; without it the CPU) and that run here. What
+/// is asked for and does not run is named once, with the reason, in the test's output.
 const std::vector<Backend>& available_backends();
 
 /// Random numbers that are the same everywhere.

@@ -19,10 +19,16 @@ constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
 // The host copies in parts of this many bytes.
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
-TileLimits limits_for(const Device& device, const ExecuteOptions& options, std::size_t inputs) {
+// What a lane holds on the device beside its tiles: slack around three inputs, roundings, a table.
+constexpr std::uint64_t lane_overhead_bytes = 3 * 2 * input_slack_bytes + 4 * 16 + 256;
+
+// Lanes keep their largest buffers, so each has room for an input, its lengths and an output whatever
+// the plan is.
+TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
   std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
   if (options.device_memory_bytes != 0) {
-    bytes = std::min(bytes, options.device_memory_bytes / (lane_count * (inputs + 1)));
+    const std::uint64_t lane_bytes = options.device_memory_bytes / lane_count;
+    bytes = std::min(bytes, (lane_bytes - std::min(lane_bytes, lane_overhead_bytes)) / 3);
   }
   return {.buffer_bytes = std::max<std::uint64_t>(bytes, 256)};
 }
@@ -99,7 +105,7 @@ class TileRunner {
 bool Executor::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
   if (!fits_kernel(plan)) return false;
-  const auto grid = TileGrid::make(plan, limits_for(device_, options, inputs.size()));
+  const auto grid = TileGrid::make(plan, limits_for(device_, options));
   if (!grid) return false;
   const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), lane_count));
   while (lanes_.size() < lanes) lanes_.push_back(device_.make_lane());

@@ -12,7 +12,8 @@ namespace dmlop::gpu {
 
 struct ExecuteOptions {
   unsigned threads = 1;                  // of the host, for filling and emptying staging
-  std::uint64_t device_memory_bytes = 0;  // at most so much in buffers on the device; 0: a sensible amount
+  /// At most so much in buffers on the device, but 4 KiB are always used; 0: a sensible amount.
+  std::uint64_t device_memory_bytes = 0;
 };
 
 /// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at once.

@@ -283,7 +283,8 @@ std::vector<BoundOutput> bind_outputs(const Description& description, const JobR
     for (const std::string& input : sources.names()) {
       const Source* source = sources.find(input);
       if (source == nullptr || !is_same_file(source->path, target->path)) continue;
-      binder.refuse_target(*target, tensor + " and " + input + " are the same file: " + target->path);
+      binder.refuse_target(*target,
+                           tensor + " and " + input + " are the same file: " + target->path);
     }
     if (is_same_file(description.file(), target->path)) {
       binder.refuse_target(*target, tensor + " would replace the description " + target->path);

@@ -177,8 +177,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return begin;
   }
 
-  // Where the token begins in which the parser stopped at `stopped`. A token that is wrong in itself
-  // may have ended just there.
+  // Where the token begins in which the parser stopped at `stopped`. A token that is wrong in
+  // itself may have ended just there.
   std::size_t token_around(std::size_t stopped, bool in_token) const {
     if (in_token && stopped > 0) {
       const std::size_t token = token_at(stopped - 1);
@@ -347,6 +347,8 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
                          " bytes; a JSON description may have at most " +
                          std::to_string(max_text_bytes));
   }
+  if (text_.starts_with("\x93NUMPY"))
+    return refuse(0, "this is a .npy file; expected an op description in JSON");
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
     return refuse(0, "this is UTF-16 text; save the file as UTF-8");
   if (const std::size_t nul = text_.find('\0'); nul != std::string::npos)
@@ -364,9 +366,9 @@ bool Document::build(Diagnostics& diagnostics) {
   Builder builder(strict, text_);
   if (!nlohmann::json::sax_parse(strict, &builder)) {
     const bool empty = std::all_of(strict.begin(), strict.end(), is_space);
-    diagnostics.push_back(at_offset(std::min(builder.problem_at, text_.size()),
-                                    empty ? "the file is empty; expected a JSON object"
-                                          : "wrong JSON: " + builder.problem));
+    diagnostics.push_back(at_offset(
+        std::min(builder.problem_at, text_.size()),
+        empty ? "the file is empty; expected a JSON object" : "wrong JSON: " + builder.problem));
     if (!empty) diagnostics.back().suggestion = builder.suggestion;
     return false;
   }
@@ -401,8 +403,8 @@ Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
       before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const bool has_mark = line_begin == 0 && before.starts_with(byte_order_mark);
   diagnostic.line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
-  diagnostic.column = static_cast<std::uint32_t>(
-      character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
+  diagnostic.column =
+      static_cast<std::uint32_t>(character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
   diagnostic.pointer = pointer_to(offset);
   diagnostic.message = std::move(message);
   return diagnostic;

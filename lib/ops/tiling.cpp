@@ -21,6 +21,16 @@ bool is_periodic(Boundary boundary) {
   return boundary == Boundary::reflection || boundary == Boundary::symmetric || boundary == Boundary::wrap;
 }
 
+// The same start padding of a periodic axis of n source indices, within one period: far tiles of
+// large tensors would leave the kernels' 32 bits.
+Int within_period(Boundary boundary, Int start_padding, Int n) {
+  if (!is_periodic(boundary)) return start_padding;
+  const Int period = boundary == Boundary::wrap        ? n
+                     : boundary == Boundary::symmetric ? 2 * n
+                                                       : std::max<Int>(1, 2 * (n - 1));
+  return start_padding % period;
+}
+
 // What output indices [begin, end) of an axis read.
 SourceBox source_box(const IndexMapAxis& axis, TileRange range) {
   const std::uint64_t extent = range.end - range.begin;
@@ -47,7 +57,8 @@ SourceBox source_box(const IndexMapAxis& axis, TileRange range) {
   box.offset = low * axis.stride;
   box.stride = axis.stride;
   box.count = static_cast<std::uint64_t>(high - low + 1);
-  box.axis.start_padding = axis.start_padding - static_cast<Int>(range.begin) + low;
+  const Int start_padding = axis.start_padding - static_cast<Int>(range.begin) + low;
+  box.axis.start_padding = within_period(axis.boundary, start_padding, n);
   box.axis.input_extent = box.count;
   return box;
 }
@@ -242,58 +253,84 @@ std::vector<std::uint64_t> piece_cuts(const IndexMapAxis& axis, std::uint64_t si
   return cuts;
 }
 
+/// Elements of a tile's buffers along one axis; a buffer's size is the product over all axes.
+struct Needs {
+  std::uint64_t output = 1;
+  std::uint64_t input = 1;
+  std::uint64_t lengths = 1;
+};
+
+Needs needs_along(const Plan& plan, std::size_t axis, TileRange range) {
+  const std::uint64_t extent = range.end - range.begin;
+  if (const auto* map = std::get_if<IndexMapPlan>(&plan)) {
+    const std::uint64_t input = source_box(map->axes[axis], range).count;
+    return {extent, input, map->reversal && !is_reversed(*map, axis) ? extent : 1};
+  }
+  if (axis < 2) return {extent, extent, 1};
+  return {extent, pooling_box(std::get<LpPoolingPlan>(plan).axes[axis - 2], range).count, 1};
+}
+
 /// Finds the cuts of all axes: outermost first, so that a tile's outputs lie together.
 class Cutter {
  public:
   Cutter(const Plan& plan, const TileLimits& limits) : plan_(plan), limits_(limits), extents_(output_extents(plan)) {
-    for (const std::uint64_t extent : extents_) cuts_.push_back({0, extent});
+    for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
+      cuts_.emplace_back();
+      needs_.emplace_back();
+      cut(axis, {0, extents_[axis]});
+    }
   }
 
   std::optional<std::vector<std::vector<std::uint64_t>>> run() {
     const auto* map = std::get_if<IndexMapPlan>(&plan_);
-    for (std::size_t axis = 0; axis < extents_.size() && !all_fit(axis); ++axis) {
+    for (std::size_t axis = 0; axis < extents_.size() && !all_fit(); ++axis) {
       if (map != nullptr && is_reversed(*map, axis)) continue;  // stays whole
-      const bool at_pieces = map != nullptr && is_periodic(map->axes[axis].boundary) && !input_fits(axis);
-      for (std::uint64_t size = extents_[axis]; !all_fit(axis) && size > 1;) {
+      const bool at_pieces = map != nullptr && is_periodic(map->axes[axis].boundary) && !input_fits();
+      for (std::uint64_t size = extents_[axis]; !all_fit() && size > 1;) {
         size = (size + 1) / 2;
-        cuts_[axis] = at_pieces ? piece_cuts(map->axes[axis], size) : even_cuts(extents_[axis], size);
+        cut(axis, at_pieces ? piece_cuts(map->axes[axis], size) : even_cuts(extents_[axis], size));
       }
     }
-    return all_fit(extents_.size() - 1) ? std::optional(cuts_) : std::nullopt;
+    return all_fit() ? std::optional(cuts_) : std::nullopt;
   }
 
  private:
-  std::vector<TileRange> first_ranges() const {
-    std::vector<TileRange> ranges;
-    for (const auto& cuts : cuts_) ranges.push_back({cuts[0], cuts[1]});
-    return ranges;
-  }
-
-  // Whether the inputs of a tile that is whole along `axis` would fit.
-  bool input_fits(std::size_t axis) const {
-    std::vector<TileRange> ranges = first_ranges();
-    ranges[axis] = {0, extents_[axis]};
-    return fits(Plan(make_tile(plan_, ranges).gathers.front()), limits_);
-  }
-
-  // Whether tiles fit, wherever they are along `axis`. Along axes that are cut to single indices all
-  // tiles are alike; of many tiles a sample is tried, both ends among them.
-  bool all_fit(std::size_t axis) const {
-    std::vector<TileRange> ranges = first_ranges();
-    const auto& cuts = cuts_[axis];
-    const std::size_t step = std::max<std::size_t>(1, cuts.size() / 64);
-    for (std::size_t i = 0; i + 1 < cuts.size(); i += i == 0 ? 1 : step) {
-      ranges[axis] = {cuts[i], cuts[i + 1]};
-      if (!fits(make_tile(plan_, ranges), limits_)) return false;
+  // The grid holds every combination of the axes' ranges, so the largest needs of each axis meet.
+  void cut(std::size_t axis, std::vector<std::uint64_t> cuts) {
+    Needs largest;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const Needs needs = needs_along(plan_, axis, {cuts[i], cuts[i + 1]});
+      largest.output = std::max(largest.output, needs.output);
+      largest.input = std::max(largest.input, needs.input);
+      largest.lengths = std::max(largest.lengths, needs.lengths);
     }
-    ranges[axis] = {cuts[cuts.size() - 2], cuts.back()};
-    return fits(make_tile(plan_, ranges), limits_);
+    needs_[axis] = largest;
+    cuts_[axis] = std::move(cuts);
+  }
+
+  bool product_fits(std::uint64_t Needs::*buffer, std::size_t element_size) const {
+    std::uint64_t left = std::min<std::uint64_t>(limits_.buffer_elements, limits_.buffer_bytes / element_size);
+    for (const Needs& needs : needs_) left /= needs.*buffer;
+    return left > 0;
+  }
+
+  bool input_fits() const { return product_fits(&Needs::input, output_element_size(plan_)); }
+
+  bool lengths_fit() const {
+    const auto* map = std::get_if<IndexMapPlan>(&plan_);
+    if (map == nullptr || !map->reversal) return true;
+    return product_fits(&Needs::lengths, size_of(map->reversal->lengths_type));
+  }
+
+  bool all_fit() const {
+    return input_fits() && lengths_fit() && product_fits(&Needs::output, output_element_size(plan_));
   }
 
   const Plan& plan_;
   const TileLimits& limits_;
   std::vector<std::uint64_t> extents_;
   std::vector<std::vector<std::uint64_t>> cuts_;
+  std::vector<Needs> needs_;  // per axis, the largest of its ranges
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace dmlop {
 
 struct TileLimits {
   std::uint64_t buffer_bytes;  // of any one buffer of a tile
-  std::uint64_t buffer_elements = std::uint64_t{1} << 31;  // kernels count in 32 bits
+  std::uint64_t buffer_elements = std::uint64_t{1} << 30;  // kernels count in 32 bits, mirrors twice
 };
 
 /// Output indices [begin, end) of one axis.

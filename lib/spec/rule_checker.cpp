@@ -284,8 +284,9 @@ void RuleChecker::check_optional_fields() {
     Diagnostic diagnostic = description_.at({field.spec->name, ""}, std::nullopt,
                                             "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
-    diagnostic.suggestion = "write \"" + field.spec->name + "\": " +
-                            example_value(*description_.spec, field.spec->name) + ", for example";
+    diagnostic.suggestion = "write \"" + field.spec->name +
+                            "\": " + example_value(*description_.spec, field.spec->name) +
+                            ", for example";
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

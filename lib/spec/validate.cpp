@@ -193,7 +193,8 @@ class Validator {
                               to_text(other->from) + ", " + this_run()
                         : name + ".DataType is " + type + ", must be one of " + type_list(*row)),
                 here + name + " takes " + type_list(*row),
-                other != nullptr ? raise_to(other->from) : "convert the tensor to one of these types first");
+                other != nullptr ? raise_to(other->from)
+                                 : "convert the tensor to one of these types first");
     }
     if (!tensor.dimension_count) return;
     const std::size_t count = *tensor.dimension_count;
@@ -210,9 +211,9 @@ class Validator {
                                                      to_text(other->from) + ", " + this_run()
                                                : has + ", must have " + range_text(*row)),
               here + name + " takes " + range_text(*row) + " dimensions",
-              other != nullptr ? raise_to(other->from)
-                               : "add dimensions of size 1, or merge some, to have " +
-                                     range_text(*row));
+              other != nullptr
+                  ? raise_to(other->from)
+                  : "add dimensions of size 1, or merge some, to have " + range_text(*row));
   }
 
   void check_buffer(const std::string& name, TensorDesc& tensor) {
@@ -235,8 +236,7 @@ class Validator {
     if (!is_output || owned == tensor.flags.end()) return;
     add(description_.at({name, "Flags"}, std::nullopt,
                         name + ".Flags is OWNED_BY_DML, must be NONE"),
-        "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)",
-        "leave it out");
+        "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)", "leave it out");
   }
 
   bool check_strides(const std::string& name, const TensorDesc& tensor, bool is_output) {
@@ -315,12 +315,12 @@ class Validator {
       if (!tensor->data_type) missing.push_back(field.spec->name + ".DataType");
       if (tensor->sizes.empty()) missing.push_back(field.spec->name + ".Sizes");
       if (missing.empty()) continue;
-      add(description_.at({field.spec->name, ""}, std::nullopt,
-                          join(missing, " and ") + (missing.size() > 1 ? " are" : " is") +
-                              " missing"),
+      add(description_.at(
+              {field.spec->name, ""}, std::nullopt,
+              join(missing, " and ") + (missing.size() > 1 ? " are" : " is") + " missing"),
           "a tensor's type and sizes are written in its desc or taken from its .npy file",
-          "write \"" + field.spec->name +
-              "\": " + example_value(*description_.spec, field.spec->name) + ", or name its .npy file");
+          "write \"" + field.spec->name + "\": " +
+              example_value(*description_.spec, field.spec->name) + ", or name its .npy file");
     }
   }
 

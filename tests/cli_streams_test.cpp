@@ -1,0 +1,150 @@
+// The built program and its surroundings: standard streams, full disks, signals, and many of it at
+// once.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "program.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+const std::string edge =
+    R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})";
+const std::string input = float_npy("(3,)", {1, 2, 3});
+const std::string padded = float_npy("(6,)", {1, 1, 2, 3, 3, 3});
+
+/// A padding of one element to 512 MiB, which takes a while.
+const std::string large =
+    R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 0], "EndPadding": [16383, 8191]}})";
+
+ProgramOptions in(const Folder& folder, const std::string& standard_input = "") {
+  return {.folder = folder.path(), .input = standard_input};
+}
+
+}  // namespace
+
+TEST_CASE("the description, an input and the output can be standard streams") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
+  CHECK(dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "-"}, in(folder)).output ==
+        padded);
+  CHECK(
+      dmlop_program({"run", "op.json", "--cpu", "-i", "-", "-o", "-"}, in(folder, input)).output ==
+      padded);
+  CHECK(
+      dmlop_program({"run", "-", "--cpu", "-i", "x.npy", "-o", "OutputTensor=-"}, in(folder, edge))
+          .output == padded);
+  CHECK(dmlop_program({"check", "-", "-i", "x.npy"}, in(folder, edge)).code == 0);
+  CHECK(dmlop_program({"inspect", "-"}, in(folder, input)).output.starts_with("-: FLOAT32 [3]"));
+  CHECK(folder.list() == "op.json x.npy");
+}
+
+TEST_CASE("what comes from standard input can be wrong, too") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  const auto description = dmlop_program({"check", "-"}, in(folder, "{"));
+  CHECK(description.code == 3);
+  CHECK(description.error.starts_with("-:1:2: error: wrong JSON: the file ends"));
+  const auto cut = dmlop_program({"run", "op.json", "--cpu", "-i", "-", "-o", "-"},
+                                 in(folder, input.substr(0, input.size() - 1)));
+  CHECK(cut.code == 3);
+  CHECK(cut.output == "");
+  const auto twice = dmlop_program({"run", "-", "--cpu", "-i", "-", "-o", "-"}, in(folder, edge));
+  CHECK(twice.code == 2);
+  CHECK(twice.error ==
+        "-: error: standard input can be read once only\n"
+        "  help: name a file for InputTensor\n");
+}
+
+TEST_CASE("with the output on standard output nothing else is there") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
+  const auto result = shell("dmlop run op.json --cpu -i x.npy -o - | dmlop inspect -", in(folder));
+  CHECK(result.code == 0);
+  CHECK(result.output.starts_with("-: FLOAT32 [6]"));
+  CHECK(result.error == "");
+}
+
+TEST_CASE("output that cannot be written is a failure with exit code 6") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
+  const std::vector<std::vector<std::string>> commands{
+      {"run", "op.json", "--cpu", "-i", "x.npy", "-o", "-"},
+      {"ops"},
+      {"schema"},
+      {"--help"},
+      {"inspect", "x.npy"},
+      {"check", "op.json", "-i", "x.npy"},
+      {"completion", "bash"}};
+  for (const auto& command : commands) {
+    CAPTURE(command.front());
+    const auto full = dmlop_program(command, {.folder = folder.path(), .output_path = "/dev/full"});
+    CHECK(full.code == 6);
+    CHECK(full.error.find("error: writing") != std::string::npos);
+    const auto closed = dmlop_program(command, {.folder = folder.path(), .closed_output = true});
+    CHECK(closed.code == 6);
+  }
+  const auto device =
+      dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "/dev/full"}, in(folder));
+  CHECK(device.code == 6);
+  CHECK(device.error == "dmlop: error: writing /dev/full: No space left on device\n");
+}
+
+TEST_CASE("an interrupted run leaves nothing") {
+  const Folder folder;
+  folder.write("op.json", large);
+  folder.write("x.npy", float_npy("(1, 1)", {1}));
+  folder.write("old.npy", "what was there before");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Process process({DMLOP_PROGRAM, "run", "op.json", "--cpu", "--threads", "1", "-i", "x.npy",
+                     "-o", "old.npy"},
+                    in(folder));
+    const auto has_begun = [&] { return folder.list().find(".tmp") != std::string::npos; };
+    while (process.is_running() && !has_begun()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    process.send(signal);
+    const auto result = process.wait();
+    CHECK(result.code == 128 + signal);
+    CHECK(result.error == "dmlop: error: interrupted\n");
+    CHECK(folder.list() == "old.npy op.json x.npy");
+    CHECK(folder.read("old.npy") == "what was there before");
+  }
+}
+
+TEST_CASE("a program that waits for its input can be interrupted") {
+  const Folder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(shell("mkfifo " + pipe).code == 0);
+  Process process({"sh", "-c", std::string("exec \"") + DMLOP_PROGRAM + "\" check - <>" + pipe},
+                  {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  CHECK(process.is_running());
+  process.send(SIGINT);
+  CHECK(process.wait().code == 130);
+}
+
+TEST_CASE("sixteen programs that write the same file leave one whole result") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
+  std::vector<std::unique_ptr<Process>> processes;
+  for (int i = 0; i < 16; ++i) {
+    processes.push_back(
+        std::make_unique<Process>(std::vector<std::string>{DMLOP_PROGRAM, "run", "op.json", "--cpu",
+                                                           "-i", "x.npy", "-o", "y.npy"},
+                                  in(folder)));
+  }
+  for (const auto& process : processes) CHECK(process->wait().code == 0);
+  CHECK(folder.read("y.npy") == padded);
+  CHECK(folder.list() == "op.json x.npy y.npy");
+}

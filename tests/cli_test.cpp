@@ -1,0 +1,315 @@
+// The built program from outside: exit codes, options, reports. Streams, signals and processes are
+// in cli_streams_test.cpp.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+using Json = nlohmann::json;
+
+const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+const std::string edge =
+    R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})";
+
+/// A folder with op.json (an EDGE padding) and x.npy.
+class PaddingFolder : public Folder {
+ public:
+  PaddingFolder() {
+    write("op.json", edge);
+    write("x.npy", float_npy("(3,)", {1, 2, 3}));
+  }
+  ProgramResult run(std::vector<std::string> arguments) const {
+    return dmlop_program(arguments, {.folder = path()});
+  }
+};
+
+struct Row {
+  std::vector<std::string> arguments;
+  int code;
+  std::string error;  // the first line of standard error, or its beginning
+};
+
+void check_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    const PaddingFolder folder;
+    const auto result = folder.run(row.arguments);
+    std::string command;
+    for (const std::string& word : row.arguments) command += word + " ";
+    CAPTURE(command);
+    CAPTURE(result.error);
+    CHECK(result.code == row.code);
+    const std::string line = result.error.substr(0, result.error.find('\n'));
+    CHECK(line.starts_with(row.error));
+    CHECK(line.empty() == row.error.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("exit codes: done") {
+  check_rows({
+      {{"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy"}, 0, ""},
+      {{"run", "op.json", "--cpu", "-i", "InputTensor=x.npy", "-o", "OutputTensor=y.npy"}, 0, ""},
+      {{"run", "op.json", "--cpu", "--input", "x.npy", "--output", "y.npy", "--threads", "2"},
+       0,
+       ""},
+      {{"run", "op.json", "--cpu", "-ix.npy", "--output=y.npy", "--feature-level=5.0", "-q"},
+       0,
+       ""},
+      {{"check", "op.json", "-i", "x.npy"}, 0, ""},
+      {{"ops", "PADDING"}, 0, ""},
+      {{"ops", "DML_OPERATOR_SLICE1"}, 0, ""},
+      {{"inspect", "x.npy"}, 0, ""},
+      {{"schema"}, 0, ""},
+      {{"completion", "bash"}, 0, ""},
+      {{"manual"}, 0, ""},
+      {{"--help"}, 0, ""},
+      {{"run", "--help"}, 0, ""},
+      {{"--version"}, 0, ""},
+  });
+}
+
+TEST_CASE("exit codes: wrong usage, with what to type instead") {
+  check_rows({
+      {{}, 2, "dmlop: error: A subcommand is required"},
+      {{"rn"}, 2, "dmlop: error: unknown command \"rn\"; did you mean \"run\"?"},
+      {{"chekc", "op.json"}, 2, "dmlop: error: unknown command \"chekc\"; did you mean \"check\"?"},
+      {{"frobnicate"}, 2, "dmlop: error: unknown command \"frobnicate\""},
+      {{"op.json"}, 2, "dmlop: error: unknown command \"op.json\""},
+      {{"run"}, 2, "dmlop: error: OP.json is required"},
+      {{"check"}, 2, "dmlop: error: OP.json is required"},
+      {{"inspect"}, 2, "dmlop: error: FILE.npy is required"},
+      {{"run", "op.json", "--thread", "2"},
+       2,
+       "dmlop: error: unknown option \"--thread\"; did you mean \"--threads\"?"},
+      {{"run", "op.json", "--feature-levle=5_0"},
+       2,
+       "dmlop: error: unknown option \"--feature-levle\"; did you mean \"--feature-level\"?"},
+      {{"run", "op.json", "-x"}, 2, "dmlop: error: unknown option \"-x\""},
+      {{"run", "op.json", "x.npy"}, 2, "dmlop: error: unexpected argument \"x.npy\""},
+      {{"run", "op.json", "--threads", "0"}, 2, "dmlop: error: --threads: Value 0 not in range"},
+      {{"run", "op.json", "--threads", "two"}, 2, "dmlop: error: "},
+      {{"run", "op.json", "--feature-level", "7_0"},
+       2,
+       "dmlop: error: --feature-level: \"7_0\" is no feature level; write 1_0 to 6_4"},
+      {{"check", "op.json", "--format", "xml"},
+       2,
+       "dmlop: error: --format: \"xml\" must be one of json, text"},
+      {{"run", "op.json", "-i"}, 2, "dmlop: error: "},
+      {{"run", "op.json", "-i", ""}, 2, "dmlop: error: \"\" names no file"},
+      {{"run", "op.json", "-i", "InputTensor="}, 2, "dmlop: error: \"InputTensor=\" names no file"},
+      {{"run", "op.json", "--cpu"}, 2, "op.json: error: no file is given for InputTensor"},
+      {{"run", "op.json", "-i", "x.npy", "-o", "-", "--format", "json"}, 2, ""},
+      {{"ops", "PADING"},
+       2,
+       "dmlop: error: no operator of DirectML is called \"PADING\"; did you mean \"PADDING\"?"},
+      {{"schema", "GEMM"}, 2, "dmlop: error: no schema for \"GEMM\""},
+      {{"completion"}, 2, "dmlop: error: SHELL is required"},
+      {{"completion", "tcsh"}, 2, "dmlop: error: "},
+  });
+}
+
+TEST_CASE("exit codes: invalid input, not available, files that cannot be read or written") {
+  check_rows({
+      {{"check", "x.npy"},
+       3,
+       "x.npy:1:1: error: this is a .npy file; expected an op description in JSON"},
+      {{"check", "op.json", "--feature-level", "3_0", "-i", "x.npy"},
+       3,
+       "op.json:1:29: error: InputTensor has 1 dimension, which needs feature level 3_1"},
+      {{"run", "op.json", "--cpu", "-i", "op.json", "-o", "y.npy"},
+       3,
+       "error: reading InputTensor from op.json: the file is text"},
+      {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
+       3,
+       "error: reading InputTensor from .: is a directory"},
+      {{"check", "."}, 3, "error: reading the description .: is a directory"},
+      {{"inspect", "op.json"}, 3, "error: reading op.json: the file is text"},
+      {{"ops", "GEMM"}, 4, "dmlop: error: DML_OPERATOR_GEMM is not implemented"},
+      {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
+       6,
+       "dmlop: error: reading the description none.json: No such file or directory"},
+      {{"check", "none.json"}, 6, "error: reading the description none.json: No such file"},
+      {{"inspect", "none.npy"}, 6, "error: reading none.npy: No such file or directory"},
+      {{"run", "op.json", "--cpu", "-i", "none.npy", "-o", "y.npy"},
+       6,
+       "error: reading InputTensor from none.npy: No such file or directory"},
+      {{"run", "op.json", "--cpu", "-i", "x.npy", "-o", "none/y.npy"},
+       6,
+       "dmlop: error: creating none/y.npy: folder none does not exist"},
+  });
+  const PaddingFolder folder;
+  folder.write("gemm.json", R"({"type": "GEMM"})");
+  CHECK(folder.run({"check", "gemm.json"}).code == 4);
+  CHECK(folder.run({"run", "gemm.json", "--cpu"}).code == 4);
+}
+
+TEST_CASE("run says what it wrote, and nothing with -q") {
+  const PaddingFolder folder;
+  const auto loud = folder.run({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy"});
+  CHECK(loud.output == "OutputTensor: FLOAT32 [6] in y.npy\n");
+  CHECK(folder.read("y.npy") == float_npy("(6,)", {1, 1, 2, 3, 3, 3}));
+  CHECK(folder.run({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy", "-q"}).output == "");
+  CHECK(folder.run({"check", "op.json", "-i", "x.npy", "--quiet"}).output == "");
+  CHECK(folder.run({"check", "op.json", "-i", "x.npy"}).output ==
+        "op.json: ok: PADDING: InputTensor FLOAT32 [3], OutputTensor FLOAT32 [6]\n");
+  CHECK(folder.list() == "op.json x.npy y.npy");
+}
+
+TEST_CASE("--format json of run and check is one document with what was done") {
+  const PaddingFolder folder;
+  const auto run =
+      folder.run({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy", "--format", "json"});
+  CHECK(Json::parse(run.output) == Json{{"status", "done"},
+                                        {"exitCode", 0},
+                                        {"device", "cpu"},
+                                        {"outputs",
+                                         {{{"name", "OutputTensor"},
+                                           {"file", "y.npy"},
+                                           {"dataType", "FLOAT32"},
+                                           {"sizes", {6}}}}}});
+  const auto check = folder.run({"check", "op.json", "-i", "x.npy", "--format", "json"});
+  const Json json = Json::parse(check.output);
+  CHECK(json.at("exitCode") == 0);
+  CHECK(json.at("descriptions").at(0).at("tensors").at("OutputTensor").at("sizes") == Json{6});
+}
+
+TEST_CASE("--format json has the same findings as the text") {
+  const PaddingFolder folder;
+  folder.write("op.json", R"({"type": "PADDING", "featureLevel": "2_1", "desc": {
+  "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 3]}, "PaddingMode": "SYMMETRIC",
+  "StartPadding": [0, 0, 0, -1], "EndPading": [0, 0, 0, 2]}})");
+  const auto text = folder.run({"check", "op.json"});
+  const auto json = folder.run({"check", "op.json", "--format", "json"});
+  CHECK(text.code == 3);
+  CHECK(json.code == 3);
+  CHECK(text.output == "");
+  CHECK(json.error == "");
+  const Json document = Json::parse(json.output);
+  CHECK(document.at("status") == "error");
+  CHECK(document.at("exitCode") == 3);
+  std::string rebuilt;
+  for (const Json& finding : document.at("diagnostics")) {
+    rebuilt += finding.at("file").get<std::string>() + ":" + finding.at("line").dump() + ":" +
+               finding.at("column").dump() + ": error: " + finding.at("message").get<std::string>();
+    if (finding.contains("rule")) rebuilt += "\n  rule: " + finding["rule"].get<std::string>();
+    if (finding.contains("suggestion"))
+      rebuilt += "\n  help: " + finding["suggestion"].get<std::string>();
+    rebuilt += "\n";
+  }
+  CHECK(rebuilt + "3 errors\n" == text.error);
+  const Json& mode = document.at("diagnostics").at(0);
+  CHECK(mode.at("pointer") == "/desc/PaddingMode");
+  CHECK(mode.at("value") == "\"SYMMETRIC\"");
+  CHECK(mode.at("featureLevel") == "2_1");
+  CHECK(mode.at("exitCode") == 3);
+}
+
+TEST_CASE("--format json reports failures of files and usage, too") {
+  const PaddingFolder folder;
+  const auto code_of = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const auto result = folder.run(arguments);
+    CHECK(result.error == "");
+    const Json json = Json::parse(result.output);
+    CHECK(json.at("exitCode") == result.code);
+    CHECK_FALSE(json.at("diagnostics").at(0).at("message").get<std::string>().empty());
+    return result.code;
+  };
+  CHECK(code_of({"run", "none.json", "--cpu"}) == 6);
+  CHECK(code_of({"run", "op.json", "--cpu"}) == 2);
+  CHECK(code_of({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "none/y.npy"}) == 6);
+  CHECK(code_of({"inspect", "op.json"}) == 3);
+  folder.write("\xFF.json", "{");
+  CHECK(code_of({"check", "\xFF.json"}) == 3);
+}
+
+TEST_CASE("check goes through all its files, and the worst one decides") {
+  const PaddingFolder folder;
+  folder.write("wrong.json", "{");
+  const auto result =
+      folder.run({"check", "wrong.json", samples + "padding/op.json", samples + "slice1/op.json"});
+  CHECK(result.code == 3);
+  CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 2);
+  CHECK(result.error.starts_with("wrong.json:1:2: error: wrong JSON"));
+}
+
+TEST_CASE("samples give their goldens byte for byte") {
+  for (const auto& sample : fs::directory_iterator(samples)) {
+    CAPTURE(sample.path());
+    const Folder folder;
+    const auto result = dmlop_program(
+        {"run", (sample.path() / "op.json").string(), "--cpu", "-o", folder / "out.npy"});
+    CHECK(result.error == "");
+    CHECK(folder.read("out.npy") == read_file(sample.path() / "expected" / "OutputTensor.npy"));
+  }
+}
+
+TEST_CASE("conformance cases through the program: copied bytes are the golden's") {
+  int checked = 0;
+  for (const char* name : {"PADDING", "SLICE1", "REVERSE_SUBSEQUENCES"}) {
+    for (const char* number : {"000", "003", "010", "040"}) {
+      const fs::path source = fs::path(DMLOP_CONFORMANCE) / "directml" / name / number;
+      CAPTURE(source);
+      std::vector<std::string> arguments{"run", (source / "op.json").string(), "--cpu", "-o", "-"};
+      for (const char* input : {"InputTensor", "SequenceLengthsTensor"}) {
+        const fs::path file = source / (std::string(input) + ".npy");
+        if (!fs::exists(file)) continue;
+        arguments.insert(arguments.end(), {"-i", std::string(input) + "=" + file.string()});
+      }
+      const auto result = dmlop_program(arguments);
+      CHECK(result.error == "");
+      CHECK((result.output == read_file(source / "expected" / "OutputTensor.npy")));
+      ++checked;
+    }
+  }
+  CHECK(checked == 12);
+}
+
+TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
+  const Folder folder;
+  folder.write("x.npy", npy(">f4", "(2, 3)", bytes_of<float>({1, 2, 3, 4, 5, 6}, true), true));
+  const auto text = dmlop_program({"inspect", "x.npy"}, {.folder = folder.path()});
+  CHECK(text.output ==
+        "x.npy: FLOAT32 [2, 3], Fortran order, big endian, 24 bytes\n"
+        "  min 1  max 6  mean 3.5  NaN 0  infinity 0\n"
+        "    1 2\n    3 4\n    5 6\n");
+  const float infinity = std::numeric_limits<float>::infinity();
+  folder.write("y.npy", float_npy("(4,)", {-infinity, std::nanf(""), 2, 4}));
+  const auto json =
+      dmlop_program({"inspect", "y.npy", "x.npy", "--format", "json"}, {.folder = folder.path()});
+  const Json list = Json::parse(json.output);
+  CHECK(list.size() == 2);
+  CHECK(list.at(0).at("nanCount") == 1);
+  CHECK(list.at(0).at("infinityCount") == 1);
+  CHECK(list.at(0).at("mean") == 3);
+  CHECK(list.at(0).at("min") == "-inf");
+  CHECK(list.at(1).at("order") == "Fortran");
+}
+
+TEST_CASE("ops lists the operators and shows one") {
+  const auto list = dmlop_program({"ops"});
+  CHECK(list.output.find("PADDING ") != std::string::npos);
+  CHECK(list.output.find("SLICE1 ") != std::string::npos);
+  CHECK(list.error == "4 of DirectML's 177 operators; dmlop ops NAME shows one\n");
+  const auto one = dmlop_program({"ops", "PADDING"});
+  for (const char* part : {"DML_OPERATOR_PADDING (from feature level 1_0)", "SYMMETRIC (from 3_0)",
+                           "OutputTensor.Sizes[i] == InputTensor.Sizes[i] + StartPadding[i] + "
+                           "EndPadding[i]",
+                           "from 3_1  InputTensor, OutputTensor: 1 to 8 dimensions"}) {
+    CHECK(one.output.find(part) != std::string::npos);
+  }
+  const Json json = Json::parse(dmlop_program({"ops", "--format", "json"}).output);
+  CHECK(json.size() == 4);
+  for (const Json& row : json) {
+    const Folder folder;
+    folder.write("op.json", row.at("example").dump());
+    CHECK(dmlop_program({"check", folder / "op.json"}).code == 0);
+  }
+}

@@ -1,0 +1,139 @@
+// Which device is taken (gpu/device_info.hpp), with invented devices.
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "gpu/device_info.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using gpu::DeviceInfo;
+using gpu::DeviceKind;
+using Devices = std::vector<DeviceInfo>;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+DeviceInfo device(std::size_t index, const std::string& name, DeviceKind kind,
+                  std::uint64_t memory_bytes = gib) {
+  return {.backend = "vulkan",
+          .index = index,
+          .name = name,
+          .kind = kind,
+          .memory_bytes = memory_bytes,
+          .uuid = "0000000" + std::to_string(index) + "-aB"};
+}
+
+const DeviceInfo software = device(0, "llvmpipe (LLVM 15.0.6, 256 bits)", DeviceKind::software);
+const DeviceInfo integrated = device(1, "Intel Iris", DeviceKind::integrated, 16 * gib);
+const DeviceInfo small_card = device(2, "NVIDIA GeForce GTX 1050", DeviceKind::discrete, 2 * gib);
+const DeviceInfo large_card = device(3, "NVIDIA H100", DeviceKind::discrete, 80 * gib);
+const DeviceInfo virtual_card = device(4, "Virtio", DeviceKind::virtual_gpu, 100 * gib);
+const Devices all{software, integrated, small_card, large_card, virtual_card};
+
+/// The chosen device's spec; "cpu"; or the error's kind and text.
+std::string chosen(const std::string& request, const Devices& devices,
+                   const std::string& unavailable = "") {
+  try {
+    const gpu::DeviceChoice choice = gpu::choose_device({request}, devices, unavailable);
+    return choice.cpu ? "cpu" : devices.at(choice.index).spec();
+  } catch (const Error& error) {
+    const bool usage = error.kind() == ErrorKind::usage;
+    const bool absent = error.kind() == ErrorKind::unavailable;
+    return std::string(usage ? "usage" : absent ? "unavailable" : "other") + ": " + error.what();
+  }
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("device choice: the best hardware, by kind, then memory, then order") {
+  for (const char* request : {"", "gpu", "vulkan"}) {
+    CAPTURE(request);
+    CHECK(chosen(request, all) == "vulkan:3");
+    CHECK(chosen(request, {software, integrated, small_card}) == "vulkan:2");
+    CHECK(chosen(request, {software, integrated, virtual_card}) == "vulkan:1");
+    CHECK(chosen(request, {software, virtual_card}) == "vulkan:4");
+    CHECK(chosen(request, {small_card, device(5, "twin", DeviceKind::discrete, 2 * gib)}) ==
+          "vulkan:2");
+    CHECK(chosen(request, {software, device(6, "?", DeviceKind::other)}) == "vulkan:6");
+  }
+}
+
+TEST_CASE("device choice: software is taken only when it is named") {
+  const gpu::DeviceChoice choice = gpu::choose_device({""}, {software}, "");
+  CHECK(choice.cpu);
+  CHECK(
+      choice.notice ==
+      "running on the CPU: only software drivers were found: vulkan:0 (llvmpipe (LLVM 15.0.6, 256 "
+      "bits), software)");
+  for (const char* request : {"gpu", "vulkan"}) {
+    const std::string found = chosen(request, {software});
+    CHECK(found.starts_with("unavailable: no GPU for \"" + std::string(request) + "\""));
+    CHECK(has(found, "vulkan:0"));
+  }
+  CHECK(chosen("vulkan:0", {software}) == "vulkan:0");
+  CHECK(chosen("vulkan:llvmpipe", all) == "vulkan:0");
+}
+
+TEST_CASE("device choice: without any device the CPU, with the reason") {
+  const gpu::DeviceChoice choice = gpu::choose_device({""}, {}, "no Vulkan driver was found");
+  CHECK(choice.cpu);
+  CHECK(choice.notice == "running on the CPU: no Vulkan driver was found");
+  CHECK(gpu::choose_device({""}, {}, "").notice ==
+        "running on the CPU: no Vulkan device was found");
+  CHECK(has(chosen("gpu", {}, "no loader"), "no loader"));
+  CHECK(has(chosen("gpu", {}), "no Vulkan device was found"));
+  CHECK(has(chosen("vulkan:0", {}, "no loader"), "no loader"));
+  CHECK(chosen("gpu", {}).starts_with("unavailable"));
+  CHECK(chosen("vulkan:0", {}).starts_with("unavailable"));
+}
+
+TEST_CASE("device choice: a device that was chosen needs no notice") {
+  CHECK(gpu::choose_device({""}, all, "").notice == "");
+  CHECK(gpu::choose_device({"cpu"}, all, "").notice == "");
+  CHECK(gpu::choose_device({"cpu"}, {}, "no loader").notice == "");
+  CHECK(chosen("cpu", all) == "cpu");
+}
+
+TEST_CASE("device choice: by number, part of the name or uuid") {
+  CHECK(chosen("vulkan:1", all) == "vulkan:1");
+  CHECK(chosen("vulkan:4", all) == "vulkan:4");
+  CHECK(chosen("vulkan:h100", all) == "vulkan:3");
+  CHECK(chosen("vulkan:Iris", all) == "vulkan:1");
+  CHECK(chosen("vulkan:NVIDIA GeForce", all) == "vulkan:2");
+  CHECK(chosen("vulkan:uuid=00000002-ab", all) == "vulkan:2");
+  CHECK(chosen("vulkan:uuid=00000002-AB", all) == "vulkan:2");
+  // A number is the device's own, not its place in the list.
+  CHECK(chosen("vulkan:3", {large_card}) == "vulkan:3");
+}
+
+TEST_CASE("device choice: what fits none is refused, with those there are") {
+  for (const char* request : {"vulkan:5", "vulkan:Radeon", "vulkan:uuid=00000002",
+                              "vulkan:uuid=", "vulkan:-1", "vulkan:99999999999999999999"}) {
+    const std::string found = chosen(request, all);
+    CAPTURE(found);
+    CHECK(found.starts_with("unavailable: "));
+    CHECK(has(found, request));
+    CHECK(has(found, "vulkan:3 (NVIDIA H100, discrete)"));
+  }
+}
+
+TEST_CASE("device choice: a name that fits several is refused, with these") {
+  const std::string found = chosen("vulkan:nvidia", all);
+  CHECK(found.starts_with("usage: "));
+  CHECK(has(found, "vulkan:2"));
+  CHECK(has(found, "vulkan:3"));
+  CHECK_FALSE(has(found, "vulkan:1"));
+}
+
+TEST_CASE("device choice: what is no spec is wrong usage") {
+  for (const char* request : {"cuda", "vulkan:", "VULKAN", "gpu:0", "cpu:0", "0", " "}) {
+    CAPTURE(request);
+    CHECK(chosen(request, all).starts_with("usage: "));
+    CHECK(chosen(request, {}, "no loader").starts_with("usage: "));
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,138 @@
+// What --help, the man page and README.md say is true.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "../app/exit_codes.hpp"
+#include "program.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+const std::vector<std::string> commands{"run",     "check",  "bench",      "devices", "ops",
+                                        "inspect", "schema", "completion", "manual"};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The command lines that a --help ends with.
+std::vector<std::string> examples_of(const std::string& help) {
+  std::vector<std::string> examples;
+  bool found = false;
+  for (const std::string& line : lines_of(help)) {
+    if (found && line.starts_with("  dmlop ")) examples.push_back(line.substr(2));
+    found = found || line == "Examples:";
+  }
+  return examples;
+}
+
+std::string readme() {
+  return read_file(std::string(DMLOP_SOURCE_DIR) + "/README.md");
+}
+
+}  // namespace
+
+TEST_CASE("the general help lists every command but the hidden one") {
+  const std::string help = dmlop_program({"--help"}).output;
+  for (const std::string& command : commands) {
+    CHECK((help.find("\n  " + command + " ") != std::string::npos) == (command != "manual"));
+  }
+}
+
+TEST_CASE("every example of every help works") {
+  std::vector<std::vector<std::string>> helps{{"--help"}};
+  for (const std::string& command : commands) helps.push_back({command, "--help"});
+  for (const auto& help : helps) {
+    CAPTURE(help.front());
+    const auto examples = examples_of(dmlop_program(help).output);
+    CHECK(examples.size() >= (help.front() == "manual" ? 1 : 2));
+    for (const std::string& example : examples) {
+      CAPTURE(example);
+      const Folder folder;
+      fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples", folder / "samples",
+               fs::copy_options::recursive);
+      const auto result = shell(example, {.folder = folder.path()});
+      CAPTURE(result.error);
+      CHECK(result.code == 0);
+    }
+  }
+}
+
+TEST_CASE("the exit codes are those that the users were promised") {
+  std::vector<int> codes;
+  for (const auto& info : dmlop::app::exit_codes) codes.push_back(info.code);
+  CHECK(codes == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 130});
+  using dmlop::ErrorKind;
+  using dmlop::app::exit_code_of;
+  CHECK(exit_code_of(ErrorKind::usage) == 2);
+  CHECK(exit_code_of(ErrorKind::invalid_input) == 3);
+  CHECK(exit_code_of(ErrorKind::unavailable) == 4);
+  CHECK(exit_code_of(ErrorKind::run_failed) == 5);
+  CHECK(exit_code_of(ErrorKind::io_failed) == 6);
+  CHECK(exit_code_of(ErrorKind::interrupted) == 130);
+}
+
+TEST_CASE("help, man page and README have the same exit codes") {
+  const std::string help = dmlop_program({"--help"}).output;
+  const std::string manual = dmlop_program({"manual"}).output;
+  const std::string text = readme();
+  const auto count_of = [](const std::string& where, const std::string& what) {
+    const auto lines = lines_of(where);
+    return std::count(lines.begin(), lines.end(), what);
+  };
+  for (const auto& info : dmlop::app::exit_codes) {
+    const std::string code = std::to_string(info.code), meaning(info.meaning);
+    CAPTURE(meaning);
+    CHECK(count_of(help, "  " + std::string(3 - code.size(), ' ') + code + "  " + meaning) == 1);
+    CHECK(count_of(text, "| " + code + " | " + meaning + " |") == 1);
+    std::string roff = meaning;
+    CHECK(manual.find(".B " + code + "\n" + roff) != std::string::npos);
+  }
+}
+
+TEST_CASE("README's table of operators is what dmlop ops prints") {
+  const std::string text = readme();
+  const std::size_t begin = text.find("<!-- ops -->\n");
+  const std::size_t end = text.find("<!-- /ops -->");
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  const std::size_t first = begin + std::string("<!-- ops -->\n").size();
+  CHECK(text.substr(first, end - first) == dmlop_program({"ops", "--format", "markdown"}).output);
+}
+
+TEST_CASE("README's errors are those that its commands print") {
+  const std::string text = readme();
+  const std::size_t begin = text.find("## Errors"), end = text.find("| exit code");
+  REQUIRE(begin < end);
+  // Blocks are indented; those that begin with a command are typed, the others printed.
+  std::string script, printed;
+  bool is_command = false, in_block = false;
+  for (const std::string& line : lines_of(text.substr(begin, end - begin))) {
+    const bool indented = line.starts_with("    ");
+    const std::string content = indented ? line.substr(4) : "";
+    if (indented && !in_block) {
+      is_command = content.starts_with("cat ") || content.starts_with("sed ") ||
+                   content.starts_with("build/dmlop ");
+    }
+    in_block = indented;
+    if (indented) (is_command ? script : printed) += content + "\n";
+  }
+  const Folder folder;
+  fs::create_directory_symlink(fs::path(DMLOP_PROGRAM).parent_path(), folder / "build");
+  const auto result = shell(script, {.folder = folder.path()});
+  CHECK(result.error.size() > 100);
+  CHECK(result.error == printed);
+}
+
+TEST_CASE("README is short and begins with the two commands") {
+  const std::string text = readme();
+  CHECK(lines_of(text).size() < 200);
+  CHECK(text.find("./build.sh demo") < text.find("./build.sh test"));
+}

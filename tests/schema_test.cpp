@@ -1,0 +1,192 @@
+// `dmlop schema` and the validator agree: the schema takes all that the validator takes, and
+// refuses only what the validator refuses.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "ops/operator.hpp"
+#include "program.hpp"
+#include "spec/description.hpp"
+
+namespace {
+
+using Json = nlohmann::json;
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+using dmlop::test::dmlop_program;
+using dmlop::test::read_file;
+
+const valijson::Schema& schema() {
+  static const auto parsed = [] {
+    const auto printed = dmlop_program({"schema"});
+    REQUIRE(printed.code == 0);
+    const Json json = Json::parse(printed.output);
+    CHECK(json.at("$schema") == "http://json-schema.org/draft-07/schema#");
+    auto made = std::make_unique<valijson::Schema>();
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), *made);
+    return made;
+  }();
+  return *parsed;
+}
+
+bool schema_accepts(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, true, true);
+  valijson::Validator validator;
+  return validator.validate(schema(), Adapter(json), nullptr);
+}
+
+bool validator_accepts(const std::string& text) {
+  dmlop::Diagnostics diagnostics;
+  auto description = dmlop::read_description("op.json", text, std::nullopt, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  return diagnostics.empty();
+}
+
+std::string example_of(const std::string& name) {
+  return "{\"type\": \"" + name + "\", \"desc\": " + dmlop::find_spec(name)->example + "}";
+}
+
+/// A description for each operator, by pieces that a mutation replaces.
+const std::string padding =
+    R"({"$schema": "dmlop.schema.json", "type": "DML_OPERATOR_PADDING", "desc": {
+  "InputTensor": {"Type": "BUFFER", "DataType": "FLOAT32", "Flags": ["OWNED_BY_DML"], "DimensionCount": 2,
+                  "Sizes": [3, 4], "Strides": [4, 1], "TotalTensorSizeInBytes": 48,
+                  "GuaranteedBaseOffsetAlignment": 4},
+  "OutputTensor": {"DataType": "DML_TENSOR_DATA_TYPE_FLOAT32", "Sizes": [4, 7]},
+  "PaddingMode": "DML_PADDING_MODE_CONSTANT", "PaddingValue": "-inf", "DimensionCount": 2,
+  "StartPadding": [1, 1], "EndPadding": [0, 2]},
+  "bindings": {"InputTensor": "x.npy"}, "featureLevel": "5.0", "dmlCompileType": "DmlCompileOp",
+  "executionFlags": ["NONE"]})";
+const std::string slice =
+    R"({"Type": "SLICE1", "Desc": {"InputTensor": {"Desc": {"DataType": "INT8", "Sizes": [9]}},
+  "InputWindowOffsets": [0], "InputWindowSizes": [9], "InputWindowStrides": [-2147483648]}})";
+const std::string reverse =
+    R"({"type": "REVERSE_SUBSEQUENCES", "InputTensor": {"DataType": "FLOAT16", "Sizes": [3, 4]},
+  "SequenceLengthsTensor": {"DataType": "UINT32", "Strides": null}, "Axis": 1})";
+const std::string pooling =
+    R"({"type": "LP_POOLING", "desc": {"InputTensor": {"DataType": "FLOAT16", "Sizes": [1, 2, 3, 4]},
+  "Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2}})";
+
+struct Mutation {
+  const std::string& text;
+  std::string from;
+  std::string to;
+};
+
+// Structural mistakes: what a schema can say.
+const std::vector<Mutation> mutations{
+    {padding, "\"EndPadding\": [0, 2]", "\"EndPading\": [0, 2]"},
+    {padding, ",\n  \"StartPadding\": [1, 1]", ""},
+    {padding, "\"PaddingMode\": \"DML_PADDING_MODE_CONSTANT\", ", ""},
+    {padding, "MODE_CONSTANT", "MODE_CONSTNT"},
+    {padding, "\"DML_PADDING_MODE_CONSTANT\"", "0"},
+    {padding, "\"-inf\"", "\"minus infinity\""},
+    {padding, "\"-inf\"", "true"},
+    {padding, "\"-inf\"", "1e39"},
+    {padding, "\"-inf\"", "null"},
+    {padding, "[1, 1]", "1"},
+    {padding, "[1, 1]", "[1, 1.5]"},
+    {padding, "[1, 1]", "[1, -1]"},
+    {padding, "[1, 1]", "[1, 4294967296]"},
+    {padding, "[1, 1]", "[1, \"1\"]"},
+    {padding, "[1, 1]", "[1, true]"},
+    {padding, "[1, 1]", "[1, null]"},
+    {padding, "\"Sizes\": [3, 4]", "\"Sizes\": [3, 0]"},
+    {padding, "\"Sizes\": [3, 4]", "\"Sizes\": []"},
+    {padding, "\"Sizes\": [3, 4]", "\"sizes\": [3, 4]"},
+    {padding, "\"BUFFER\"", "\"INVALID\""},
+    {padding, "\"DataType\": \"FLOAT32\"", "\"DataType\": \"float32\""},
+    {padding, "\"DataType\": \"FLOAT32\"", "\"DataType\": 1"},
+    {padding, "OWNED_BY_DML", "OWNED"},
+    {padding, "[\"OWNED_BY_DML\"]", "0"},
+    {padding, "\"DimensionCount\": 2,\n", "\"DimensionCount\": 9,\n"},
+    {padding, "\"DimensionCount\": 2,\n", "\"DimensionCount\": \"2\",\n"},
+    {padding, "\"Strides\": [4, 1]", "\"Strides\": [4, -1]"},
+    {padding, "\"TotalTensorSizeInBytes\": 48", "\"TotalTensorSizeInBytes\": -48"},
+    {padding, "Alignment\": 4", "Alignment\": 4.5"},
+    {padding, "\"5.0\"", "\"5.3\""},
+    {padding, "\"5.0\"", "5.0"},
+    {padding, "\"DmlCompileOp\"", "\"DmlCompile\""},
+    {padding, "[\"NONE\"]", "[\"SOME\"]"},
+    {padding, "\"x.npy\"", "\"\""},
+    {padding, "\"x.npy\"", "{\"name\": \"x\"}"},
+    {padding, "{\"InputTensor\": \"x.npy\"}", "{\"Input\": \"x.npy\"}"},
+    {padding, "{\"InputTensor\": \"x.npy\"}", "[]"},
+    {padding, "\"dmlop.schema.json\"", "7"},
+    {padding, "\"DML_OPERATOR_PADDING\"", "\"DML_OPERATOR_PADDIN\""},
+    {padding, "\"DML_OPERATOR_PADDING\"", "\"GEMM\""},
+    {padding, "\"type\": \"DML_OPERATOR_PADDING\", ", ""},
+    {padding, "\"type\": \"DML_OPERATOR_PADDING\"", "\"type\": \"PADDING\", \"Type\": \"PADDING\""},
+    {slice, "-2147483648", "-2147483649"},
+    {slice, "-2147483648", "2147483648"},
+    {slice, "\"InputWindowSizes\": [9]", "\"InputWindowSizes\": [-9]"},
+    {slice, "{\"Desc\": {", "{\"Sizes\": [9], \"Desc\": {"},
+    {slice, "\"Desc\": {\"DataType\"", "\"desc\": {\"DataType\""},
+    {reverse, "\"Axis\": 1", "\"Axis\": [1]"},
+    {reverse, ", \"Axis\": 1", ""},
+    {reverse, "\"Axis\": 1", "\"Axis\": 1, \"Axes\": 1"},
+    {pooling, "\"P\": 2", "\"P\": -2"},
+    {pooling, "\"P\": 2", "\"P\": 2, \"Dilations\": [1, 1]"},
+};
+
+std::string mutated(const Mutation& mutation) {
+  const std::size_t at = mutation.text.find(mutation.from);
+  REQUIRE_MESSAGE(at != std::string::npos, mutation.from);
+  std::string text = mutation.text;
+  return text.replace(at, mutation.from.size(), mutation.to);
+}
+
+/// The op.json files below a folder.
+std::vector<std::string> descriptions_below(const std::string& folder) {
+  std::vector<std::string> texts;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "op.json") texts.push_back(read_file(entry.path()));
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("the schema takes samples, examples, conformance cases and every spelling") {
+  std::vector<std::string> texts{padding, slice, reverse, pooling};
+  for (const std::string& name : dmlop::specified_operators()) texts.push_back(example_of(name));
+  const std::size_t before = texts.size();
+  for (const std::string& folder :
+       {std::string(DMLOP_SOURCE_DIR) + "/samples", std::string(DMLOP_CONFORMANCE)}) {
+    for (std::string& text : descriptions_below(folder)) texts.push_back(std::move(text));
+  }
+  CHECK(texts.size() > before + 100);
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    REQUIRE(validator_accepts(text));
+    CHECK(schema_accepts(text));
+  }
+}
+
+TEST_CASE("schema and validator both refuse structural mistakes") {
+  for (const Mutation& mutation : mutations) {
+    const std::string text = mutated(mutation);
+    CAPTURE(text);
+    CHECK_FALSE(schema_accepts(text));
+    CHECK_FALSE(validator_accepts(text));
+  }
+}
+
+TEST_CASE("the schema of one operator takes that operator only") {
+  const auto printed = dmlop_program({"schema", "DML_OPERATOR_SLICE1"});
+  REQUIRE(printed.code == 0);
+  const Json json = Json::parse(printed.output);
+  valijson::Schema one;
+  valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), one);
+  const auto accepts = [&](const std::string& text) {
+    const Json target = Json::parse(text);
+    return valijson::Validator().validate(one, Adapter(target), nullptr);
+  };
+  CHECK(accepts(slice));
+  CHECK_FALSE(accepts(pooling));
+}

@@ -1,0 +1,344 @@
+// Cutting plans into tiles (ops/tiling.hpp): the tiles together are the plan.
+#include "ops/tiling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/execute.hpp"
+#include "ops/index_map.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Int = std::int64_t;
+
+const std::vector<Boundary> boundaries{Boundary::none,       Boundary::constant,  Boundary::edge,
+                                       Boundary::reflection, Boundary::symmetric, Boundary::wrap};
+
+/// A plan with inputs that hold all it reads.
+struct Work {
+  Plan plan;
+  std::vector<Bytes> inputs;
+};
+
+Bytes execute_on_cpu(const Plan& plan, const std::vector<Bytes>& inputs) {
+  const std::vector<std::span<const std::byte>> spans(inputs.begin(), inputs.end());
+  Bytes output(output_elements(plan) * output_element_size(plan));
+  cpu::execute(plan, spans, 0, output_elements(plan), output.data());
+  return output;
+}
+
+Bytes random_bytes(std::uint64_t count, Random& random) {
+  Bytes bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
+  return bytes;
+}
+
+/// The input buffers of a tile: what its gathers read.
+std::vector<Bytes> gathered(const Tile& tile, const std::vector<Bytes>& inputs) {
+  std::vector<Bytes> buffers;
+  for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
+    buffers.push_back(execute_on_cpu(Plan(tile.gathers[i]), {inputs[i]}));
+  }
+  return buffers;
+}
+
+/// Executes every tile by itself and puts the outputs together; each element is written once.
+Bytes execute_tiles(const TileGrid& grid, const Work& work, const TileLimits& limits) {
+  const std::size_t size = output_element_size(work.plan);
+  const std::uint64_t count = output_elements(work.plan);
+  Bytes output(count * size);
+  std::vector<unsigned> written(count, 0);
+  bool all_fit = true, all_read = true;
+  for (std::uint64_t number = 0; number < grid.size(); ++number) {
+    const Tile tile = grid.tile(number);
+    const std::vector<Bytes> buffers = gathered(tile, work.inputs);
+    const Bytes part = execute_on_cpu(tile.plan, buffers);
+    for (const Bytes& buffer : buffers) all_fit = all_fit && buffer.size() <= limits.buffer_bytes;
+    all_fit = all_fit && part.size() <= limits.buffer_bytes;
+    all_fit = all_fit && part.size() / size <= limits.buffer_elements;
+    std::uint64_t handed_out = 0;
+    grid.for_each_run(tile, [&](std::uint64_t to, std::uint64_t from, std::uint64_t elements) {
+      REQUIRE(to + elements <= count);
+      REQUIRE((from + elements) * size <= part.size());
+      std::copy_n(&part[from * size], elements * size, &output[to * size]);
+      for (std::uint64_t i = 0; i < elements; ++i) ++written[to + i];
+      handed_out += elements;
+    });
+    all_read = all_read && handed_out * size == part.size();
+  }
+  CHECK_MESSAGE(all_fit, "a buffer is larger than the limit");
+  CHECK_MESSAGE(all_read, "outputs of a tile were not handed out");
+  CHECK(std::all_of(written.begin(), written.end(), [](unsigned times) { return times == 1; }));
+  return output;
+}
+
+/// Of one reversed sequence or one pooling window: what no cut can make smaller.
+std::uint64_t least_elements(const Plan& plan) {
+  if (const auto* map = std::get_if<IndexMapPlan>(&plan)) {
+    return map->reversal ? map->axes[map->reversal->axis].extent : 1;
+  }
+  std::uint64_t elements = 1;
+  for (const PoolingAxis& axis : std::get<LpPoolingPlan>(plan).axes) {
+    elements *= std::min(axis.window, axis.input_extent);
+  }
+  return elements;
+}
+
+void check_tiles(const Work& work, const TileLimits& limits) {
+  CAPTURE(limits.buffer_bytes);
+  CAPTURE(limits.buffer_elements);
+  const auto grid = TileGrid::make(work.plan, limits);
+  if (!grid) {
+    const std::uint64_t least = least_elements(work.plan);
+    const bool too_large = least * output_element_size(work.plan) > limits.buffer_bytes ||
+                           least > limits.buffer_elements;
+    CHECK_MESSAGE(too_large, "no grid, although single sequences and windows fit");
+    return;
+  }
+  CHECK((execute_tiles(*grid, work, limits) == execute_on_cpu(work.plan, work.inputs)));
+}
+
+IndexMapAxis random_axis(Boundary boundary, Random& random) {
+  IndexMapAxis axis;
+  const std::uint64_t n = random.one_in(8) ? 1 : random.from_to(1, random.one_in(4) ? 60 : 8);
+  axis.extent = n;
+  axis.stride = static_cast<Int>(random.below(7)) - 3;
+  if (boundary == Boundary::none || random.one_in(3)) return axis;
+  const std::uint64_t longest = random.one_in(6) ? 4 * n + 2 : n;
+  axis.boundary = boundary;
+  axis.input_extent = n;
+  axis.start_padding = static_cast<Int>(random.below(longest + 1));
+  axis.extent = n + static_cast<std::uint64_t>(axis.start_padding) + random.below(longest + 1);
+  return axis;
+}
+
+Work random_index_map(Random& random) {
+  IndexMapPlan plan{.element_size = random.one_of<std::size_t>({1, 2, 4, 8})};
+  const Boundary boundary = random.one_of(boundaries);
+  const std::size_t rank = random.from_to(1, 4);
+  Int low = 0, high = 0;
+  for (std::size_t i = 0; i < rank; ++i) {
+    IndexMapAxis axis = random_axis(boundary, random);
+    if (output_elements(Plan(plan)) * axis.extent > 4000) axis = {};
+    const std::uint64_t indices = axis.boundary == Boundary::none ? axis.extent : axis.input_extent;
+    const Int reach = static_cast<Int>(indices - 1) * axis.stride;
+    low += std::min<Int>(reach, 0);
+    high += std::max<Int>(reach, 0);
+    plan.axes.push_back(axis);
+  }
+  for (std::byte& byte : plan.fill) byte = static_cast<std::byte>(random.below(256));
+  plan.offset = static_cast<Int>(random.below(3)) - low;
+  const auto elements = static_cast<std::uint64_t>(plan.offset + high + 1);
+  Work work{plan, {random_bytes(elements * plan.element_size, random)}};
+  return work;
+}
+
+/// Makes one of the axes of a plan without boundaries a reversed one.
+Work random_reversal(Random& random) {
+  Work work = random_index_map(random);
+  while (std::any_of(std::get<IndexMapPlan>(work.plan).axes.begin(),
+                     std::get<IndexMapPlan>(work.plan).axes.end(),
+                     [](const IndexMapAxis& axis) { return axis.boundary != Boundary::none; })) {
+    work = random_index_map(random);
+  }
+  auto& plan = std::get<IndexMapPlan>(work.plan);
+  const bool wide = random.one_in(2);
+  const std::size_t reversed = random.below(plan.axes.size());
+  plan.reversal = Reversal{reversed, wide ? DataType::UInt64 : DataType::UInt32};
+  std::uint64_t elements = 1;
+  for (std::size_t i = plan.axes.size(); i-- > 0;) {
+    if (i == reversed) continue;
+    plan.axes[i].lengths_stride = random.one_in(4) ? 0 : elements;
+    elements *= plan.axes[i].extent;
+  }
+  Bytes lengths(elements * (wide ? 8 : 4));
+  for (std::uint64_t at = 0; at < lengths.size(); at += wide ? 8 : 4) {
+    const std::uint64_t length = random.below(plan.axes[reversed].extent + 3);
+    std::memcpy(&lengths[at], &length, wide ? 8 : 4);
+  }
+  work.inputs.push_back(lengths);
+  return work;
+}
+
+Work random_pooling(Random& random) {
+  LpPoolingPlan plan{.data_type = random.one_in(2) ? DataType::Float16 : DataType::Float32,
+                     .p = random.from_to(1, 3)};
+  std::uint64_t stride = random.from_to(1, 2);
+  for (std::size_t i = 3; i-- > 0;) {
+    PoolingAxis& axis = plan.axes[i];
+    axis.input_extent = random.from_to(1, 12);
+    axis.input_stride = random.one_in(8) ? 0 : stride;
+    if (axis.input_stride != 0) stride *= axis.input_extent;
+    axis.start_padding = static_cast<Int>(random.below(6));
+    const std::uint64_t padded =
+        axis.input_extent + static_cast<std::uint64_t>(axis.start_padding) + random.below(6);
+    axis.window = random.from_to(1, std::min<std::uint64_t>(padded, 6));
+    axis.window_stride = random.from_to(1, 5);
+    axis.output_extent = (padded - axis.window) / axis.window_stride + 1;
+  }
+  for (std::size_t i = 2; i-- > 0;) {
+    plan.batch_extents[i] = random.from_to(1, 3);
+    plan.batch_strides[i] = stride;
+    stride *= plan.batch_extents[i];
+  }
+  Work work{plan, {Bytes(stride * 2 * size_of(plan.data_type))}};
+  for (std::size_t at = 0; at < work.inputs[0].size(); at += size_of(plan.data_type)) {
+    const auto half = static_cast<std::uint16_t>(random.below(0x7C00));
+    const auto value = static_cast<float>(random.below(1000));
+    if (plan.data_type == DataType::Float16) {
+      std::memcpy(&work.inputs[0][at], &half, 2);
+    } else {
+      std::memcpy(&work.inputs[0][at], &value, 4);
+    }
+  }
+  return work;
+}
+
+TileLimits random_limits(Random& random) {
+  TileLimits limits{.buffer_bytes = random.from_to(64, random.one_in(2) ? 256 : 4096)};
+  if (random.one_in(4)) limits.buffer_elements = random.from_to(8, 256);
+  return limits;
+}
+
+TEST_CASE("tiling: sweep over index maps of all boundaries") {
+  Random random(60);
+  for (int repeat = 0; repeat < 3000; ++repeat) {
+    CAPTURE(repeat);
+    Work work = random_index_map(random);
+    if (random.one_in(2)) work.plan = simplified(std::get<IndexMapPlan>(work.plan));
+    check_tiles(work, random_limits(random));
+  }
+}
+
+TEST_CASE("tiling: sweep over reversals along every axis") {
+  Random random(61);
+  for (int repeat = 0; repeat < 1500; ++repeat) {
+    CAPTURE(repeat);
+    Work work = random_reversal(random);
+    if (random.one_in(2)) work.plan = simplified(std::get<IndexMapPlan>(work.plan));
+    check_tiles(work, random_limits(random));
+  }
+}
+
+TEST_CASE("tiling: sweep over pooling") {
+  Random random(62);
+  for (int repeat = 0; repeat < 1500; ++repeat) {
+    CAPTURE(repeat);
+    check_tiles(random_pooling(random), random_limits(random));
+  }
+}
+
+TEST_CASE("tiling: a plan that fits is one tile that reads the inputs as they lie") {
+  IndexMapPlan plan{.element_size = 1, .axes = {{.extent = 4, .stride = -2}}};
+  plan.offset = 6;
+  const auto grid = TileGrid::make(plan, {.buffer_bytes = 64});
+  REQUIRE(grid);
+  CHECK(grid->size() == 1);
+  const Tile tile = grid->tile(0);
+  CHECK(tile.gathers.front().axes == std::vector<IndexMapAxis>{{.extent = 7, .stride = 1}});
+  CHECK(std::get<IndexMapPlan>(tile.plan).axes == plan.axes);
+}
+
+TEST_CASE("tiling: the outermost axis is cut first, so that a tile's outputs lie together") {
+  const IndexMapPlan plan{.element_size = 4,
+                          .axes = {{.extent = 8, .stride = 30}, {.extent = 10, .stride = 2}}};
+  const auto grid = TileGrid::make(plan, {.buffer_bytes = 100});
+  REQUIRE(grid);
+  CHECK(grid->size() == 4);
+  int runs = 0;
+  grid->for_each_run(grid->tile(1), [&](std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+    ++runs;
+    CHECK(to == 20);
+    CHECK(from == 0);
+    CHECK(count == 20);
+  });
+  CHECK(runs == 1);
+}
+
+TEST_CASE("tiling: a periodic axis larger than the limit is cut where its source turns or jumps") {
+  constexpr std::uint64_t n = 1000, padding = 2500;
+  Random random(63);
+  for (const Boundary boundary : {Boundary::wrap, Boundary::symmetric, Boundary::reflection}) {
+    IndexMapAxis axis{.extent = n + 2 * padding, .stride = 1, .boundary = boundary};
+    axis.start_padding = padding;
+    axis.input_extent = n;
+    const Work work{IndexMapPlan{.element_size = 1, .axes = {axis}}, {random_bytes(n, random)}};
+    const TileLimits limits{.buffer_bytes = 400};
+    check_tiles(work, limits);
+    const auto grid = TileGrid::make(work.plan, limits);
+    REQUIRE(grid);
+    for (std::uint64_t i = 0; i < grid->size(); ++i) {
+      const Tile tile = grid->tile(i);
+      const Piece piece = piece_at(axis, tile.box[0].begin);
+      CHECK(tile.box[0].end - tile.box[0].begin <= piece.count);
+    }
+  }
+}
+
+TEST_CASE("tiling: windows at borders are smaller than those inside, which must fit too") {
+  LpPoolingPlan plan;
+  plan.p = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    plan.axes[i] = {.input_extent = 12,
+                    .output_extent = 5,
+                    .input_stride = i == 0   ? 144U
+                                    : i == 1 ? 12U
+                                             : 1U,
+                    .window = 4,
+                    .window_stride = 3,
+                    .start_padding = 3};
+  }
+  const Work work{plan, {Bytes(12 * 12 * 12 * 4)}};
+  check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4});
+  check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4 - 4});
+}
+
+TEST_CASE("tiling: paddings of far tiles stay within 32 bits") {
+  constexpr std::uint64_t n = 1000, size = 4294967295;
+  for (const Boundary boundary : boundaries) {
+    if (boundary == Boundary::none) continue;
+    for (const std::uint64_t start : {std::uint64_t{0}, size - n}) {
+      IndexMapAxis axis{.extent = size, .stride = 1, .boundary = boundary};
+      axis.start_padding = static_cast<Int>(start);
+      axis.input_extent = n;
+      const IndexMapPlan plan{.element_size = 2, .axes = {axis}};
+      const auto grid = TileGrid::make(plan, {.buffer_bytes = 64 << 20});
+      REQUIRE(grid);
+      for (const std::uint64_t number : {std::uint64_t{0}, grid->size() / 2, grid->size() - 1}) {
+        const Tile tile = grid->tile(number);
+        const IndexMapAxis& inner = std::get<IndexMapPlan>(tile.plan).axes.front();
+        CHECK(std::abs(inner.start_padding) <= Int{64} << 20);
+        const Piece whole = piece_at(axis, tile.box[0].begin);
+        const Piece part = piece_at(inner, 0);
+        CHECK(part.outside == whole.outside);
+        const IndexMapPlan& gather = tile.gathers.front();
+        const Int from = gather.offset + gather.axes.front().stride * part.offset;
+        if (!whole.outside && part.count > 1) CHECK(from == whole.offset);
+      }
+    }
+  }
+}
+
+TEST_CASE("tiling: one reversed sequence that is too large cannot be cut") {
+  IndexMapPlan plan{
+      .element_size = 4,
+      .axes = {{.extent = 5, .stride = 17, .lengths_stride = 1}, {.extent = 17, .stride = 1}}};
+  plan.reversal = Reversal{1, DataType::UInt32};
+  CHECK(TileGrid::make(plan, {.buffer_bytes = 17 * 4}).has_value());
+  CHECK_FALSE(TileGrid::make(plan, {.buffer_bytes = 17 * 4 - 1}).has_value());
+}
+
+TEST_CASE("tiling: one pooling window that is too large cannot be cut") {
+  LpPoolingPlan plan;
+  plan.axes[2] = {.input_extent = 40, .output_extent = 21, .input_stride = 1, .window = 20};
+  CHECK(TileGrid::make(plan, {.buffer_bytes = 20 * 4}).has_value());
+  CHECK_FALSE(TileGrid::make(plan, {.buffer_bytes = 20 * 4 - 1}).has_value());
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,200 @@
+#include "vulkan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gpu/device_info.hpp"
+#include "gpu/dispatch.hpp"
+#include "gpu/execute.hpp"
+#include "gpu/vulkan/instance.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Inputs = std::span<const std::span<const std::byte>>;
+
+VulkanCounts counts;
+
+/// Passes everything on and writes down what was asked for.
+class WatchedLane : public gpu::Lane {
+ public:
+  explicit WatchedLane(std::unique_ptr<gpu::Lane> lane) : lane_(std::move(lane)) {}
+
+  std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
+    held_[index] = std::max(held_[index], bytes);
+    return lane_->input(index, bytes);
+  }
+  void submit(const gpu::Dispatch& dispatch) override {
+    counts.kernels.insert(dispatch.kernel);
+    ++counts.dispatches;
+    held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
+    held_[3] = std::max(held_[3], dispatch.output_bytes);
+    lane_->submit(dispatch);
+  }
+  std::span<const std::byte> finish() override { return lane_->finish(); }
+  gpu::DispatchTimes times() const override { return lane_->times(); }
+  std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
+    return lane_->repeat(dispatch);
+  }
+
+  /// Bytes on the device as lib/gpu/vulkan/device.cpp allocates them.
+  std::uint64_t device_bytes() const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      const std::uint64_t slack = i < 3 ? 2 * gpu::input_slack_bytes : 0;
+      bytes += std::max<std::uint64_t>(16, (held_[i] + slack + 15) / 16 * 16);
+    }
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<gpu::Lane> lane_;
+  std::array<std::uint64_t, 4> held_{};  // inputs 0 to 2 and the output
+};
+
+class WatchedDevice : public gpu::Device {
+ public:
+  explicit WatchedDevice(std::unique_ptr<gpu::Device> device) : device_(std::move(device)) {}
+  const gpu::DeviceInfo& info() const override { return device_->info(); }
+  std::uint64_t buffer_bytes_limit() const override { return device_->buffer_bytes_limit(); }
+  std::unique_ptr<gpu::Lane> make_lane() override {
+    auto lane = std::make_unique<WatchedLane>(device_->make_lane());
+    lanes_.push_back(lane.get());
+    return lane;
+  }
+  /// Of all lanes that were ever made: an Executor keeps them.
+  std::uint64_t device_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const WatchedLane* lane : lanes_) bytes += lane->device_bytes();
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<gpu::Device> device_;
+  std::vector<WatchedLane*> lanes_;
+};
+
+struct Choice {
+  std::size_t index = 0;
+  std::string unavailable;
+};
+
+Choice choose() {
+  const gpu::vulkan::DeviceList& list = gpu::vulkan::list_devices();
+  if (const char* spec = std::getenv("DMLOP_TEST_DEVICE"); spec != nullptr && *spec != '\0') {
+    return {choose_device({spec}, list.devices, list.unavailable).index, ""};
+  }
+  if (list.devices.empty()) return {0, list.unavailable};
+  for (const gpu::DeviceInfo& device : list.devices) {
+    if (device.name.find("llvmpipe") != std::string::npos) return {device.index, ""};
+  }
+  return {0, ""};
+}
+
+const Choice& choice() {
+  static const Choice made = choose();
+  return made;
+}
+
+/// A device of its own for whole and for tiled plans each: lanes keep the largest buffers they had.
+struct Opened {
+  WatchedDevice device{gpu::vulkan::open_device(choice().index)};
+  gpu::Executor executor{device};
+};
+
+/// Executes a plan; false when the executor declines it.
+bool execute(Opened& opened, const Plan& plan, Inputs inputs, std::uint64_t device_memory_bytes,
+             std::byte* output) {
+  const std::size_t size = output_elements(plan) * output_element_size(plan);
+  std::vector<std::uint8_t> written(size, 0);
+  std::mutex mutex;
+  bool outside = false;
+  const gpu::Sink sink = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    const std::scoped_lock lock(mutex);
+    outside = outside || offset > size || bytes.size() > size - offset;
+    if (outside) return;
+    for (std::size_t i = 0; i < bytes.size(); ++i) ++written[offset + i];
+    std::copy(bytes.begin(), bytes.end(), output + offset);
+  };
+  gpu::DispatchTimes times;
+  const gpu::ExecuteOptions options{.threads = 1, .device_memory_bytes = device_memory_bytes};
+  const bool done = opened.executor.execute(plan, inputs, options, sink, times);
+  CHECK_FALSE_MESSAGE(outside, "bytes outside the output were handed out");
+  const std::uint8_t expected = done ? 1 : 0;
+  const auto is_expected = [expected](std::uint8_t count) { return count == expected; };
+  CHECK_MESSAGE(std::all_of(written.begin(), written.end(), is_expected),
+                "bytes were handed out twice or not at all");
+  return done;
+}
+
+}  // namespace
+
+const std::string& vulkan_unavailable() {
+  return choice().unavailable;
+}
+
+const VulkanCounts& vulkan_counts() {
+  return counts;
+}
+
+void execute_on_vulkan(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+                       std::byte* output) {
+  static Opened opened;
+  REQUIRE(begin == 0);
+  REQUIRE(end == output_elements(plan));
+  REQUIRE(execute(opened, plan, inputs, 0, output));
+}
+
+void execute_in_tiles_on_vulkan(const Plan& plan, Inputs inputs, std::uint64_t begin,
+                                std::uint64_t end, std::byte* output) {
+  static Opened opened;
+  constexpr std::uint64_t device_memory_bytes = 4 << 10;
+  const std::uint64_t dispatches = counts.dispatches;
+  if (!execute(opened, plan, inputs, device_memory_bytes, output)) {
+    ++counts.refused_plans;
+    return execute_on_vulkan(plan, inputs, begin, end, output);
+  }
+  if (counts.dispatches - dispatches > 1) ++counts.tiled_plans;
+  CHECK(opened.device.device_bytes() <= device_memory_bytes);
+}
+
+std::set<std::string> kernels_of_plans() {
+  std::set<std::string> names;
+  const auto add = [&](const Plan& plan) { names.insert(gpu::make_dispatch(plan).kernel); };
+  for (const std::size_t size : {1, 2, 4, 8}) {
+    for (std::size_t rank = 1; rank <= 8; ++rank) {
+      IndexMapPlan plan{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
+      for (int boundary = 0; boundary <= 5; ++boundary) {
+        plan.axes.front().boundary = static_cast<Boundary>(boundary);
+        add(plan);
+      }
+      plan.axes.front().boundary = Boundary::none;
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        plan.reversal = Reversal{axis, DataType::UInt32};
+        add(plan);
+      }
+    }
+  }
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (std::uint64_t p = 1; p <= 5; ++p) {
+      for (std::uint64_t window = 1; window <= 5; ++window) {
+        for (std::uint64_t width = 1; width <= 16; ++width) {
+          LpPoolingPlan plan{.data_type = type, .p = p};
+          plan.axes[2] = {.input_extent = 20, .output_extent = width, .window = window};
+          add(plan);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace dmlop::test
