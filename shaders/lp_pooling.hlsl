@@ -106,39 +106,61 @@ int3 input_strides() { return int3(constants[2].z, constants[3].z, constants[4].
 float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
 float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 23, 1, 253)) << 23); }
 
+// The bits of |x|: magnitudes compare as integers, and no device flushes an integer.
+uint load_bits(int at) {
+#if ELEMENT_SIZE == 2
+  return asuint(load_magnitude(at));
+#else
+  return input0[uint(at)] & 0x7FFFFFFF;
+#endif
+}
+
+// GPUs may take denormals for 0. Where a window's largest element is below 2^-60 its elements are lifted
+// by 2^100, denormals (multiples of 2^-149) by way of integers; the norm is lowered again.
+float lifted(uint bits, bool tiny) {
+  if (!tiny) return asfloat(bits);
+  return bits < 0x00800000 ? float(bits) * 1.7763568394002505e-15 : asfloat(bits) * 1.2676506002282294e30;
+}
+
+float lowered(float norm, bool tiny) {
+  if (!tiny) return norm;
+  // Below 2^-26 the result is itself denormal: its bits count units of 2^-149.
+  return norm < 1.4901161193847656e-8 ? asfloat(uint(norm * 562949953421312.0 + 0.5)) : norm * 7.888609052210118e-31;
+}
+
 // One window with its elements scaled by the largest of them, so that no power leaves float32.
 float scaled_norm(Window window) {
   const int3 first = max(window.begin, int3(0, 0, 0));
   const int3 last = min(window.begin + window_size(), input_extents());
   const int3 strides = input_strides();
-  float largest = 0;
-  bool found_nan = false;
+  uint largest_bits = 0;
   for (int d = first.x; d < last.x; ++d) {
     for (int h = first.y; h < last.y; ++h) {
       for (int w = first.z; w < last.z; ++w) {
-        const float x = load_magnitude(window.base + d * strides.x + h * strides.y + w * strides.z);
-        found_nan = found_nan || is_nan(x);
-        if (x > largest) largest = x;
+        largest_bits = max(largest_bits, load_bits(window.base + d * strides.x + h * strides.y + w * strides.z));
       }
     }
   }
-  if (found_nan) return asfloat(0x7FC00000);
-  if (largest == 0 || is_infinite(largest)) return largest;
+  if (largest_bits > 0x7F800000) return asfloat(0x7FC00000);
+  if (largest_bits == 0 || largest_bits == 0x7F800000) return asfloat(largest_bits);
+  const bool tiny = largest_bits < 0x21800000;
+  const float largest = lifted(largest_bits, tiny);
   // Powers of two scale exactly; only exponents that 2^P would overflow divide by the largest itself.
   const bool exact = EXPONENT <= 32;
   const float inverse = inverse_power_of_two(largest);
   float sum = 0;
   float lost = 0;
-  for (int d = first.x; d < last.x; ++d) {
-    for (int h = first.y; h < last.y; ++h) {
-      for (int w = first.z; w < last.z; ++w) {
-        const float x = load_magnitude(window.base + d * strides.x + h * strides.y + w * strides.z);
-        const float ratio = exact ? x * inverse : x == largest ? 1 : x / largest;
+  for (int e = first.x; e < last.x; ++e) {
+    for (int i = first.y; i < last.y; ++i) {
+      for (int x = first.z; x < last.z; ++x) {
+        const uint bits = load_bits(window.base + e * strides.x + i * strides.y + x * strides.z);
+        const float value = lifted(bits, tiny);
+        const float ratio = exact ? value * inverse : bits == largest_bits ? 1 : value / largest;
         add_exactly(sum, lost, raised(ratio));
       }
     }
   }
-  return root(sum + lost) * (exact ? power_of_two(largest) : largest);
+  return lowered(root(sum + lost) * (exact ? power_of_two(largest) : largest), tiny);
 }
 
 #if ELEMENT_SIZE == 2

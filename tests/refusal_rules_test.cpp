@@ -217,6 +217,11 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      {"InputTensor has 1 dimension, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
       "  help: add dimensions of size 1, or merge some, to have 4 to 5"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[3]}, "DimensionCount": 1, )"
+     R"("Strides": [1], "WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
+     {"InputTensor has 1 dimension, must have 4 to 5\n"
+      "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
+      "  help: add dimensions of size 1, or merge some, to have 4 to 5"}},
   });
 }
 

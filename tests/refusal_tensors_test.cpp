@@ -107,5 +107,17 @@ TEST_CASE("tensors must keep to the rules that all tensors share") {
      {"OutputTensor of sizes [4000000001, 4000000001] is too large\n"
       "  rule: a tensor has at most 9223372036854775807 bytes, here 8 per element\n"
       "  help: make the sizes smaller"}},
+    {R"("InputTensor": {"DataType": "UINT32", "Sizes": ^[2000000000, 2000000000]}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [0, 0], "EndPadding": [0, 0])",
+     {"InputTensor of sizes [2000000000, 2000000000] is too large\n"
+      "  rule: a tensor has at most 9223372036854775807 bytes, here 4 per element\n"
+      "  help: make the sizes smaller"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4294967295, 1], )"
+     R"("Strides": ^[4294967295, 1]}, "PaddingMode": "EDGE", "StartPadding": [0, 0], )"
+     R"("EndPadding": [0, 0])",
+     {"InputTensor.Strides [4294967295, 1] reach too far\n"
+      "  rule: a tensor has at most 9223372036854775807 bytes; it has (sum of "
+      "(size - 1) * stride) + 1 elements\n"
+      "  help: make the strides smaller"}},
   });
 }

@@ -1,9 +1,59 @@
 // Refused descriptions as a whole: operators, options, bindings, and many mistakes at once.
 #include <doctest/doctest.h>
 
+#include "ops/operator.hpp"
 #include "refusal.hpp"
+#include "spec/description.hpp"
 
 using dmlop::test::check_refused_texts;
+
+namespace {
+
+/// "[value, value, ...]".
+std::string array_of(const std::string& value, int count) {
+  std::string text = "[" + value;
+  for (int i = 1; i < count; ++i) text += ", " + value;
+  return text + "]";
+}
+
+std::vector<std::string> messages(const std::string& fields) {
+  dmlop::Diagnostics diagnostics;
+  auto description = dmlop::read_description(
+      "op.json", R"({"type": "PADDING", "PaddingMode": "EDGE", )" + fields + "}", std::nullopt,
+      diagnostics);
+  REQUIRE(description.has_value());
+  check_description(*description, diagnostics);
+  std::vector<std::string> list;
+  for (const auto& diagnostic : diagnostics) list.push_back(diagnostic.message);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("of the same mistake in a long array the first eight are listed") {
+  const std::string input = R"("InputTensor": {"DataType": "FLOAT32", "Sizes": )";
+  const std::string ones = R"(, "StartPadding": )" + array_of("1", 20);
+  const std::string zeros = R"(, "EndPadding": )" + array_of("0", 20);
+  const auto has_dimensions = "InputTensor has 20 dimensions, must have 1 to 8";
+  const auto rule = messages(input + array_of("3", 20) + "}" + ones + zeros +
+                             R"(, "OutputTensor": {"Sizes": )" + array_of("9", 20) + "}");
+  REQUIRE(rule.size() == 9);
+  CHECK(rule[7] == "OutputTensor.Sizes[7] is 9, must be 4");
+  CHECK(rule[8] == has_dimensions);
+  const auto sizes = messages(input + array_of("0", 20) + "}" + ones + zeros);
+  REQUIRE(sizes.size() == 9);
+  CHECK(sizes[7] == "InputTensor.Sizes[7] is 0, must be from 1 to 4294967295");
+  const auto numbers =
+      messages(input + "[3]}" + R"(, "StartPadding": [1], "EndPadding": )" + array_of("-1", 20));
+  CHECK(numbers.size() == 8);
+}
+
+TEST_CASE("an array longer than any operator's is refused as a whole") {
+  const auto found = messages(R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
+      "EndPadding": [1], "StartPadding": )" + array_of("1", 5000));
+  CHECK(found ==
+        std::vector<std::string>{"StartPadding has 5000 values, must have at most 4096"});
+}
 
 // Raw strings are marked JSON: see refusal.hpp.
 // clang-format off

@@ -239,6 +239,16 @@ TEST_CASE("unknown fields and names are refused with the nearest") {
   });
 }
 
+TEST_CASE("a misspelt optional field is not missing, too") {
+  check_refused("PADDING", {
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "CONSTANT", )"
+     R"(^"PaddingValu": 9, "StartPadding": [1], "EndPadding": [2])",
+     {"unknown field \"PaddingValu\"; did you mean \"PaddingValue\"?\n"
+      "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
+      "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
+  });
+}
+
 TEST_CASE("fields that nothing tells are missing") {
   check_refused("PADDING", {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
