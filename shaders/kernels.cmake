@@ -36,6 +36,9 @@ function(dmlop_kernel_sources result)
           -DELEMENT_SIZE=${element_size} -DBOUNDARY=${boundary} -DRANK=${rank} -DREVERSAL=0)
       endforeach()
       foreach(reversal IN ITEMS 1 2)
+        if(rank EQUAL 1 AND reversal EQUAL 2)
+          continue()  # a single axis is the innermost
+        endif()
         dmlop_kernel(index_map_${element_size}_0_${rank}_${reversal} index_map
           -DELEMENT_SIZE=${element_size} -DBOUNDARY=0 -DRANK=${rank} -DREVERSAL=${reversal})
       endforeach()
