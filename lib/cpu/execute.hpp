@@ -1,5 +1,5 @@
-// The CPU backend: executes a part of a plan on the calling thread. Spreading parts over threads
-// and files is the job's business.
+// The CPU backend: executes a part of a plan on the calling thread, or all of it on several. Writing
+// files is the job's business.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,9 @@ using Inputs = std::span<const std::span<const std::byte>>;
 /// holds just these. The inputs must hold all that the plan reads.
 void execute(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
              std::byte* output);
+
+/// Computes the whole output into memory, spread over `threads`. Errors: interrupted.
+void execute_all(const Plan& plan, Inputs inputs, unsigned threads, std::byte* output);
 
 void execute_index_map(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, std::byte* output);

@@ -84,14 +84,9 @@ class TileRunner {
 
  private:
   void fill(Lane& lane, std::size_t input, const IndexMapPlan& gather) {
-    const std::uint64_t count = output_elements(Plan(gather));
-    const std::span<std::byte> staging = lane.input(input, count * gather.element_size);
-    const std::uint64_t per_part = part_bytes / gather.element_size;
-    parallel_for(threads_, (count + per_part - 1) / per_part, [&](unsigned, std::uint64_t part) {
-      const std::uint64_t begin = part * per_part;
-      cpu::execute_index_map(gather, inputs_.subspan(input), begin, std::min(count, begin + per_part),
-                             staging.data() + begin * gather.element_size);
-    });
+    const Plan plan(gather);
+    const std::span<std::byte> staging = lane.input(input, output_elements(plan) * gather.element_size);
+    cpu::execute_all(plan, inputs_.subspan(input), threads_, staging.data());
   }
 
   const TileGrid& grid_;

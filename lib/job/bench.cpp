@@ -82,16 +82,6 @@ Workload make_workload(const Job& job, unsigned threads) {
   return workload;
 }
 
-void run_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, std::span<std::byte> output) {
-  const std::uint64_t size = output_element_size(plan);
-  const std::uint64_t count = output.size() / size;
-  const std::uint64_t per_part = part_bytes / size;
-  parallel_for(threads, (count + per_part - 1) / per_part, [&](unsigned, std::uint64_t part) {
-    const std::uint64_t begin = part * per_part;
-    cpu::execute(plan, inputs, begin, std::min(count, begin + per_part), output.data() + begin * size);
-  });
-}
-
 void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<std::byte> to) {
   parallel_for(threads, threads, [&](unsigned, std::uint64_t part) {
     const std::uint64_t begin = from.size() * part / threads, end = from.size() * (part + 1) / threads;
@@ -159,7 +149,7 @@ void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads, con
   };
   result.clock = "wall";
   Bytes output(result.output_bytes);
-  result.seconds = measure(options, 0, [&] { return timed([&] { run_on_cpu(plan, workload.inputs, threads, output); }); });
+  result.seconds = measure(options, 0, [&] { return timed([&] { cpu::execute_all(plan, workload.inputs, threads, output.data()); }); });
   const std::uint64_t bytes = std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
   const Bytes from(bytes, std::byte{1});
   Bytes to(bytes);
@@ -174,7 +164,7 @@ void fill_lane(gpu::Lane& lane, const Tile& tile, const Workload& workload, unsi
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
     const Plan gather(tile.gathers[i]);
     const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
-    run_on_cpu(gather, std::span(workload.inputs).subspan(i), threads, staging);
+    cpu::execute_all(gather, std::span(workload.inputs).subspan(i), threads, staging.data());
   }
 }
 
@@ -218,7 +208,7 @@ void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& 
     lane->submit(dispatch);
     const auto output = lane->finish();
     Bytes expected(result.output_bytes);
-    run_on_cpu(plan, workload.inputs, threads, expected);
+    cpu::execute_all(plan, workload.inputs, threads, expected.data());
     compare_with_cpu(plan, output, expected);
     const gpu::DispatchTimes times = lane->times();
     const std::string reason = times.upload ? "" : "the device has no timestamps";

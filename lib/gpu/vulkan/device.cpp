@@ -212,10 +212,11 @@ class VulkanLane : public Lane {
 
   void wait() {
     if (!busy_) return;
-    // In steps, so that an interruption is not held up by a hung device.
+    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for it.
     constexpr std::uint64_t step = 100'000'000;
     VkResult result = VK_TIMEOUT;
     for (std::uint64_t waited = 0; result == VK_TIMEOUT && waited < timeout_seconds * 1'000'000'000; waited += step) {
+      if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
       result = vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, step);
     }
     busy_ = result == VK_TIMEOUT;
