@@ -1,4 +1,6 @@
 // dmlop bench: how fast an operator runs, against the same device's copy rate in the same run.
+#include "job/bench.hpp"
+
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -6,7 +8,6 @@
 #include "command.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
-#include "job/bench.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -20,7 +21,9 @@ struct Options {
   Format format = Format::text;
 };
 
-Json to_json(const Measured& measured) { return measured.value ? Json(*measured.value) : Json(nullptr); }
+Json to_json(const Measured& measured) {
+  return measured.value ? Json(*measured.value) : Json(nullptr);
+}
 
 Json to_json(const BenchResult& result) {
   Json json{{"device", result.device},
@@ -34,7 +37,8 @@ Json to_json(const BenchResult& result) {
             {"bytesPerSecond", result.bytes_per_second()}};
   const auto& copy = result.copy_bytes_per_second;
   json["copyBytesPerSecond"] = to_json(copy);
-  json["shareOfCopyRate"] = copy.value ? Json(result.bytes_per_second() / *copy.value) : Json(nullptr);
+  json["shareOfCopyRate"] =
+      copy.value ? Json(result.bytes_per_second() / *copy.value) : Json(nullptr);
   json["setUpSeconds"] = to_json(result.set_up_seconds);
   json["uploadSeconds"] = to_json(result.upload_seconds);
   json["downloadSeconds"] = to_json(result.download_seconds);
@@ -60,10 +64,12 @@ void print_measured(const char* name, const Measured& measured, double factor, c
 
 void print_text(const BenchResult& result) {
   std::printf("%-10s %s\n", "device", result.device.c_str());
-  std::printf("%-10s %.4g ms median, %.4g min, %.4g p95 of %zu runs (%s clock)\n", "time", result.median() * 1e3,
-              result.seconds.front() * 1e3, result.percentile95() * 1e3, result.seconds.size(), result.clock.c_str());
-  std::printf("%-10s %.4g GB/s (%llu bytes in, %llu bytes out)\n", "rate", result.bytes_per_second() * 1e-9,
-              static_cast<unsigned long long>(result.input_bytes), static_cast<unsigned long long>(result.output_bytes));
+  std::printf("%-10s %.4g ms median, %.4g min, %.4g p95 of %zu runs (%s clock)\n", "time",
+              result.median() * 1e3, result.seconds.front() * 1e3, result.percentile95() * 1e3,
+              result.seconds.size(), result.clock.c_str());
+  std::printf("%-10s %.4g GB/s (%llu bytes in, %llu bytes out)\n", "rate",
+              result.bytes_per_second() * 1e-9, static_cast<unsigned long long>(result.input_bytes),
+              static_cast<unsigned long long>(result.output_bytes));
   if (result.copy_bytes_per_second.value) {
     std::printf("%-10s %.1f percent of the device's copy rate, %.4g GB/s\n", "share",
                 100 * result.bytes_per_second() / *result.copy_bytes_per_second.value,
@@ -93,10 +99,16 @@ int run(const Options& options) {
 
 Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command.add_option("OP.json", options->request.description_path, "The op description; - is standard input")->required();
-  add_named_file_option(command, "-i,--input", options->request.inputs, "An input's .npy file (default: random data)");
+  command
+      .add_option("OP.json", options->request.description_path,
+                  "The op description; - is standard input")
+      ->required();
+  add_named_file_option(command, "-i,--input", options->request.inputs,
+                        "An input's .npy file (default: random data)");
   options->device.add_to(command, options->bench.execution);
-  command.add_option("--min-time", options->bench.min_seconds, "Measure for at least so many seconds (default: 1)")
+  command
+      .add_option("--min-time", options->bench.min_seconds,
+                  "Measure for at least so many seconds (default: 1)")
       ->check(CLI::Range(0.0, 3600.0))
       ->type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);

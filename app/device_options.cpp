@@ -7,11 +7,12 @@ namespace dmlop::app {
 void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
   CLI::Option* cpu_flag = command.add_flag("--cpu", cpu, "Run on the CPU");
   CLI::Option* gpu_flag = command.add_flag("--gpu", gpu, "Run on the best hardware GPU, or fail");
-  CLI::Option* spec = command
-                          .add_option("--device", device,
-                                      "cpu, gpu, vulkan, vulkan:NUMBER, vulkan:PART-OF-NAME or vulkan:uuid=UUID "
-                                      "(default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
-                          ->type_name("SPEC");
+  CLI::Option* spec =
+      command
+          .add_option("--device", device,
+                      "cpu, gpu, vulkan, vulkan:NUMBER, vulkan:PART-OF-NAME or vulkan:uuid=UUID "
+                      "(default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
+          ->type_name("SPEC");
   set_choices(*spec, {"cpu", "gpu", "vulkan", "vulkan:0"});
   gpu_flag->excludes(cpu_flag);
   spec->excludes(cpu_flag)->excludes(gpu_flag);
@@ -19,8 +20,9 @@ void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
       ->check(CLI::Range(1U, 4096U))
       ->type_name("N");
   command
-      .add_option("--device-memory", execution.device_memory_bytes,
-                  "At most so many bytes in buffers on the GPU, such as 512MB (default: as tiles need)")
+      .add_option(
+          "--device-memory", execution.device_memory_bytes,
+          "At most so many bytes in buffers on the GPU, such as 512MB (default: as tiles need)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 62, "at least 4KB"))
       ->type_name("BYTES");

@@ -37,7 +37,9 @@ struct Timings {
 };
 
 Json to_json(const Timings& timings) {
-  const auto optional_seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  const auto optional_seconds = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
   return {{"checkSeconds", timings.check},
           {"setUpSeconds", timings.set_up},
           {"executeAndWriteSeconds", timings.execute_and_write},
@@ -49,11 +51,13 @@ Json to_json(const Timings& timings) {
 void print_timings(const Timings& timings) {
   const Json json = to_json(timings);
   for (const auto& [name, value] : json.items()) {
-    std::fprintf(stderr, "%-24s %s\n", name.c_str(), value.is_null() ? "not measured on this device" : value.dump().c_str());
+    std::fprintf(stderr, "%-24s %s\n", name.c_str(),
+                 value.is_null() ? "not measured on this device" : value.dump().c_str());
   }
 }
 
-void print_result(const Job& job, const Options& options, const std::string& device, const Timings& timings) {
+void print_result(const Job& job, const Options& options, const std::string& device,
+                  const Timings& timings) {
   if (options.timings && options.format == Format::text) print_timings(timings);
   if (options.format == Format::json) {
     Json json{{"status", "done"}, {"exitCode", 0}, {"device", device}, {"outputs", Json::array()}};
@@ -91,7 +95,8 @@ int run(const Options& options) {
   stop_jobs_gently();
   timings.check = clock.lap();
   Backend backend(options.device.request());
-  if (!backend.notice().empty() && !options.quiet) std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+  if (!backend.notice().empty() && !options.quiet)
+    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
   timings.set_up = clock.lap();
   timings.device = run_job(*job, backend, options.execution);
   timings.execute_and_write = clock.lap();

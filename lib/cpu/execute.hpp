@@ -1,5 +1,5 @@
-// The CPU backend: executes a part of a plan on the calling thread, or all of it on several. Writing
-// files is the job's business.
+// The CPU backend: executes a part of a plan on the calling thread, or all of it on several.
+// Writing files is the job's business.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,8 @@
 
 namespace dmlop::gpu {
 
-/// Kernels may load a vector before the first and behind the last element of input 0: on the device its
-/// first element stands this many bytes into the buffer, and as many are free behind the last.
+/// Kernels may load a vector before the first and behind the last element of input 0: on the device
+/// its first element stands this many bytes into the buffer, and as many are free behind the last.
 inline constexpr std::uint64_t input_slack_bytes = 32;
 
 /// One kernel launch over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
@@ -25,8 +25,8 @@ struct Dispatch {
   std::string kernel;  // a variant's name: "index_map_4_1_2_0"
   std::array<std::uint32_t, 32> constants{};
   std::array<std::uint32_t, 2> groups{1, 1};
-  std::vector<std::uint32_t> table;   // becomes input 2, where not empty
-  std::uint64_t output_bytes = 0;     // rounded up to 16 by the device
+  std::vector<std::uint32_t> table;  // becomes input 2, where not empty
+  std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
 /// Room for one dispatch in flight: staging and device memory, kept and reused, growing as needed.

@@ -51,21 +51,25 @@ std::optional<std::size_t> best_hardware(const std::vector<DeviceInfo>& devices)
 std::string list_text(const std::vector<DeviceInfo>& devices) {
   std::vector<std::string> rows;
   for (const DeviceInfo& device : devices) {
-    rows.push_back(device.spec() + " (" + device.name + ", " + std::string(to_text(device.kind)) + ")");
+    rows.push_back(device.spec() + " (" + device.name + ", " + std::string(to_text(device.kind)) +
+                   ")");
   }
   return rows.empty() ? "none" : join(rows);
 }
 
 // Why no hardware device was found.
-std::string reason_for_none(const std::vector<DeviceInfo>& devices, const std::string& unavailable) {
+std::string reason_for_none(const std::vector<DeviceInfo>& devices,
+                            const std::string& unavailable) {
   if (!devices.empty()) return "only software drivers were found: " + list_text(devices);
   return unavailable.empty() ? "no Vulkan device was found" : unavailable;
 }
 
-std::vector<std::size_t> matching(std::string_view selector, const std::vector<DeviceInfo>& devices) {
+std::vector<std::size_t> matching(std::string_view selector,
+                                  const std::vector<DeviceInfo>& devices) {
   std::vector<std::size_t> found;
   std::size_t number = 0;
-  const auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), number);
+  const auto [end, error] =
+      std::from_chars(selector.data(), selector.data() + selector.size(), number);
   const bool is_number = error == std::errc{} && end == selector.data() + selector.size();
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const bool fits = is_number ? devices[i].index == number
@@ -95,7 +99,9 @@ std::string_view to_text(DeviceKind kind) {
   return "other";
 }
 
-std::string DeviceInfo::spec() const { return backend + ":" + std::to_string(index); }
+std::string DeviceInfo::spec() const {
+  return backend + ":" + std::to_string(index);
+}
 
 DeviceChoice choose_device(const DeviceRequest& request, const std::vector<DeviceInfo>& devices,
                            const std::string& unavailable) {
@@ -110,14 +116,17 @@ DeviceChoice choose_device(const DeviceRequest& request, const std::vector<Devic
   }
   const std::string prefix = std::string(backend_name) + ":";
   if (!text.starts_with(prefix) || text.size() == prefix.size()) {
-    throw Error(ErrorKind::usage, "\"" + text + "\" is no device; write cpu, gpu, vulkan, vulkan:NUMBER, "
-                                               "vulkan:PART-OF-NAME or vulkan:uuid=UUID (see dmlop devices)");
+    throw Error(ErrorKind::usage,
+                "\"" + text +
+                    "\" is no device; write cpu, gpu, vulkan, vulkan:NUMBER, "
+                    "vulkan:PART-OF-NAME or vulkan:uuid=UUID (see dmlop devices)");
   }
   const auto found = matching(std::string_view(text).substr(prefix.size()), devices);
   if (found.size() == 1) return {.index = found.front()};
   if (found.empty()) {
-    throw Error(ErrorKind::unavailable, "no device fits \"" + text + "\"; there is: " +
-                                            (devices.empty() ? reason_for_none(devices, unavailable) : list_text(devices)));
+    throw Error(ErrorKind::unavailable,
+                "no device fits \"" + text + "\"; there is: " +
+                    (devices.empty() ? reason_for_none(devices, unavailable) : list_text(devices)));
   }
   std::vector<DeviceInfo> several;
   for (const std::size_t i : found) several.push_back(devices[i]);

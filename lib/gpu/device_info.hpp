@@ -16,7 +16,7 @@ enum class DeviceKind { discrete, integrated, virtual_gpu, software, other };
 std::string_view to_text(DeviceKind kind);
 
 struct DeviceInfo {
-  std::string backend;  // "vulkan"
+  std::string backend;    // "vulkan"
   std::size_t index = 0;  // within the backend
   std::string name;
   DeviceKind kind = DeviceKind::other;
@@ -35,8 +35,9 @@ struct DispatchTimes {
   std::optional<double> download;
 };
 
-/// A device as asked for: "cpu"; "gpu" (the best hardware GPU, else an error); "vulkan" (the same of
-/// that backend); "vulkan:1", "vulkan:NAME-PART", "vulkan:uuid=…"; "" (a hardware GPU, else the CPU).
+/// A device as asked for: "cpu"; "gpu" (the best hardware GPU, else an error); "vulkan" (the same
+/// of that backend); "vulkan:1", "vulkan:NAME-PART", "vulkan:uuid=…"; "" (a hardware GPU, else the
+/// CPU).
 struct DeviceRequest {
   std::string text;
 };

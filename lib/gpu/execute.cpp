@@ -13,7 +13,8 @@ namespace {
 // Tiles in flight: one filled or emptied by the host, one transferred, one computed.
 constexpr std::size_t lane_count = 3;
 
-// A tile's buffer by default: large enough for transfers to run at full rate, small enough to overlap.
+// A tile's buffer by default: large enough for transfers to run at full rate, small enough to
+// overlap.
 constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
 
 // The host copies in parts of this many bytes.
@@ -22,8 +23,8 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 // What a lane holds on the device beside its tiles: slack around three inputs, roundings, a table.
 constexpr std::uint64_t lane_overhead_bytes = 3 * 2 * input_slack_bytes + 4 * 16 + 256;
 
-// Lanes keep their largest buffers, so each has room for an input, its lengths and an output whatever
-// the plan is.
+// Lanes keep their largest buffers, so each has room for an input, its lengths and an output
+// whatever the plan is.
 TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
   std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
   if (options.device_memory_bytes != 0) {
@@ -40,7 +41,8 @@ bool fits_kernel(const Plan& plan) {
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   return std::all_of(pooling->axes.begin(), pooling->axes.end(), [](const PoolingAxis& axis) {
     return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
-           axis.start_padding < static_cast<std::int64_t>(most) && axis.output_extent * axis.window_stride < most;
+           axis.start_padding < static_cast<std::int64_t>(most) &&
+           axis.output_extent * axis.window_stride < most;
   });
 }
 
@@ -55,8 +57,8 @@ void add(DispatchTimes& sum, const DispatchTimes& times) {
 
 class TileRunner {
  public:
-  TileRunner(const TileGrid& grid, std::span<const std::span<const std::byte>> inputs, unsigned threads,
-             const Sink& sink)
+  TileRunner(const TileGrid& grid, std::span<const std::span<const std::byte>> inputs,
+             unsigned threads, const Sink& sink)
       : grid_(grid), inputs_(inputs), threads_(threads), sink_(sink) {}
 
   void start(Lane& lane, std::uint64_t index) {
@@ -76,16 +78,19 @@ class TileRunner {
     std::vector<Part> parts;
     grid_.for_each_run(tile, [&](std::uint64_t begin, std::uint64_t from, std::uint64_t count) {
       for (std::uint64_t at = 0; at < count * size; at += part_bytes) {
-        parts.push_back({begin * size + at, bytes.subspan(from * size + at, std::min(part_bytes, count * size - at))});
+        parts.push_back({begin * size + at,
+                         bytes.subspan(from * size + at, std::min(part_bytes, count * size - at))});
       }
     });
-    parallel_for(threads_, parts.size(), [&](unsigned, std::uint64_t i) { sink_(parts[i].offset, parts[i].bytes); });
+    parallel_for(threads_, parts.size(),
+                 [&](unsigned, std::uint64_t i) { sink_(parts[i].offset, parts[i].bytes); });
   }
 
  private:
   void fill(Lane& lane, std::size_t input, const IndexMapPlan& gather) {
     const Plan plan(gather);
-    const std::span<std::byte> staging = lane.input(input, output_elements(plan) * gather.element_size);
+    const std::span<std::byte> staging =
+        lane.input(input, output_elements(plan) * gather.element_size);
     cpu::execute_all(plan, inputs_.subspan(input), threads_, staging.data());
   }
 

@@ -11,12 +11,13 @@
 namespace dmlop::gpu {
 
 struct ExecuteOptions {
-  unsigned threads = 1;                  // of the host, for filling and emptying staging
+  unsigned threads = 1;  // of the host, for filling and emptying staging
   /// At most so much in buffers on the device, but 4 KiB are always used; 0: a sensible amount.
   std::uint64_t device_memory_bytes = 0;
 };
 
-/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at once.
+/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at
+/// once.
 using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
 /// What a device keeps from run to run: its lanes.
@@ -24,9 +25,9 @@ class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
 
-  /// Executes the plan; every output byte reaches the sink once; the tiles' times are added up. False, with nothing done, when no
-  /// tile fits the device (TileGrid::make) or the plan's numbers leave the kernels' 32 bits.
-  /// Errors: run_failed, and whatever the sink throws.
+  /// Executes the plan; every output byte reaches the sink once; the tiles' times are added up.
+  /// False, with nothing done, when no tile fits the device (TileGrid::make) or the plan's numbers
+  /// leave the kernels' 32 bits. Errors: run_failed, and whatever the sink throws.
   bool execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 

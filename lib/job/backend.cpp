@@ -15,7 +15,8 @@ namespace {
 // still be in the cache when it is written.
 constexpr std::uint64_t tile_bytes = std::uint64_t{1} << 20;
 
-void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const OutputSink& sink) {
+void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads,
+                    const OutputSink& sink) {
   const std::uint64_t size = output_element_size(plan);
   const std::uint64_t count = output_elements(plan);
   const std::uint64_t per_tile = tile_bytes / size;
@@ -45,13 +46,17 @@ Backend::Backend(const gpu::DeviceRequest& request) {
   if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::vulkan::open_device(choice.index));
 }
 
-std::string Backend::spec() const { return gpu_ ? gpu_->device->info().spec() : "cpu"; }
+std::string Backend::spec() const {
+  return gpu_ ? gpu_->device->info().spec() : "cpu";
+}
 
-gpu::DispatchTimes Backend::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
-                             const ExecutionOptions& options, const OutputSink& sink) {
+gpu::DispatchTimes Backend::execute(const Plan& plan,
+                                    std::span<const std::span<const std::byte>> inputs,
+                                    const ExecutionOptions& options, const OutputSink& sink) {
   const unsigned threads = options.threads != 0 ? options.threads : hardware_threads();
   gpu::DispatchTimes times;
-  const bool done = gpu_ && gpu_->executor.execute(plan, inputs, {threads, options.device_memory_bytes}, sink, times);
+  const bool done = gpu_ && gpu_->executor.execute(
+                                plan, inputs, {threads, options.device_memory_bytes}, sink, times);
   if (!done) execute_on_cpu(plan, inputs, threads, sink);
   return times;
 }

@@ -17,7 +17,8 @@ struct ExecutionOptions {
   std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
 };
 
-/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at once.
+/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at
+/// once.
 using OutputSink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
 class Backend {
@@ -35,10 +36,11 @@ class Backend {
   const std::string& notice() const { return notice_; }
   bool is_gpu() const { return gpu_ != nullptr; }
 
-  /// Executes a plan; every byte of the output reaches the sink exactly once. What a GPU cannot hold
-  /// in tiles is computed on the CPU. Errors: run_failed, interrupted, and what the sink throws.
+  /// Executes a plan; every byte of the output reaches the sink exactly once. What a GPU cannot
+  /// hold in tiles is computed on the CPU. Errors: run_failed, interrupted, and what the sink
+  /// throws.
   gpu::DispatchTimes execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
-                      const ExecutionOptions& options, const OutputSink& sink);
+                             const ExecutionOptions& options, const OutputSink& sink);
 
   struct Gpu;
   /// The opened GPU, for measurements; null on the CPU.

@@ -10,7 +10,8 @@ struct Backend::Gpu {
   std::unique_ptr<gpu::Device> device;
   gpu::Executor executor;
 
-  explicit Gpu(std::unique_ptr<gpu::Device> opened) : device(std::move(opened)), executor(*device) {}
+  explicit Gpu(std::unique_ptr<gpu::Device> opened)
+      : device(std::move(opened)), executor(*device) {}
 };
 
 }  // namespace dmlop

@@ -37,25 +37,26 @@ Bytes random_bytes(const TensorDesc& desc, std::uint64_t seed, unsigned threads)
   const std::size_t size = size_of(type);
   const std::uint64_t largest = *std::max_element(desc.sizes.begin(), desc.sizes.end());
   Bytes bytes(buffer_elements(desc) * size);
-  parallel_for(threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
-    std::mt19937_64 random(seed + part);
-    const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
-    for (std::uint64_t at = part * part_bytes; at < end; at += size) {
-      const std::uint64_t bits = random();
-      const double number = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
-      const auto put = [&](auto value) { std::memcpy(&bytes[at], &value, sizeof value); };
-      if (type == DataType::Float32) {
-        put(static_cast<float>(number));
-      } else if (type == DataType::Float16) {
-        put(half_from_double(number));
-      } else if (type == DataType::Float64) {
-        put(number);
-      } else {
-        const std::uint64_t integer = size >= 4 ? bits % (largest + 1) : bits;
-        std::memcpy(&bytes[at], &integer, size);
-      }
-    }
-  });
+  parallel_for(
+      threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
+        std::mt19937_64 random(seed + part);
+        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
+        for (std::uint64_t at = part * part_bytes; at < end; at += size) {
+          const std::uint64_t bits = random();
+          const double number = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+          const auto put = [&](auto value) { std::memcpy(&bytes[at], &value, sizeof value); };
+          if (type == DataType::Float32) {
+            put(static_cast<float>(number));
+          } else if (type == DataType::Float16) {
+            put(half_from_double(number));
+          } else if (type == DataType::Float64) {
+            put(number);
+          } else {
+            const std::uint64_t integer = size >= 4 ? bits % (largest + 1) : bits;
+            std::memcpy(&bytes[at], &integer, size);
+          }
+        }
+      });
   return bytes;
 }
 
@@ -84,7 +85,8 @@ Workload make_workload(const Job& job, unsigned threads) {
 
 void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<std::byte> to) {
   parallel_for(threads, threads, [&](unsigned, std::uint64_t part) {
-    const std::uint64_t begin = from.size() * part / threads, end = from.size() * (part + 1) / threads;
+    const std::uint64_t begin = from.size() * part / threads,
+                        end = from.size() * (part + 1) / threads;
     std::memcpy(to.data() + begin, from.data() + begin, end - begin);
   });
 }
@@ -104,18 +106,22 @@ bool within_four_ulp(DataType type, const std::byte* a, const std::byte* b) {
   return distance(x, y) <= 4;
 }
 
-void compare_with_cpu(const Plan& plan, std::span<const std::byte> actual, std::span<const std::byte> expected) {
+void compare_with_cpu(const Plan& plan, std::span<const std::byte> actual,
+                      std::span<const std::byte> expected) {
   const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
   const std::size_t size = output_element_size(plan);
   for (std::size_t at = 0; at < actual.size(); at += size) {
-    const bool same = std::memcmp(&actual[at], &expected[at], size) == 0 ||
-                      (pooling != nullptr && within_four_ulp(pooling->data_type, &actual[at], &expected[at]));
+    const bool same =
+        std::memcmp(&actual[at], &expected[at], size) == 0 ||
+        (pooling != nullptr && within_four_ulp(pooling->data_type, &actual[at], &expected[at]));
     if (same) continue;
-    throw Error(ErrorKind::run_failed, "the device's result differs from the CPU's at element " + std::to_string(at / size));
+    throw Error(ErrorKind::run_failed, "the device's result differs from the CPU's at element " +
+                                           std::to_string(at / size));
   }
 }
 
-// An idle GPU takes this long to reach its clocks; before, kernels were seen at a quarter of their rate.
+// An idle GPU takes this long to reach its clocks; before, kernels were seen at a quarter of their
+// rate.
 constexpr double gpu_warm_up_seconds = 1;
 
 // Warms up, then runs until both minima are met; sorted seconds.
@@ -141,7 +147,8 @@ BenchOptions shorter(BenchOptions options) {
   return options;
 }
 
-void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads, const BenchOptions& options, BenchResult& result) {
+void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads,
+               const BenchOptions& options, BenchResult& result) {
   const auto timed = [](auto&& action) {
     const auto start = Clock::now();
     action();
@@ -149,13 +156,18 @@ void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads, con
   };
   result.clock = "wall";
   Bytes output(result.output_bytes);
-  result.seconds = measure(options, 0, [&] { return timed([&] { cpu::execute_all(plan, workload.inputs, threads, output.data()); }); });
-  const std::uint64_t bytes = std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
+  result.seconds = measure(options, 0, [&] {
+    return timed([&] { cpu::execute_all(plan, workload.inputs, threads, output.data()); });
+  });
+  const std::uint64_t bytes =
+      std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
   const Bytes from(bytes, std::byte{1});
   Bytes to(bytes);
-  const auto copies = measure(shorter(options), 0, [&] { return timed([&] { copy_on_cpu(threads, from, to); }); });
+  const auto copies =
+      measure(shorter(options), 0, [&] { return timed([&] { copy_on_cpu(threads, from, to); }); });
   result.copy_bytes_per_second.value = 2.0 * static_cast<double>(bytes) / copies[copies.size() / 2];
-  for (Measured* none : {&result.set_up_seconds, &result.upload_seconds, &result.download_seconds}) {
+  for (Measured* none :
+       {&result.set_up_seconds, &result.upload_seconds, &result.download_seconds}) {
     none->reason = "the CPU needs none";
   }
 }
@@ -193,11 +205,13 @@ class CopyLane {
   std::uint64_t bytes_ = 0;
 };
 
-void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& backend, const BenchOptions& options, BenchResult& result) {
+void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& backend,
+               const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
   const auto grid = TileGrid::make(plan, {.buffer_bytes = device.buffer_bytes_limit()});
   if (!grid || grid->size() != 1) {
-    throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " + device.info().name + "; bench smaller ones");
+    throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
+                                           device.info().name + "; bench smaller ones");
   }
   const Tile tile = grid->tile(0);
   const gpu::Dispatch dispatch = gpu::make_dispatch(tile.plan);
@@ -224,15 +238,17 @@ void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& 
       return seconds.value_or(seconds_since(start));
     });
     std::sort(copies.begin(), copies.end());
-    result.copy_bytes_per_second = copies.empty() ? Measured{std::nullopt, "the device has no timestamps"}
-                                                  : Measured{copy.bytes_moved() / copies[copies.size() / 2], ""};
+    result.copy_bytes_per_second =
+        copies.empty() ? Measured{std::nullopt, "the device has no timestamps"}
+                       : Measured{copy.bytes_moved() / copies[copies.size() / 2], ""};
   }
 }
 
 }  // namespace
 
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
-  const unsigned threads = options.execution.threads != 0 ? options.execution.threads : hardware_threads();
+  const unsigned threads =
+      options.execution.threads != 0 ? options.execution.threads : hardware_threads();
   const Plan plan = make_plan(job.description);
   const auto start = Clock::now();
   Backend backend(request);

@@ -33,11 +33,14 @@ struct BenchResult {
 
   double median() const { return seconds[seconds.size() / 2]; }
   double percentile95() const { return seconds[seconds.size() * 95 / 100]; }
-  double bytes_per_second() const { return static_cast<double>(input_bytes + output_bytes) / median(); }
+  double bytes_per_second() const {
+    return static_cast<double>(input_bytes + output_bytes) / median();
+  }
 };
 
-/// Fills inputs that have no file with random data, runs once, compares with the CPU, then measures.
-/// Errors: run_failed when the result is wrong or the tensors are too large for one dispatch.
+/// Fills inputs that have no file with random data, runs once, compares with the CPU, then
+/// measures. Errors: run_failed when the result is wrong or the tensors are too large for one
+/// dispatch.
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options);
 
 }  // namespace dmlop

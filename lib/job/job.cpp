@@ -65,9 +65,10 @@ gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOpti
   const std::uint64_t bytes = output_elements(plan) * output_element_size(plan);
   OutputFile file(output.path, header.size() + bytes);
   file.write_at(0, std::as_bytes(std::span(header)));
-  const auto times = backend.execute(plan, inputs, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
-    file.write_at(header.size() + offset, part);
-  });
+  const auto times = backend.execute(plan, inputs, options,
+                                     [&](std::uint64_t offset, std::span<const std::byte> part) {
+                                       file.write_at(header.size() + offset, part);
+                                     });
   file.commit();
   return times;
 }

@@ -11,14 +11,15 @@ using Int = std::int64_t;
 
 /// Source indices [begin, end) of one axis, and how a tile's copy of them is read.
 struct SourceBox {
-  Int offset = 0;   // elements from the axis' source index 0 to the first copied element
-  Int stride = 0;   // between copied elements
+  Int offset = 0;  // elements from the axis' source index 0 to the first copied element
+  Int stride = 0;  // between copied elements
   std::uint64_t count = 1;
   IndexMapAxis axis;  // reads the copy; its stride is set when all axes are known
 };
 
 bool is_periodic(Boundary boundary) {
-  return boundary == Boundary::reflection || boundary == Boundary::symmetric || boundary == Boundary::wrap;
+  return boundary == Boundary::reflection || boundary == Boundary::symmetric ||
+         boundary == Boundary::wrap;
 }
 
 // The same start padding of a periodic axis of n source indices, within one period: far tiles of
@@ -72,7 +73,8 @@ struct PoolingBox {
 
 PoolingBox pooling_box(const PoolingAxis& axis, TileRange range) {
   const Int first = static_cast<Int>(range.begin * axis.window_stride) - axis.start_padding;
-  const Int last = static_cast<Int>((range.end - 1) * axis.window_stride + axis.window) - axis.start_padding;
+  const Int last =
+      static_cast<Int>((range.end - 1) * axis.window_stride + axis.window) - axis.start_padding;
   const Int n = static_cast<Int>(axis.input_extent);
   const Int low = std::clamp<Int>(first, 0, n - 1);
   const Int high = std::clamp<Int>(last, low + 1, n);
@@ -112,7 +114,8 @@ Tile index_map_tile(const IndexMapPlan& plan, const std::vector<TileRange>& rang
     const bool skipped = is_reversed(plan, i);
     const auto lengths_stride = static_cast<Int>(plan.axes[i].lengths_stride);
     lengths.offset += skipped ? 0 : static_cast<Int>(ranges[i].begin) * lengths_stride;
-    lengths.axes.push_back({.extent = skipped ? 1 : boxes[i].axis.extent, .stride = lengths_stride});
+    lengths.axes.push_back(
+        {.extent = skipped ? 1 : boxes[i].axis.extent, .stride = lengths_stride});
   }
   pack(boxes, [&](std::size_t i, std::uint64_t stride) {
     inner.axes[i].stride = boxes[i].count == 1 ? 0 : static_cast<Int>(stride);
@@ -177,7 +180,8 @@ struct Hull {
     count += static_cast<std::uint64_t>(reach < 0 ? -reach : reach);
   }
   IndexMapPlan gather(std::size_t element_size) const {
-    return {.element_size = element_size, .offset = offset, .axes = {{.extent = count, .stride = 1}}};
+    return {
+        .element_size = element_size, .offset = offset, .axes = {{.extent = count, .stride = 1}}};
   }
 };
 
@@ -226,12 +230,14 @@ Tile make_tile(const Plan& plan, const std::vector<TileRange>& ranges) {
 
 bool fits(const Plan& plan, const TileLimits& limits) {
   const std::uint64_t elements = output_elements(plan);
-  return elements <= limits.buffer_elements && elements <= limits.buffer_bytes / output_element_size(plan);
+  return elements <= limits.buffer_elements &&
+         elements <= limits.buffer_bytes / output_element_size(plan);
 }
 
 bool fits(const Tile& tile, const TileLimits& limits) {
   const auto gather_fits = [&](const IndexMapPlan& gather) { return fits(Plan(gather), limits); };
-  return fits(tile.plan, limits) && std::all_of(tile.gathers.begin(), tile.gathers.end(), gather_fits);
+  return fits(tile.plan, limits) &&
+         std::all_of(tile.gathers.begin(), tile.gathers.end(), gather_fits);
 }
 
 // Positions 0, size, 2 * size … extent.
@@ -273,7 +279,8 @@ Needs needs_along(const Plan& plan, std::size_t axis, TileRange range) {
 /// Finds the cuts of all axes: outermost first, so that a tile's outputs lie together.
 class Cutter {
  public:
-  Cutter(const Plan& plan, const TileLimits& limits) : plan_(plan), limits_(limits), extents_(output_extents(plan)) {
+  Cutter(const Plan& plan, const TileLimits& limits)
+      : plan_(plan), limits_(limits), extents_(output_extents(plan)) {
     for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
       cuts_.emplace_back();
       needs_.emplace_back();
@@ -285,7 +292,8 @@ class Cutter {
     const auto* map = std::get_if<IndexMapPlan>(&plan_);
     for (std::size_t axis = 0; axis < extents_.size() && !all_fit(); ++axis) {
       if (map != nullptr && is_reversed(*map, axis)) continue;  // stays whole
-      const bool at_pieces = map != nullptr && is_periodic(map->axes[axis].boundary) && !input_fits();
+      const bool at_pieces =
+          map != nullptr && is_periodic(map->axes[axis].boundary) && !input_fits();
       for (std::uint64_t size = extents_[axis]; !all_fit() && size > 1;) {
         size = (size + 1) / 2;
         cut(axis, at_pieces ? piece_cuts(map->axes[axis], size) : even_cuts(extents_[axis], size));
@@ -309,7 +317,8 @@ class Cutter {
   }
 
   bool product_fits(std::uint64_t Needs::*buffer, std::size_t element_size) const {
-    std::uint64_t left = std::min<std::uint64_t>(limits_.buffer_elements, limits_.buffer_bytes / element_size);
+    std::uint64_t left =
+        std::min<std::uint64_t>(limits_.buffer_elements, limits_.buffer_bytes / element_size);
     for (const Needs& needs : needs_) left /= needs.*buffer;
     return left > 0;
   }
@@ -323,7 +332,8 @@ class Cutter {
   }
 
   bool all_fit() const {
-    return input_fits() && lengths_fit() && product_fits(&Needs::output, output_element_size(plan_));
+    return input_fits() && lengths_fit() &&
+           product_fits(&Needs::output, output_element_size(plan_));
   }
 
   const Plan& plan_;

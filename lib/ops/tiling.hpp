@@ -1,6 +1,6 @@
-// Cuts a plan into tiles that fit a device. Every axis of a plan maps on its own, so a box of outputs
-// needs a box of each input: a tile says which elements of the inputs to copy together, a plan over
-// these copies, and where its outputs belong. Pure.
+// Cuts a plan into tiles that fit a device. Every axis of a plan maps on its own, so a box of
+// outputs needs a box of each input: a tile says which elements of the inputs to copy together, a
+// plan over these copies, and where its outputs belong. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace dmlop {
 
 struct TileLimits {
   std::uint64_t buffer_bytes;  // of any one buffer of a tile
-  std::uint64_t buffer_elements = std::uint64_t{1} << 30;  // kernels count in 32 bits, mirrors twice
+  std::uint64_t buffer_elements = std::uint64_t{1}
+                                  << 30;  // kernels count in 32 bits, mirrors twice
 };
 
 /// Output indices [begin, end) of one axis.
@@ -39,15 +40,18 @@ class TileGrid {
   /// Tile number `index`, row-major over the grid.
   Tile tile(std::uint64_t index) const;
 
-  /// Calls action(output element, tile element, count) for every unbroken run of the tile's outputs.
-  void for_each_run(const Tile& tile,
-                    const std::function<void(std::uint64_t, std::uint64_t, std::uint64_t)>& action) const;
+  /// Calls action(output element, tile element, count) for every unbroken run of the tile's
+  /// outputs.
+  void for_each_run(
+      const Tile& tile,
+      const std::function<void(std::uint64_t, std::uint64_t, std::uint64_t)>& action) const;
 
  private:
   TileGrid() = default;
 
   Plan plan_;
-  std::vector<std::vector<std::uint64_t>> cuts_;  // per output axis: 0, where tiles begin, its extent
+  std::vector<std::vector<std::uint64_t>>
+      cuts_;  // per output axis: 0, where tiles begin, its extent
   std::uint64_t count_ = 1;
   bool whole_ = false;  // one tile that reads the inputs as they lie in memory
 };

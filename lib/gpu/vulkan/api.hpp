@@ -1,4 +1,5 @@
-// Vulkan's entry points (loaded by volk when the program runs) and the handling of its result codes.
+// Vulkan's entry points (loaded by volk when the program runs) and the handling of its result
+// codes.
 #pragma once
 
 #define VK_NO_PROTOTYPES

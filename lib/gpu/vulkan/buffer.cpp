@@ -43,11 +43,11 @@ bool Buffer::grow(std::uint64_t bytes) {
   release();
   const std::string doing = "allocating " + std::to_string(bytes) + " bytes of " +
                             (place_ == Place::device ? "device memory" : "staging memory");
-  const VkBufferCreateInfo create{
-      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .size = bytes,
-      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+  const VkBufferCreateInfo create{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                  .size = bytes,
+                                  .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                           VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
   check(vkCreateBuffer(device_, &create, nullptr, &buffer_), doing);
   VkMemoryRequirements needs;
   vkGetBufferMemoryRequirements(device_, buffer_, &needs);

@@ -36,12 +36,15 @@ struct Context {
   }
 };
 
-std::uint64_t rounded_up(std::uint64_t bytes) { return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16); }
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
 
 class VulkanLane : public Lane {
  public:
   explicit VulkanLane(Context& context)
-      : context_(context), output_(context.physical, context.device, Place::device),
+      : context_(context),
+        output_(context.physical, context.device, Place::device),
         download_(context.physical, context.device, Place::download) {
     for (std::size_t i = 0; i < input_count; ++i) {
       inputs_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::device));
@@ -50,12 +53,15 @@ class VulkanLane : public Lane {
     create_commands();
     create_descriptors();
     const VkQueryPoolCreateInfo queries{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = timestamp_count};
-    check(vkCreateQueryPool(context_.device, &queries, nullptr, &queries_), "creating a query pool");
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = timestamp_count};
+    check(vkCreateQueryPool(context_.device, &queries, nullptr, &queries_),
+          "creating a query pool");
   }
 
   ~VulkanLane() override {
-    if (busy_) vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, timeout_seconds * 1'000'000'000);
+    if (busy_)
+      vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, timeout_seconds * 1'000'000'000);
     vkDestroyQueryPool(context_.device, queries_, nullptr);
     vkDestroyDescriptorPool(context_.device, descriptor_pool_, nullptr);
     vkDestroyFence(context_.device, fence_, nullptr);
@@ -75,7 +81,8 @@ class VulkanLane : public Lane {
       const auto table = std::as_bytes(std::span(dispatch.table));
       std::copy(table.begin(), table.end(), input(2, table.size()).begin());
     }
-    for (std::size_t i = 0; i < input_count; ++i) inputs_[i]->grow(rounded_up(input_bytes_[i] + 2 * input_slack_bytes));
+    for (std::size_t i = 0; i < input_count; ++i)
+      inputs_[i]->grow(rounded_up(input_bytes_[i] + 2 * input_slack_bytes));
     output_bytes_ = dispatch.output_bytes;
     output_.grow(rounded_up(output_bytes_));
     download_.grow(rounded_up(output_bytes_));
@@ -99,7 +106,8 @@ class VulkanLane : public Lane {
   DispatchTimes times() const override {
     const auto ticks = timestamps();
     if (!ticks) return {};
-    return {seconds((*ticks)[0], (*ticks)[1]), seconds((*ticks)[1], (*ticks)[2]), seconds((*ticks)[2], (*ticks)[3])};
+    return {seconds((*ticks)[0], (*ticks)[1]), seconds((*ticks)[1], (*ticks)[2]),
+            seconds((*ticks)[2], (*ticks)[3])};
   }
 
   std::optional<double> repeat(const Dispatch& dispatch) override {
@@ -120,26 +128,35 @@ class VulkanLane : public Lane {
     const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                        .queueFamilyIndex = context_.family};
-    check(vkCreateCommandPool(context_.device, &pool, nullptr, &command_pool_), "creating a command pool");
-    const VkCommandBufferAllocateInfo allocate{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                               .commandPool = command_pool_,
-                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                               .commandBufferCount = 1};
-    check(vkAllocateCommandBuffers(context_.device, &allocate, &commands_), "allocating a command buffer");
+    check(vkCreateCommandPool(context_.device, &pool, nullptr, &command_pool_),
+          "creating a command pool");
+    const VkCommandBufferAllocateInfo allocate{
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = command_pool_,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1};
+    check(vkAllocateCommandBuffers(context_.device, &allocate, &commands_),
+          "allocating a command buffer");
     const VkFenceCreateInfo fence{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     check(vkCreateFence(context_.device, &fence, nullptr, &fence_), "creating a fence");
   }
 
   void create_descriptors() {
     const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, input_count + 1};
-    const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1,
-                                          .poolSizeCount = 1, .pPoolSizes = &size};
-    check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_), "creating a descriptor pool");
+    const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                          .maxSets = 1,
+                                          .poolSizeCount = 1,
+                                          .pPoolSizes = &size};
+    check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_),
+          "creating a descriptor pool");
     const VkDescriptorSetLayout layout = context_.pipelines->set_layout();
-    const VkDescriptorSetAllocateInfo allocate{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                               .descriptorPool = descriptor_pool_, .descriptorSetCount = 1,
-                                               .pSetLayouts = &layout};
-    check(vkAllocateDescriptorSets(context_.device, &allocate, &descriptors_), "allocating a descriptor set");
+    const VkDescriptorSetAllocateInfo allocate{
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = descriptor_pool_,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout};
+    check(vkAllocateDescriptorSets(context_.device, &allocate, &descriptors_),
+          "allocating a descriptor set");
   }
 
   void write_descriptors() {
@@ -147,11 +164,15 @@ class VulkanLane : public Lane {
     std::array<VkWriteDescriptorSet, input_count + 1> writes{};
     for (std::uint32_t i = 0; i < buffers.size(); ++i) {
       buffers[i] = {i < input_count ? inputs_[i]->handle() : output_.handle(), 0, VK_WHOLE_SIZE};
-      writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = descriptors_, .dstBinding = i,
-                   .descriptorCount = 1, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+      writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                   .dstSet = descriptors_,
+                   .dstBinding = i,
+                   .descriptorCount = 1,
+                   .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                    .pBufferInfo = &buffers[i]};
     }
-    vkUpdateDescriptorSets(context_.device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0, nullptr);
+    vkUpdateDescriptorSets(context_.device, static_cast<std::uint32_t>(writes.size()),
+                           writes.data(), 0, nullptr);
   }
 
   void begin_commands() {
@@ -167,8 +188,10 @@ class VulkanLane : public Lane {
     if (context_.seconds_per_tick > 0) vkCmdWriteTimestamp(commands_, stage, queries_, query);
   }
 
-  void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to, VkAccessFlags read) {
-    const VkMemoryBarrier memory{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = written, .dstAccessMask = read};
+  void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+               VkAccessFlags read) {
+    const VkMemoryBarrier memory{
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = written, .dstAccessMask = read};
     vkCmdPipelineBarrier(commands_, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
   }
 
@@ -178,32 +201,35 @@ class VulkanLane : public Lane {
       const VkBufferCopy copy{0, i == 0 ? input_slack_bytes : 0, input_bytes_[i]};
       vkCmdCopyBuffer(commands_, uploads_[i]->handle(), inputs_[i]->handle(), 1, &copy);
     }
-    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_SHADER_READ_BIT);
+    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
   }
 
   void record_kernel(const Dispatch& dispatch) {
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->find(dispatch.kernel));
-    vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->layout(), 0, 1,
-                            &descriptors_, 0, nullptr);
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
+                      context_.pipelines->find(dispatch.kernel));
+    vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->layout(),
+                            0, 1, &descriptors_, 0, nullptr);
     vkCmdPushConstants(commands_, context_.pipelines->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        sizeof dispatch.constants, dispatch.constants.data());
     vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], 1);
   }
 
   void record_download() {
-    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_TRANSFER_READ_BIT);
+    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+            VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     const VkBufferCopy copy{0, 0, output_bytes_};
     vkCmdCopyBuffer(commands_, output_.handle(), download_.handle(), 1, &copy);
-    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-            VK_ACCESS_HOST_READ_BIT);
+    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
 
   void end_commands(const std::string& doing) {
     check(vkEndCommandBuffer(commands_), doing);
     check(vkResetFences(context_.device, 1, &fence_), doing);
-    const VkSubmitInfo submit{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &commands_};
+    const VkSubmitInfo submit{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                              .commandBufferCount = 1,
+                              .pCommandBuffers = &commands_};
     const std::scoped_lock lock(context_.queue_mutex);
     check(vkQueueSubmit(context_.queue, 1, &submit, fence_), doing);
     busy_ = true;
@@ -212,10 +238,12 @@ class VulkanLane : public Lane {
 
   void wait() {
     if (!busy_) return;
-    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for it.
+    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for
+    // it.
     constexpr std::uint64_t step = 100'000'000;
     VkResult result = VK_TIMEOUT;
-    for (std::uint64_t waited = 0; result == VK_TIMEOUT && waited < timeout_seconds * 1'000'000'000; waited += step) {
+    for (std::uint64_t waited = 0; result == VK_TIMEOUT && waited < timeout_seconds * 1'000'000'000;
+         waited += step) {
       if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
       result = vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, step);
     }
@@ -226,8 +254,9 @@ class VulkanLane : public Lane {
   std::optional<std::array<std::uint64_t, timestamp_count>> timestamps() const {
     if (context_.seconds_per_tick == 0) return std::nullopt;
     std::array<std::uint64_t, timestamp_count> ticks{};
-    const VkResult result = vkGetQueryPoolResults(context_.device, queries_, 0, timestamp_count, sizeof ticks,
-                                                  ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
+    const VkResult result =
+        vkGetQueryPoolResults(context_.device, queries_, 0, timestamp_count, sizeof ticks,
+                              ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
     return result == VK_SUCCESS ? std::optional(ticks) : std::nullopt;
   }
 
@@ -259,19 +288,24 @@ class VulkanDevice : public Device {
     find_queue();
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                        .queueFamilyIndex = context_.family, .queueCount = 1,
+                                        .queueFamilyIndex = context_.family,
+                                        .queueCount = 1,
                                         .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1,
+    const VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                    .queueCreateInfoCount = 1,
                                     .pQueueCreateInfos = &queue};
     check(vkCreateDevice(physical, &create, nullptr, &context_.device), "opening " + info_.name);
     volkLoadDevice(context_.device);
     vkGetDeviceQueue(context_.device, context_.family, 0, &context_.queue);
     context_.pipelines = std::make_unique<Pipelines>(physical, context_.device);
-    VkPhysicalDeviceMaintenance3Properties allocation{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &allocation};
+    VkPhysicalDeviceMaintenance3Properties allocation{
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                           .pNext = &allocation};
     vkGetPhysicalDeviceProperties2(physical, &properties);
     const std::uint64_t range = properties.properties.limits.maxStorageBufferRange;
-    buffer_bytes_limit_ = std::min(range, allocation.maxMemoryAllocationSize) - 2 * input_slack_bytes;
+    buffer_bytes_limit_ =
+        std::min(range, allocation.maxMemoryAllocationSize) - 2 * input_slack_bytes;
   }
 
   const DeviceInfo& info() const override { return info_; }
@@ -298,7 +332,8 @@ class VulkanDevice : public Device {
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(context_.physical, &properties);
     context_.seconds_per_tick = static_cast<double>(properties.limits.timestampPeriod) * 1e-9;
-    context_.timestamp_mask = valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
+    context_.timestamp_mask =
+        valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
   }
 
   DeviceInfo info_;

@@ -15,7 +15,8 @@ std::atomic<unsigned> message_count{0};
 
 VKAPI_ATTR VkBool32 VKAPI_CALL count_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                              VkDebugUtilsMessageTypeFlagsEXT,
-                                             const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+                                             const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                             void*) {
   ++message_count;
   std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
   return VK_FALSE;
@@ -54,13 +55,18 @@ std::string uuid_text(const std::uint8_t* bytes) {
 }
 
 DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
-  VkPhysicalDeviceDriverProperties driver{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-  VkPhysicalDeviceIDProperties id{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver};
-  VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+  VkPhysicalDeviceDriverProperties driver{.sType =
+                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceIDProperties id{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                  .pNext = &driver};
+  VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &id};
   vkGetPhysicalDeviceProperties2(device, &properties);
   VkPhysicalDeviceMemoryProperties memory;
   vkGetPhysicalDeviceMemoryProperties(device, &memory);
-  DeviceInfo info{.backend = "vulkan", .index = index, .name = properties.properties.deviceName,
+  DeviceInfo info{.backend = "vulkan",
+                  .index = index,
+                  .name = properties.properties.deviceName,
                   .kind = kind_of(properties.properties.deviceType),
                   .driver = std::string(driver.driverName) + " " + driver.driverInfo,
                   .uuid = uuid_text(id.deviceUUID)};
@@ -75,12 +81,15 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
 std::string create_instance(Instance& instance) {
   if (volkInitialize() != VK_SUCCESS) return "the Vulkan loader (libvulkan.so.1) is not installed";
   const bool validated = std::getenv("DMLOP_VULKAN_VALIDATION") != nullptr;
-  const VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "dmlop",
+  const VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                      .pApplicationName = "dmlop",
                                       .apiVersion = VK_API_VERSION_1_1};
   const VkDebugUtilsMessengerCreateInfoEXT messenger{
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                         VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                     VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
       .pfnUserCallback = count_message};
   const char* layer = "VK_LAYER_KHRONOS_validation";
   const char* extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
@@ -126,12 +135,16 @@ const Instance& instance() {
 
 }  // namespace
 
-const DeviceList& list_devices() { return instance().list; }
+const DeviceList& list_devices() {
+  return instance().list;
+}
 
 std::unique_ptr<Device> open_device(std::size_t index) {
   return make_device(instance().devices.at(index), instance().list.devices.at(index));
 }
 
-unsigned validation_messages() { return message_count; }
+unsigned validation_messages() {
+  return message_count;
+}
 
 }  // namespace dmlop::gpu::vulkan

@@ -27,7 +27,8 @@ struct CacheHeader {
 // FNV-1a: finds damage, not attacks; the folder is the user's own.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : bytes) sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  for (const std::byte byte : bytes)
+    sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
   return sum;
 }
 
@@ -48,8 +49,8 @@ std::string cache_path_for(VkPhysicalDevice physical) {
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical, &properties);
   std::array<char, 64> name{};
-  std::snprintf(name.data(), name.size(), "/vulkan-%08x-%08x-%08x-", properties.vendorID, properties.deviceID,
-                properties.driverVersion);
+  std::snprintf(name.data(), name.size(), "/vulkan-%08x-%08x-%08x-", properties.vendorID,
+                properties.deviceID, properties.driverVersion);
   std::string path = folder + name.data();
   for (const std::uint8_t byte : properties.pipelineCacheUUID) {
     std::array<char, 3> hex{};
@@ -81,20 +82,26 @@ std::vector<std::byte> read_cache(const std::string& path) {
 Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : device_(device) {
   std::array<VkDescriptorSetLayoutBinding, input_count + 1> bindings{};
   for (std::uint32_t i = 0; i < bindings.size(); ++i) {
-    bindings[i] = {.binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 1,
+    bindings[i] = {.binding = i,
+                   .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                   .descriptorCount = 1,
                    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
   }
-  const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                            .bindingCount = static_cast<std::uint32_t>(bindings.size()),
-                                            .pBindings = bindings.data()};
-  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_), "creating the descriptor set layout");
-  const VkPushConstantRange constants{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = constant_bytes};
+  const VkDescriptorSetLayoutCreateInfo set{
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+      .bindingCount = static_cast<std::uint32_t>(bindings.size()),
+      .pBindings = bindings.data()};
+  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_),
+        "creating the descriptor set layout");
+  const VkPushConstantRange constants{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                      .size = constant_bytes};
   const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                           .setLayoutCount = 1,
                                           .pSetLayouts = &set_layout_,
                                           .pushConstantRangeCount = 1,
                                           .pPushConstantRanges = &constants};
-  check(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "creating the pipeline layout");
+  check(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_),
+        "creating the pipeline layout");
   load_cache(physical);
 }
 
@@ -102,7 +109,8 @@ void Pipelines::load_cache(VkPhysicalDevice physical) {
   cache_path_ = cache_path_for(physical);
   const std::vector<std::byte> data = read_cache(cache_path_);
   VkPipelineCacheCreateInfo create{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                   .initialDataSize = data.size(), .pInitialData = data.data()};
+                                   .initialDataSize = data.size(),
+                                   .pInitialData = data.data()};
   if (vkCreatePipelineCache(device_, &create, nullptr, &cache_) == VK_SUCCESS) return;
   create.initialDataSize = 0;  // the driver refused the data: begin anew
   check(vkCreatePipelineCache(device_, &create, nullptr, &cache_), "creating the pipeline cache");
@@ -114,13 +122,16 @@ VkPipeline Pipelines::find(const std::string& kernel) {
   const auto code = find_kernel(kernel);
   if (code.empty()) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                             .codeSize = code.size_bytes(), .pCode = code.data()};
+                                             .codeSize = code.size_bytes(),
+                                             .pCode = code.data()};
   VkShaderModule module;
   check(vkCreateShaderModule(device_, &module_info, nullptr, &module), "loading kernel " + kernel);
   const VkComputePipelineCreateInfo create{
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT, .module = module, .pName = "main"},
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = module,
+                .pName = "main"},
       .layout = layout_};
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vkCreateComputePipelines(device_, cache_, 1, &create, nullptr, &pipeline);
@@ -133,7 +144,9 @@ VkPipeline Pipelines::find(const std::string& kernel) {
 // Another process may do the same at the same time: files appear whole, the last one stays.
 void Pipelines::save_cache() const {
   std::size_t size = 0;
-  if (!grown_ || cache_path_.empty() || vkGetPipelineCacheData(device_, cache_, &size, nullptr) != VK_SUCCESS) return;
+  if (!grown_ || cache_path_.empty() ||
+      vkGetPipelineCacheData(device_, cache_, &size, nullptr) != VK_SUCCESS)
+    return;
   std::vector<std::byte> data(size);
   if (vkGetPipelineCacheData(device_, cache_, &size, data.data()) != VK_SUCCESS) return;
   data.resize(size);

@@ -1,5 +1,5 @@
-// Compute pipelines by kernel name, made at first use and kept; the driver's cache of them is kept on
-// disk between runs.
+// Compute pipelines by kernel name, made at first use and kept; the driver's cache of them is kept
+// on disk between runs.
 #pragma once
 
 #include <map>
