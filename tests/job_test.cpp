@@ -174,6 +174,9 @@ TEST_CASE("one mistake in naming files is one finding") {
   CHECK(findings(folder, {{"", x}, {"InputTensor", y}}, {{"", y}}) ==
         "op.json: error: InputTensor is given two files: x.npy and y.npy\n"
         "  help: keep one of them");
+  CHECK(findings(folder, {{"", folder / "none.npy"}, {"", x}}, {{"", y}}) ==
+        "op.json: error: InputTensor is given two files: none.npy and x.npy\n"
+        "  help: keep one of them");
   CHECK(findings(folder, {{"", folder / "none.npy"}}, {{"", y}}) ==
         "error: reading InputTensor from none.npy: No such file or directory");
   CHECK(findings(folder, {{"", folder / "op.json"}}, {{"", y}})

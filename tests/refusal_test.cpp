@@ -1,8 +1,9 @@
 // Refused descriptions as a whole: operators, options, bindings, and many mistakes at once.
+#include "refusal.hpp"
+
 #include <doctest/doctest.h>
 
 #include "ops/operator.hpp"
-#include "refusal.hpp"
 #include "spec/description.hpp"
 
 using dmlop::test::check_refused_texts;
@@ -50,9 +51,9 @@ TEST_CASE("of the same mistake in a long array the first eight are listed") {
 
 TEST_CASE("an array longer than any operator's is refused as a whole") {
   const auto found = messages(R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
-      "EndPadding": [1], "StartPadding": )" + array_of("1", 5000));
-  CHECK(found ==
-        std::vector<std::string>{"StartPadding has 5000 values, must have at most 4096"});
+      "EndPadding": [1], "StartPadding": )" +
+                              array_of("1", 5000));
+  CHECK(found == std::vector<std::string>{"StartPadding has 5000 values, must have at most 4096"});
 }
 
 // Raw strings are marked JSON: see refusal.hpp.
