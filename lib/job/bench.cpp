@@ -237,6 +237,9 @@ void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& 
       const auto seconds = lane->repeat(dispatch);
       return seconds.value_or(seconds_since(start));
     });
+    // Those of the warm-up, which came first, do not count.
+    copies.erase(copies.begin(), copies.end() - static_cast<std::ptrdiff_t>(std::min(
+                                                    copies.size(), result.seconds.size())));
     std::sort(copies.begin(), copies.end());
     result.copy_bytes_per_second =
         copies.empty() ? Measured{std::nullopt, "the device has no timestamps"}
