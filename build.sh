@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # The packages, by purpose; the names are the same on Debian 12 and Ubuntu 24.04.
 packages_to_build=(
   cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
-  glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev
+  glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
 )
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
 

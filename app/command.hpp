@@ -52,8 +52,12 @@ void stop_jobs_gently();
 /// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
 int report(const Diagnostics& diagnostics, Format format);
 
+/// Runs a command's body; an Error that leaves it is printed in the format asked for.
+int report_errors(Format format, const std::function<int()>& body);
+
 Action add_run(CLI::App& command);
 Action add_check(CLI::App& command);
+Action add_compare(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_devices(CLI::App& command);
 Action add_ops(CLI::App& command);

@@ -19,6 +19,12 @@ constexpr std::array table{
             "dmlop check samples/slice1/op.json\n"
             "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1",
             add_check},
+    Command{"compare", "Compare a .npy file with the expected one",
+            "dmlop compare samples/padding/expected/OutputTensor.npy "
+            "samples/padding/expected/OutputTensor.npy\n"
+            "dmlop compare samples/lp_pooling/expected/OutputTensor.npy "
+            "samples/lp_pooling/expected/OutputTensor.npy --ulp 4 --format json",
+            add_compare},
     Command{"bench", "Measure an operator against the device's own copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
             "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",

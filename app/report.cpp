@@ -48,4 +48,13 @@ int report(const Diagnostics& diagnostics, Format format) {
   return code;
 }
 
+int report_errors(Format format, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (format != Format::json || error.kind() == ErrorKind::interrupted) throw;
+    return report({Diagnostic{.kind = error.kind(), .message = error.what()}}, Format::json);
+  }
+}
+
 }  // namespace dmlop::app

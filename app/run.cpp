@@ -1,13 +1,18 @@
-// dmlop run: one description, its files, one run.
+// dmlop run: one description, its files, one run, and the comparison with golden files.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "compare/comparison_json.hpp"
+#include "compare/comparison_text.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "stopwatch.hpp"
+#include "tolerance_options.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -18,6 +23,8 @@ struct Options {
   JobRequest request;
   ExecutionOptions execution;
   DeviceOptions device;
+  ToleranceOptions tolerance;
+  std::string update_golden;  // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
@@ -56,11 +63,35 @@ void print_timings(const Timings& timings) {
   }
 }
 
+struct Outcome {
+  int exit_code = exit_done;
+  std::vector<OutputComparison> comparisons;
+  std::vector<std::string> updated;  // golden files that were written
+};
+
+Json comparison_json(const OutputComparison& output) {
+  Json json{{"name", output.tensor}, {"expected", output.expected_path}};
+  json.update(to_json(output.comparison));
+  return json;
+}
+
+void print_comparisons(const Outcome& outcome) {
+  for (const auto& [tensor, expected, comparison] : outcome.comparisons) {
+    std::printf("%s: %s against %s: %s\n%s", std::string(name_of(comparison.verdict())).c_str(),
+                tensor.c_str(), expected.c_str(), comparison.summary().c_str(),
+                to_text(comparison).c_str());
+  }
+  for (const std::string& path : outcome.updated) std::printf("wrote %s\n", path.c_str());
+}
+
 void print_result(const Job& job, const Options& options, const std::string& device,
-                  const Timings& timings) {
+                  const Timings& timings, const Outcome& outcome) {
   if (options.timings && options.format == Format::text) print_timings(timings);
   if (options.format == Format::json) {
-    Json json{{"status", "done"}, {"exitCode", 0}, {"device", device}, {"outputs", Json::array()}};
+    Json json{{"status", outcome.exit_code == exit_done ? "done" : "different"},
+              {"exitCode", outcome.exit_code},
+              {"device", device},
+              {"outputs", Json::array()}};
     if (options.timings) json["timings"] = to_json(timings);
     for (const BoundOutput& output : job.outputs) {
       const TensorDesc& desc = job.description.tensor(output.tensor);
@@ -69,7 +100,10 @@ void print_result(const Job& job, const Options& options, const std::string& dev
                                  {"dataType", name_of(*desc.data_type)},
                                  {"sizes", desc.sizes}});
     }
-    std::printf("%s\n", json.dump(2).c_str());
+    for (const OutputComparison& output : outcome.comparisons)
+      json["comparisons"].push_back(comparison_json(output));
+    for (const std::string& path : outcome.updated) json["updated"].push_back(path);
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return;
   }
   if (options.quiet) return;
@@ -80,13 +114,50 @@ void print_result(const Job& job, const Options& options, const std::string& dev
                 std::string(name_of(*desc.data_type)).c_str(), list_of(desc.sizes).c_str(),
                 output.path.c_str());
   }
+  print_comparisons(outcome);
+}
+
+// Writes the golden files that are missing or that the output does not match, and compares them
+// with themselves, so that one that proves nothing is not trusted later.
+void update_golden(const Job& job, Backend& backend, const Options& options, Outcome& outcome) {
+  for (const Expectation& expectation : job.expected) {
+    const auto is_same = [&](const OutputComparison& c) { return c.tensor == expectation.tensor; };
+    auto& comparisons = outcome.comparisons;
+    const auto compared = std::find_if(comparisons.begin(), comparisons.end(), is_same);
+    if (compared != comparisons.end() && compared->comparison.verdict() == Verdict::passed)
+      continue;
+    write_expected(job, backend, options.execution, expectation.path);
+    outcome.updated.push_back(expectation.path);
+    if (options.update_golden != "accept") continue;
+    if (compared != comparisons.end()) comparisons.erase(compared);
+    const NpyFile written = NpyFile::open(expectation.path);
+    comparisons.push_back(
+        {expectation.tensor, expectation.path,
+         compare(Elements(written), Elements(written), expectation.tolerance, hardware_threads())});
+  }
+}
+
+// Options about golden files say nothing without one.
+void require_expectation(const Options& options) {
+  if (!options.request.expected.empty()) return;
+  if (options.tolerance.given() || !options.update_golden.empty())
+    throw Error(ErrorKind::usage,
+                "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
 int run(const Options& options) {
   Stopwatch clock;
   Timings timings;
   Diagnostics diagnostics;
-  const auto job = prepare_job(options.request, Purpose::run, diagnostics);
+  JobRequest request = options.request;
+  request.outputs_may_be_dropped = !request.expected.empty();
+  request.expected_may_be_missing = !options.update_golden.empty();
+  if (options.tolerance.given()) {
+    request.tolerance = options.tolerance.tolerance;
+    request.tolerance->origin = "command line";
+  }
+  require_expectation(options);
+  const auto job = prepare_job(request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, options.format);
   if (options.format == Format::json && writes_to_standard_output(*job)) {
     throw Error(ErrorKind::usage,
@@ -98,10 +169,20 @@ int run(const Options& options) {
   if (!backend.notice().empty() && !options.quiet)
     std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
   timings.set_up = clock.lap();
-  timings.device = run_job(*job, backend, options.execution);
+  JobResult result = run_job(*job, backend, options.execution);
+  timings.device = result.times;
+  Outcome outcome{exit_done, std::move(result.comparisons), {}};
+  if (!options.update_golden.empty()) update_golden(*job, backend, options, outcome);
   timings.execute_and_write = clock.lap();
-  print_result(*job, options, backend.spec(), timings);
-  return exit_done;
+  const auto failed = [](const OutputComparison& output) {
+    return output.comparison.verdict() != Verdict::passed;
+  };
+  const bool differs =
+      std::any_of(outcome.comparisons.begin(), outcome.comparisons.end(), failed) ||
+      (!outcome.updated.empty() && options.update_golden != "accept");
+  outcome.exit_code = differs ? exit_different : exit_done;
+  print_result(*job, options, backend.spec(), timings, outcome);
+  return outcome.exit_code;
 }
 
 }  // namespace
@@ -117,19 +198,20 @@ Action add_run(CLI::App& command) {
       "An input's .npy file, NAME a tensor field such as InputTensor; - is standard input");
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "An output's .npy file; - is standard output");
+  add_named_file_option(command, "--expect", options->request.expected,
+                        "The golden .npy file to compare an output with; no -o is needed then");
+  options->tolerance.add_to(command);
+  command
+      .add_flag("--update-golden{write}", options->update_golden,
+                "Write a golden file that is missing or different and exit with 1; "
+                "--update-golden=accept exits with 0")
+      ->check(CLI::IsMember({"write", "accept"}));
   options->device.add_to(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  return [options] {
-    try {
-      return run(*options);
-    } catch (const Error& error) {
-      if (options->format != Format::json) throw;
-      return report({Diagnostic{.kind = error.kind(), .message = error.what()}}, Format::json);
-    }
-  };
+  return [options] { return report_errors(options->format, [&] { return run(*options); }); };
 }
 
 }  // namespace dmlop::app

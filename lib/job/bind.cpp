@@ -10,6 +10,7 @@ namespace dmlop {
 namespace {
 
 constexpr std::string_view standard_stream = "-";
+constexpr const char* expect_option = "--expect ";
 
 std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) {
   std::vector<std::string> names;
@@ -35,11 +36,15 @@ struct Source {
 
 class Binder {
  public:
-  Binder(const Description& description, FieldKind kind, Diagnostics& diagnostics)
+  /// Files named in the description's bindings and on the command line with `option`.
+  Binder(const Description& description, FieldKind kind, Diagnostics& diagnostics,
+         std::string option)
       : description_(description),
         kind_(kind),
         diagnostics_(diagnostics),
-        names_(tensor_names(*description.spec, kind)) {
+        names_(tensor_names(*description.spec, kind)),
+        option_(std::move(option)) {
+    if (option_ == expect_option) return;  // bindings name outputs, not what to expect
     for (const Binding& binding : description.bindings) {
       if (is_mine(binding.tensor)) {
         const bool is_path = !binding.path.empty();
@@ -83,10 +88,8 @@ class Binder {
 
   void require(const std::string& tensor) {
     if (is_named(tensor)) return;
-    const bool input = kind_ == FieldKind::input_tensor;
-    const std::string option = input ? "-i " : "-o ";
     usage("no file is given for " + tensor,
-          "add " + option + (names_.size() > 1 ? tensor + "=" : "") +
+          "add " + option_ + (names_.size() > 1 ? tensor + "=" : "") +
               "FILE.npy, or \"bindings\": {\"" + tensor + "\": \"FILE.npy\"} to the description");
   }
 
@@ -139,6 +142,7 @@ class Binder {
   FieldKind kind_;
   Diagnostics& diagnostics_;
   std::vector<std::string> names_;
+  std::string option_;  // "-i "
   std::map<std::string, Source> sources_;
   bool is_ambiguous_ = false;  // a file was given without a name where several are possible
 };
@@ -238,7 +242,7 @@ Diagnostic file_finding(const Description& description, const Source& source, co
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
                                     Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, FieldKind::input_tensor, diagnostics);
+  Binder binder(description, FieldKind::input_tensor, diagnostics, "-i ");
   binder.add(request.inputs);
   std::vector<BoundInput> inputs;
   int from_standard_input = request.description_path == standard_stream ? 1 : 0;
@@ -268,16 +272,16 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
 
 std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, FieldKind::output_tensor, diagnostics);
+  Binder binder(description, FieldKind::output_tensor, diagnostics, "-o ");
   binder.add(request.outputs);
   Diagnostics ignored;
-  Binder sources(description, FieldKind::input_tensor, ignored);
+  Binder sources(description, FieldKind::input_tensor, ignored, "-i ");
   sources.add(request.inputs);
   std::vector<BoundOutput> outputs;
   for (const std::string& tensor : binder.names()) {
     const Source* target = binder.find(tensor);
     if (target == nullptr) {
-      if (purpose == Purpose::run) binder.require(tensor);
+      if (purpose == Purpose::run && !request.outputs_may_be_dropped) binder.require(tensor);
       continue;
     }
     for (const std::string& input : sources.names()) {
@@ -292,6 +296,39 @@ std::vector<BoundOutput> bind_outputs(const Description& description, const JobR
     outputs.push_back({tensor, target->path});
   }
   return outputs;
+}
+
+std::vector<Expectation> bind_expected(const Description& description, const JobRequest& request,
+                                       const std::vector<BoundOutput>& outputs,
+                                       Diagnostics& diagnostics) {
+  Binder binder(description, FieldKind::output_tensor, diagnostics, expect_option);
+  binder.add(request.expected);
+  std::vector<Expectation> expected;
+  for (const std::string& tensor : binder.names()) {
+    const Source* source = binder.find(tensor);
+    if (source == nullptr) continue;
+    for (const BoundOutput& output : outputs) {
+      if (!is_same_file(output.path, source->path)) continue;
+      binder.usage(output.tensor + " would replace the golden file " + source->path,
+                   "write the output to another file, or use --update-golden");
+    }
+    Expectation expectation{tensor, source->path, std::nullopt,
+                            request.tolerance.value_or(Tolerance{})};
+    const bool is_missing =
+        request.expected_may_be_missing && !std::filesystem::exists(source->path);
+    try {
+      if (!is_missing) {
+        expectation.file = with_context("reading the golden file " + source->path,
+                                        [&] { return NpyFile::open(source->path); });
+      }
+      expected.push_back(std::move(expectation));
+    } catch (const Error& error) {
+      diagnostics.push_back(file_finding(description, *source, error));
+      if (!std::filesystem::exists(source->path))
+        diagnostics.back().suggestion = "create it with --update-golden";
+    }
+  }
+  return expected;
 }
 
 }  // namespace dmlop

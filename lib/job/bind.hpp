@@ -14,4 +14,11 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
 std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics);
 
+/// Opens the golden files of outputs. One that cannot be read is a finding, unless it does not
+/// exist and the request allows that; so is one that an output would replace. Tolerances are the
+/// request's.
+std::vector<Expectation> bind_expected(const Description& description, const JobRequest& request,
+                                       const std::vector<BoundOutput>& outputs,
+                                       Diagnostics& diagnostics);
+
 }  // namespace dmlop

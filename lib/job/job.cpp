@@ -42,15 +42,48 @@ std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
   auto description = read_description(request.description_path, read_text(request.description_path),
                                       request.feature_level, diagnostics);
   if (!description) return std::nullopt;
-  Job job{std::move(*description), {}, {}};
+  return prepare_job(std::move(*description), request, purpose, diagnostics);
+}
+
+std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
+                               Diagnostics& diagnostics) {
+  Job job{std::move(description), {}, {}, {}};
   job.inputs = bind_inputs(job.description, request, purpose, diagnostics);
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
+  job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   check_description(job.description, diagnostics);
+  for (Expectation& expectation : job.expected) {
+    const auto type = job.description.tensor(expectation.tensor).data_type;
+    if (!request.tolerance && type)
+      expectation.tolerance = job.description.spec->default_tolerance(*type);
+  }
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;
 }
 
-gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
+namespace {
+
+// Every operator here has one output.
+const std::string& output_name(const Job& job) {
+  const auto& fields = job.description.spec->fields;
+  const auto is_output = [](const FieldSpec& field) {
+    return field.kind == FieldKind::output_tensor;
+  };
+  return std::find_if(fields.begin(), fields.end(), is_output)->name;
+}
+
+const TensorDesc& output_desc(const Job& job) {
+  return job.description.tensor(output_name(job));
+}
+
+std::string output_header(const Job& job) {
+  const TensorDesc& desc = output_desc(job);
+  return npy_header_bytes(*desc.data_type, desc.sizes);
+}
+
+// Executes the plan of the job; every byte of its output reaches the sink.
+gpu::DispatchTimes execute(const Job& job, Backend& backend, const ExecutionOptions& options,
+                           const OutputSink& sink) {
   const Plan plan = make_plan(job.description);
   std::vector<NativeInput> natives;
   std::vector<std::span<const std::byte>> inputs;
@@ -59,18 +92,87 @@ gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOpti
     natives.emplace_back(input.file);
     inputs.push_back(natives.back().bytes());
   }
-  const BoundOutput& output = job.outputs.front();
-  const TensorDesc& desc = job.description.tensor(output.tensor);
-  const std::string header = npy_header_bytes(*desc.data_type, desc.sizes);
-  const std::uint64_t bytes = output_elements(plan) * output_element_size(plan);
-  OutputFile file(output.path, header.size() + bytes);
-  file.write_at(0, std::as_bytes(std::span(header)));
-  const auto times = backend.execute(plan, inputs, options,
-                                     [&](std::uint64_t offset, std::span<const std::byte> part) {
-                                       file.write_at(header.size() + offset, part);
-                                     });
-  file.commit();
-  return times;
+  return backend.execute(plan, inputs, options, sink);
+}
+
+/// The output as a .npy file that is being written.
+class NpyOutput {
+ public:
+  NpyOutput(const Job& job, const std::string& path)
+      : header_(output_header(job)), file_(path, header_.size() + output_bytes(job)) {
+    file_.write_at(0, std::as_bytes(std::span(header_)));
+  }
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+    file_.write_at(header_.size() + offset, bytes);
+  }
+  void commit() { file_.commit(); }
+
+  static std::uint64_t output_bytes(const Job& job) {
+    const TensorDesc& desc = output_desc(job);
+    return element_count(desc.sizes).value_or(0) * size_of(*desc.data_type);
+  }
+
+ private:
+  std::string header_;
+  OutputFile file_;
+};
+
+}  // namespace
+
+Verdict JobResult::verdict() const {
+  Verdict worst = Verdict::passed;
+  for (const OutputComparison& output : comparisons) {
+    const Verdict verdict = output.comparison.verdict();
+    if (worst == Verdict::passed || verdict == Verdict::failed) worst = verdict;
+  }
+  return worst;
+}
+
+JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
+  const TensorDesc& desc = output_desc(job);
+  std::optional<NpyOutput> output;
+  if (!job.outputs.empty()) output.emplace(job, job.outputs.front().path);
+  const Expectation* expectation = nullptr;
+  if (!job.expected.empty() && job.expected.front().file) expectation = &job.expected.front();
+  std::optional<Elements> expected;
+  std::optional<Comparator> comparator;
+  if (expectation != nullptr) {
+    expected.emplace(*expectation->file);
+    comparator.emplace(*expected, *desc.data_type, desc.sizes, expectation->tolerance);
+  }
+  JobResult result;
+  result.times =
+      execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
+        if (output) output->write_at(offset, part);
+        if (comparator) comparator->add(offset / size_of(*desc.data_type), part);
+      });
+  if (output) output->commit();
+  if (comparator) {
+    const std::uint64_t header_bytes = output_header(job).size();
+    const std::size_t size = size_of(*desc.data_type);
+    result.comparisons.push_back(
+        {expectation->tensor, expectation->path,
+         comparator->finish([&](std::uint64_t index) { return header_bytes + index * size; })});
+  }
+  return result;
+}
+
+void write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                    const std::string& path) {
+  NpyOutput output(job, path);
+  execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
+    output.write_at(offset, part);
+  });
+  output.commit();
+}
+
+std::vector<std::byte> output_in_memory(const Job& job, Backend& backend,
+                                        const ExecutionOptions& options) {
+  std::vector<std::byte> bytes(NpyOutput::output_bytes(job));
+  execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
+    std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  });
+  return bytes;
 }
 
 }  // namespace dmlop

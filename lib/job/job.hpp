@@ -1,5 +1,5 @@
-// A job: one OP.json with its files, from text to written .npy. Everything up to the plan is pure
-// but for reading the description and the .npy headers.
+// A job: one OP.json with its files, from text to written and compared .npy. Everything up to the
+// plan is pure but for reading the description and the .npy headers.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "compare/compare.hpp"
 #include "job/backend.hpp"
 #include "npy/npy.hpp"
 #include "ops/plan.hpp"
@@ -25,7 +26,11 @@ struct JobRequest {
   std::string description_path;  // "-" is standard input
   std::vector<NamedFile> inputs;
   std::vector<NamedFile> outputs;
-  std::optional<FeatureLevel> feature_level;  // wins over the description's
+  std::optional<FeatureLevel> feature_level = {};  // wins over the description's
+  std::vector<NamedFile> expected = {};            // golden files, by output
+  std::optional<Tolerance> tolerance = {};         // wins over the operator's default
+  bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
+  bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
 };
 
 struct BoundInput {
@@ -38,11 +43,20 @@ struct BoundOutput {
   std::string path;
 };
 
+/// A golden file that an output is compared with.
+struct Expectation {
+  std::string tensor;
+  std::string path;
+  std::optional<NpyFile> file;  // absent: it does not exist yet
+  Tolerance tolerance;
+};
+
 /// A request whose description is complete and checked.
 struct Job {
   Description description;
   std::vector<BoundInput> inputs;    // those that have a file, in the operator's order
   std::vector<BoundOutput> outputs;  // likewise
+  std::vector<Expectation> expected;
 };
 
 enum class Purpose { check, run };  // a run needs a file for every tensor
@@ -51,8 +65,34 @@ enum class Purpose { check, run };  // a run needs a file for every tensor
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics);
 
-/// Executes the job and writes its outputs, all or none.
-/// Errors: io_failed, run_failed, interrupted.
-gpu::DispatchTimes run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
+/// The same for a description that was read already.
+std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
+                               Diagnostics& diagnostics);
+
+struct OutputComparison {
+  std::string tensor;
+  std::string expected_path;
+  Comparison comparison;
+};
+
+struct JobResult {
+  gpu::DispatchTimes times;
+  std::vector<OutputComparison> comparisons;  // one for each golden file that exists
+
+  /// The worst of the comparisons; passed where there is none.
+  Verdict verdict() const;
+};
+
+/// Executes the job, writes its outputs, all or none, and compares them with the golden files while
+/// they are computed. Errors: io_failed, run_failed, interrupted.
+JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
+
+/// Executes the job and writes its output as the golden file `path`. Errors: as run_job.
+void write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                    const std::string& path);
+
+/// Executes the job into memory: the packed elements of its output. Errors: as run_job.
+std::vector<std::byte> output_in_memory(const Job& job, Backend& backend,
+                                        const ExecutionOptions& options);
 
 }  // namespace dmlop

@@ -102,7 +102,8 @@ std::string part_after(const std::string& text, std::string_view label) {
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   /// `strict` is `text` without the extensions, of the same length.
-  Builder(std::string_view strict, std::string_view text) : strict_(strict), text_(text) {}
+  Builder(std::string_view strict, std::string_view text, std::size_t value_limit)
+      : strict_(strict), text_(text), value_limit_(value_limit) {}
 
   Value root;
   std::string problem;         // set when parsing stopped
@@ -244,8 +245,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     value->kind = kind;
     value->begin = next_token();
     value->end = cursor_;
-    if (++value_count_ <= max_values) return value;
-    problem = "more than " + std::to_string(max_values) + " values; this is no op description";
+    if (++value_count_ <= value_limit_) return value;
+    problem = "more than " + std::to_string(value_limit_) + " values; this is no op description";
     problem_at = value->begin;
     return nullptr;
   }
@@ -281,6 +282,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::string_view text_;
   std::size_t cursor_ = 0;
   std::size_t last_begin_ = 0;  // where the token before the cursor begins
+  std::size_t value_limit_;
   std::size_t value_count_ = 0;
   std::vector<Value*> open_;  // from the root to the innermost open value
   std::vector<std::set<std::string>> keys_;
@@ -327,10 +329,9 @@ std::string describe(const Value& value) {
   return "";
 }
 
-std::optional<Document> Document::parse(std::string file, std::string text,
-                                        Diagnostics& diagnostics) {
+std::optional<Document> Document::parse(Source source, std::string text, Diagnostics& diagnostics) {
   Document document;
-  document.file_ = std::move(file);
+  document.source_ = std::move(source);
   document.text_ = std::move(text);
   if (document.refuse_as_text(diagnostics) || !document.build(diagnostics)) return std::nullopt;
   return document;
@@ -363,7 +364,7 @@ bool Document::build(Diagnostics& diagnostics) {
     diagnostics.push_back(at_offset(*comment, "this /* comment never ends; close it with */"));
     return false;
   }
-  Builder builder(strict, text_);
+  Builder builder(strict, text_, source_.max_values);
   if (!nlohmann::json::sax_parse(strict, &builder)) {
     const bool empty = std::all_of(strict.begin(), strict.end(), is_space);
     diagnostics.push_back(at_offset(
@@ -391,18 +392,24 @@ Diagnostic Document::at(const Member& member, std::string message) const {
   return at_offset(member.begin, std::move(message));
 }
 
+std::uint32_t Document::line_of(const Value& value) const {
+  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(value.begin);
+  return source_.first_line + static_cast<std::uint32_t>(std::count(text_.begin(), end, '\n'));
+}
+
 std::string_view Document::source(const Value& value) const {
   return std::string_view(text_).substr(value.begin, value.end - value.begin);
 }
 
 Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   Diagnostic diagnostic;
-  diagnostic.file = file_;
+  diagnostic.file = source_.file;
   const std::string_view before = std::string_view(text_).substr(0, offset);
   const std::size_t line_begin =
       before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const bool has_mark = line_begin == 0 && before.starts_with(byte_order_mark);
-  diagnostic.line = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
+  diagnostic.line = source_.first_line +
+                    static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
   diagnostic.column =
       static_cast<std::uint32_t>(character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
   diagnostic.pointer = pointer_to(offset);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.hpp"
@@ -45,15 +46,27 @@ inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t max_depth = 64;
 inline constexpr std::size_t max_values = 1'000'000;
 
+/// Where a text comes from, and how many values it may have.
+struct Source {
+  std::string file;
+  std::uint32_t first_line = 1;  // of the text in its file
+  std::size_t max_values = json::max_values;
+};
+
 class Document {
  public:
   /// Parses `text`; on a syntax error adds a finding with position and what was expected, and
   /// returns nothing. A key given twice is a finding, too; its first value counts.
+  static std::optional<Document> parse(Source source, std::string text, Diagnostics& diagnostics);
   static std::optional<Document> parse(std::string file, std::string text,
-                                       Diagnostics& diagnostics);
+                                       Diagnostics& diagnostics) {
+    return parse(Source{std::move(file)}, std::move(text), diagnostics);
+  }
 
   const Value& root() const { return root_; }
-  const std::string& file() const { return file_; }
+  const std::string& file() const { return source_.file; }
+  /// The line of the file in which `value` begins.
+  std::uint32_t line_of(const Value& value) const;
 
   /// A finding that points at `value` (a part of this document).
   Diagnostic at(const Value& value, std::string message) const;
@@ -69,7 +82,7 @@ class Document {
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::string pointer_to(std::size_t offset) const;
 
-  std::string file_;
+  Source source_;
   std::string text_;
   Value root_;
 };

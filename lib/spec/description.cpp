@@ -116,14 +116,17 @@ class TensorReader {
 
 class DescriptionReader {
  public:
-  DescriptionReader(Description& description, json::Document document, Diagnostics& diagnostics)
-      : description_(description), diagnostics_(diagnostics) {
-    description_.document_ = std::make_shared<const json::Document>(std::move(document));
+  DescriptionReader(Description& description, std::shared_ptr<const json::Document> document,
+                    std::shared_ptr<const json::Value> root, const std::vector<std::string>& beside,
+                    Diagnostics& diagnostics)
+      : description_(description), beside_(beside), diagnostics_(diagnostics) {
+    description_.document_ = std::move(document);
+    description_.root_ = std::move(root);
     reader_.emplace(*description_.document_, diagnostics_);
   }
 
   bool read(std::optional<FeatureLevel> level) {
-    const json::Value& root = description_.document().root();
+    const json::Value& root = description_.root();
     if (root.kind != Kind::object) {
       reader_->expected(root, "the description", "an object with \"type\" and \"desc\"");
       return false;
@@ -209,6 +212,7 @@ class DescriptionReader {
     std::vector<std::string> known{"type",    "Type",           "desc",
                                    "Desc",    "bindings",       "featureLevel",
                                    "$schema", "dmlCompileType", "executionFlags"};
+    known.insert(known.end(), beside_.begin(), beside_.end());
     std::vector<std::string> fields = description_.spec->field_names();
     if (inline_fields) {
       known.insert(known.end(), fields.begin(), fields.end());
@@ -326,6 +330,7 @@ class DescriptionReader {
   }
 
   Description& description_;
+  const std::vector<std::string>& beside_;
   Diagnostics& diagnostics_;
   std::optional<FieldReader> reader_;
   std::vector<std::string> meant_;  // fields that unknown ones were probably meant to be
@@ -336,8 +341,18 @@ std::optional<Description> read_description(std::string file, std::string text,
                                             Diagnostics& diagnostics) {
   auto document = json::Document::parse(std::move(file), std::move(text), diagnostics);
   if (!document) return std::nullopt;
+  auto shared = std::make_shared<const json::Document>(std::move(*document));
+  std::shared_ptr<const json::Value> root(shared, &shared->root());
+  return read_description(std::move(shared), std::move(root), {}, level, diagnostics);
+}
+
+std::optional<Description> read_description(std::shared_ptr<const json::Document> document,
+                                            std::shared_ptr<const json::Value> root,
+                                            const std::vector<std::string>& beside,
+                                            std::optional<FeatureLevel> level,
+                                            Diagnostics& diagnostics) {
   Description description;
-  DescriptionReader reader(description, std::move(*document), diagnostics);
+  DescriptionReader reader(description, std::move(document), std::move(root), beside, diagnostics);
   if (!reader.read(level)) return std::nullopt;
   return description;
 }

@@ -54,6 +54,7 @@ class Description {
 
   const std::string& file() const { return document_->file(); }
   const json::Document& document() const { return *document_; }
+  const json::Value& root() const { return *root_; }
   const json::Value& fields_object() const { return *fields_object_; }
 
   Field* find(std::string_view name);
@@ -74,6 +75,7 @@ class Description {
  private:
   friend class DescriptionReader;
   std::shared_ptr<const json::Document> document_;
+  std::shared_ptr<const json::Value> root_;
   const json::Value* fields_object_ = nullptr;
 };
 
@@ -82,6 +84,14 @@ class Description {
 /// `diagnostics`; returns nothing when no operator could be made out at all. An operator of
 /// DirectML.h without a spec is a finding of kind `unavailable`.
 std::optional<Description> read_description(std::string file, std::string text,
+                                            std::optional<FeatureLevel> level,
+                                            Diagnostics& diagnostics);
+
+/// The same for a description that is part of a document, such as a job of a batch. `root` holds
+/// values of the document; fields named in `beside` may stand beside the description's own.
+std::optional<Description> read_description(std::shared_ptr<const json::Document> document,
+                                            std::shared_ptr<const json::Value> root,
+                                            const std::vector<std::string>& beside,
                                             std::optional<FeatureLevel> level,
                                             Diagnostics& diagnostics);
 

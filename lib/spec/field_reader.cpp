@@ -151,6 +151,22 @@ std::vector<std::size_t> FieldReader::names_of(const json::Value& value, const s
   return found;
 }
 
+std::optional<double> FieldReader::nonnegative(const json::Value& value, const std::string& name) {
+  double number = 0;
+  const char* end = value.text.data() + value.text.size();
+  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
+  const bool is_number = value.kind == json::Value::Kind::number && error == std::errc{};
+  if (is_number && stop == end && number >= 0) return number;
+  expected(value, name, "a number that is not negative, such as 1e-5");
+  return std::nullopt;
+}
+
+std::optional<bool> FieldReader::boolean(const json::Value& value, const std::string& name) {
+  if (value.kind == json::Value::Kind::boolean) return value.boolean;
+  expected(value, name, "true or false");
+  return std::nullopt;
+}
+
 std::optional<std::string> FieldReader::string(const json::Value& value, const std::string& name) {
   if (value.kind == json::Value::Kind::string) return value.text;
   expected(value, name, "a string");

@@ -35,6 +35,9 @@ class FieldReader {
   std::vector<std::size_t> names_of(const json::Value& value, const std::string& name,
                                     const std::vector<std::string>& names,
                                     const std::string& prefix);
+  /// A finite number that is not negative, as a double.
+  std::optional<double> nonnegative(const json::Value& value, const std::string& name);
+  std::optional<bool> boolean(const json::Value& value, const std::string& name);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
   /// Adds a finding for every member whose name is not in `known`. Returns the known names that

@@ -57,7 +57,8 @@ class SpecReader {
   explicit SpecReader(const Json& json) : json_(json) {}
 
   OperatorSpec read() {
-    allow_only(json_, {"name", "summary", "source", "fields", "rules", "support", "example"},
+    allow_only(json_,
+               {"name", "summary", "source", "fields", "rules", "support", "tolerances", "example"},
                "an operator");
     spec_.name = json_.at("name").get<std::string>().substr(operator_prefix.size());
     spec_.summary = json_.at("summary");
@@ -74,6 +75,7 @@ class SpecReader {
     }
     for (const Json& rule : json_.at("rules")) spec_.rules.push_back(formula(rule));
     for (const Json& row : json_.at("support")) read_support(row);
+    read_tolerances(json_.value("tolerances", Json::object()));
     spec_.example = json_.at("example").dump(2);
     return std::move(spec_);
   }
@@ -111,6 +113,19 @@ class SpecReader {
       fail("support rows of " + spec_.name + " must start with the newest level");
     }
     spec_.support.push_back(std::move(row));
+  }
+
+  void read_tolerances(const Json& json) {
+    for (const auto& [name, values] : json.items()) {
+      const auto type = data_type_named(name);
+      if (!type) fail("unknown type " + name);
+      allow_only(values, {"rtol", "atol", "ulp"}, "a tolerance");
+      Tolerance tolerance{.origin = "default of " + spec_.name + " for " + name};
+      if (values.contains("rtol")) tolerance.rtol = values.at("rtol");
+      if (values.contains("atol")) tolerance.atol = values.at("atol");
+      if (values.contains("ulp")) tolerance.ulp = values.at("ulp");
+      spec_.tolerances.emplace(*type, std::move(tolerance));
+    }
   }
 
   Formula formula(const std::string& text) const {
@@ -189,6 +204,12 @@ const SupportRow* OperatorSpec::support_at(std::string_view tensor, FeatureLevel
     if (covers && row.from <= level) return &row;
   }
   return nullptr;
+}
+
+Tolerance OperatorSpec::default_tolerance(DataType type) const {
+  const auto found = tolerances.find(type);
+  if (found != tolerances.end()) return found->second;
+  return {.origin = "default of " + name};
 }
 
 const std::vector<std::string>& specified_operators() {

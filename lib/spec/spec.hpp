@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "spec/feature_level.hpp"
 #include "spec/formula.hpp"
 #include "tensor/data_type.hpp"
+#include "tensor/tolerance.hpp"
 
 namespace dmlop {
 
@@ -55,13 +57,16 @@ struct OperatorSpec {
   FeatureLevel introduced;
   std::vector<FieldSpec> fields;
   std::vector<Formula> rules;
-  std::vector<SupportRow> support;  // newest level first
-  std::string example;              // the description's fields, as JSON text
+  std::vector<SupportRow> support;           // newest level first
+  std::string example;                       // the description's fields, as JSON text
+  std::map<DataType, Tolerance> tolerances;  // of results, where they may differ in the last bits
 
   const FieldSpec* find_field(std::string_view field) const;
   std::vector<std::string> field_names() const;
   /// The row that holds for a tensor at a level: the one with the highest from-level <= level.
   const SupportRow* support_at(std::string_view tensor, FeatureLevel level) const;
+  /// How far a result may be from an expected one unless the user says otherwise.
+  Tolerance default_tolerance(DataType type) const;
 };
 
 struct EnumValue {

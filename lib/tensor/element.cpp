@@ -7,41 +7,10 @@
 #include <type_traits>
 
 #include "tensor/half.hpp"
+#include "tensor/visit_type.hpp"
 
 namespace dmlop {
 namespace {
-
-struct Half {};
-
-// Calls `action` with a value of the C++ type that stands for `type`.
-template <typename Action>
-decltype(auto) visit_type(DataType type, Action&& action) {
-  switch (type) {
-    case DataType::Float32:
-      return action(float{});
-    case DataType::Float16:
-      return action(Half{});
-    case DataType::UInt32:
-      return action(std::uint32_t{});
-    case DataType::UInt16:
-      return action(std::uint16_t{});
-    case DataType::UInt8:
-      return action(std::uint8_t{});
-    case DataType::Int32:
-      return action(std::int32_t{});
-    case DataType::Int16:
-      return action(std::int16_t{});
-    case DataType::Int8:
-      return action(std::int8_t{});
-    case DataType::Float64:
-      return action(double{});
-    case DataType::UInt64:
-      return action(std::uint64_t{});
-    case DataType::Int64:
-      break;
-  }
-  return action(std::int64_t{});
-}
 
 template <typename T>
 T load(const std::byte* bytes) {

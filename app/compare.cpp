@@ -1,0 +1,91 @@
+// dmlop compare: two .npy files, element by element.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.hpp"
+#include "command.hpp"
+#include "compare/comparison_json.hpp"
+#include "compare/comparison_text.hpp"
+#include "compare/picture.hpp"
+#include "exit_codes.hpp"
+#include "tolerance_options.hpp"
+
+namespace dmlop::app {
+namespace {
+
+struct Options {
+  std::string actual;
+  std::string expected;
+  ToleranceOptions tolerance;
+  std::string heatmap;
+  Format format = Format::text;
+  bool quiet = false;
+};
+
+NpyFile open_file(const std::string& path) {
+  return with_context("reading " + path, [&] { return NpyFile::open(path); });
+}
+
+void write_heatmap(const Options& options, const Elements& actual, const Elements& expected) {
+  const Png png = error_picture(actual, expected, options.tolerance.tolerance.nan_equals_nan);
+  OutputFile file(options.heatmap, png.size());
+  file.write_at(0, png);
+  file.commit();
+}
+
+void print(const Options& options, const Comparison& comparison) {
+  const Verdict verdict = comparison.verdict();
+  const bool passed = verdict == Verdict::passed;
+  if (options.format == Format::json) {
+    nlohmann::ordered_json json{{"status", passed ? "done" : "different"},
+                                {"exitCode", static_cast<int>(passed ? exit_done : exit_different)},
+                                {"actual", options.actual},
+                                {"expected", options.expected}};
+    json.update(to_json(comparison));
+    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  } else if (!options.quiet) {
+    std::printf("%s: %s: %s\n%s", std::string(name_of(verdict)).c_str(), options.actual.c_str(),
+                comparison.summary().c_str(), to_text(comparison).c_str());
+  }
+}
+
+int compare_files(const Options& options) {
+  const NpyFile actual = open_file(options.actual);
+  const NpyFile expected = open_file(options.expected);
+  stop_jobs_gently();
+  Tolerance tolerance = options.tolerance.tolerance;
+  tolerance.origin = options.tolerance.given() ? "command line" : "default";
+  const Elements actual_elements(actual);
+  const Elements expected_elements(expected);
+  const Comparison comparison =
+      compare(actual_elements, expected_elements, tolerance, hardware_threads());
+  if (!options.heatmap.empty()) {
+    if (!comparison.unlike.empty() || comparison.elements == 0)
+      throw Error(ErrorKind::invalid_input,
+                  "--heatmap needs tensors of the same type and sizes: " + comparison.summary());
+    write_heatmap(options, actual_elements, expected_elements);
+  }
+  print(options, comparison);
+  return comparison.verdict() == Verdict::passed ? exit_done : exit_different;
+}
+
+}  // namespace
+
+Action add_compare(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  command.add_option("ACTUAL.npy", options->actual, "What was computed; - is standard input")
+      ->required();
+  command.add_option("EXPECTED.npy", options->expected, "What it should be")->required();
+  options->tolerance.add_to(command);
+  command
+      .add_option("--heatmap", options->heatmap,
+                  "Write a picture of the differences over the last two axes, as PNG")
+      ->type_name("FILE");
+  add_format_option(command, options->format);
+  command.add_flag("-q,--quiet", options->quiet, "Print nothing; the exit code tells");
+  return
+      [options] { return report_errors(options->format, [&] { return compare_files(*options); }); };
+}
+
+}  // namespace dmlop::app

@@ -1,0 +1,21 @@
+// The options that say how far elements may be from the expected ones.
+#pragma once
+
+#include "command.hpp"
+#include "tensor/tolerance.hpp"
+
+namespace dmlop::app {
+
+struct ToleranceOptions {
+  Tolerance tolerance;
+
+  /// Declares --rtol, --atol, --ulp, --nan and --allow-trivial.
+  void add_to(CLI::App& command);
+  /// Whether any of them was given; call after parsing.
+  bool given() const;
+
+ private:
+  std::vector<const CLI::Option*> options_;
+};
+
+}  // namespace dmlop::app

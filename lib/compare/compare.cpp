@@ -1,0 +1,390 @@
+#include "compare/compare.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "tensor/half.hpp"
+#include "tensor/visit_type.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::size_t listed_max = 5;
+
+// Elements are looked at one by one only in blocks that are not equal as a whole.
+constexpr std::uint64_t block_elements = 4096;
+
+template <typename T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename T>
+constexpr bool is_floating = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
+
+template <typename T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+template <typename T>
+double value_of(T element) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return half_to_float(element.bits);
+  } else {
+    return static_cast<double>(element);
+  }
+}
+
+template <typename T>
+bool is_nan(T element) {
+  if constexpr (is_floating<T>) {
+    return std::isnan(value_of(element));
+  } else {
+    return false;
+  }
+}
+
+// |a - b| of integers, which their own type may not hold.
+template <typename T>
+std::uint64_t distance(T a, T b) {
+  return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
+               : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
+}
+
+// Neighbouring floating-point numbers become neighbouring integers; both zeros become 0.
+template <typename T>
+std::int64_t ordered(T element) {
+  using Bits = BitsOf<T>;
+  const Bits bits = std::bit_cast<Bits>(element);
+  constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
+  const auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~sign));
+  return (bits & sign) != 0 ? -magnitude : magnitude;
+}
+
+template <typename T>
+Deviation deviation_of(T actual, T expected, bool nan_equals_nan) {
+  if constexpr (is_floating<T>) {
+    const bool both_nan = is_nan(actual) && is_nan(expected);
+    if (both_nan && nan_equals_nan) return {};
+    if (is_nan(actual) || is_nan(expected)) return {.comparable = false};
+    const double a = value_of(actual);
+    const double e = value_of(expected);
+    if (a == e) return {};
+    const double absolute = std::abs(a - e);
+    return {true, absolute, absolute / std::abs(e), distance(ordered(actual), ordered(expected))};
+  } else {
+    const std::uint64_t difference = distance(actual, expected);
+    if (difference == 0) return {};
+    const auto absolute = static_cast<double>(difference);
+    return {true, absolute, absolute / std::abs(value_of(expected)), difference};
+  }
+}
+
+// |actual - expected| <= atol + rtol * |expected|. Integers are compared exactly. An infinity is
+// near to itself only.
+template <typename T>
+bool is_near(const Deviation& deviation, T expected, double rtol, double atol) {
+  const double relative_part = rtol == 0 ? 0 : rtol * std::abs(value_of(expected));
+  const double allowed = atol + relative_part;
+  if constexpr (is_floating<T>) {
+    return std::isfinite(deviation.absolute) && deviation.absolute <= allowed;
+  } else {
+    return allowed >= 0x1p64 || deviation.ulp <= static_cast<std::uint64_t>(allowed);
+  }
+}
+
+// The smallest rtol, beside no atol, with which the element passes; nothing where there is none.
+template <typename T>
+std::optional<double> smallest_rtol(const Deviation& deviation, T expected) {
+  double rtol = deviation.relative;
+  while (std::isfinite(rtol) && std::isfinite(deviation.absolute)) {
+    if (is_near(deviation, expected, rtol, 0)) return rtol;
+    rtol = std::nextafter(rtol, std::numeric_limits<double>::infinity());
+  }
+  return std::nullopt;
+}
+
+template <typename Number>
+void raise_to(std::optional<Number>& maximum, std::optional<Number> other) {
+  if (!other) maximum.reset();
+  if (maximum && *other > *maximum) maximum = other;
+}
+
+void raise_to(SmallestTolerances& to, const SmallestTolerances& other) {
+  raise_to(to.rtol, other.rtol);
+  raise_to(to.atol, other.atol);
+  raise_to(to.ulp, other.ulp);
+}
+
+std::size_t histogram_place(std::uint64_t ulp) {
+  return ulp == 0 ? 0 : static_cast<std::size_t>(std::bit_width(ulp - 1)) + 1;
+}
+
+// Keeps the first `listed_max` of the differences in the order given.
+template <typename Before>
+void keep_foremost(std::vector<ElementDifference>& kept, const ElementDifference& difference,
+                   Before before) {
+  if (kept.size() == listed_max && !before(difference, kept.back())) return;
+  kept.insert(std::upper_bound(kept.begin(), kept.end(), difference, before), difference);
+  if (kept.size() > listed_max) kept.pop_back();
+}
+
+bool is_earlier(const ElementDifference& a, const ElementDifference& b) {
+  return a.index < b.index;
+}
+
+// By what the tolerance measures: ULP, unless rtol or atol were given.
+struct IsWorse {
+  bool by_ulp;
+  bool operator()(const ElementDifference& a, const ElementDifference& b) const {
+    if (a.deviation.comparable != b.deviation.comparable) return !a.deviation.comparable;
+    if (by_ulp && a.deviation.ulp != b.deviation.ulp) return a.deviation.ulp > b.deviation.ulp;
+    if (!by_ulp && a.deviation.absolute != b.deviation.absolute)
+      return a.deviation.absolute > b.deviation.absolute;
+    return a.index < b.index;
+  }
+};
+
+std::string tensor_text(DataType type, const Sizes& sizes) {
+  return std::string(name_of(type)) + " " + list_of(sizes);
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t whole) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3g%%",
+                100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text.data();
+}
+
+}  // namespace
+
+/// What one call of add() finds, before it is added to the rest.
+template <typename T>
+class Comparator::Range {
+ public:
+  Range(const Tolerance& tolerance, std::span<const std::byte> first_expected)
+      : tolerance_(tolerance), first_expected_(first_expected) {
+    found.tolerance = tolerance;
+  }
+
+  void compare(std::uint64_t first, std::span<const std::byte> actual,
+               std::span<const std::byte> expected) {
+    for (std::size_t at = 0; at < actual.size(); at += block_elements * sizeof(T)) {
+      const std::size_t bytes = std::min(block_elements * sizeof(T), actual.size() - at);
+      const std::uint64_t begin = first + at / sizeof(T);
+      look_for_content(actual.subspan(at, bytes), expected.subspan(at, bytes));
+      const bool same = std::memcmp(actual.data() + at, expected.data() + at, bytes) == 0;
+      if (same && tolerance_.nan_equals_nan) {
+        found.histogram[0] += bytes / sizeof(T);
+      } else {
+        compare_block(begin, actual.subspan(at, bytes), expected.subspan(at, bytes));
+      }
+    }
+  }
+
+  Comparison found;
+  bool some_number = false;
+  bool some_nonzero = false;
+  bool expected_varies = false;
+
+ private:
+  // Signs that there is something to compare; most tensors show them in their first elements.
+  void look_for_content(std::span<const std::byte> actual, std::span<const std::byte> expected) {
+    for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
+      if (some_number && some_nonzero && expected_varies) return;
+      const T element = load<T>(actual.data() + at);
+      some_number = some_number || !is_nan(element);
+      some_nonzero = some_nonzero || value_of(element) != 0;
+      expected_varies = expected_varies ||
+                        std::memcmp(expected.data() + at, first_expected_.data(), sizeof(T)) != 0;
+    }
+  }
+
+  void compare_block(std::uint64_t first, std::span<const std::byte> actual,
+                     std::span<const std::byte> expected) {
+    for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
+      const T a = load<T>(actual.data() + at);
+      const T e = load<T>(expected.data() + at);
+      const bool same = std::memcmp(&a, &e, sizeof(T)) == 0;
+      if (same && (tolerance_.nan_equals_nan || !is_nan(a))) {
+        ++found.histogram[0];
+      } else {
+        note(first + at / sizeof(T), a, e);
+      }
+    }
+  }
+
+  void note(std::uint64_t index, T actual, T expected) {
+    ElementDifference difference{.index = index};
+    std::memcpy(difference.actual.data(), &actual, sizeof(T));
+    std::memcpy(difference.expected.data(), &expected, sizeof(T));
+    const Deviation deviation = deviation_of(actual, expected, tolerance_.nan_equals_nan);
+    difference.deviation = deviation;
+    keep_foremost(found.worst, difference, IsWorse{!tolerance_.rtol && !tolerance_.atol});
+    if (deviation.comparable) {
+      ++found.histogram[histogram_place(deviation.ulp)];
+      measure(deviation, expected);
+    } else {
+      ++found.nan_mismatches;
+      found.smallest = {std::nullopt, std::nullopt, std::nullopt};
+    }
+    if (passes(deviation, expected)) return;
+    ++found.mismatches;
+    keep_foremost(found.first, difference, is_earlier);
+  }
+
+  bool passes(const Deviation& deviation, T expected) const {
+    if (!deviation.comparable || tolerance_.is_bitwise()) return false;
+    if (tolerance_.ulp && deviation.ulp <= *tolerance_.ulp) return true;
+    if (!tolerance_.rtol && !tolerance_.atol) return false;
+    return is_near(deviation, expected, tolerance_.rtol.value_or(0), tolerance_.atol.value_or(0));
+  }
+
+  void measure(const Deviation& deviation, T expected) {
+    SmallestTolerances& smallest = found.smallest;
+    raise_to(smallest.ulp, std::optional(deviation.ulp));
+    const bool finite = std::isfinite(deviation.absolute);
+    raise_to(smallest.atol, finite ? std::optional(deviation.absolute) : std::nullopt);
+    if (smallest.rtol && deviation.relative >= *smallest.rtol)
+      raise_to(smallest.rtol, smallest_rtol(deviation, expected));
+  }
+
+  const Tolerance& tolerance_;
+  std::span<const std::byte> first_expected_;
+};
+
+Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes,
+                       Tolerance tolerance)
+    : expected_(expected) {
+  result_.tolerance = std::move(tolerance);
+  result_.data_type = data_type;
+  result_.sizes = std::move(sizes);
+  if (data_type != expected.data_type() || result_.sizes != expected.sizes()) {
+    result_.unlike = tensor_text(data_type, result_.sizes) + " instead of " +
+                     tensor_text(expected.data_type(), expected.sizes());
+    result_.smallest = {std::nullopt, std::nullopt, std::nullopt};
+    return;
+  }
+  result_.elements = expected.count();
+  if (expected.count() == 0) return;
+  std::vector<std::byte> scratch;
+  const auto element = expected.read(0, 1, scratch);
+  std::copy(element.begin(), element.end(), first_expected_.begin());
+}
+
+void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
+  if (!result_.unlike.empty()) return;
+  visit_type(result_.data_type, [&]<typename T>(T) {
+    Range<T> range(result_.tolerance, first_expected_);
+    // In pieces, as a file in another order is put into C order in memory.
+    constexpr std::uint64_t piece = 64 * block_elements;
+    std::vector<std::byte> scratch;
+    const std::uint64_t count = actual.size() / sizeof(T);
+    for (std::uint64_t at = 0; at < count; at += piece) {
+      const std::uint64_t elements = std::min(piece, count - at);
+      range.compare(first + at, actual.subspan(at * sizeof(T), elements * sizeof(T)),
+                    expected_.read(first + at, elements, scratch));
+    }
+    const std::scoped_lock lock(mutex_);
+    some_number_ = some_number_ || range.some_number;
+    some_nonzero_ = some_nonzero_ || range.some_nonzero;
+    expected_varies_ = expected_varies_ || range.expected_varies;
+    result_.mismatches += range.found.mismatches;
+    result_.nan_mismatches += range.found.nan_mismatches;
+    raise_to(result_.smallest, range.found.smallest);
+    for (std::size_t i = 0; i < result_.histogram.size(); ++i)
+      result_.histogram[i] += range.found.histogram[i];
+    const IsWorse is_worse{!result_.tolerance.rtol && !result_.tolerance.atol};
+    for (const auto& difference : range.found.first)
+      keep_foremost(result_.first, difference, is_earlier);
+    for (const auto& difference : range.found.worst)
+      keep_foremost(result_.worst, difference, is_worse);
+  });
+}
+
+Comparison Comparator::finish(const std::function<std::uint64_t(std::uint64_t)>& byte_offset) {
+  result_.all_nan = result_.elements > 0 && !some_number_;
+  result_.all_zero = result_.elements > 0 && !some_nonzero_ && expected_varies_;
+  for (auto* list : {&result_.first, &result_.worst}) {
+    for (ElementDifference& difference : *list)
+      difference.byte_offset = byte_offset(difference.index);
+  }
+  return std::move(result_);
+}
+
+Comparison compare(const Elements& actual, const Elements& expected, const Tolerance& tolerance,
+                   unsigned threads) {
+  Comparator comparator(expected, actual.data_type(), actual.sizes(), tolerance);
+  constexpr std::uint64_t part = std::uint64_t{1} << 18;
+  const bool alike =
+      actual.data_type() == expected.data_type() && actual.sizes() == expected.sizes();
+  const std::uint64_t parts = alike ? (actual.count() + part - 1) / part : 0;
+  parallel_for(threads, parts, [&](unsigned, std::uint64_t i) {
+    std::vector<std::byte> scratch;
+    const std::uint64_t count = std::min(part, actual.count() - i * part);
+    comparator.add(i * part, actual.read(i * part, count, scratch));
+  });
+  return comparator.finish([&](std::uint64_t index) { return actual.byte_offset(index); });
+}
+
+Verdict Comparison::verdict() const {
+  if (!unlike.empty() || mismatches > 0) return Verdict::failed;
+  const bool trivial = elements == 0 || all_nan || all_zero;
+  return trivial && !tolerance.allow_trivial ? Verdict::mistrusted : Verdict::passed;
+}
+
+std::string Comparison::summary() const {
+  if (!unlike.empty()) return unlike;
+  if (elements == 0) return "nothing was compared: the tensor has no elements";
+  std::string text;
+  if (mismatches > 0) {
+    text = std::to_string(mismatches) + " of " + counted(elements, "element") +
+           (mismatches == 1 ? " differs (" : " differ (") + percent_text(mismatches, elements) +
+           ")";
+  } else {
+    text = counted(elements, "element") + " agree" + (elements == 1 ? "s" : "");
+  }
+  if (all_nan) text += "; every element is NaN";
+  if (all_zero) text += "; every element is 0, and the expected ones are not all the same";
+  return text;
+}
+
+Deviation deviation_of(DataType data_type, const std::byte* actual, const std::byte* expected,
+                       bool nan_equals_nan) {
+  return visit_type(data_type, [&]<typename T>(T) {
+    return deviation_of(load<T>(actual), load<T>(expected), nan_equals_nan);
+  });
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed:
+      return "PASSED";
+    case Verdict::failed:
+      return "FAILED";
+    case Verdict::mistrusted:
+      break;
+  }
+  return "MISTRUSTED";
+}
+
+std::string ulp_range_text(std::size_t place) {
+  if (place < 3) return std::to_string(place);
+  const auto low = (std::uint64_t{1} << (place - 2)) + 1;
+  const auto high =
+      place - 1 < 64 ? std::uint64_t{1} << (place - 1) : std::numeric_limits<std::uint64_t>::max();
+  return std::to_string(low) + ".." + std::to_string(high);
+}
+
+}  // namespace dmlop

@@ -1,0 +1,113 @@
+#include "compare/comparison_text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string rounded(double number) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", number);
+  return text.data();
+}
+
+Row row_of(const Comparison& comparison, const ElementDifference& difference) {
+  const Deviation& deviation = difference.deviation;
+  const auto number = [&](const std::string& text) { return deviation.comparable ? text : "-"; };
+  return {list_of(indices_of(difference.index, comparison.sizes)),
+          std::to_string(difference.byte_offset),
+          value_text(comparison, difference.actual),
+          bits_text(comparison, difference.actual),
+          value_text(comparison, difference.expected),
+          bits_text(comparison, difference.expected),
+          number(rounded(deviation.absolute)),
+          number(rounded(deviation.relative)),
+          number(std::to_string(deviation.ulp))};
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = "   ";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += " " + row[i] + std::string(widths[i] - row[i].size() + 1, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string elements_text(const Comparison& comparison, const std::string& title,
+                          const std::vector<ElementDifference>& differences) {
+  if (differences.empty()) return "";
+  std::vector<Row> rows{
+      {"index", "byte", "actual", "bits", "expected", "bits", "absolute", "relative", "ULP"}};
+  for (const auto& difference : differences) rows.push_back(row_of(comparison, difference));
+  return "  " + title + ":\n" + table(rows);
+}
+
+std::string histogram_text(const Comparison& comparison) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < comparison.histogram.size(); ++i) {
+    if (comparison.histogram[i] == 0) continue;
+    parts.push_back(ulp_range_text(i) + ": " + std::to_string(comparison.histogram[i]));
+  }
+  if (comparison.nan_mismatches > 0)
+    parts.push_back("NaN: " + std::to_string(comparison.nan_mismatches));
+  return "  elements by ULP: " + join(parts) + "\n";
+}
+
+}  // namespace
+
+std::string value_text(const Comparison& comparison, const std::array<std::byte, 8>& element) {
+  return element_text(comparison.data_type, element.data());
+}
+
+std::string bits_text(const Comparison& comparison, const std::array<std::byte, 8>& element) {
+  std::uint64_t bits = 0;
+  const std::size_t size = size_of(comparison.data_type);
+  std::memcpy(&bits, element.data(), size);
+  std::array<char, 24> text;
+  std::snprintf(text.data(), text.size(), "0x%0*llx", static_cast<int>(2 * size),
+                static_cast<unsigned long long>(bits));
+  return text.data();
+}
+
+std::string smallest_tolerances_text(const SmallestTolerances& smallest) {
+  std::vector<std::string> parts;
+  if (smallest.rtol) parts.push_back("--rtol " + shortest_text(*smallest.rtol));
+  if (smallest.atol) parts.push_back("--atol " + shortest_text(*smallest.atol));
+  if (smallest.ulp) parts.push_back("--ulp " + std::to_string(*smallest.ulp));
+  if (parts.size() < 2) return join(parts);
+  const std::string last = parts.back();
+  parts.pop_back();
+  return join(parts) + " or " + last;
+}
+
+std::string to_text(const Comparison& comparison) {
+  std::string text = "  tolerance: " + to_text(comparison.tolerance);
+  if (!comparison.tolerance.origin.empty()) text += " (" + comparison.tolerance.origin + ")";
+  text += "\n";
+  if (!comparison.unlike.empty()) return text;
+  if (comparison.worst.empty() && comparison.mismatches == 0) return text;
+  text += elements_text(comparison, "first mismatches", comparison.first);
+  text += elements_text(comparison, "largest differences", comparison.worst);
+  text += histogram_text(comparison);
+  if (comparison.mismatches == 0) return text;
+  const std::string would_pass = smallest_tolerances_text(comparison.smallest);
+  return text +
+         (would_pass.empty() ? "  no tolerance would pass" : "  would pass with " + would_pass) +
+         "\n";
+}
+
+}  // namespace dmlop

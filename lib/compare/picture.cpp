@@ -1,0 +1,197 @@
+#include "compare/picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/text.hpp"
+#include "tensor/element.hpp"
+#include "tensor/visit_type.hpp"
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBI_WRITE_NO_STDIO
+#define STB_IMAGE_WRITE_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace dmlop {
+namespace {
+
+constexpr std::uint64_t max_side = 1024;
+constexpr std::uint64_t least_side = 256;  // smaller planes are enlarged so that pixels can be seen
+
+using Colour = std::array<unsigned char, 3>;
+constexpr Colour nan_colour{255, 0, 255};
+
+// Dark blue over green to yellow; equal steps look equal. The points between are interpolated.
+constexpr std::array<Colour, 6> ramp{{{{13, 8, 60}},
+                                      {{62, 50, 130}},
+                                      {{40, 115, 142}},
+                                      {{32, 163, 134}},
+                                      {{148, 216, 64}},
+                                      {{253, 231, 37}}}};
+
+Colour colour_at(double share) {
+  if (std::isnan(share)) return nan_colour;
+  const double at = std::clamp(share, 0.0, 1.0) * (ramp.size() - 1);
+  const auto low = std::min<std::size_t>(static_cast<std::size_t>(at), ramp.size() - 2);
+  const double part = at - static_cast<double>(low);
+  Colour colour{};
+  for (std::size_t i = 0; i < colour.size(); ++i) {
+    colour[i] =
+        static_cast<unsigned char>(ramp[low][i] * (1 - part) + ramp[low + 1][i] * part + 0.5);
+  }
+  return colour;
+}
+
+/// Values over the last two axes, reduced to at most max_side a side. NaN: not comparable.
+class Plane {
+ public:
+  explicit Plane(const Sizes& sizes)
+      : width_(sizes.empty() ? 1 : sizes.back()),
+        height_(sizes.size() < 2 ? 1 : sizes[sizes.size() - 2]),
+        block_((std::max(width_, height_) + max_side - 1) / max_side),
+        columns_((width_ + block_ - 1) / block_),
+        rows_((height_ + block_ - 1) / block_),
+        values_(columns_ * rows_, -std::numeric_limits<double>::infinity()) {}
+
+  std::uint64_t elements() const { return width_ * height_; }
+
+  /// Keeps the larger of the value and what is at its place; NaN counts as the largest.
+  void raise(std::uint64_t element, double value) {
+    const std::uint64_t place = element % elements();
+    double& kept = values_[place / width_ / block_ * columns_ + place % width_ / block_];
+    if (std::isnan(value) || value > kept) kept = value;
+  }
+
+  double highest() const {
+    return extreme([](double a, double b) { return a > b; });
+  }
+  double lowest() const {
+    return extreme([](double a, double b) { return a < b; });
+  }
+
+  /// The darkest colour for `low` and below, the brightest for `high` and above.
+  Png picture(double low, double high) const {
+    const std::uint64_t scale = std::max<std::uint64_t>(1, least_side / std::max(columns_, rows_));
+    const std::uint64_t width = columns_ * scale;
+    std::vector<unsigned char> pixels;
+    pixels.reserve(width * rows_ * scale * 3);
+    for (std::uint64_t y = 0; y < rows_ * scale; ++y) {
+      for (std::uint64_t x = 0; x < width; ++x) {
+        const double value = values_[y / scale * columns_ + x / scale];
+        const Colour colour = colour_at(high > low ? (value - low) / (high - low) : value * 0);
+        pixels.insert(pixels.end(), colour.begin(), colour.end());
+      }
+    }
+    Png png;
+    const auto append = [](void* to, void* data, int size) {
+      const auto* bytes = static_cast<const std::byte*>(data);
+      static_cast<Png*>(to)->insert(static_cast<Png*>(to)->end(), bytes, bytes + size);
+    };
+    stbi_write_png_to_func(append, &png, static_cast<int>(width), static_cast<int>(rows_ * scale),
+                           3, pixels.data(), static_cast<int>(width * 3));
+    return png;
+  }
+
+ private:
+  template <typename Better>
+  double extreme(Better better) const {
+    double found = std::numeric_limits<double>::quiet_NaN();
+    for (const double value : values_) {
+      if (std::isfinite(value) && (std::isnan(found) || better(value, found))) found = value;
+    }
+    return std::isnan(found) ? 0 : found;
+  }
+
+  std::uint64_t width_, height_;
+  std::uint64_t block_;  // elements a side that share a pixel
+  std::uint64_t columns_, rows_;
+  std::vector<double> values_;
+};
+
+// Calls action(index, actual bytes, expected bytes) for elements [begin, end).
+template <typename Action>
+void for_each_pair(const Elements& actual, const Elements& expected, std::uint64_t begin,
+                   std::uint64_t end, Action action) {
+  constexpr std::uint64_t piece = 1 << 16;
+  const std::size_t size = size_of(actual.data_type());
+  std::vector<std::byte> actual_scratch, expected_scratch;
+  for (std::uint64_t first = begin; first < end; first += piece) {
+    const std::uint64_t count = std::min(piece, end - first);
+    const auto a = actual.read(first, count, actual_scratch);
+    const auto e = expected.read(first, count, expected_scratch);
+    for (std::uint64_t k = 0; k < count; ++k)
+      action(first + k, a.data() + k * size, e.data() + k * size);
+  }
+}
+
+// The height of a difference in the picture: log2(1 + ULP), NaN where it cannot be measured.
+class Difference {
+ public:
+  Difference(DataType data_type, bool nan_equals_nan)
+      : data_type_(data_type), nan_equals_nan_(nan_equals_nan) {}
+
+  double operator()(const std::byte* actual, const std::byte* expected) {
+    const Deviation deviation = deviation_of(data_type_, actual, expected, nan_equals_nan_);
+    if (!deviation.comparable) return std::numeric_limits<double>::quiet_NaN();
+    largest_ = std::max(largest_, deviation.ulp);
+    return std::log2(1 + static_cast<double>(deviation.ulp));
+  }
+
+  std::uint64_t largest() const { return largest_; }
+
+ private:
+  DataType data_type_;
+  bool nan_equals_nan_;
+  std::uint64_t largest_ = 0;
+};
+
+std::string plane_text(std::uint64_t index, const Sizes& sizes) {
+  const auto indices = indices_of(index, sizes);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    parts.push_back(i + 2 < indices.size() ? std::to_string(indices[i]) : ":");
+  return "[" + join(parts) + "]";
+}
+
+}  // namespace
+
+Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan) {
+  Plane plane(actual.sizes());
+  Difference difference(actual.data_type(), nan_equals_nan);
+  for_each_pair(actual, expected, 0, actual.count(),
+                [&](std::uint64_t index, const std::byte* a, const std::byte* e) {
+                  plane.raise(index, difference(a, e));
+                });
+  return plane.picture(0, plane.highest());
+}
+
+PlanePictures plane_pictures(const Elements& actual, const Elements& expected, std::uint64_t index,
+                             bool nan_equals_nan) {
+  const DataType type = actual.data_type();
+  Plane actual_plane(actual.sizes()), expected_plane(actual.sizes()), errors(actual.sizes());
+  Difference difference(type, nan_equals_nan);
+  const std::uint64_t begin = index / errors.elements() * errors.elements();
+  for_each_pair(actual, expected, begin, begin + errors.elements(),
+                [&](std::uint64_t at, const std::byte* a, const std::byte* e) {
+                  actual_plane.raise(at, element_value(type, a));
+                  expected_plane.raise(at, element_value(type, e));
+                  errors.raise(at, difference(a, e));
+                });
+  const double low = std::min(actual_plane.lowest(), expected_plane.lowest());
+  const double high = std::max(actual_plane.highest(), expected_plane.highest());
+  return {plane_text(index, actual.sizes()),
+          actual_plane.picture(low, high),
+          expected_plane.picture(low, high),
+          errors.picture(0, errors.highest()),
+          shortest_text(low),
+          shortest_text(high),
+          std::to_string(difference.largest()) + " ULP"};
+}
+
+}  // namespace dmlop

@@ -1,0 +1,47 @@
+// A tensor's elements in C order and native byte order, wherever they are: in memory, or in a .npy
+// file of any order. For those who read element by element; backends read files as they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "npy/npy.hpp"
+#include "tensor/layout.hpp"
+
+namespace dmlop {
+
+class Elements {
+ public:
+  /// The file must outlive this.
+  explicit Elements(const NpyFile& file);
+  /// Packed elements in memory, which must outlive this.
+  Elements(DataType data_type, Sizes sizes, std::span<const std::byte> bytes);
+
+  DataType data_type() const { return data_type_; }
+  const Sizes& sizes() const { return sizes_; }
+  std::uint64_t count() const { return count_; }
+
+  /// The bytes of elements [first, first + count): the source's own, or put into `scratch`.
+  std::span<const std::byte> read(std::uint64_t first, std::uint64_t count,
+                                  std::vector<std::byte>& scratch) const;
+  /// Where the element stands, in bytes from the beginning of the file (or of the memory).
+  std::uint64_t byte_offset(std::uint64_t index) const;
+
+ private:
+  std::uint64_t position(std::uint64_t index) const;
+
+  DataType data_type_;
+  Sizes sizes_;
+  std::uint64_t count_;
+  std::span<const std::byte> bytes_;
+  std::uint64_t data_offset_ = 0;
+  bool swapped_ = false;
+  bool fortran_order_ = false;
+};
+
+/// The index of element `index` (C order) in each dimension.
+std::vector<std::uint64_t> indices_of(std::uint64_t index, std::span<const std::uint64_t> sizes);
+
+}  // namespace dmlop

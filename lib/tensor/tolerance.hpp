@@ -1,0 +1,31 @@
+// How far an element may be from the expected one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dmlop {
+
+/// An element passes when any given criterion allows it:
+///   |actual - expected| <= atol + rtol * |expected|   (one that is not given counts as 0)
+///   at most `ulp` representable values away           (integers: |actual - expected| <= ulp)
+/// With no criterion given, elements must be equal bit for bit.
+struct Tolerance {
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  std::optional<std::uint64_t> ulp;
+  bool nan_equals_nan = true;  // bit for bit: only if their bits are equal
+  bool allow_trivial = false;  // an actual tensor that is all NaN, all zero or empty may pass
+  std::string origin;          // where it comes from: "--ulp", "default of LP_POOLING for FLOAT32"
+
+  bool is_bitwise() const { return !rtol && !atol && !ulp; }
+};
+
+/// "bit for bit", "4 ULP", "rtol 1e-05, atol 1e-08 or 4 ULP".
+std::string to_text(const Tolerance& tolerance);
+
+/// The shortest text that reads back as `number`.
+std::string shortest_text(double number);
+
+}  // namespace dmlop
