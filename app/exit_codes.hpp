@@ -45,6 +45,7 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::unavailable:
       return exit_unavailable;
     case ErrorKind::run_failed:
+    case ErrorKind::device_lost:
       return exit_run_failed;
     case ErrorKind::io_failed:
       return exit_io_failed;

@@ -14,6 +14,7 @@ enum class ErrorKind {
   invalid_input,  // a JSON file, description or .npy file is wrong
   unavailable,    // valid, but this build or this machine cannot do it
   run_failed,     // the device or the computation failed
+  device_lost,    // the device failed and will run nothing more
   io_failed,      // a file could not be read or written
   interrupted,    // the user or the system asked to stop
 };

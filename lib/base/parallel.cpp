@@ -3,22 +3,119 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace dmlop {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
+
+/// When the work of a thread has to end, and how long it was given.
+struct End {
+  Clock::time_point when = Clock::time_point::max();
+  double seconds = 0;
+};
+thread_local End thread_end;
+
+constexpr int unlimited = std::numeric_limits<int>::max();
+std::atomic<int> spare_threads{unlimited};
+
+bool take_spare_thread() {
+  int spare = spare_threads.load(std::memory_order_relaxed);
+  while (spare != unlimited && spare > 0) {
+    if (spare_threads.compare_exchange_weak(spare, spare - 1)) return true;
+  }
+  return spare == unlimited;
+}
+
+void give_spare_thread() {
+  int spare = spare_threads.load(std::memory_order_relaxed);
+  while (spare != unlimited && !spare_threads.compare_exchange_weak(spare, spare + 1)) {
+  }
+}
+
+/// One parallel_for: its indices, its threads and its first failure.
+class Loop {
+ public:
+  Loop(unsigned threads, std::uint64_t count,
+       const std::function<void(unsigned, std::uint64_t)>& action)
+      : workers_(static_cast<unsigned>(std::min<std::uint64_t>(std::max(1U, threads), count))),
+        count_(count),
+        action_(action) {}
+
+  void run() {
+    work(0);
+    helpers_.clear();  // joins
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void work(unsigned worker) {
+    try {
+      while (!failed_) {
+        const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+        if (index >= count_) return;
+        check_for_stop();
+        if (worker == 0) start_helpers(index);
+        action_(worker, index);
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
+  }
+
+  // As many as there is work and room for; more when threads become free later.
+  void start_helpers(std::uint64_t index) {
+    while (helpers_.size() + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
+      const auto worker = static_cast<unsigned>(helpers_.size() + 1);
+      helpers_.emplace_back([this, worker, end = thread_end] {
+        thread_end = end;
+        work(worker);
+        give_spare_thread();
+      });
+    }
+  }
+
+  unsigned workers_;
+  std::uint64_t count_;
+  const std::function<void(unsigned, std::uint64_t)>& action_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;
+  std::mutex mutex_;
+  std::vector<std::jthread> helpers_;
+};
 
 }  // namespace
 
 unsigned hardware_threads() {
   return std::max(1U, std::thread::hardware_concurrency());
+}
+
+SpareThreads::SpareThreads(unsigned count) {
+  spare_threads = static_cast<int>(count);
+}
+
+SpareThreads::~SpareThreads() {
+  spare_threads = unlimited;
+}
+
+void SpareThreads::add_one() {
+  give_spare_thread();
+}
+
+void SpareThreads::remove_one() {
+  --spare_threads;  // below zero until a helper ends
 }
 
 void request_interruption() noexcept {
@@ -29,33 +126,26 @@ bool interruption_requested() noexcept {
   return interrupted.load(std::memory_order_relaxed);
 }
 
+Deadline::Deadline(std::optional<double> seconds) {
+  if (!seconds) return;
+  const auto span = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::min(*seconds, 1e9)));
+  thread_end = {Clock::now() + span, *seconds};
+}
+
+Deadline::~Deadline() {
+  thread_end = {};
+}
+
+void check_for_stop() {
+  if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+  if (thread_end.when == Clock::time_point::max() || Clock::now() < thread_end.when) return;
+  throw Error(ErrorKind::run_failed, "stopped after " + rounded(thread_end.seconds) + " s");
+}
+
 void parallel_for(unsigned threads, std::uint64_t count,
                   const std::function<void(unsigned, std::uint64_t)>& action) {
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> failed{false};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto work = [&](unsigned worker) {
-    try {
-      while (!failed) {
-        const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
-        if (index >= count) return;
-        if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
-        action(worker, index);
-      }
-    } catch (...) {
-      const std::scoped_lock lock(mutex);
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    const auto workers =
-        static_cast<unsigned>(std::min<std::uint64_t>(std::max(1U, threads), count));
-    for (unsigned worker = 1; worker < workers; ++worker) helpers.emplace_back(work, worker);
-    work(0);
-  }
-  if (failure) std::rethrow_exception(failure);
+  Loop(threads, count, action).run();
 }
 
 }  // namespace dmlop

@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include <array>
+#include <cstdio>
 #include <numeric>
 
 namespace dmlop {
@@ -71,6 +73,85 @@ std::string printable(std::string_view text) {
     }
   }
   return shown;
+}
+
+std::string rounded(double number) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", number);
+  return text.data();
+}
+
+namespace {
+
+// The set that starts `pattern`, "[...]", and whether it has `c`; no length where it is not closed.
+struct SetMatch {
+  std::size_t length = 0;
+  bool matches = false;
+};
+
+SetMatch match_set(std::string_view pattern, char c) {
+  std::size_t at = 1;
+  const bool negated = at < pattern.size() && pattern[at] == '!';
+  if (negated) ++at;
+  const std::size_t first = at;
+  bool found = false;
+  for (; at < pattern.size() && (pattern[at] != ']' || at == first); ++at) {
+    const bool is_range =
+        at + 2 < pattern.size() && pattern[at + 1] == '-' && pattern[at + 2] != ']';
+    found = found || (is_range ? pattern[at] <= c && c <= pattern[at + 2] : pattern[at] == c);
+    if (is_range) at += 2;
+  }
+  if (at >= pattern.size()) return {};
+  return {at + 1, found != negated};
+}
+
+}  // namespace
+
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  // On a mismatch the last * takes one character more.
+  std::size_t t = 0, p = 0, star = std::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    const SetMatch set = p < pattern.size() && pattern[p] == '['
+                             ? match_set(pattern.substr(p), text[t])
+                             : SetMatch{};
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (set.length != 0 && set.matches) {
+      p += set.length;
+      ++t;
+    } else if (set.length == 0 && p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::string literal_pattern(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    const bool special = c == '*' || c == '?' || c == '[';
+    pattern += special ? std::string("[") + c + "]" : std::string(1, c);
+  }
+  return pattern;
+}
+
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view safe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos)
+    return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace dmlop

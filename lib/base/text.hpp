@@ -27,6 +27,19 @@ std::string join(const Range& parts, std::string_view separator = ", ") {
   return text;
 }
 
+/// A number for reading: four significant digits.
+std::string rounded(double number);
+
+/// Whether `text` matches a shell pattern as a whole: * any text, ? one character, [abc], [a-z] and
+/// [!a] one of a set. A bracket that is not closed stands for itself.
+bool matches_pattern(std::string_view text, std::string_view pattern);
+
+/// The pattern that matches `text` and nothing else.
+std::string literal_pattern(std::string_view text);
+
+/// The word as a POSIX shell reads it back: quoted where it must be.
+std::string shell_quoted(std::string_view text);
+
 /// "1 value", "2 values".
 std::string counted(std::uint64_t count, std::string_view noun);
 

@@ -31,6 +31,9 @@ class Executor {
   bool execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
+  /// Waits for what a failed execute() left running and forgets it.
+  void reset() { lanes_.clear(); }
+
  private:
   Device& device_;
   std::vector<std::unique_ptr<Lane>> lanes_;

@@ -32,6 +32,10 @@ void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads,
   });
 }
 
+unsigned threads_of(const ExecutionOptions& options) {
+  return options.threads != 0 ? options.threads : hardware_threads();
+}
+
 }  // namespace
 
 Backend::Backend() = default;
@@ -50,14 +54,33 @@ std::string Backend::spec() const {
   return gpu_ ? gpu_->device->info().spec() : "cpu";
 }
 
+std::string Backend::kind() const {
+  return gpu_ ? gpu_->device->info().name : "cpu";
+}
+
 gpu::DispatchTimes Backend::execute(const Plan& plan,
                                     std::span<const std::span<const std::byte>> inputs,
                                     const ExecutionOptions& options, const OutputSink& sink) {
-  const unsigned threads = options.threads != 0 ? options.threads : hardware_threads();
+  bool done = false;
   gpu::DispatchTimes times;
-  const bool done = gpu_ && gpu_->executor.execute(
-                                plan, inputs, {threads, options.device_memory_bytes}, sink, times);
-  if (!done) execute_on_cpu(plan, inputs, threads, sink);
+  if (gpu_) times = execute_on_gpu(plan, inputs, options, sink, done);
+  if (!done) execute_on_cpu(plan, inputs, threads_of(options), sink);
+  return times;
+}
+
+gpu::DispatchTimes Backend::execute_on_gpu(const Plan& plan,
+                                           std::span<const std::span<const std::byte>> inputs,
+                                           const ExecutionOptions& options, const OutputSink& sink,
+                                           bool& done) {
+  const std::scoped_lock turn(gpu_->turn);
+  gpu::DispatchTimes times;
+  try {
+    done = gpu_->executor.execute(plan, inputs, {threads_of(options), options.device_memory_bytes},
+                                  sink, times);
+  } catch (...) {
+    gpu_->executor.reset();  // the next plan must not meet this one's dispatches
+    throw;
+  }
   return times;
 }
 

@@ -32,13 +32,15 @@ class Backend {
 
   /// "cpu", or the GPU's spec such as "vulkan:0".
   std::string spec() const;
+  /// What kind of device it is, whatever its number: "cpu", or a GPU's name.
+  std::string kind() const;
   /// One line for the user when the choice needs saying; else "".
   const std::string& notice() const { return notice_; }
   bool is_gpu() const { return gpu_ != nullptr; }
 
   /// Executes a plan; every byte of the output reaches the sink exactly once. What a GPU cannot
   /// hold in tiles is computed on the CPU. Errors: run_failed, interrupted, and what the sink
-  /// throws.
+  /// throws. Several threads may call it; they take turns on a GPU.
   gpu::DispatchTimes execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                              const ExecutionOptions& options, const OutputSink& sink);
 
@@ -47,6 +49,11 @@ class Backend {
   Gpu* gpu() { return gpu_.get(); }
 
  private:
+  gpu::DispatchTimes execute_on_gpu(const Plan& plan,
+                                    std::span<const std::span<const std::byte>> inputs,
+                                    const ExecutionOptions& options, const OutputSink& sink,
+                                    bool& done);
+
   std::unique_ptr<Gpu> gpu_;
   std::string notice_;
 };

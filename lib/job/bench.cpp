@@ -134,7 +134,7 @@ std::vector<double> measure(const BenchOptions& options, double warm_up_seconds,
   std::vector<double> seconds;
   const auto start = Clock::now();
   while (seconds.size() < options.min_runs || seconds_since(start) < options.min_seconds) {
-    if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+    check_for_stop();
     seconds.push_back(run());
   }
   std::sort(seconds.begin(), seconds.end());

@@ -20,14 +20,6 @@ std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) 
   return names;
 }
 
-// A path in a description is relative to its file.
-std::string resolved(const Description& description, const std::string& path) {
-  if (path == standard_stream || description.file() == standard_stream) return path;
-  const std::filesystem::path given(path);
-  if (given.is_absolute()) return path;
-  return (std::filesystem::path(description.file()).parent_path() / given).string();
-}
-
 /// A file for one tensor, and where it was named: in the description or on the command line.
 struct Source {
   std::string path;  // "": named in a way that has its own finding
@@ -48,7 +40,7 @@ class Binder {
     for (const Binding& binding : description.bindings) {
       if (is_mine(binding.tensor)) {
         const bool is_path = !binding.path.empty();
-        sources_[binding.tensor] = {is_path ? resolved(description, binding.path) : "",
+        sources_[binding.tensor] = {is_path ? path_beside(description.file(), binding.path) : "",
                                     binding.written};
       }
     }
@@ -239,6 +231,13 @@ Diagnostic file_finding(const Description& description, const Source& source, co
 }
 
 }  // namespace
+
+std::string path_beside(const std::string& file, const std::string& path) {
+  if (path == standard_stream || file == standard_stream) return path;
+  const std::filesystem::path given(path);
+  if (given.is_absolute()) return path;
+  return (std::filesystem::path(file).parent_path() / given).string();
+}
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
                                     Purpose purpose, Diagnostics& diagnostics) {

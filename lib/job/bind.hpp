@@ -5,6 +5,10 @@
 
 namespace dmlop {
 
+/// A path that is written in `file` and relative to it; "-" and what stands in "-" stay as they
+/// are.
+std::string path_beside(const std::string& file, const std::string& path);
+
 /// Opens the input files, completes the description's inputs from their headers and adds a finding
 /// for each disagreement, unknown name and file that cannot be read.
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,

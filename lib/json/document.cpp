@@ -333,6 +333,8 @@ std::optional<Document> Document::parse(Source source, std::string text, Diagnos
   Document document;
   document.source_ = std::move(source);
   document.text_ = std::move(text);
+  for (std::size_t at = 0; (at = document.text_.find('\n', at)) != std::string::npos; ++at)
+    document.line_ends_.push_back(at);
   if (document.refuse_as_text(diagnostics) || !document.build(diagnostics)) return std::nullopt;
   return document;
 }
@@ -393,8 +395,13 @@ Diagnostic Document::at(const Member& member, std::string message) const {
 }
 
 std::uint32_t Document::line_of(const Value& value) const {
-  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(value.begin);
-  return source_.first_line + static_cast<std::uint32_t>(std::count(text_.begin(), end, '\n'));
+  return source_.first_line + static_cast<std::uint32_t>(line_index(value.begin));
+}
+
+// How many lines end before the offset.
+std::size_t Document::line_index(std::size_t offset) const {
+  const auto after = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset);
+  return static_cast<std::size_t>(after - line_ends_.begin());
 }
 
 std::string_view Document::source(const Value& value) const {
@@ -405,11 +412,10 @@ Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   Diagnostic diagnostic;
   diagnostic.file = source_.file;
   const std::string_view before = std::string_view(text_).substr(0, offset);
-  const std::size_t line_begin =
-      before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::size_t line = line_index(offset);
+  const std::size_t line_begin = line == 0 ? 0 : line_ends_[line - 1] + 1;
   const bool has_mark = line_begin == 0 && before.starts_with(byte_order_mark);
-  diagnostic.line = source_.first_line +
-                    static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
+  diagnostic.line = source_.first_line + static_cast<std::uint32_t>(line);
   diagnostic.column =
       static_cast<std::uint32_t>(character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
   diagnostic.pointer = pointer_to(offset);
@@ -430,11 +436,13 @@ std::string Document::pointer_to(std::size_t offset) const {
         break;
       }
     }
-    for (std::size_t i = 0; next == nullptr && i < value->items.size(); ++i) {
-      if (offset >= value->items[i].begin && offset < value->items[i].end) {
-        pointer += "/" + std::to_string(i);
-        next = &value->items[i];
-      }
+    // Items stand in the order of the text.
+    const auto ends_after = [](std::size_t at, const Value& item) { return at < item.end; };
+    const auto& items = value->items;
+    const auto item = std::upper_bound(items.begin(), items.end(), offset, ends_after);
+    if (next == nullptr && item != items.end() && offset >= item->begin) {
+      pointer += "/" + std::to_string(item - items.begin());
+      next = &*item;
     }
     if (next == nullptr) return pointer;
     value = next;

@@ -80,10 +80,12 @@ class Document {
   bool refuse_as_text(Diagnostics& diagnostics) const;
   bool build(Diagnostics& diagnostics);
   Diagnostic at_offset(std::size_t offset, std::string message) const;
+  std::size_t line_index(std::size_t offset) const;
   std::string pointer_to(std::size_t offset) const;
 
   Source source_;
   std::string text_;
+  std::vector<std::size_t> line_ends_;  // where the newlines are
   Value root_;
 };
 

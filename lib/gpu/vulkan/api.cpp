@@ -32,7 +32,10 @@ std::string name_of(VkResult result) {
 }  // namespace
 
 void check(VkResult result, const std::string& doing) {
-  if (result != VK_SUCCESS) throw Error(ErrorKind::run_failed, doing + ": " + name_of(result));
+  if (result == VK_SUCCESS) return;
+  const bool lost = result == VK_ERROR_DEVICE_LOST;
+  throw Error(lost ? ErrorKind::device_lost : ErrorKind::run_failed,
+              doing + ": " + name_of(result));
 }
 
 }  // namespace dmlop::gpu::vulkan

@@ -244,7 +244,7 @@ class VulkanLane : public Lane {
     VkResult result = VK_TIMEOUT;
     for (std::uint64_t waited = 0; result == VK_TIMEOUT && waited < timeout_seconds * 1'000'000'000;
          waited += step) {
-      if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+      check_for_stop();
       result = vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, step);
     }
     busy_ = result == VK_TIMEOUT;

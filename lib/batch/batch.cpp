@@ -1,0 +1,186 @@
+#include "batch/batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "batch/digest.hpp"
+#include "batch/job_runner.hpp"
+
+namespace dmlop {
+namespace {
+
+/// Jobs on their way from the manifest to the workers; holds as many as keep them busy.
+class JobQueue {
+ public:
+  explicit JobQueue(std::size_t capacity) : capacity_(capacity) {}
+
+  void push(BatchJob job) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return jobs_.size() < capacity_; });
+    jobs_.push_back(std::move(job));
+    changed_.notify_all();
+  }
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  /// The next job; nothing when the queue is closed and empty. A thread that waits is spare.
+  std::optional<BatchJob> pop(SpareThreads& spare) {
+    std::unique_lock lock(mutex_);
+    if (jobs_.empty()) {
+      spare.add_one();
+      changed_.wait(lock, [&] { return !jobs_.empty() || closed_; });
+      if (jobs_.empty()) return std::nullopt;
+      spare.remove_one();
+    }
+    BatchJob job = std::move(jobs_.front());
+    jobs_.pop_front();
+    changed_.notify_all();
+    return job;
+  }
+
+ private:
+  std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<BatchJob> jobs_;
+  bool closed_ = false;
+};
+
+/// Ids that were used, with the line of their first use.
+class UsedIds {
+ public:
+  void check(BatchJob& job) {
+    if (!job.has_own_id) return;
+    const auto [entry, is_new] = lines_.try_emplace(short_digest(job.id), job.line);
+    if (is_new) return;
+    job.findings.push_back({.file = job.document ? job.document->file() : "",
+                            .line = job.line,
+                            .column = 1,
+                            .message = "the id \"" + job.id + "\" is used before, on line " +
+                                       std::to_string(entry->second),
+                            .suggestion = "give every job an id of its own"});
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> lines_;
+};
+
+class BatchRun {
+ public:
+  BatchRun(Backend& backend, const BatchOptions& options,
+           const std::function<void(const BatchResult&)>& finished)
+      : options_(options),
+        finished_(finished),
+        runner_(backend, options),
+        queue_(64 + 4 * std::size_t{options.workers}),
+        spare_(std::max(options.workers, threads_of(options)) - options.workers) {
+    summary.device = backend.spec();
+  }
+
+  void run(Manifest& manifest) {
+    std::exception_ptr failure;
+    {
+      std::vector<std::jthread> workers;
+      for (unsigned i = 0; i < options_.workers; ++i) workers.emplace_back([this] { work(); });
+      try {
+        read(manifest);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::interrupted) failure = std::current_exception();
+      }
+      queue_.close();
+    }
+    if (interruption_requested()) summary.interrupted = "interrupted";
+    if (runner_.device_lost()) {
+      summary.interrupted = device_lost_reason;
+      summary.exit_code = worse_exit_code(summary.exit_code, 5);
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  BatchSummary summary;
+
+ private:
+  static constexpr const char* device_lost_reason = "the device was lost";
+
+  static unsigned threads_of(const BatchOptions& options) {
+    return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
+  }
+
+  void read(Manifest& manifest) {
+    UsedIds ids;
+    while (auto job = manifest.next()) {
+      if (!options_.selection.selects(*job)) continue;
+      ids.check(*job);
+      queue_.push(std::move(*job));
+    }
+  }
+
+  void work() {
+    while (auto job = queue_.pop(spare_)) {
+      const std::string reason = stop_reason();
+      const BatchResult result =
+          reason.empty() ? runner_.run(std::move(*job)) : runner_.not_run(*job, reason);
+      finish(result);
+    }
+  }
+
+  std::string stop_reason() {
+    if (interruption_requested()) return "interrupted";
+    if (runner_.device_lost()) return device_lost_reason;
+    const bool too_many = options_.max_failures != 0 && failures_ >= options_.max_failures;
+    return too_many ? "the batch stopped after " + counted(options_.max_failures, "failure") : "";
+  }
+
+  void finish(const BatchResult& result) {
+    const std::scoped_lock lock(mutex_);
+    if (!is_good(result.status)) ++failures_;
+    summary.add(result);
+    finished_(result);
+  }
+
+  const BatchOptions& options_;
+  const std::function<void(const BatchResult&)>& finished_;
+  JobRunner runner_;
+  JobQueue queue_;
+  SpareThreads spare_;
+  std::mutex mutex_;
+  std::atomic<std::uint64_t> failures_{0};
+};
+
+}  // namespace
+
+bool Selection::selects(const BatchJob& job) const {
+  if (shard_count > 1 && short_digest(job.id) % shard_count != shard_index) return false;
+  const auto matches = [&](const std::string& pattern) { return matches_pattern(job.id, pattern); };
+  if (!filters.empty() && std::none_of(filters.begin(), filters.end(), matches)) return false;
+  const auto has_tag = [&](const std::string& tag) {
+    return std::find(job.tags.begin(), job.tags.end(), tag) != job.tags.end();
+  };
+  return tags.empty() || std::any_of(tags.begin(), tags.end(), has_tag);
+}
+
+BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
+                       const std::function<void(const BatchResult&)>& finished) {
+  const auto start = std::chrono::steady_clock::now();
+  BatchRun run(backend, options, finished);
+  run.run(manifest);
+  BatchSummary summary = std::move(run.summary);
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.selection.shard_count > 1) {
+    summary.shard = std::to_string(options.selection.shard_index) + "/" +
+                    std::to_string(options.selection.shard_count);
+  }
+  return summary;
+}
+
+}  // namespace dmlop

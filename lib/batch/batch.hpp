@@ -1,0 +1,50 @@
+// Runs the jobs of a batch in one process: side by side, on one device that is opened once.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "batch/manifest.hpp"
+#include "batch/result.hpp"
+#include "job/backend.hpp"
+
+namespace dmlop {
+
+/// Which jobs are run. Every job belongs to exactly one of `count` shards, by its id.
+struct Selection {
+  std::uint64_t shard_index = 0;
+  std::uint64_t shard_count = 1;
+  std::vector<std::string> filters;  // shell patterns; an id that matches any is selected
+  std::vector<std::string> tags;     // a job with any of them is selected
+
+  bool selects(const BatchJob& job) const;
+};
+
+/// Results of an earlier run by id, as records.
+using EarlierRecords = std::unordered_map<std::string, std::string>;
+
+struct BatchOptions {
+  unsigned workers = 1;  // jobs that run side by side
+  ExecutionOptions execution;
+  Selection selection;
+  std::optional<FeatureLevel> feature_level;
+  std::optional<double> timeout_seconds;  // for each job
+  std::uint64_t max_failures = 0;         // the batch stops after so many; 0: never
+  std::string output_folder;              // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
+  std::string version;                    // of the program
+  std::string repeat_command;             // "dmlop batch jobs.json --cpu"; what repeats is added
+  bool keep_records = false;
+  bool keep_pictures = false;
+  EarlierRecords earlier;  // to resume from
+};
+
+/// Runs all selected jobs. `finished` receives each result, one at a time, in the order in which
+/// they end. Jobs that the batch does not come to are NOT_RUN. Errors: io_failed when the manifest
+/// cannot be read on.
+BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
+                       const std::function<void(const BatchResult&)>& finished);
+
+}  // namespace dmlop

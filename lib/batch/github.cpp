@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "batch/reports.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::size_t annotations_max = 10;  // as many as GitHub shows for a step
+constexpr std::size_t rows_max = 50;
+
+// Workflow commands end with their line; properties also at commas and colons.
+std::string escaped(const std::string& text, bool is_property) {
+  std::string command;
+  for (const char c : text) {
+    if (c == '%') {
+      command += "%25";
+    } else if (c == '\n') {
+      command += "%0A";
+    } else if (c == '\r') {
+      command += "%0D";
+    } else if (is_property && c == ',') {
+      command += "%2C";
+    } else if (is_property && c == ':') {
+      command += "%3A";
+    } else {
+      command += c;
+    }
+  }
+  return command;
+}
+
+// "jobs.jsonl:12" as properties.
+std::string place_properties(const std::string& place) {
+  const std::size_t colon = place.rfind(':');
+  const bool has_line = colon != std::string::npos && colon + 1 < place.size() &&
+                        place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  std::string text = ",file=" + escaped(place.substr(0, has_line ? colon : place.size()), true);
+  return has_line ? text + ",line=" + place.substr(colon + 1) : text;
+}
+
+// Text in a cell of a table.
+std::string cell(const std::string& text) {
+  std::string escaped_text;
+  for (const char c : text) {
+    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_') escaped_text += '\\';
+    if (c == '<') {
+      escaped_text += "&lt;";
+    } else {
+      escaped_text += c == '\n' ? ' ' : c;
+    }
+  }
+  return escaped_text;
+}
+
+}  // namespace
+
+std::string github_annotations(const std::vector<BatchResult>& results) {
+  std::string text;
+  std::size_t count = 0;
+  for (const BatchResult& result : results) {
+    if (is_good(result.status)) continue;
+    if (++count > annotations_max) break;
+    const std::string title = std::string(name_of(result.status)) + " " + result.id;
+    text += "::error title=" + escaped(title, true) + place_properties(result.place) +
+            "::" + escaped(result.message + "\n" + result.details, false) + "\n";
+  }
+  return text;
+}
+
+std::string github_step_summary(const BatchReport& report) {
+  std::string text = "### dmlop: " + cell(report.title) + "\n\n" +
+                     counts_text(report.summary.counts) + " in " + rounded(report.summary.seconds) +
+                     " s on " + cell(report.summary.device) + "\n";
+  std::size_t rows = 0, wrong = 0;
+  for (const BatchResult& result : report.results) {
+    if (is_good(result.status) || ++wrong > rows_max) continue;
+    if (rows++ == 0) text += "\n| job | status | why |\n|---|---|---|\n";
+    text += "| " + cell(result.id) + " | " + std::string(name_of(result.status)) + " | " +
+            cell(result.message) + " |\n";
+  }
+  if (wrong > rows_max) text += "\n" + std::to_string(wrong - rows_max) + " more are not listed.\n";
+  return text;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,67 @@
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "batch/report_template.hpp"
+#include "batch/reports.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text;
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text.data();
+}
+
+// The job's record with its pictures.
+Json job_json(const BatchResult& result) {
+  Json job = Json::parse(result.record, nullptr, /*allow_exceptions=*/false);
+  if (result.resumed) job["resumed"] = true;
+  if (result.pictures.empty()) return job;
+  const Json pictures = Json::parse(result.pictures);
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    if (pictures[i].is_object()) job["comparisons"][i].update(pictures[i]);
+  }
+  return job;
+}
+
+Json data_of(const BatchReport& report) {
+  const BatchSummary& summary = report.summary;
+  Json data{{"version", report.version},
+            {"created", now_text()},
+            {"title", report.title},
+            {"device", summary.device},
+            {"seconds", summary.seconds}};
+  if (!summary.shard.empty()) data["shard"] = summary.shard;
+  if (!summary.interrupted.empty()) data["interrupted"] = summary.interrupted;
+  for (std::size_t i = 0; i < summary.counts.size(); ++i)
+    data["counts"][std::string(status_names[i])] = summary.counts[i];
+  data["jobs"] = Json::array();
+  for (const BatchResult& result : report.results) data["jobs"].push_back(job_json(result));
+  return data;
+}
+
+}  // namespace
+
+std::string html_report(const BatchReport& report) {
+  const std::string json = data_of(report).dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr std::string_view placeholder = "@DATA@";
+  const std::string_view page = report_template();
+  const std::size_t at = page.find(placeholder);
+  std::string html(page.substr(0, at));
+  html.reserve(page.size() + json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      html += "\\u003c";  // no text may end the script element
+    } else {
+      html += c;
+    }
+  }
+  html += page.substr(at + placeholder.size());
+  return html;
+}
+
+}  // namespace dmlop

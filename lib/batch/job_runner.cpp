@@ -1,0 +1,375 @@
+#include "batch/job_runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "batch/digest.hpp"
+#include "batch/record_json.hpp"
+#include "compare/comparison_text.hpp"
+#include "compare/picture.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+// So many failures have pictures in a report; a browser should still open it.
+constexpr unsigned pictures_max = 200;
+constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Ending {
+  Status status;
+  int exit_code;
+};
+
+Ending ending_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+    case ErrorKind::invalid_input:
+      return {Status::invalid, 3};
+    case ErrorKind::unavailable:
+      return {Status::unsupported, 4};
+    case ErrorKind::run_failed:
+    case ErrorKind::device_lost:
+      return {Status::error, 5};
+    case ErrorKind::io_failed:
+      return {Status::error, 6};
+    case ErrorKind::interrupted:
+      break;
+  }
+  return {Status::not_run, 0};
+}
+
+std::string repeat_command(const BatchJob& job, const BatchOptions& options) {
+  if (job.place.starts_with("-:")) {
+    std::string text = job.text;
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return "printf '%s\\n' " + shell_quoted(text) + " | " + options.repeat_command;
+  }
+  return options.repeat_command + " --filter " + shell_quoted(literal_pattern(job.id));
+}
+
+/// The way of one job; its parts are called in order.
+class JobRun {
+ public:
+  JobRun(BatchJob& job, Backend& backend, const BatchOptions& options,
+         std::atomic<unsigned>& pictures)
+      : job_(job), backend_(backend), options_(options), pictures_(pictures) {
+    result.id = job.id;
+    result.place = job.place;
+    result.repeat = repeat_command(job, options);
+  }
+
+  void run() {
+    if (!job_.skip_reason.empty()) {
+      end(Status::skipped, 0, job_.skip_reason);
+    } else if (prepare() && !done_before()) {
+      execute();
+    }
+  }
+
+  void fail(const Error& error) {
+    const Ending ending = ending_of(error.kind());
+    end(ending.status, ending.exit_code, error.what());
+  }
+
+  void finish() {
+    result.seconds = seconds_since(start_);
+    if (options_.keep_records && result.record.empty()) result.record = record();
+  }
+
+  BatchResult result;
+
+ private:
+  void end(Status status, int exit_code, std::string message) {
+    result.status = status;
+    result.exit_code = exit_code;
+    result.message = std::move(message);
+  }
+
+  // The job with its files, checked; false when it ended here.
+  bool prepare() {
+    Diagnostics findings = std::move(job_.findings);
+    std::optional<Description> description;
+    if (findings.empty()) description = read(findings);
+    if (description) {
+      result.operator_name = description->spec->name;
+      choose_files(*description, findings);
+      prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
+    }
+    check_seconds_ = seconds_since(start_);
+    if (!findings.empty()) {
+      report(findings);
+      return false;
+    }
+    if (!prepared_->outputs.empty() || !prepared_->expected.empty()) return true;
+    end(Status::mistrusted, 1,
+        "the output is neither kept nor compared: add a golden file (expect, or " +
+            output_name(*prepared_->description.spec) + ".npy in a folder expected/) or use --out");
+    return false;
+  }
+
+  std::optional<Description> read(Diagnostics& findings) const {
+    if (job_.document) {
+      return read_description(job_.document, job_.root, batch_job_fields(), options_.feature_level,
+                              findings);
+    }
+    const std::string& path = job_.request.description_path;
+    const InputFile file =
+        with_context("reading the description " + path, [&] { return InputFile::open(path); });
+    const auto* text = reinterpret_cast<const char*>(file.bytes().data());
+    return read_description(path, {text, file.bytes().size()}, options_.feature_level, findings);
+  }
+
+  static std::string output_name(const OperatorSpec& spec) {
+    for (const FieldSpec& field : spec.fields) {
+      if (field.kind == FieldKind::output_tensor) return field.name;
+    }
+    return "";
+  }
+
+  // Which files of a folder are the operator's, and where outputs go.
+  void choose_files(const Description& description, Diagnostics& findings) {
+    JobRequest& request = job_.request;
+    request.outputs_may_be_dropped = true;
+    request.feature_level = options_.feature_level;
+    if (!job_.document) {
+      keep_tensors(request.inputs, description, FieldKind::input_tensor);
+      keep_tensors(request.expected, description, FieldKind::output_tensor);
+    }
+    for (const Binding& binding : description.bindings) {
+      if (binding.path != "-") continue;
+      findings.push_back(
+          description.document().at(*binding.written, "bindings." + binding.tensor +
+                                                          " is \"-\": jobs of a batch have no "
+                                                          "standard input or output of their own"));
+      findings.back().suggestion = "name a file";
+    }
+    if (options_.output_folder.empty()) return;
+    const fs::path folder = fs::path(options_.output_folder) / job_.id;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+      throw Error(ErrorKind::io_failed, "creating " + folder.string() + ": " + error.message());
+    const std::string tensor = output_name(*description.spec);
+    request.outputs = {{tensor, (folder / (tensor + ".npy")).string()}};
+  }
+
+  static void keep_tensors(std::vector<NamedFile>& files, const Description& description,
+                           FieldKind kind) {
+    std::erase_if(files, [&](const NamedFile& file) {
+      if (file.tensor.empty()) return false;
+      const FieldSpec* field = description.spec->find_field(file.tensor);
+      const auto binds = [&](const Binding& binding) { return binding.tensor == file.tensor; };
+      return field == nullptr || field->kind != kind ||
+             (kind == FieldKind::input_tensor &&
+              std::any_of(description.bindings.begin(), description.bindings.end(), binds));
+    });
+  }
+
+  void report(const Diagnostics& findings) {
+    const Ending ending = ending_of(worst_kind(findings));
+    const std::string more =
+        findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
+    end(ending.status, ending.exit_code, findings.front().message + more);
+    for (const Diagnostic& finding : findings) result.details += to_text(finding) + "\n";
+  }
+
+  // Whether an earlier run's record proves that all this was done and passed.
+  bool done_before() {
+    if (!options_.keep_records) return false;
+    digest_inputs();
+    const auto earlier = options_.earlier.find(job_.id);
+    if (earlier == options_.earlier.end()) return false;
+    const auto record = earlier_result(earlier->second);
+    if (!record || record->status != Status::passed) return false;
+    if (!proves(earlier->second, digest_, output_paths())) return false;
+    result = *record;
+    result.repeat = repeat_command(job_, options_);
+    result.place = job_.place;
+    result.resumed = true;
+    return true;
+  }
+
+  std::vector<NamedFile> output_paths() const {
+    std::vector<NamedFile> files;
+    for (const BoundOutput& output : prepared_->outputs)
+      files.push_back({output.tensor, output.path});
+    return files;
+  }
+
+  // Everything that the result depends on: program, description, files, tolerance, device.
+  void digest_inputs() {
+    Digest digest;
+    const Description& description = prepared_->description;
+    digest.add(options_.version);
+    digest.add(description.document().source(description.root()));
+    digest.add(job_.text);
+    digest.add(job_.defaults);
+    digest.add(to_text(description.feature_level));
+    digest.add(backend_.kind());
+    for (const BoundInput& input : prepared_->inputs) {
+      input_digests_.emplace_back(input.tensor, file_digest(input.file));
+      digest.add(input.tensor);
+      digest.add(input_digests_.back().second);
+    }
+    for (const Expectation& expectation : prepared_->expected) {
+      digest.add(expectation.tensor);
+      digest.add(file_digest(*expectation.file));
+      digest.add(to_text(expectation.tolerance));
+      digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
+    }
+    for (const NamedFile& output : output_paths()) digest.add(output.path);
+    digest_ = digest.text();
+  }
+
+  // Of header and elements: what the file means, however its header is padded.
+  static std::string file_digest(const NpyFile& file) {
+    return std::string(info(file.header().data_type).numpy) +
+           (file.header().fortran_order ? "F" : "C") + (file.header().big_endian ? ">" : "<") +
+           list_of(file.header().sizes) + digest_of(file.data());
+  }
+
+  void execute() {
+    try {
+      const Deadline deadline(options_.timeout_seconds);
+      JobResult done = run_job(*prepared_, backend_, options_.execution);
+      times_ = done.times;
+      comparisons_ = std::move(done.comparisons);
+    } catch (const Error& error) {
+      const bool timed_out = error.kind() == ErrorKind::run_failed && options_.timeout_seconds &&
+                             std::string_view(error.what()).starts_with("stopped after ");
+      if (!timed_out) throw;
+      throw Error(ErrorKind::run_failed, error.what() + std::string(" (--timeout)"));
+    }
+    conclude();
+    if (options_.keep_pictures && result.status == Status::failed) add_pictures();
+  }
+
+  void conclude() {
+    end(Status::passed, 0, "");
+    for (const auto& [tensor, path, comparison] : comparisons_) {
+      const Verdict verdict = comparison.verdict();
+      if (verdict == Verdict::passed) continue;
+      const std::string summary = tensor + ": " + comparison.summary();
+      if (result.status != Status::failed) {
+        end(verdict == Verdict::failed ? Status::failed : Status::mistrusted, 1, summary);
+      }
+      result.details += summary + "\n  expected: " + path + "\n" + to_text(comparison);
+    }
+  }
+
+  void add_pictures() {
+    Json list = Json::array();
+    for (const OutputComparison& output : comparisons_) list.push_back(pictures_of(output));
+    result.pictures = list.dump();
+  }
+
+  Json pictures_of(const OutputComparison& output) {
+    const Comparison& comparison = output.comparison;
+    if (comparison.verdict() != Verdict::failed || comparison.worst.empty()) return nullptr;
+    if (pictures_.fetch_add(1) >= pictures_max)
+      return {{"picturesMissing",
+               "only the first " + std::to_string(pictures_max) + " failures have pictures"}};
+    const std::uint64_t bytes = comparison.elements * size_of(comparison.data_type);
+    if (prepared_->outputs.empty() && bytes > picture_bytes_max)
+      return {{"picturesMissing", "the output is large and was not kept; use --out"}};
+    const Elements expected(*prepared_->expected.front().file);
+    const std::uint64_t worst = comparison.worst.front().index;
+    const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
+    if (!prepared_->outputs.empty()) {
+      const NpyFile written = NpyFile::open(prepared_->outputs.front().path);
+      return pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
+    }
+    const auto actual = output_in_memory(*prepared_, backend_, options_.execution);
+    return pictures_json(plane_pictures(Elements(comparison.data_type, comparison.sizes, actual),
+                                        expected, worst, nan_equals_nan));
+  }
+
+  std::string record() {
+    RecordParts parts{.result = result,
+                      .tags = job_.tags,
+                      .device = backend_.spec(),
+                      .description = result.status == Status::passed ? "" : description_text(),
+                      .check_seconds = check_seconds_,
+                      .times = times_,
+                      .digest = digest_,
+                      .inputs = input_digests_,
+                      .outputs = {},
+                      .comparisons = comparisons_};
+    const bool has_run = result.status == Status::passed || result.status == Status::failed ||
+                         result.status == Status::mistrusted;
+    if (has_run && prepared_) {
+      for (const NamedFile& output : output_paths())
+        parts.outputs.push_back({output.tensor, output.path, digest_of_file(output.path)});
+    }
+    return record_of(parts);
+  }
+
+  std::string description_text() const {
+    if (job_.document || job_.request.description_path.empty()) return job_.text;
+    try {
+      const InputFile file = InputFile::open(job_.request.description_path);
+      return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+    } catch (const Error&) {
+      return "";  // that it cannot be read is the result's message
+    }
+  }
+
+  BatchJob& job_;
+  Backend& backend_;
+  const BatchOptions& options_;
+  std::atomic<unsigned>& pictures_;
+  Clock::time_point start_ = Clock::now();
+  double check_seconds_ = 0;
+  std::optional<Job> prepared_;
+  std::string digest_;
+  std::vector<std::pair<std::string, std::string>> input_digests_;
+  gpu::DispatchTimes times_;
+  std::vector<OutputComparison> comparisons_;
+};
+
+}  // namespace
+
+JobRunner::JobRunner(Backend& backend, const BatchOptions& options)
+    : backend_(backend), options_(options) {}
+
+BatchResult JobRunner::run(BatchJob job) {
+  JobRun run(job, backend_, options_, pictures_);
+  try {
+    run.run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::device_lost) device_lost_ = true;
+    run.fail(error);
+  } catch (const std::bad_alloc&) {
+    run.fail(Error(ErrorKind::run_failed, "out of memory"));
+  } catch (const std::exception& error) {
+    run.fail(Error(ErrorKind::run_failed, error.what()));
+  }
+  run.finish();
+  return std::move(run.result);
+}
+
+BatchResult JobRunner::not_run(const BatchJob& job, const std::string& reason) const {
+  BatchResult result{.id = job.id,
+                     .status = Status::not_run,
+                     .place = job.place,
+                     .message = reason,
+                     .repeat = repeat_command(job, options_)};
+  if (options_.keep_records)
+    result.record = record_of({.result = result, .tags = job.tags, .device = backend_.spec()});
+  return result;
+}
+
+}  // namespace dmlop

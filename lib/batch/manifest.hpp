@@ -1,0 +1,51 @@
+// The jobs of a batch, from a folder, a JSON file or JSON Lines: who they are and what belongs to
+// them. What they compute is read later, by whoever runs them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "job/job.hpp"
+#include "json/document.hpp"
+
+namespace dmlop {
+
+struct BatchJob {
+  std::string id;           // unique in its batch; also the job's folder below --out
+  std::string place;        // "jobs.jsonl:12", or the path of the description
+  std::uint32_t line = 0;   // of the manifest; 0 in a folder
+  bool has_own_id = false;  // the id is written, not made up from its place
+  std::vector<std::string> tags;
+  std::string skip_reason;  // not empty: the job is not to be run
+  JobRequest request;       // files by tensor, golden files, tolerance
+  /// The description as part of a document; null: it is the file request.description_path.
+  std::shared_ptr<const json::Document> document;
+  std::shared_ptr<const json::Value> root;
+  std::string text;      // the job as written; "" for a description that is a file
+  std::string defaults;  // what it inherits, as written
+  Diagnostics findings;  // about the job itself; not empty: it cannot be run
+};
+
+/// Fields that a job may have beside those of a description.
+const std::vector<std::string>& batch_job_fields();
+
+class Manifest {
+ public:
+  virtual ~Manifest() = default;
+  /// The next job; nothing at the end. A wrong job is a job with findings.
+  /// Errors: io_failed, interrupted.
+  virtual std::optional<BatchJob> next() = 0;
+  /// How many jobs there are, where that is known beforehand.
+  virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
+};
+
+/// Opens JOBS: a folder (every op.json below it), a JSON file with jobs and defaults, or JSON Lines
+/// (.jsonl, .ndjson, or "-" for standard input). Returns nothing, with findings, when it is none.
+/// Errors: io_failed.
+std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics);
+
+}  // namespace dmlop

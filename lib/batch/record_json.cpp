@@ -1,0 +1,130 @@
+#include "batch/record_json.hpp"
+
+#include "batch/digest.hpp"
+#include "compare/comparison_json.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional_seconds(const std::optional<double>& seconds) {
+  return seconds ? Json(*seconds) : Json(nullptr);
+}
+
+Json timings_json(const RecordParts& parts) {
+  Json json{{"checkSeconds", parts.check_seconds},
+            {"executeSeconds", parts.result.seconds - parts.check_seconds}};
+  if (parts.times.kernel) {
+    json["deviceUploadSeconds"] = optional_seconds(parts.times.upload);
+    json["deviceKernelSeconds"] = optional_seconds(parts.times.kernel);
+    json["deviceDownloadSeconds"] = optional_seconds(parts.times.download);
+  }
+  return json;
+}
+
+std::string base64(const Png& bytes) {
+  constexpr const char* letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group =
+          group << 8 | (at + i < bytes.size() ? std::to_integer<std::uint32_t>(bytes[at + i]) : 0);
+    for (std::size_t i = 0; i < 4; ++i)
+      text += at + i <= bytes.size() ? letters[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+std::string data_uri(const Png& png) {
+  return "data:image/png;base64," + base64(png);
+}
+
+}  // namespace
+
+std::string record_of(const RecordParts& parts) {
+  const BatchResult& result = parts.result;
+  Json json{{"id", result.id}, {"status", name_of(result.status)}, {"exitCode", result.exit_code}};
+  const auto add = [&json](const char* name, const std::string& text) {
+    if (!text.empty()) json[name] = text;
+  };
+  add("operator", result.operator_name);
+  if (!parts.tags.empty()) json["tags"] = parts.tags;
+  add("place", result.place);
+  add("device", parts.device);
+  json["seconds"] = result.seconds;
+  if (parts.check_seconds != 0) json["timings"] = timings_json(parts);
+  add("message", result.message);
+  add("details", result.details);
+  add("repeat", result.repeat);
+  add("description", parts.description);
+  for (const OutputComparison& output : parts.comparisons) {
+    Json comparison{{"tensor", output.tensor}, {"expected", output.expected_path}};
+    for (const OutputRecord& written : parts.outputs) {
+      if (written.tensor == output.tensor) comparison["actual"] = written.path;
+    }
+    comparison.update(to_json(output.comparison));
+    json["comparisons"].push_back(std::move(comparison));
+  }
+  add("digest", parts.digest);
+  for (const auto& [tensor, digest] : parts.inputs) json["inputs"][tensor] = digest;
+  for (const OutputRecord& output : parts.outputs)
+    json["outputs"][output.tensor] = {{"file", output.path}, {"digest", output.digest}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<BatchResult> earlier_result(const std::string& record) {
+  const Json json = Json::parse(record, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) return std::nullopt;
+  try {
+    const auto status = status_named(json.value("status", ""));
+    if (!status) return std::nullopt;
+    return BatchResult{.id = json["id"],
+                       .status = *status,
+                       .exit_code = json.value("exitCode", 0),
+                       .operator_name = json.value("operator", ""),
+                       .place = json.value("place", ""),
+                       .seconds = json.value("seconds", 0.0),
+                       .message = json.value("message", ""),
+                       .details = json.value("details", ""),
+                       .repeat = json.value("repeat", ""),
+                       .record = record};
+  } catch (const Json::exception&) {  // a field of another type
+    return std::nullopt;
+  }
+}
+
+bool proves(const std::string& record, const std::string& digest,
+            const std::vector<NamedFile>& outputs) {
+  const Json json = Json::parse(record, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("digest") || json["digest"] != digest) return false;
+  for (const NamedFile& output : outputs) {
+    const Json::json_pointer at("/outputs/" + output.tensor + "/digest");
+    const std::string found = digest_of_file(output.path);
+    if (found.empty() || !json.contains(at) || json[at] != found) return false;
+  }
+  return true;
+}
+
+std::string digest_of_file(const std::string& path) {
+  try {
+    return digest_of(InputFile::open(path).bytes());
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+nlohmann::ordered_json pictures_json(const PlanePictures& pictures) {
+  return {{"pictures",
+           {{"plane", pictures.plane},
+            {"actual", data_uri(pictures.actual)},
+            {"expected", data_uri(pictures.expected)},
+            {"difference", data_uri(pictures.difference)},
+            {"low", pictures.low},
+            {"high", pictures.high},
+            {"maxDifference", pictures.max_difference}}}};
+}
+
+}  // namespace dmlop

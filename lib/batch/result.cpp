@@ -1,0 +1,52 @@
+#include "batch/result.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.hpp"
+
+namespace dmlop {
+
+std::optional<Status> status_named(std::string_view name) {
+  const auto found = std::find(status_names.begin(), status_names.end(), name);
+  if (found == status_names.end()) return std::nullopt;
+  return static_cast<Status>(found - status_names.begin());
+}
+
+std::uint64_t BatchSummary::jobs() const {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+void BatchSummary::add(const BatchResult& result) {
+  constexpr std::size_t slowest_max = 5;
+  ++counts[static_cast<std::size_t>(result.status)];
+  exit_code = worse_exit_code(exit_code, result.exit_code);
+  if (result.resumed) {
+    ++resumed;
+    return;
+  }
+  const auto slower = [](const BatchResult& a, const BatchResult& b) {
+    return a.seconds > b.seconds;
+  };
+  if (slowest.size() == slowest_max && result.seconds <= slowest.back().seconds) return;
+  BatchResult kept{.id = result.id, .status = result.status, .seconds = result.seconds};
+  slowest.insert(std::upper_bound(slowest.begin(), slowest.end(), kept, slower), kept);
+  if (slowest.size() > slowest_max) slowest.pop_back();
+}
+
+int worse_exit_code(int a, int b) {
+  constexpr std::array order{0, 1, 4, 3, 2, 6, 5};
+  const auto rank = [&](int code) { return std::find(order.begin(), order.end(), code); };
+  return rank(a) < rank(b) ? b : a;
+}
+
+std::string counts_text(const StatusCounts& counts) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != 0)
+      parts.push_back(std::to_string(counts[i]) + " " + std::string(status_names[i]));
+  }
+  return join(parts);
+}
+
+}  // namespace dmlop

@@ -1,0 +1,180 @@
+#include "batch/results_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include "base/file.hpp"
+#include "batch/record_json.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void fail(const std::string& path) {
+  throw Error(ErrorKind::io_failed,
+              "writing the results " + path + ": " + std::generic_category().message(errno));
+}
+
+// The length of the text up to the end of its last whole line.
+std::size_t whole_lines(std::string_view text) {
+  const std::size_t last = text.rfind('\n');
+  return last == std::string_view::npos ? 0 : last + 1;
+}
+
+std::string_view text_of(const InputFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+/// Puts the records of one file together.
+class Collector {
+ public:
+  explicit Collector(RecordedResults& recorded) : recorded_(recorded) {}
+
+  void add(const std::string& line, const std::string& place) {
+    if (auto result = earlier_result(line)) {
+      recorded_.complete = false;
+      const auto [entry, is_new] = places_.try_emplace(result->id, recorded_.results.size());
+      if (is_new) {
+        recorded_.results.push_back(std::move(*result));
+      } else {
+        recorded_.results[entry->second] = std::move(*result);
+      }
+      return;
+    }
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const bool is_summary =
+        json.is_object() && json.contains("summary") && json["summary"].is_object();
+    if (!is_summary)
+      throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch");
+    const Json& summary = json["summary"];
+    recorded_.complete = summary.value("complete", false);
+    recorded_.shard = summary.value("shard", "");
+    recorded_.device = summary.value("device", "");
+  }
+
+ private:
+  RecordedResults& recorded_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+// The shards of "I/N" that no file has.
+std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
+  std::vector<std::string> missing;
+  std::uint64_t count = 0;
+  for (const std::string& shard : shards) {
+    const std::size_t slash = shard.find('/');
+    if (slash == std::string::npos) return {};  // a file with all jobs
+    std::from_chars(shard.data() + slash + 1, shard.data() + shard.size(), count);
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string shard = std::to_string(i) + "/" + std::to_string(count);
+    if (!shards.contains(shard)) missing.push_back(shard);
+  }
+  return missing;
+}
+
+}  // namespace
+
+ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
+  if (path == "-") {
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (append ? 0 : O_TRUNC);
+  descriptor_ = ::open(path.c_str(), flags, 0666);
+  if (descriptor_ < 0) fail(path);
+  if (!append) return;
+  // A run that was killed while writing left part of a line.
+  std::size_t length = 0;
+  {
+    const InputFile file = InputFile::open(path);
+    length = whole_lines(text_of(file));
+  }
+  if (::ftruncate(descriptor_, static_cast<off_t>(length)) != 0) fail(path);
+}
+
+ResultsFile::~ResultsFile() {
+  if (path_ != "-") ::close(descriptor_);
+}
+
+void ResultsFile::add(const std::string& record) {
+  const std::string line = record + "\n";
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path_);
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void ResultsFile::add(const BatchSummary& summary) {
+  Json counts = Json::object();
+  for (std::size_t i = 0; i < summary.counts.size(); ++i)
+    counts[std::string(status_names[i])] = summary.counts[i];
+  Json json{{"complete", summary.interrupted.empty()},
+            {"exitCode", summary.exit_code},
+            {"device", summary.device},
+            {"seconds", summary.seconds},
+            {"counts", counts}};
+  if (!summary.shard.empty()) json["shard"] = summary.shard;
+  if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
+  add(Json{{"summary", json}}.dump());
+}
+
+RecordedResults read_results(const std::string& path) {
+  const InputFile file =
+      with_context("reading the results " + path, [&] { return InputFile::open(path); });
+  std::string_view text = text_of(file);
+  text = text.substr(0, whole_lines(text));
+  RecordedResults recorded;
+  Collector collector(recorded);
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    collector.add(std::string(text.substr(0, end)), path + ":" + std::to_string(number));
+    text.remove_prefix(end + 1);
+  }
+  return recorded;
+}
+
+std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, BatchSummary& summary,
+                                       Diagnostics& diagnostics) {
+  RecordedResults all;
+  Collector collector(all);
+  std::set<std::string> shards;
+  for (const std::string& path : paths) {
+    const RecordedResults recorded = read_results(path);
+    for (const BatchResult& result : recorded.results) collector.add(result.record, path);
+    shards.insert(recorded.shard);
+    summary.device = recorded.device;
+    if (recorded.complete) continue;
+    diagnostics.push_back({.kind = ErrorKind::run_failed,
+                           .file = path,
+                           .message = "the run that wrote this file did not come to its end",
+                           .suggestion = "run it again with --resume"});
+  }
+  for (const std::string& shard : missing_shards(shards)) {
+    diagnostics.push_back({.kind = ErrorKind::run_failed,
+                           .message = "no results of shard " + shard + " are given",
+                           .suggestion = "run it with --shard " + shard + " and add its file"});
+  }
+  for (const BatchResult& result : all.results) {
+    summary.add(result);
+    summary.seconds += result.seconds;
+  }
+  if (!diagnostics.empty()) summary.exit_code = worse_exit_code(summary.exit_code, 5);
+  return std::move(all.results);
+}
+
+}  // namespace dmlop
