@@ -49,6 +49,9 @@ void set_choices(const CLI::Option& option, std::vector<std::string> choices);
 /// From now on a signal asks the job to stop instead of ending the program at once.
 void stop_jobs_gently();
 
+/// The exit code after an interruption: 128 + the signal's number, as shells do.
+int interrupted_exit_code();
+
 /// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
 int report(const Diagnostics& diagnostics, Format format);
 
@@ -58,6 +61,7 @@ int report_errors(Format format, const std::function<int()>& body);
 Action add_run(CLI::App& command);
 Action add_check(CLI::App& command);
 Action add_compare(CLI::App& command);
+Action add_batch(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_devices(CLI::App& command);
 Action add_ops(CLI::App& command);

@@ -25,6 +25,10 @@ constexpr std::array table{
             "dmlop compare samples/lp_pooling/expected/OutputTensor.npy "
             "samples/lp_pooling/expected/OutputTensor.npy --ulp 4 --format json",
             add_compare},
+    Command{"batch", "Run many jobs in one process and report on them",
+            "dmlop batch samples --cpu --junit results.xml\n"
+            "dmlop batch samples --cpu --filter 'p*' --html report.html",
+            add_batch},
     Command{"bench", "Measure an operator against the device's own copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
             "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",

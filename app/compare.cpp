@@ -51,6 +51,11 @@ void print(const Options& options, const Comparison& comparison) {
 }
 
 int compare_files(const Options& options) {
+  for (const std::string& input : {options.actual, options.expected}) {
+    if (!options.heatmap.empty() && is_same_file(input, options.heatmap))
+      throw Error(ErrorKind::usage,
+                  "--heatmap would replace " + input + "; write it to another file");
+  }
   const NpyFile actual = open_file(options.actual);
   const NpyFile expected = open_file(options.expected);
   stop_jobs_gently();

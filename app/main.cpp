@@ -63,8 +63,7 @@ std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
 }
 
 int exit_code_for(const Error& error) {
-  // 128 + the signal's number, as shells do: 130 for SIGINT.
-  if (error.kind() == ErrorKind::interrupted && received_signal != 0) return 128 + received_signal;
+  if (error.kind() == ErrorKind::interrupted) return interrupted_exit_code();
   return exit_code_of(error.kind());
 }
 
@@ -96,6 +95,10 @@ int run_command_line(int argument_count, char** arguments) {
 
 void stop_jobs_gently() {
   running_job = 1;
+}
+
+int interrupted_exit_code() {
+  return received_signal != 0 ? 128 + received_signal : exit_interrupted;
 }
 
 }  // namespace dmlop::app

@@ -1,22 +1,47 @@
 #include "tolerance_options.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "base/text.hpp"
 
 namespace dmlop::app {
+namespace {
+
+/// An option with a number from 0 to the largest of its type.
+template <typename Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, std::optional<Number>& to,
+                        const std::string& text, const std::string& must_be) {
+  return command.add_option_function<std::string>(
+      name,
+      [name, &to, must_be](const std::string& word) {
+        Number number{};
+        const char* end = word.data() + word.size();
+        const auto [stop, error] = std::from_chars(word.data(), end, number);
+        const bool is_number = error == std::errc{} && stop == end;
+        if (!is_number || !(number >= 0 && number <= std::numeric_limits<Number>::max()))
+          throw CLI::ValidationError(name, "\"" + word + "\" must be " + must_be);
+        to = number;
+      },
+      text);
+}
+
+}  // namespace
 
 void ToleranceOptions::add_to(CLI::App& command) {
-  const auto number = [&](const std::string& name, std::optional<double>& to,
-                          const std::string& text) {
-    options_.push_back(
-        command.add_option(name, to, text)->check(CLI::NonNegativeNumber)->type_name("NUMBER"));
-  };
-  number("--rtol", tolerance.rtol, "Allow |actual - expected| <= ATOL + RTOL * |expected|");
-  number("--atol", tolerance.atol, "The same; what is left out of the two is 0");
-  options_.push_back(
-      command.add_option("--ulp", tolerance.ulp, "Allow N representable values between")
-          ->type_name("N"));
+  const std::string number = "a number that is not negative, such as 1e-5";
+  options_.push_back(add_number(command, "--rtol", tolerance.rtol,
+                                "Allow |actual - expected| <= ATOL + RTOL * |expected|", number)
+                         ->type_name("NUMBER"));
+  options_.push_back(add_number(command, "--atol", tolerance.atol,
+                                "The same; what is left out of the two is 0", number)
+                         ->type_name("NUMBER"));
+  options_.push_back(add_number(command, "--ulp", tolerance.ulp,
+                                "Allow N representable values between",
+                                "an integer from 0 to " +
+                                    std::to_string(std::numeric_limits<std::uint64_t>::max()))
+                         ->type_name("N"));
   CLI::Option* nan = command.add_option_function<std::string>(
       "--nan", [this](const std::string& word) { tolerance.nan_equals_nan = word == "equal"; },
       "Whether NaN equals NaN: equal (default) or differ");

@@ -10,9 +10,9 @@
 
 namespace dmlop {
 
-/// The bytes of one file, mapped read-only; "-" reads standard input to its end into memory, and
-/// so are pipes and devices read.
-/// Errors: io_failed with the system's reason; invalid_input for a directory.
+/// The bytes of one file, mapped read-only, or read where it is small; "-" reads standard input to
+/// its end into memory, and so are pipes and devices read. Errors: io_failed with the system's
+/// reason; invalid_input for a directory.
 class InputFile {
  public:
   static InputFile open(const std::string& path);

@@ -23,35 +23,43 @@ class JobQueue {
   explicit JobQueue(std::size_t capacity) : capacity_(capacity) {}
 
   void push(BatchJob job) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return jobs_.size() < capacity_; });
-    jobs_.push_back(std::move(job));
-    changed_.notify_all();
+    {
+      std::unique_lock lock(mutex_);
+      has_room_.wait(lock, [&] { return jobs_.size() < capacity_; });
+      jobs_.push_back(std::move(job));
+    }
+    has_job_.notify_one();
   }
   void close() {
-    const std::scoped_lock lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
+    {
+      const std::scoped_lock lock(mutex_);
+      closed_ = true;
+    }
+    has_job_.notify_all();
   }
   /// The next job; nothing when the queue is closed and empty. A thread that waits is spare.
   std::optional<BatchJob> pop(SpareThreads& spare) {
     std::unique_lock lock(mutex_);
     if (jobs_.empty()) {
       spare.add_one();
-      changed_.wait(lock, [&] { return !jobs_.empty() || closed_; });
+      has_job_.wait(lock, [&] { return !jobs_.empty() || closed_; });
       if (jobs_.empty()) return std::nullopt;
       spare.remove_one();
     }
     BatchJob job = std::move(jobs_.front());
     jobs_.pop_front();
-    changed_.notify_all();
+    // Not for every job: the reader, once awake, fills the queue.
+    const bool wakes_reader = jobs_.size() == capacity_ / 2;
+    lock.unlock();
+    if (wakes_reader) has_room_.notify_one();
     return job;
   }
 
  private:
   std::size_t capacity_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable has_job_;
+  std::condition_variable has_room_;
   std::deque<BatchJob> jobs_;
   bool closed_ = false;
 };
@@ -69,6 +77,7 @@ class UsedIds {
                             .message = "the id \"" + job.id + "\" is used before, on line " +
                                        std::to_string(entry->second),
                             .suggestion = "give every job an id of its own"});
+    job.id = job.made_up_id;  // records go by id, and this one is taken
   }
 
  private:

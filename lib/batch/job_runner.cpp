@@ -183,7 +183,14 @@ class JobRun {
     const std::string more =
         findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
     end(ending.status, ending.exit_code, findings.front().message + more);
-    for (const Diagnostic& finding : findings) result.details += to_text(finding) + "\n";
+    for (Diagnostic finding : findings) {
+      if (finding.file.empty() && job_.document) {
+        finding.file = job_.document->file();
+        finding.line = job_.line;
+        finding.column = 1;
+      }
+      result.details += to_text(finding) + "\n";
+    }
   }
 
   // Whether an earlier run's record proves that all this was done and passed.
@@ -266,7 +273,7 @@ class JobRun {
       if (result.status != Status::failed) {
         end(verdict == Verdict::failed ? Status::failed : Status::mistrusted, 1, summary);
       }
-      result.details += summary + "\n  expected: " + path + "\n" + to_text(comparison);
+      result.details += tensor + " against " + path + ":\n" + to_text(comparison);
     }
   }
 

@@ -6,8 +6,8 @@
 namespace dmlop {
 namespace {
 
-// Text for XML 1.0, which lacks most control characters, and attributes in double quotes.
-std::string escaped(const std::string& text) {
+// Text for XML 1.0, which lacks most control characters; in attributes line ends are escaped, too.
+std::string escaped(const std::string& text, bool is_attribute = true) {
   std::string xml;
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -19,9 +19,9 @@ std::string escaped(const std::string& text) {
       xml += "&gt;";
     } else if (c == '"') {
       xml += "&quot;";
-    } else if (c == '\n') {
+    } else if (c == '\n' && is_attribute) {
       xml += "&#10;";
-    } else if (code < 0x20 && c != '\t') {
+    } else if (code < 0x20 && c != '\t' && c != '\n') {
       xml += "\xEF\xBF\xBD";
     } else {
       xml += c;
@@ -61,8 +61,8 @@ std::string test_case(const BatchResult& result) {
   xml += ">\n      <" + name + " message=\"" + escaped(result.message) + "\"";
   if (result.status != Status::skipped)
     xml += " type=\"" + std::string(name_of(result.status)) + "\"";
-  xml += ">" + escaped(result.details);
-  if (!result.repeat.empty()) xml += "repeat: " + escaped(result.repeat);
+  xml += ">" + escaped(result.details, false);
+  if (!result.repeat.empty()) xml += "repeat: " + escaped(result.repeat, false);
   return xml + "</" + name + ">\n    </testcase>\n";
 }
 

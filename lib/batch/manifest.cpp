@@ -45,7 +45,7 @@ class JobReader {
       : job_(job), root_(root), reader_(*job.document, job.findings) {}
 
   void read(const std::string& default_id) {
-    job_.id = default_id;
+    job_.id = job_.made_up_id = default_id;
     if (root_.kind != Kind::object) {
       reader_.expected(root_, "a job", "an object: an op description, with id, expect and so on");
       return;

@@ -18,7 +18,8 @@ struct BatchJob {
   std::string id;           // unique in its batch; also the job's folder below --out
   std::string place;        // "jobs.jsonl:12", or the path of the description
   std::uint32_t line = 0;   // of the manifest; 0 in a folder
-  bool has_own_id = false;  // the id is written, not made up from its place
+  std::string made_up_id;   // from its place, such as "line-12"
+  bool has_own_id = false;  // the id is written, not made up
   std::vector<std::string> tags;
   std::string skip_reason;  // not empty: the job is not to be run
   JobRequest request;       // files by tensor, golden files, tolerance

@@ -55,6 +55,16 @@ bool is_nan(T element) {
   }
 }
 
+// +0 and -0 are one value; so are all NaN.
+template <typename T>
+bool is_same_value(T a, T b) {
+  if constexpr (is_floating<T>) {
+    return value_of(a) == value_of(b) || (is_nan(a) && is_nan(b));
+  } else {
+    return a == b;
+  }
+}
+
 // |a - b| of integers, which their own type may not hold.
 template <typename T>
 std::uint64_t distance(T a, T b) {
@@ -82,7 +92,8 @@ Deviation deviation_of(T actual, T expected, bool nan_equals_nan) {
     const double e = value_of(expected);
     if (a == e) return {};
     const double absolute = std::abs(a - e);
-    return {true, absolute, absolute / std::abs(e), distance(ordered(actual), ordered(expected))};
+    const double relative = std::isinf(absolute) ? absolute : absolute / std::abs(e);
+    return {true, absolute, relative, distance(ordered(actual), ordered(expected))};
   } else {
     const std::uint64_t difference = distance(actual, expected);
     if (difference == 0) return {};
@@ -98,21 +109,33 @@ bool is_near(const Deviation& deviation, T expected, double rtol, double atol) {
   const double relative_part = rtol == 0 ? 0 : rtol * std::abs(value_of(expected));
   const double allowed = atol + relative_part;
   if constexpr (is_floating<T>) {
+    if (deviation.absolute == 0) return true;  // two NaN, which no bound is made of
     return std::isfinite(deviation.absolute) && deviation.absolute <= allowed;
   } else {
     return allowed >= 0x1p64 || deviation.ulp <= static_cast<std::uint64_t>(allowed);
   }
 }
 
-// The smallest rtol, beside no atol, with which the element passes; nothing where there is none.
-template <typename T>
-std::optional<double> smallest_rtol(const Deviation& deviation, T expected) {
-  double rtol = deviation.relative;
-  while (std::isfinite(rtol) && std::isfinite(deviation.absolute)) {
-    if (is_near(deviation, expected, rtol, 0)) return rtol;
-    rtol = std::nextafter(rtol, std::numeric_limits<double>::infinity());
+// The smallest number that passes, where all above it pass as well; nothing where none does. It is
+// searched from `guess` on, as roundings put it some steps to either side.
+template <typename Passes>
+std::optional<double> smallest_passing(double guess, Passes passes) {
+  // Doubles that are not negative have the order of their bits.
+  constexpr auto most = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+  const auto holds = [&](std::uint64_t bits) { return passes(std::bit_cast<double>(bits)); };
+  if (!holds(most)) return std::nullopt;
+  std::uint64_t high = std::min(std::bit_cast<std::uint64_t>(guess), most);
+  for (std::uint64_t step = 1; !holds(high); step *= 2) high += std::min(step, most - high);
+  std::uint64_t low = high;
+  for (std::uint64_t step = 1; low > 0 && holds(low); step *= 2) {
+    high = low;
+    low -= std::min(step, low);
   }
-  return std::nullopt;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    holds(middle) ? high = middle : low = middle + 1;
+  }
+  return std::bit_cast<double>(high);
 }
 
 template <typename Number>
@@ -149,9 +172,10 @@ struct IsWorse {
   bool by_ulp;
   bool operator()(const ElementDifference& a, const ElementDifference& b) const {
     if (a.deviation.comparable != b.deviation.comparable) return !a.deviation.comparable;
-    if (by_ulp && a.deviation.ulp != b.deviation.ulp) return a.deviation.ulp > b.deviation.ulp;
     if (!by_ulp && a.deviation.absolute != b.deviation.absolute)
       return a.deviation.absolute > b.deviation.absolute;
+    // Of integers the ULP tell apart what doubles cannot.
+    if (a.deviation.ulp != b.deviation.ulp) return a.deviation.ulp > b.deviation.ulp;
     return a.index < b.index;
   }
 };
@@ -174,7 +198,7 @@ template <typename T>
 class Comparator::Range {
  public:
   Range(const Tolerance& tolerance, std::span<const std::byte> first_expected)
-      : tolerance_(tolerance), first_expected_(first_expected) {
+      : tolerance_(tolerance), first_expected_(load<T>(first_expected.data())) {
     found.tolerance = tolerance;
   }
 
@@ -206,8 +230,8 @@ class Comparator::Range {
       const T element = load<T>(actual.data() + at);
       some_number = some_number || !is_nan(element);
       some_nonzero = some_nonzero || value_of(element) != 0;
-      expected_varies = expected_varies ||
-                        std::memcmp(expected.data() + at, first_expected_.data(), sizeof(T)) != 0;
+      expected_varies =
+          expected_varies || !is_same_value(load<T>(expected.data() + at), first_expected_);
     }
   }
 
@@ -254,14 +278,16 @@ class Comparator::Range {
   void measure(const Deviation& deviation, T expected) {
     SmallestTolerances& smallest = found.smallest;
     raise_to(smallest.ulp, std::optional(deviation.ulp));
-    const bool finite = std::isfinite(deviation.absolute);
-    raise_to(smallest.atol, finite ? std::optional(deviation.absolute) : std::nullopt);
-    if (smallest.rtol && deviation.relative >= *smallest.rtol)
-      raise_to(smallest.rtol, smallest_rtol(deviation, expected));
+    const auto by_atol = [&](double atol) { return is_near(deviation, expected, 0, atol); };
+    if (smallest.atol && !by_atol(*smallest.atol))
+      smallest.atol = smallest_passing(deviation.absolute, by_atol);
+    const auto by_rtol = [&](double rtol) { return is_near(deviation, expected, rtol, 0); };
+    if (smallest.rtol && !by_rtol(*smallest.rtol))
+      smallest.rtol = smallest_passing(deviation.relative, by_rtol);
   }
 
   const Tolerance& tolerance_;
-  std::span<const std::byte> first_expected_;
+  T first_expected_;
 };
 
 Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes,

@@ -23,7 +23,7 @@ enum class Verdict { passed, failed, mistrusted };
 struct Deviation {
   bool comparable = true;  // false where only one is NaN, or NaN is to differ from NaN
   double absolute = 0;
-  double relative = 0;    // to the expected value; infinite where that is 0
+  double relative = 0;    // to the expected value; infinite where that is 0 or infinite
   std::uint64_t ulp = 0;  // representable values between; +0 and -0 are 0 apart, as are two NaNs
 };
 

@@ -12,12 +12,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string rounded(double number) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", number);
-  return text.data();
-}
-
 Row row_of(const Comparison& comparison, const ElementDifference& difference) {
   const Deviation& deviation = difference.deviation;
   const auto number = [&](const std::string& text) { return deviation.comparable ? text : "-"; };

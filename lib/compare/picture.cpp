@@ -48,6 +48,14 @@ Colour colour_at(double share) {
   return colour;
 }
 
+// Where a value is between low and high: 0 to 1, for infinities too; NaN for NaN.
+double share_of(double value, double low, double high) {
+  if (std::isnan(value)) return value;
+  if (value <= low) return 0;
+  if (value >= high) return 1;
+  return (value / 2 - low / 2) / (high / 2 - low / 2);  // the whole range may be no double
+}
+
 /// Values over the last two axes, reduced to at most max_side a side. NaN: not comparable.
 class Plane {
  public:
@@ -84,7 +92,7 @@ class Plane {
     for (std::uint64_t y = 0; y < rows_ * scale; ++y) {
       for (std::uint64_t x = 0; x < width; ++x) {
         const double value = values_[y / scale * columns_ + x / scale];
-        const Colour colour = colour_at(high > low ? (value - low) / (high - low) : value * 0);
+        const Colour colour = colour_at(share_of(value, low, high));
         pixels.insert(pixels.end(), colour.begin(), colour.end());
       }
     }

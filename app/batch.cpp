@@ -1,0 +1,441 @@
+// dmlop batch: many jobs in one process, and the reports on them.
+#include "batch/batch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "batch/reports.hpp"
+#include "batch/results_file.hpp"
+#include "command.hpp"
+#include "device_options.hpp"
+#include "exit_codes.hpp"
+#include "progress.hpp"
+
+namespace dmlop::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string jobs;
+  std::vector<std::string> merge;
+  std::string shard;
+  DeviceOptions device;
+  BatchOptions batch;
+  std::string junit;
+  std::string results;
+  std::string html;
+  bool github = false;
+  bool resume = false;
+  bool fail_fast = false;
+  bool allow_empty = false;
+  std::optional<int> skip_code;
+  Format format = Format::text;
+  bool verbose = false;
+  bool quiet = false;
+
+  bool writes_records_to_output() const { return results == "-"; }
+  // Text goes where it does not disturb what programs read.
+  std::FILE* text_stream() const {
+    return writes_records_to_output() || format == Format::json ? stderr : stdout;
+  }
+  bool keeps_results() const {
+    return !junit.empty() || !html.empty() || github || format == Format::json;
+  }
+};
+
+std::string indented(const std::string& text) {
+  std::string lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += "  " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// What people see of each job, and what reports need of it later.
+class Presenter {
+ public:
+  Presenter(const Options& options, std::optional<std::uint64_t> total)
+      : options_(options),
+        colour_(may_colour_output() && options.text_stream() == stdout),
+        progress_(total, options.quiet) {}
+
+  void show(const BatchResult& result) {
+    const bool good = is_good(result.status);
+    if (!options_.quiet && (!good || options_.verbose)) {
+      progress_.clear();
+      print(result);
+    }
+    progress_.count(good);
+    if (options_.keeps_results()) results.push_back(result);
+  }
+
+  void summarize(const BatchSummary& summary) {
+    progress_.clear();
+    if (options_.quiet) return;
+    std::FILE* out = options_.text_stream();
+    if (options_.verbose && !summary.slowest.empty()) {
+      std::fprintf(out, "slowest:\n");
+      for (const BatchResult& result : summary.slowest)
+        std::fprintf(out, "  %s s  %s\n", rounded(result.seconds).c_str(), result.id.c_str());
+    }
+    const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
+    std::fprintf(out, "%s in %s s (%s/s) on %s: %s", counted(summary.jobs(), "job").c_str(),
+                 rounded(summary.seconds).c_str(), rounded(rate).c_str(), summary.device.c_str(),
+                 counts_text(summary.counts).c_str());
+    if (summary.resumed != 0)
+      std::fprintf(out, " (%llu from an earlier run)",
+                   static_cast<unsigned long long>(summary.resumed));
+    std::fprintf(out, "\n");
+    if (!summary.interrupted.empty())
+      std::fprintf(stderr, "dmlop: %s\n", summary.interrupted.c_str());
+  }
+
+  std::vector<BatchResult> results;
+
+ private:
+  void print(const BatchResult& result) const {
+    std::FILE* out = options_.text_stream();
+    const char* colour = is_good(result.status) ? "\033[32m" : "\033[31m";
+    std::fprintf(out, "%s%s%s %s", colour_ ? colour : "",
+                 std::string(name_of(result.status)).c_str(), colour_ ? "\033[0m" : "",
+                 result.id.c_str());
+    if (!result.message.empty()) std::fprintf(out, ": %s", printable_line(result.message).c_str());
+    std::fprintf(out, "\n%s", indented(result.details).c_str());
+    if (result.status != Status::passed) std::fprintf(out, "  repeat: %s\n", result.repeat.c_str());
+    std::fflush(out);
+  }
+
+  static std::string printable_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+
+  const Options& options_;
+  bool colour_;
+  Progress progress_;
+};
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile file(path, text.size());
+  file.write_at(0, std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+// GitHub names a file that many steps append to.
+void append_step_summary(const std::string& text) {
+  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == 0) return;
+  std::FILE* file = std::fopen(path, "a");
+  const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+  if (file == nullptr || std::fclose(file) != 0 || !written)
+    throw Error(ErrorKind::io_failed, "writing the step summary " + std::string(path) + " failed");
+}
+
+void print_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
+  const char* status = summary.exit_code == exit_done        ? "done"
+                       : summary.exit_code == exit_different ? "different"
+                                                             : "error";
+  Json json{{"status", status},
+            {"exitCode", summary.exit_code},
+            {"device", summary.device},
+            {"seconds", summary.seconds}};
+  for (std::size_t i = 0; i < summary.counts.size(); ++i)
+    json["counts"][std::string(status_names[i])] = summary.counts[i];
+  if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
+  json["jobs"] = Json::array();
+  for (const BatchResult& result : results) {
+    if (!is_good(result.status)) json["jobs"].push_back(Json::parse(result.record, nullptr, false));
+  }
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+/// Writes every report; one that fails does not stop the others. Returns the exit code for them.
+int write_reports(const Options& options, const BatchSummary& summary,
+                  const std::vector<BatchResult>& results) {
+  const std::string title = options.merge.empty() ? options.jobs : join(options.merge);
+  const BatchReport report{title, options.batch.version, summary, results};
+  int code = exit_done;
+  const auto attempt = [&](bool wanted, auto&& write) {
+    if (!wanted) return;
+    try {
+      write();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "dmlop: error: %s\n", error.what());
+      code = exit_code_of(error.kind());
+    }
+  };
+  attempt(!options.junit.empty(), [&] { write_file(options.junit, junit_xml(report)); });
+  attempt(!options.html.empty(), [&] { write_file(options.html, html_report(report)); });
+  attempt(options.github, [&] {
+    std::fputs(github_annotations(results).c_str(), options.text_stream());
+    append_step_summary(github_step_summary(report));
+  });
+  if (options.format == Format::json) print_json(summary, results);
+  return code;
+}
+
+/// Records as they come. The first failure to write one is said at once; the batch goes on.
+class RecordKeeper {
+ public:
+  explicit RecordKeeper(const Options& options) {
+    if (!options.results.empty()) file_.emplace(options.results, options.resume);
+  }
+
+  template <typename Record>
+  void add(const Record& record) {
+    if (!file_ || failed()) return;
+    try {
+      file_->add(record);
+    } catch (const Error& error) {
+      exit_code = exit_code_of(error.kind());
+      std::fprintf(stderr, "dmlop: error: %s; the batch goes on without records\n", error.what());
+    }
+  }
+
+  int exit_code = exit_done;
+
+ private:
+  bool failed() const { return exit_code != exit_done; }
+  std::optional<ResultsFile> file_;
+};
+
+EarlierRecords earlier_records(const Options& options) {
+  EarlierRecords earlier;
+  if (!options.resume || !fs::exists(options.results)) return earlier;
+  for (BatchResult& result : read_results(options.results).results)
+    earlier.emplace(result.id, std::move(result.record));
+  return earlier;
+}
+
+void require_folder_of(const std::string& option, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + folder.string() +
+                                          " does not exist or cannot be written");
+}
+
+// What would fail after all jobs were run is said before the first.
+void check_options(const Options& options) {
+  if (options.jobs.empty() == options.merge.empty())
+    throw Error(ErrorKind::usage, "name the JOBS, or results to --merge");
+  if (options.resume && (options.results.empty() || options.results == "-"))
+    throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
+  if (options.writes_records_to_output() && options.format == Format::json)
+    throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
+  require_folder_of("--junit", options.junit);
+  require_folder_of("--html", options.html);
+  require_folder_of("--results", options.results);
+  if (options.batch.output_folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(options.batch.output_folder, error);
+  if (error)
+    throw Error(ErrorKind::io_failed,
+                "creating " + options.batch.output_folder + ": " + error.message());
+}
+
+std::string repeat_command(const Options& options, const Backend& backend) {
+  std::string command =
+      "dmlop batch " + shell_quoted(options.jobs) + " --device " + shell_quoted(backend.spec());
+  if (options.batch.feature_level)
+    command += " --feature-level " + to_text(*options.batch.feature_level);
+  if (!options.batch.output_folder.empty())
+    command += " --out " + shell_quoted(options.batch.output_folder);
+  return command;
+}
+
+int exit_code_for(const Options& options, const BatchSummary& summary, int other_code) {
+  if (interruption_requested()) return interrupted_exit_code();
+  if (summary.jobs() == 0 && !options.allow_empty) {
+    std::fprintf(stderr,
+                 "dmlop: error: no job is selected\n  help: change --filter, --tag or --shard, or "
+                 "use --allow-empty where that may be\n");
+    return exit_usage;
+  }
+  const auto count = [&](Status status) {
+    return summary.counts[static_cast<std::size_t>(status)];
+  };
+  const bool all_skipped =
+      summary.jobs() != 0 && count(Status::skipped) + count(Status::unsupported) == summary.jobs();
+  if (options.skip_code && all_skipped && other_code == exit_done) return *options.skip_code;
+  return worse_exit_code(summary.exit_code, other_code);
+}
+
+int merge(const Options& options) {
+  BatchSummary summary;
+  Diagnostics diagnostics;
+  Presenter presenter(options, std::nullopt);
+  const auto results = merge_results(options.merge, summary, diagnostics);
+  for (const BatchResult& result : results) presenter.show(result);
+  RecordKeeper records(options);
+  for (const BatchResult& result : results) records.add(result.record);
+  records.add(summary);
+  const int report_code = write_reports(options, summary, results);
+  presenter.summarize(summary);
+  report(diagnostics, Format::text);
+  return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));
+}
+
+int run_jobs(const Options& given) {
+  Options options = given;
+  Diagnostics diagnostics;
+  const auto manifest = open_manifest(options.jobs, diagnostics);
+  if (!manifest) return report(diagnostics, options.format);
+  options.batch.earlier = earlier_records(options);
+  RecordKeeper records(options);
+  stop_jobs_gently();
+  Backend backend(options.device.request());
+  if (!backend.notice().empty() && !options.quiet)
+    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+  BatchOptions& batch = options.batch;
+  batch.repeat_command = repeat_command(options, backend);
+  batch.keep_records =
+      !options.results.empty() || !options.html.empty() || options.format == Format::json;
+  batch.keep_pictures = !options.html.empty();
+  Presenter presenter(options, manifest->size());
+  const BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
+    if (!result.resumed) records.add(result.record);
+    presenter.show(result);
+  });
+  records.add(summary);
+  const int report_code = write_reports(options, summary, presenter.results);
+  presenter.summarize(summary);
+  return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));
+}
+
+bool read_number(std::string_view text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+void set_shard(Selection& selection, const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool is_shard =
+      slash != std::string::npos &&
+      read_number(std::string_view(text).substr(0, slash), selection.shard_index) &&
+      read_number(std::string_view(text).substr(slash + 1), selection.shard_count) &&
+      selection.shard_index < selection.shard_count;
+  if (!is_shard)
+    throw Error(ErrorKind::usage, "the shard \"" + text + "\" must be I/N with I from 0 to N - 1");
+}
+
+// What Bazel tells a test about its shard and where its XML belongs; options win.
+void read_environment(Options& options) {
+  const char* index = std::getenv("TEST_SHARD_INDEX");
+  const char* count = std::getenv("TEST_TOTAL_SHARDS");
+  if (index != nullptr && count != nullptr && options.batch.selection.shard_count == 1)
+    set_shard(options.batch.selection, std::string(index) + "/" + count);
+  if (const char* status = std::getenv("TEST_SHARD_STATUS_FILE")) {
+    if (std::FILE* file = std::fopen(status, "w")) std::fclose(file);
+  }
+  const char* xml = std::getenv("XML_OUTPUT_FILE");
+  if (xml != nullptr && options.junit.empty()) options.junit = xml;
+}
+
+int batch(Options& options) {
+  if (options.fail_fast) options.batch.max_failures = 1;
+  if (!options.shard.empty()) set_shard(options.batch.selection, options.shard);
+  read_environment(options);
+  check_options(options);
+  return options.merge.empty() ? run_jobs(options) : merge(options);
+}
+
+void add_selection(CLI::App& command, Options& options) {
+  command
+      .add_option("--shard", options.shard,
+                  "Run the jobs of shard I of N, I from 0; each job is in one, by its id")
+      ->type_name("I/N");
+  command
+      .add_option("--filter", options.batch.selection.filters,
+                  "Run the jobs whose id matches a shell pattern")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
+      ->type_name("TAG")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--allow-empty", options.allow_empty, "No job selected is no error");
+  command.add_flag("--resume", options.resume,
+                   "Skip the jobs that --results FILE proves done: same program, job, files, "
+                   "tolerance and device, and outputs as they were written");
+}
+
+void add_stopping(CLI::App& command, Options& options) {
+  CLI::Option* fail_fast = command.add_flag("--fail-fast", options.fail_fast,
+                                            "Stop at the first job that is not PASSED");
+  command.add_option("--max-failures", options.batch.max_failures, "Stop after so many")
+      ->type_name("K")
+      ->check(CLI::PositiveNumber)
+      ->excludes(fail_fast);
+  command
+      .add_option("--timeout", options.batch.timeout_seconds, "Stop a job after so many seconds")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_reports(CLI::App& command, Options& options) {
+  command
+      .add_option("--out", options.batch.output_folder,
+                  "Write outputs to DIR/ID/TENSOR.npy instead of where the jobs say")
+      ->type_name("DIR");
+  command.add_option("--junit", options.junit, "Write JUnit XML")->type_name("FILE");
+  command
+      .add_option("--results", options.results,
+                  "Write a line of JSON for each job as it ends; - is standard output")
+      ->type_name("FILE");
+  command.add_option("--html", options.html, "Write a report to look at")->type_name("FILE");
+  command.add_flag("--github", options.github,
+                   "Print annotations for GitHub Actions and write its step summary");
+  command
+      .add_option("--merge", options.merge,
+                  "Run nothing: report on results files of earlier runs, shards for example")
+      ->type_name("FILE")
+      ->expected(1, 1'000'000);
+  command
+      .add_option("--skip-code", options.skip_code,
+                  "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
+      ->type_name("N")
+      ->check(CLI::Range(0, 255));
+}
+
+}  // namespace
+
+Action add_batch(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  options->batch.version = DMLOP_VERSION;
+  command.add_option("JOBS", options->jobs,
+                     "A folder (every op.json below it), a JSON file, or JSON Lines (.jsonl); - is "
+                     "JSON Lines on standard input");
+  options->device.add_to(command, options->batch.execution);
+  options->batch.workers = hardware_threads();
+  command
+      .add_option("--jobs", options->batch.workers,
+                  "Jobs that run side by side (default: all cores)")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
+  add_selection(command, *options);
+  add_stopping(command, *options);
+  add_reports(command, *options);
+  add_feature_level_option(command, options->batch.feature_level);
+  add_format_option(command, options->format);
+  command.add_flag("-v,--verbose", options->verbose, "Also show jobs that pass, and the slowest");
+  command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
+  return [options] { return report_errors(options->format, [&] { return batch(*options); }); };
+}
+
+}  // namespace dmlop::app

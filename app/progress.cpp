@@ -1,0 +1,69 @@
+#include "progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.hpp"
+
+namespace dmlop::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Between two lines: a terminal is read as it changes, a log afterwards.
+constexpr auto terminal_step = 100ms;
+constexpr auto log_step = 10s;
+
+}  // namespace
+
+Progress::Progress(std::optional<std::uint64_t> total, bool quiet)
+    : total_(total),
+      quiet_(quiet),
+      is_terminal_(isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_(start_ + (is_terminal_ ? Clock::duration(terminal_step) : Clock::duration(log_step))) {}
+
+void Progress::count(bool good) {
+  ++done_;
+  if (!good) ++bad_;
+  if (quiet_) return;
+  const auto now = Clock::now();
+  if (now < next_) return;
+  if (is_terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", text().c_str());
+    is_shown_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", text().c_str());
+  }
+  std::fflush(stderr);
+  next_ = now + (is_terminal_ ? Clock::duration(terminal_step) : Clock::duration(log_step));
+}
+
+void Progress::clear() {
+  if (!is_shown_) return;
+  std::fprintf(stderr, "\r\033[K");
+  std::fflush(stderr);
+  is_shown_ = false;
+}
+
+std::string Progress::text() const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const double rate = static_cast<double>(done_) / seconds;
+  std::string text = std::to_string(done_);
+  if (total_) text += " of " + std::to_string(*total_);
+  text += " jobs, " + std::to_string(bad_) + " not passed, " + rounded(rate) + " jobs/s";
+  if (!total_) return text;
+  const double rest = static_cast<double>(*total_ - std::min(*total_, done_));
+  return text + ", " + rounded(std::max(1.0, rest / rate)) + " s left";
+}
+
+bool may_colour_output() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == 0);
+}
+
+}  // namespace dmlop::app
