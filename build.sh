@@ -10,6 +10,8 @@ packages_to_build=(
   glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
 )
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
+# Tests that need these skip themselves, with the reason, where the system does not have them.
+packages_to_test_more=(chromium)
 
 help() {
   cat <<'TEXT'
@@ -60,6 +62,22 @@ need() {
     fail "installing failed; as root run: apt-get install ${absent[*]}"
 }
 
+# Installs those of the packages that are missing and that the package sources have.
+need_if_available() {
+  local package available=()
+  for package in $(missing "$@"); do
+    if apt-cache show "$package" >/dev/null 2>&1; then available+=("$package"); fi
+  done
+  [ ${#available[@]} -eq 0 ] || need "${available[@]}"
+}
+
+# The driver of the browser for the tests of HTML reports.
+need_browser_driver() {
+  [ ! -d tests/html/node_modules ] && command -v npm >/dev/null || return 0
+  npm ci --prefix tests/html --ignore-scripts --no-audit --no-fund >/dev/null ||
+    echo "build.sh: warning: installing playwright-core failed; the browser is not tested" >&2
+}
+
 # configure PRESET OPTION...: says nothing unless it fails.
 configure() {
   local log
@@ -91,6 +109,8 @@ demo() {
 # run_tests PRESET
 run_tests() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}"
+  need_if_available "${packages_to_test_more[@]}"
+  need_browser_driver
   configure "$1" -DDMLOP_TESTS=ON
   cmake --build --preset "$1"
   ctest --preset "$1" --parallel "$(nproc)"

@@ -75,7 +75,9 @@ class Presenter {
 
   void show(const BatchResult& result) {
     const bool good = is_good(result.status);
-    if (!options_.quiet && (!good || options_.verbose)) {
+    // Thousands of jobs that were not come to would hide what went wrong.
+    const bool is_news = !good && result.status != Status::not_run;
+    if (!options_.quiet && (is_news || options_.verbose)) {
       progress_.clear();
       print(result);
     }
@@ -100,6 +102,8 @@ class Presenter {
       std::fprintf(out, " (%llu from an earlier run)",
                    static_cast<unsigned long long>(summary.resumed));
     std::fprintf(out, "\n");
+    if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
+      std::fprintf(out, "  -v lists those that were not run; --resume goes on from --results\n");
     if (!summary.interrupted.empty())
       std::fprintf(stderr, "dmlop: %s\n", summary.interrupted.c_str());
   }

@@ -86,6 +86,10 @@ void print_operator(const OperatorSpec& spec) {
     std::printf("  from %s  %s: %s dimensions; %s\n", to_text(row.from).c_str(),
                 join(row.tensors).c_str(), dimension_range(row).c_str(), type_list(row).c_str());
   }
+  std::printf("\nTolerance of comparisons\n");
+  for (const auto& [type, tolerance] : spec.tolerances)
+    std::printf("  %s: %s\n", std::string(name_of(type)).c_str(), to_text(tolerance).c_str());
+  if (spec.tolerances.empty()) std::printf("  %s\n", to_text(Tolerance{}).c_str());
   std::printf("\nExample\n%s\n", example_of(spec).dump(2).c_str());
 }
 
@@ -108,6 +112,9 @@ Json to_json(const OperatorSpec& spec) {
                                {"dimensions", {row.min_dimensions, row.max_dimensions}},
                                {"dataTypes", types}});
   }
+  json["tolerances"] = Json::object();
+  for (const auto& [type, tolerance] : spec.tolerances)
+    json["tolerances"][std::string(name_of(type))] = to_text(tolerance);
   json["example"] = example_of(spec);
   return json;
 }

@@ -20,6 +20,7 @@ std::string now_text() {
 Json job_json(const BatchResult& result) {
   Json job = Json::parse(result.record, nullptr, /*allow_exceptions=*/false);
   if (result.resumed) job["resumed"] = true;
+  if (job.contains("comparisons")) job.erase("details");  // the page shows them as tables
   if (result.pictures.empty()) return job;
   const Json pictures = Json::parse(result.pictures);
   for (std::size_t i = 0; i < pictures.size(); ++i) {
