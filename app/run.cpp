@@ -152,19 +152,13 @@ int run(const Options& options) {
   JobRequest request = options.request;
   request.outputs_may_be_dropped = !request.expected.empty();
   request.expected_may_be_missing = !options.update_golden.empty();
-  const Tolerance& tolerance = options.tolerance.tolerance;
-  if (!tolerance.is_bitwise()) {
-    request.tolerance = tolerance;
+  if (options.tolerance.given()) {
+    request.tolerance = options.tolerance.tolerance;
     request.tolerance->origin = "command line";
   }
   require_expectation(options);
-  auto job = prepare_job(request, Purpose::run, diagnostics);
+  const auto job = prepare_job(request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, options.format);
-  // Beside them the operator's own criteria stay.
-  for (Expectation& expectation : job->expected) {
-    expectation.tolerance.nan_equals_nan = tolerance.nan_equals_nan;
-    expectation.tolerance.allow_trivial = tolerance.allow_trivial;
-  }
   if (options.format == Format::json && writes_to_standard_output(*job)) {
     throw Error(ErrorKind::usage,
                 "--format json and -o - both need standard output; name a file for the output");

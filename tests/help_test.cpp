@@ -12,8 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dmlop::test;
 
-const std::vector<std::string> commands{"run",     "check",  "bench",      "devices", "ops",
-                                        "inspect", "schema", "completion", "manual"};
+const std::vector<std::string> commands{"run", "check", "compare", "batch", "bench", "devices",
+                                        "ops", "inspect", "schema",  "completion", "manual"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

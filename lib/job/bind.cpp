@@ -302,6 +302,9 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
                                        Diagnostics& diagnostics) {
   Binder binder(description, FieldKind::output_tensor, diagnostics, expect_option);
   binder.add(request.expected);
+  Diagnostics ignored;
+  Binder inputs(description, FieldKind::input_tensor, ignored, "-i ");
+  inputs.add(request.inputs);
   std::vector<Expectation> expected;
   for (const std::string& tensor : binder.names()) {
     const Source* source = binder.find(tensor);
@@ -310,6 +313,13 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
       if (!is_same_file(output.path, source->path)) continue;
       binder.usage(output.tensor + " would replace the golden file " + source->path,
                    "write the output to another file, or use --update-golden");
+    }
+    for (const std::string& input : inputs.names()) {
+      const Source* file = inputs.find(input);
+      if (!request.expected_may_be_missing || file == nullptr) continue;
+      if (!is_same_file(file->path, source->path)) continue;
+      binder.usage("the golden file and " + input + " are the same file: " + source->path,
+                   "name another golden file, as --update-golden may replace it");
     }
     Expectation expectation{tensor, source->path, std::nullopt,
                             request.tolerance.value_or(Tolerance{})};

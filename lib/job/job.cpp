@@ -35,6 +35,18 @@ class NativeInput {
   std::span<const std::byte> bytes_;
 };
 
+// The request's tolerance; where it gives no criterion, the operator's own with the request's
+// rules.
+Tolerance resolved_tolerance(const JobRequest& request, const OperatorSpec& spec, DataType type) {
+  if (request.tolerance && !request.tolerance->is_bitwise()) return *request.tolerance;
+  Tolerance tolerance = spec.default_tolerance(type);
+  if (request.tolerance) {
+    tolerance.nan_equals_nan = request.tolerance->nan_equals_nan;
+    tolerance.allow_trivial = request.tolerance->allow_trivial;
+  }
+  return tolerance;
+}
+
 }  // namespace
 
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
@@ -54,8 +66,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   check_description(job.description, diagnostics);
   for (Expectation& expectation : job.expected) {
     const auto type = job.description.tensor(expectation.tensor).data_type;
-    if (!request.tolerance && type)
-      expectation.tolerance = job.description.spec->default_tolerance(*type);
+    if (type) expectation.tolerance = resolved_tolerance(request, *job.description.spec, *type);
   }
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;

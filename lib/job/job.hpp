@@ -28,7 +28,7 @@ struct JobRequest {
   std::vector<NamedFile> outputs;
   std::optional<FeatureLevel> feature_level = {};  // wins over the description's
   std::vector<NamedFile> expected = {};            // golden files, by output
-  std::optional<Tolerance> tolerance = {};         // wins over the operator's default
+  std::optional<Tolerance> tolerance = {};         // its criteria win over the operator's own
   bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
 };

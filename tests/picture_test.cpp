@@ -1,0 +1,293 @@
+// What compare/picture.hpp promises: PNG files are decoded and their pixels looked at.
+#include "compare/picture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "program.hpp"
+#include "reference/tensor.hpp"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+namespace {
+
+using namespace dmlop;
+using namespace dmlop::test;
+
+constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+struct Pixel {
+  int red, green, blue;
+  bool operator==(const Pixel&) const = default;
+  int brightness() const { return red + green + blue; }
+};
+
+constexpr Pixel magenta{255, 0, 255};
+constexpr int dark_at_most = 100, bright_at_least = 450;
+
+class Image {
+ public:
+  explicit Image(const std::string& png) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(png.data());
+    int channels = 0;
+    unsigned char* pixels =
+        stbi_load_from_memory(bytes, static_cast<int>(png.size()), &width, &height, &channels, 3);
+    REQUIRE_MESSAGE(pixels != nullptr, "no PNG file");
+    pixels_.assign(pixels, pixels + std::size_t(width) * std::size_t(height) * 3);
+    stbi_image_free(pixels);
+  }
+  explicit Image(const Png& png)
+      : Image(std::string(reinterpret_cast<const char*>(png.data()), png.size())) {}
+
+  int width = 0, height = 0;
+
+  Pixel at(int x, int y) const {
+    REQUIRE((x >= 0 && x < width && y >= 0 && y < height));
+    const std::size_t place = (std::size_t(y) * std::size_t(width) + std::size_t(x)) * 3;
+    return {pixels_[place], pixels_[place + 1], pixels_[place + 2]};
+  }
+
+  /// The colour of each element of a plane of these sizes, all of whose pixels must be alike.
+  std::vector<Pixel> elements(int columns, int rows) const {
+    REQUIRE(width % columns == 0);
+    REQUIRE(height % rows == 0);
+    const int scale = width / columns;
+    REQUIRE(height / rows == scale);
+    std::vector<Pixel> colours;
+    bool even = true;
+    for (int row = 0; row < rows; ++row) {
+      for (int column = 0; column < columns; ++column) {
+        colours.push_back(at(column * scale, row * scale));
+        for (int i = 0; i < scale * scale; ++i)
+          even = even && at(column * scale + i % scale, row * scale + i / scale) == colours.back();
+      }
+    }
+    CHECK(even);
+    return colours;
+  }
+
+ private:
+  std::vector<unsigned char> pixels_;
+};
+
+Elements elements_of(const Tensor& tensor) {
+  return Elements(tensor.type, tensor.sizes, tensor.bytes);
+}
+
+Image errors(const List& sizes, const std::vector<float>& actual,
+             const std::vector<float>& expected, bool nan_equals_nan = true) {
+  const Tensor a = floats(sizes, actual), e = floats(sizes, expected);
+  return Image(error_picture(elements_of(a), elements_of(e), nan_equals_nan));
+}
+
+PlanePictures planes(const List& sizes, const std::vector<float>& actual,
+                     const std::vector<float>& expected, std::uint64_t index) {
+  const Tensor a = floats(sizes, actual), e = floats(sizes, expected);
+  return plane_pictures(elements_of(a), elements_of(e), index, true);
+}
+
+bool is_dark(const Pixel& pixel) {
+  return pixel.brightness() <= dark_at_most;
+}
+bool is_bright(const Pixel& pixel) {
+  return pixel != magenta && pixel.brightness() >= bright_at_least;
+}
+
+/// 1 moved by so many ULP.
+float off_by(int ulp) {
+  return 1 + static_cast<float>(ulp) * 0x1p-23F;
+}
+
+}  // namespace
+
+TEST_CASE("an element is dark where equal, brighter the further off, and magenta for one NaN") {
+  const std::vector<float> expected{1, 1, 1, 1, 1, NaN, NaN, 1};
+  const std::vector<float> actual{1, off_by(1), off_by(3), off_by(15), off_by(1023), NaN, 1, NaN};
+  const auto colours = errors({2, 4}, actual, expected).elements(4, 2);
+  CHECK(is_dark(colours[0]));
+  CHECK(is_bright(colours[4]));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(colours[i].brightness() < colours[i + 1].brightness());
+  CHECK(colours[5] == colours[0]);
+  CHECK(colours[6] == magenta);
+  CHECK(colours[7] == magenta);
+  CHECK(errors({2, 4}, actual, expected, false).elements(4, 2)[5] == magenta);
+}
+
+TEST_CASE("the scale is logarithmic: twice the digits are twice as far up") {
+  // 31 ULP are half of 1023 on it, and so half as far up as the brightest: as in a picture of
+  // other numbers of the same shares.
+  const auto a = errors({3}, {1, off_by(31), off_by(1023)}, {1, 1, 1}).elements(3, 1);
+  const auto b = errors({3}, {1, off_by(3), off_by(15)}, {1, 1, 1}).elements(3, 1);
+  CHECK(a == b);
+  const auto c = errors({3}, {1, off_by(511), off_by(1023)}, {1, 1, 1}).elements(3, 1);
+  CHECK(c[1] != b[1]);
+}
+
+TEST_CASE("tensors that agree are dark all over, and so are their NaN") {
+  for (const Pixel& pixel : errors({2, 2}, {1, 2, inf, NaN}, {1, 2, inf, NaN}).elements(2, 2))
+    CHECK(is_dark(pixel));
+  const auto only_nan = errors({2}, {1, NaN}, {1, 1}).elements(2, 1);
+  CHECK(is_dark(only_nan[0]));
+  CHECK(only_nan[1] == magenta);
+}
+
+TEST_CASE("of all other axes the largest difference is shown") {
+  // Two batches of 1 x 3.
+  const std::vector<float> expected(6, 1);
+  const auto colours =
+      errors({2, 1, 3}, {1, off_by(7), 1, off_by(1), off_by(1), 1}, expected).elements(3, 1);
+  CHECK(is_bright(colours[1]));
+  CHECK(is_dark(colours[2]));
+  CHECK(colours[0].brightness() > colours[2].brightness());
+  CHECK(colours[0].brightness() < colours[1].brightness());
+  // NaN counts as more than anything, whether it comes first or last.
+  CHECK(errors({2, 1}, {NaN, 2}, {1, 1}).elements(1, 2)[0] == magenta);
+  CHECK(errors({2, 1, 1}, {NaN, 2}, {1, 1}).elements(1, 1)[0] == magenta);
+  CHECK(errors({2, 1, 1}, {2, NaN}, {1, 1}).elements(1, 1)[0] == magenta);
+}
+
+TEST_CASE("small planes are enlarged so that each element is a square that can be seen") {
+  const auto size_of_picture = [](const List& sizes) {
+    const std::vector<float> ones(
+        std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, std::multiplies<>()), 1.0F);
+    const Image image = errors(sizes, ones, ones);
+    return std::pair(image.width, image.height);
+  };
+  CHECK(size_of_picture({3, 4}) == std::pair(256, 192));
+  CHECK(size_of_picture({4, 3}) == std::pair(192, 256));
+  CHECK(size_of_picture({5}) == std::pair(255, 51));
+  CHECK(size_of_picture({2, 2, 1, 1}) == std::pair(256, 256));
+  CHECK(size_of_picture({100, 200}) == std::pair(200, 100));
+  CHECK(size_of_picture({1, 1024}) == std::pair(1024, 1));
+  const float one = 1;
+  const Elements scalar(DataType::Float32, {}, std::as_bytes(std::span(&one, 1)));
+  CHECK(Image(error_picture(scalar, scalar, true)).width == 256);
+}
+
+TEST_CASE("large planes are reduced to at most 1024 a side, and no difference gets lost") {
+  // 3000 x 10: three by three elements share a pixel.
+  const std::vector<float> expected(3000 * 10, 1);
+  std::vector<float> actual = expected;
+  actual[1501 * 10 + 7] = off_by(100);
+  actual[1502 * 10 + 8] = off_by(1);  // of the same block
+  actual[2999 * 10 + 9] = off_by(100);
+  actual[0] = off_by(3);
+  const Image image = errors({3000, 10}, actual, expected);
+  CHECK(image.width == 4);
+  CHECK(image.height == 1000);
+  int not_dark = 0;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) not_dark += is_dark(image.at(x, y)) ? 0 : 1;
+  }
+  CHECK(not_dark == 3);
+  CHECK(is_bright(image.at(2, 500)));
+  CHECK(is_bright(image.at(3, 999)));
+  CHECK_FALSE(is_dark(image.at(0, 0)));
+  CHECK_FALSE(is_bright(image.at(0, 0)));
+  const std::vector<float> row(5000, 1);
+  const Image wide = errors({1, 5000}, row, row);
+  CHECK(wide.width == 1000);
+  CHECK(wide.height == 1);
+}
+
+TEST_CASE("the plane that holds an element is shown of both tensors and of their difference") {
+  // Two planes of 1 x 3; index 4 is in the second.
+  const auto pictures = planes({2, 1, 3}, {90, 90, 90, 1, 2, 3}, {90, 90, 90, 1, 5, 3}, 4);
+  CHECK(pictures.plane == "[1, :, :]");
+  CHECK(pictures.low == "1");
+  CHECK(pictures.high == "5");
+  CHECK(pictures.max_difference == "10485760 ULP");
+  const auto actual = Image(pictures.actual).elements(3, 1);
+  const auto expected = Image(pictures.expected).elements(3, 1);
+  const auto difference = Image(pictures.difference).elements(3, 1);
+  CHECK(is_dark(actual[0]));
+  CHECK(actual[0] == expected[0]);
+  CHECK(actual[2] == expected[2]);  // one scale for both
+  CHECK(actual[0].brightness() < actual[1].brightness());
+  CHECK(actual[1].brightness() < actual[2].brightness());
+  CHECK(is_bright(expected[1]));
+  CHECK(is_dark(difference[0]));
+  CHECK(is_bright(difference[1]));
+  CHECK(is_dark(difference[2]));
+  CHECK(planes({2, 2}, {1, 2, 3, 4}, {1, 2, 3, 4}, 3).plane == "[:, :]");
+  CHECK(planes({2}, {1, 2}, {1, 2}, 1).plane == "[:]");
+}
+
+TEST_CASE(
+    "values that are no finite numbers have colours too: NaN is magenta, infinities the ends") {
+  const auto pictures = planes({5}, {NaN, -inf, 1, 2, inf}, {NaN, -inf, 1, 2, inf}, 0);
+  const auto colours = Image(pictures.actual).elements(5, 1);
+  CHECK(colours[0] == magenta);
+  CHECK(colours[1] == colours[2]);
+  CHECK(is_dark(colours[1]));
+  CHECK(colours[3] == colours[4]);
+  CHECK(is_bright(colours[4]));
+  const auto ends = planes({2}, {-inf, inf}, {-inf, inf}, 0);
+  const auto end_colours = Image(ends.actual).elements(2, 1);
+  CHECK(is_dark(end_colours[0]));
+  CHECK(is_bright(end_colours[1]));
+  CHECK(is_dark(Image(planes({2}, {3, 3}, {3, 3}, 0).actual).elements(2, 1)[0]));
+}
+
+TEST_CASE("a plane of the largest doubles of both signs keeps its order") {
+  constexpr double most = std::numeric_limits<double>::max();
+  const std::vector<double> values{-most, 0, most / 2, most};
+  const Elements elements(DataType::Float64, {4}, std::as_bytes(std::span(values)));
+  const auto pictures = plane_pictures(elements, elements, 0, true);
+  const auto colours = Image(pictures.actual).elements(4, 1);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(colours[i].brightness() < colours[i + 1].brightness());
+  CHECK(is_dark(colours[0]));
+  CHECK(is_bright(colours[3]));
+}
+
+TEST_CASE("compare --heatmap writes the picture of files of any order") {
+  const Folder folder;
+  folder.write("e.npy", float_npy("(2, 3)", {1, 1, 1, 1, 1, 1}));
+  // Fortran order and big endian: element [0, 1] stands third, [1, 2] last.
+  folder.write("a.npy",
+               npy(">f4", "(2, 3)", bytes_of<float>({1, 1, off_by(9), 1, 1, NaN}, true), true));
+  const auto result = dmlop_program({"compare", "a.npy", "e.npy", "--heatmap", "picture.png"},
+                                    {.folder = folder.path()});
+  CHECK(result.error == "");
+  CHECK(result.code == 1);
+  const auto colours = Image(folder.read("picture.png")).elements(3, 2);
+  CHECK(is_bright(colours[1]));
+  CHECK(colours[5] == magenta);
+  for (const std::size_t i : {0U, 2U, 3U, 4U}) CHECK(is_dark(colours[i]));
+  CHECK(dmlop_program({"compare", "e.npy", "e.npy", "--heatmap", "same.png", "-q"},
+                      {.folder = folder.path()})
+            .code == 0);
+  for (const Pixel& pixel : Image(folder.read("same.png")).elements(3, 2)) CHECK(is_dark(pixel));
+}
+
+TEST_CASE("compare --heatmap draws nothing of unlike tensors, and replaces neither of them") {
+  const Folder folder;
+  const std::string bytes = float_npy("(2,)", {1, 2});
+  folder.write("a.npy", bytes);
+  folder.write("b.npy", float_npy("(3,)", {1, 2, 3}));
+  const auto compare = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "compare");
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  const auto unlike = compare({"a.npy", "b.npy", "--heatmap", "picture.png"});
+  CHECK(unlike.code == 1);
+  CHECK(unlike.output.starts_with("FAILED: a.npy: FLOAT32 [2] instead of FLOAT32 [3]\n"));
+  CHECK(unlike.error == "dmlop: there is nothing to draw in picture.png\n");
+  for (const char* name : {"a.npy", "./b.npy"}) {
+    const auto same = compare({"a.npy", "b.npy", "--heatmap", name});
+    CHECK(same.code == 2);
+    CHECK(same.error.find("--heatmap would replace ") != std::string::npos);
+  }
+  CHECK(folder.read("a.npy") == bytes);
+  CHECK(compare({"a.npy", "a.npy", "--heatmap", "none/picture.png"}).code == 6);
+  CHECK(folder.list() == "a.npy b.npy");
+}
