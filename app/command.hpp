@@ -25,11 +25,12 @@ struct Command {
 
 std::span<const Command> commands();
 
-/// The whole command line, with an action for each command in the order of commands().
+/// The whole command line, with an action for each command in the order of commands(). Where the
+/// command that will run is known, the others' options are left out: declaring them takes time.
 struct CommandLine {
   CLI::App app;
   std::vector<Action> actions;
-  CommandLine();
+  explicit CommandLine(std::string_view only = "");
 };
 
 enum class Format { text, json, markdown };

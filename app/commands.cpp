@@ -102,7 +102,7 @@ std::span<const Command> commands() {
   return table;
 }
 
-CommandLine::CommandLine()
+CommandLine::CommandLine(std::string_view only)
     : app("Runs DirectML operators anywhere: JSON and .npy in, .npy out.", "dmlop") {
   app.set_version_flag("--version", std::string("dmlop ") + DMLOP_VERSION);
   app.footer(exit_code_footer());
@@ -111,7 +111,8 @@ CommandLine::CommandLine()
     CLI::App* parsed = app.add_subcommand(command.name, command.summary);
     if (command.hidden) parsed->group("");
     parsed->footer("Examples:\n" + indented(command.examples));
-    actions.push_back(command.add(*parsed));
+    const bool is_used = only.empty() || only == command.name;
+    actions.push_back(is_used ? command.add(*parsed) : Action());
   }
 }
 

@@ -68,12 +68,14 @@ int exit_code_for(const Error& error) {
 }
 
 int run_command_line(int argument_count, char** arguments) {
+  std::string_view chosen_command;
   if (argument_count > 1 && arguments[1][0] != '-') {
     const auto matches = [&](const Command& c) { return std::string_view(c.name) == arguments[1]; };
     if (std::none_of(commands().begin(), commands().end(), matches))
       return refuse_unknown_command(arguments[1]);
+    chosen_command = arguments[1];
   }
-  CommandLine line;
+  CommandLine line(chosen_command);
   try {
     line.app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
