@@ -28,21 +28,29 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
   add(std::move(diagnostic));
 }
 
-std::optional<std::int64_t> FieldReader::integer(const json::Value& value, const std::string& name,
-                                                 std::string_view type, std::int64_t low,
-                                                 std::int64_t high) {
-  const std::string what = "an integer from " + std::to_string(low) + " to " +
-                           std::to_string(high) + " (" + std::string(type) + ")";
-  if (value.kind != json::Value::Kind::number) {
-    expected(value, name, what);
-    return std::nullopt;
-  }
+namespace {
+
+// Nothing where the value is no integer from `low` to `high`.
+std::optional<std::int64_t> integer_in(const json::Value& value, std::int64_t low,
+                                       std::int64_t high) {
+  if (value.kind != json::Value::Kind::number) return std::nullopt;
   std::int64_t number = 0;
   const char* end = value.text.data() + value.text.size();
   const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-  if (error != std::errc{} || stop != end || number < low || number > high) {
-    expected(value, name, what);
-    return std::nullopt;
+  const bool fits = error == std::errc{} && stop == end && number >= low && number <= high;
+  return fits ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> FieldReader::integer(const json::Value& value, const std::string& name,
+                                                 std::string_view type, std::int64_t low,
+                                                 std::int64_t high) {
+  const auto number = integer_in(value, low, high);
+  if (!number) {
+    expected(value, name,
+             "an integer from " + std::to_string(low) + " to " + std::to_string(high) + " (" +
+                 std::string(type) + ")");
   }
   return number;
 }
@@ -67,12 +75,14 @@ std::optional<std::vector<std::int64_t>> FieldReader::integers(const json::Value
     return std::nullopt;
   }
   std::vector<std::int64_t> numbers;
+  numbers.reserve(value.items.size());
   std::size_t findings = 0;
   for (std::size_t i = 0; i < value.items.size() && findings < findings_listed; ++i) {
-    const auto number =
-        integer(value.items[i], name + "[" + std::to_string(i) + "]", type, low, high);
-    if (!number) ++findings;
+    const auto number = integer_in(value.items[i], low, high);
     numbers.push_back(number.value_or(low));
+    if (number) continue;
+    integer(value.items[i], name + "[" + std::to_string(i) + "]", type, low, high);
+    ++findings;
   }
   return findings == 0 ? std::optional(numbers) : std::nullopt;
 }

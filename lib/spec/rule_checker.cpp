@@ -22,7 +22,8 @@ constexpr int findings_listed = 8;
 std::optional<std::int64_t> RuleChecker::value(const Reference& reference,
                                                Subscript subscript) const {
   const Field* field = description_.find(reference.field);
-  if (field == nullptr || refused_.contains(to_text(reference, subscript))) return std::nullopt;
+  if (field == nullptr) return std::nullopt;
+  if (!refused_.empty() && refused_.contains(to_text(reference, subscript))) return std::nullopt;
   if (const auto* number = std::get_if<std::int64_t>(&field->value)) return *number;
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&field->value)) {
     if (!subscript || *subscript >= list->size()) return std::nullopt;
@@ -128,7 +129,7 @@ bool RuleChecker::infer(const Formula& rule, std::size_t i) {
     if (!at) return false;
     subscript = static_cast<std::size_t>(*at);
   }
-  if (refused_.contains(to_text(equation->target, subscript))) return true;
+  if (!refused_.empty() && refused_.contains(to_text(equation->target, subscript))) return true;
   if (value(equation->target, subscript)) return false;
   const Field* field = description_.find(equation->target.field);
   // What is written but could not be read has its own finding.

@@ -326,7 +326,7 @@ class Validator {
 
   // Whether one of the first `count` findings is about a part of the field.
   bool has_finding(const Field& field, std::size_t count) const {
-    if (field.written == nullptr) return false;
+    if (field.written == nullptr || count == 0) return false;
     const std::string pointer = description_.document().at(*field.written, "").pointer;
     const auto is_about = [&](const Diagnostic& diagnostic) {
       return diagnostic.pointer == pointer || diagnostic.pointer.starts_with(pointer + "/");
