@@ -1,12 +1,16 @@
-// Data movement on the CPU: rows of the innermost axis, each a few pieces that copy, fill, reverse
-// or gather. All of it is by element size; no element is ever interpreted.
+// Data movement on the CPU: rows, each a few pieces that copy, fill, reverse or gather, or where
+// these are of few elements a table of where each element of the row comes from. All of it is by
+// element size; no element is ever interpreted.
 #include "ops/index_map.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
+#include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/rows.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -33,125 +37,231 @@ void fill(std::byte* output, std::uint64_t count, T value) {
 /// output[k] = input[k * stride] for k in [0, count); `input` points at the first source element.
 template <typename T>
 void move(std::byte* output, const std::byte* input, Int stride, std::uint64_t count) {
-  constexpr Int size = sizeof(T);
+  constexpr std::uint64_t call_pays = 8;
   if (stride == 1) {
     std::memcpy(output, input, count * sizeof(T));
   } else if (stride == 0) {
     fill(output, count, load<T>(input));
-  } else if (stride == -1) {
-    const std::byte* last = input - static_cast<Int>(count - 1) * size;
-    for (std::uint64_t k = 0; k < count; ++k) {
-      store(output + k * sizeof(T), load<T>(last + (count - 1 - k) * sizeof(T)));
-    }
+  } else if (stride == -1 && count >= call_pays) {
+    copy_backwards(sizeof(T), output, input, count);
+  } else if ((stride == 2 || stride == -2) && count >= call_pays) {
+    copy_every_second(sizeof(T), stride < 0, output, input, count);
   } else {
+    const Int step = stride * static_cast<Int>(sizeof(T));
     for (std::uint64_t k = 0; k < count; ++k) {
-      store(output + k * sizeof(T), load<T>(input + static_cast<Int>(k) * stride * size));
+      store(output + k * sizeof(T), load<T>(input + static_cast<Int>(k) * step));
     }
   }
 }
 
-/// The position of one output row: indices of all axes but the innermost, and what follows from
-/// them.
-class Rows {
- public:
-  Rows(const IndexMapPlan& plan, std::uint64_t first_row)
-      : plan_(plan), places_(plan.axes.size() - 1) {
-    for (std::size_t i = places_.size(); i-- > 0;) {
-      places_[i].index = first_row % plan_.axes[i].extent;
-      first_row /= plan_.axes[i].extent;
-      refresh(i);
-    }
-  }
+/// Where the elements of a row come from: offsets from that of the row.
+struct RowTable {
+  static constexpr std::uint64_t size_max = 1024;
+  static constexpr std::int32_t outside = std::numeric_limits<std::int32_t>::min();
 
-  void next() {
-    for (std::size_t i = places_.size(); i-- > 0;) {
-      if (++places_[i].index < plan_.axes[i].extent) return refresh(i);
-      places_[i].index = 0;
-      refresh(i);
-    }
-  }
-
-  /// Whether a constant boundary of an outer axis fills the whole row.
-  bool outside() const {
-    return std::any_of(places_.begin(), places_.end(), [](const Place& p) { return p.outside; });
-  }
-  /// Source offset in elements; the axis of an outer reversal is left out.
-  Int offset() const {
-    Int sum = plan_.offset;
-    for (const Place& place : places_) sum += place.offset;
-    return sum;
-  }
-  std::uint64_t lengths_offset() const {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      sum += places_[i].index * plan_.axes[i].lengths_stride;
-    return sum;
-  }
-  std::uint64_t index(std::size_t axis) const { return places_[axis].index; }
-
- private:
-  struct Place {
-    std::uint64_t index = 0;
-    Int offset = 0;
-    bool outside = false;
-  };
-
-  void refresh(std::size_t i) {
-    const bool reversed = plan_.reversal && plan_.reversal->axis == i;
-    const Piece piece = reversed ? Piece{} : piece_at(plan_.axes[i], places_[i].index);
-    places_[i].offset = piece.offset;
-    places_[i].outside = piece.outside;
-  }
-
-  const IndexMapPlan& plan_;
-  std::vector<Place> places_;
+  std::vector<std::int32_t> offsets;  // empty: there is no table
+  bool fills = false;                 // whether an element is outside
 };
+
+/// Multiplies the row by an axis inside of it. False: an offset is too large for a table.
+bool add_axis(const IndexMapAxis& axis, RowTable& table) {
+  constexpr Int large = Int{1} << 28;
+  std::vector<Int> steps;  // outside: `large`
+  for (std::uint64_t o = 0; o < axis.extent;) {
+    const Piece piece = piece_at(axis, o);
+    for (std::uint64_t k = 0; k < piece.count; ++k) {
+      const Int step = piece.offset + static_cast<Int>(k) * piece.stride;
+      if (!piece.outside && std::abs(step) >= large) return false;
+      steps.push_back(piece.outside ? large : step);
+    }
+    o += piece.count;
+    table.fills = table.fills || piece.outside;
+  }
+  std::vector<std::int32_t> product;
+  for (const std::int32_t base : table.offsets) {
+    for (const Int step : steps) {
+      const bool outside = base == RowTable::outside || step == large;
+      product.push_back(outside ? RowTable::outside : base + static_cast<std::int32_t>(step));
+    }
+  }
+  table.offsets = std::move(product);
+  return true;
+}
+
+/// The table of the axes from `first` on. An offset is a sum of at most 8, which fits.
+RowTable table_of(const IndexMapPlan& plan, std::size_t first) {
+  RowTable table{{0}, false};
+  for (std::size_t i = first; i < plan.axes.size(); ++i) {
+    if (!add_axis(plan.axes[i], table)) return {};
+  }
+  return table;
+}
 
 template <typename T>
 class IndexMap {
  public:
   IndexMap(const IndexMapPlan& plan, Inputs inputs)
-      : plan_(plan), inner_(plan.axes.back()), inputs_(inputs), fill_(load<T>(plan.fill.data())) {
+      : plan_(plan),
+        inner_(plan.axes.back()),
+        inputs_(inputs),
+        fill_(load<T>(plan.fill.data())),
+        outer_axes_(plan.axes.size() - 1),
+        row_(inner_.extent) {
     for (std::uint64_t o = 0; o < inner_.extent && pieces_.size() <= pieces_kept;) {
       pieces_.push_back(piece_at(inner_, o));
       o += pieces_.back().count;
     }
+    if (!plan.reversal && row_ < pieces_.size() * piece_min) make_table();
     if (pieces_.size() > pieces_kept) pieces_.clear();
+    if (!plan.reversal && table_.offsets.empty() && outer_axes_ > 0) see_jumps();
   }
 
-  void run(std::uint64_t begin, std::uint64_t end, std::byte* output) const {
-    Rows rows(plan_, begin / inner_.extent);
-    std::uint64_t o = begin % inner_.extent;
+  void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
+    const std::uint64_t at_once = output.room() / sizeof(T);
+    Rows rows(plan_, outer_axes_, begin / row_);
+    std::uint64_t o = begin % row_;
     while (begin < end) {
-      const std::uint64_t count = std::min(inner_.extent - o, end - begin);
-      row(rows, o, count, output);
-      output += count * sizeof(T);
+      const std::uint64_t count = std::min(end - begin, at_once);
+      stretch(rows, o, count, output.take(count * sizeof(T)));
       begin += count;
-      o = 0;
-      if (begin < end) rows.next();
     }
   }
 
  private:
   // Rows of at most so many pieces have them worked out once; others work them out as they go.
   static constexpr std::size_t pieces_kept = 4096;
+  // Where pieces are of fewer elements, these are looked up one by one.
+  static constexpr std::uint64_t piece_min = 16;
+  // Bytes that are read before the processor would have asked for them, and that are asked for at
+  // once.
+  static constexpr Int near_bytes = 256;
+  static constexpr Int fetched_max = 4096;
+  static constexpr std::size_t fetched_pieces_max = 8;
+
+  struct Jump {
+    Int offset;  // from that of the row
+    Int bytes;
+  };
+
+  // Makes the innermost axes one row with a table, as many as it holds.
+  void make_table() {
+    std::uint64_t row = 1;
+    std::size_t first = plan_.axes.size();
+    while (first > 0 && plan_.axes[first - 1].extent <= RowTable::size_max / row)
+      row *= plan_.axes[--first].extent;
+    if (first == plan_.axes.size()) return;
+    table_ = table_of(plan_, first);
+    if (table_.offsets.empty()) return;
+    outer_axes_ = first;
+    row_ = row;
+  }
+
+  // What the processor, which guesses that reading goes on as it went, does not have ready at the
+  // start of a row: the row itself where it is not right behind the one before, and pieces that
+  // are read out of turn.
+  void see_jumps() {
+    constexpr Int size = sizeof(T);
+    if (pieces_.empty() || pieces_.size() > fetched_pieces_max) return;
+    const auto count_of = [](const Piece& piece) {
+      return piece.outside || piece.stride == 0 ? 0 : piece.count;
+    };
+    const Piece& longest = *std::max_element(
+        pieces_.begin(), pieces_.end(),
+        [&](const Piece& a, const Piece& b) { return count_of(a) < count_of(b); });
+    const Int reach = static_cast<Int>(longest.count - 1) * longest.stride;
+    const Int begin = longest.offset + std::min<Int>(0, reach);
+    const Int bytes = (std::abs(reach) + 1) * size;
+    const Int gap = plan_.axes[outer_axes_ - 1].stride * size - bytes;
+    if (bytes < near_bytes || std::abs(longest.stride) * size > near_bytes) return;
+    if (gap < 0 || gap > near_bytes) jumps_.push_back({begin, std::min(bytes, fetched_max)});
+    for (const Piece& piece : pieces_) {
+      const Int turn = &piece < &longest ? begin : begin + std::abs(reach);
+      const bool out_of_turn = std::abs(piece.offset - turn) * size > near_bytes;
+      if (!piece.outside && &piece != &longest && out_of_turn)
+        jumps_.push_back({piece.offset, size});
+    }
+  }
+
+  // Asks for what the next row reads.
+  void fetch_next(const Rows& rows, Int offset) const {
+    for (const Jump& jump : jumps_)
+      fetch(source(offset + rows.step() + jump.offset), static_cast<std::uint64_t>(jump.bytes));
+  }
 
   const std::byte* source(Int offset) const {
     return inputs_[0].data() + offset * static_cast<Int>(sizeof(T));
   }
 
-  void row(const Rows& rows, std::uint64_t o, std::uint64_t count, std::byte* output) const {
+  // The next `count` elements, from index o of the row on.
+  void stretch(Rows& rows, std::uint64_t& o, std::uint64_t count, std::byte* output) const {
+    while (count > 0) {
+      std::uint64_t done;
+      if (o == 0 && count >= row_ && !plan_.reversal) {
+        const std::uint64_t rows_done = std::min(count / row_, rows.run());
+        whole_rows(rows, rows_done, output);
+        rows.next(rows_done);
+        done = rows_done * row_;
+      } else {
+        done = std::min(row_ - o, count);
+        row_part(rows, o, done, output);
+        o += done;
+        if (o == row_) {
+          o = 0;
+          rows.next(1);
+        }
+      }
+      output += done * sizeof(T);
+      count -= done;
+    }
+  }
+
+  void whole_rows(const Rows& rows, std::uint64_t count, std::byte* output) const {
+    if (rows.outside()) return fill(output, count * row_, fill_);
+    Int offset = rows.offset();
+    for (std::uint64_t r = 0; r < count; ++r, offset += rows.step(), output += row_ * sizeof(T)) {
+      if (r + 1 < rows.run()) fetch_next(rows, offset);
+      if (!table_.offsets.empty()) {
+        looked_up(offset, 0, row_, output);
+      } else if (!pieces_.empty()) {
+        std::byte* to = output;
+        for (const Piece& piece : pieces_) to = put(piece, offset, piece.count, to);
+      } else {
+        mapped(offset, 0, row_, output);
+      }
+    }
+  }
+
+  void row_part(const Rows& rows, std::uint64_t o, std::uint64_t count, std::byte* output) const {
     if (rows.outside()) return fill(output, count, fill_);
-    if (!plan_.reversal) return mapped_row(rows.offset(), o, count, output);
+    if (!table_.offsets.empty()) return looked_up(rows.offset(), o, count, output);
+    if (!plan_.reversal) {
+      if (o == 0 && rows.run() > 1) fetch_next(rows, rows.offset());
+      return mapped(rows.offset(), o, count, output);
+    }
     if (plan_.reversal->axis + 1 == plan_.axes.size()) return reversed_row(rows, o, count, output);
     reversed_columns(rows, o, count, output);
   }
 
-  void mapped_row(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
-    if (o == 0 && count == inner_.extent && !pieces_.empty()) {
-      for (const Piece& piece : pieces_) output = put(piece, offset, piece.count, output);
+  void looked_up(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
+    const std::int32_t* from = table_.offsets.data() + o;
+    const std::byte* input = source(offset);
+    if (!table_.fills) {
+      for (std::uint64_t k = 0; k < count; ++k) {
+        const std::byte* at = input + from[k] * static_cast<Int>(sizeof(T));
+        store(output + k * sizeof(T), load<T>(at));
+      }
       return;
     }
+    // A choice of addresses, which takes no branch.
+    const T fill = fill_;
+    const auto* fill_at = reinterpret_cast<const std::byte*>(&fill);
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const std::byte* at = input + from[k] * static_cast<Int>(sizeof(T));
+      store(output + k * sizeof(T), load<T>(from[k] == RowTable::outside ? fill_at : at));
+    }
+  }
+
+  void mapped(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
     while (count > 0) {
       const Piece piece = piece_at(inner_, o);
       const std::uint64_t part = std::min(piece.count, count);
@@ -194,18 +304,26 @@ class IndexMap {
       move<T>(output, source(offset + static_cast<Int>(o) * inner_.stride), inner_.stride, count);
   }
 
-  // The reversed axis is an outer one: every element of the row has a length of its own.
+  // The reversed axis is an outer one: all of the row have the same length, or each its own. What
+  // has many of these is better computed in blocks (cpu/sequences.hpp).
   void reversed_columns(const Rows& rows, std::uint64_t o, std::uint64_t count,
                         std::byte* output) const {
-    const Int offset = rows.offset();
-    const std::uint64_t lengths = rows.lengths_offset();
+    const Int offset = rows.offset() + static_cast<Int>(o) * inner_.stride;
+    const IndexMapAxis& axis = plan_.axes[plan_.reversal->axis];
     const std::uint64_t index = rows.index(plan_.reversal->axis);
-    const Int step = plan_.axes[plan_.reversal->axis].stride;
-    for (std::uint64_t j = o; j < o + count; ++j, output += sizeof(T)) {
-      const std::uint64_t length = length_at(lengths + j * inner_.lengths_stride);
+    const std::uint64_t lengths = rows.lengths_offset() + o * inner_.lengths_stride;
+    if (inner_.lengths_stride == 0) {
+      const std::uint64_t length = length_at(lengths);
       const std::uint64_t from = index < length ? length - 1 - index : index;
-      const Int at = offset + static_cast<Int>(from) * step + static_cast<Int>(j) * inner_.stride;
-      store(output, load<T>(source(at)));
+      return move<T>(output, source(offset + static_cast<Int>(from) * axis.stride), inner_.stride,
+                     count);
+    }
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const std::uint64_t length = length_at(lengths + k * inner_.lengths_stride);
+      const std::uint64_t from = index < length ? length - 1 - index : index;
+      const Int at =
+          offset + static_cast<Int>(from) * axis.stride + static_cast<Int>(k) * inner_.stride;
+      store(output + k * sizeof(T), load<T>(source(at)));
     }
   }
 
@@ -213,13 +331,17 @@ class IndexMap {
   const IndexMapAxis& inner_;
   Inputs inputs_;
   T fill_;
+  std::size_t outer_axes_;     // the axes outside of a row
+  std::uint64_t row_;          // its elements
+  RowTable table_;             // where pieces are short
   std::vector<Piece> pieces_;  // of a whole row; empty when there are too many
+  std::vector<Jump> jumps_;
 };
 
 }  // namespace
 
 void execute_index_map(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
-                       std::uint64_t end, std::byte* output) {
+                       std::uint64_t end, Output& output) {
   switch (plan.element_size) {
     case 1:
       return IndexMap<std::uint8_t>(plan, inputs).run(begin, end, output);

@@ -1,49 +1,42 @@
-// Lp pooling on the CPU: rows of outputs accumulate, in double, the powers of one input row after
-// the other. Double holds |x|^4 of every float, so P up to 4 needs no scaling; larger P divide by
-// the window's largest magnitude first.
+// Lp pooling on the CPU: for a row of outputs the powers of the input rows under it are added up
+// column by column, then the columns under each window. Nothing is ever subtracted: NaN and
+// infinity stay in their windows, and a sum depends on nothing but its window.
+//
+// FLOAT32 is summed in double, which holds |x|^6 of every float; larger P divide by the window's
+// largest magnitude first. FLOAT16 is summed in float where that is wide and exact enough.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
+#include "base/parallel.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/simd.hpp"
 #include "tensor/half.hpp"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/lp_pooling.cpp"
+#include "hwy/foreach_target.h"  // this file again, for every instruction set
+// After it:
+#include "cpu/powers-inl.hpp"
+#include "cpu/simd-inl.hpp"
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+#ifndef DMLOP_CPU_LP_POOLING_ONCE
+#define DMLOP_CPU_LP_POOLING_ONCE
 namespace dmlop::cpu {
-namespace {
 
 using Int = std::int64_t;
 
-// Outputs of a row that are computed together: their sums stay in the nearest cache.
-constexpr std::uint64_t row_part = 1024;
-
-float load_element(DataType type, const std::byte* from) {
-  if (type == DataType::Float16) {
-    std::uint16_t half;
-    std::memcpy(&half, from, sizeof half);
-    return half_to_float(half);
-  }
-  float value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-// |x|^P and its inverse for the exponents that have a short form.
-struct Power1 {
-  static double raise(double x) { return x; }
-  static double root(double sum) { return sum; }
-};
-struct Power2 {
-  static double raise(double x) { return x * x; }
-  static double root(double sum) { return std::sqrt(sum); }
-};
-struct Power3 {
-  static double raise(double x) { return x * x * x; }
-  static double root(double sum) { return std::cbrt(sum); }
-};
-struct Power4 {
-  static double raise(double x) { return (x * x) * (x * x); }
-  static double root(double sum) { return std::sqrt(std::sqrt(sum)); }
-};
+// Columns that are summed together: what is worked on stays in the nearest cache.
+constexpr std::uint64_t columns_at_once = 1024;
+// Windows are summed in chunks of so many columns.
+constexpr std::uint64_t taps_at_once = 1024;
+// Rows that are summed together.
+constexpr std::uint64_t rows_at_once = 16;
+// Larger exponents take a double out of its range.
+constexpr std::uint64_t unscaled_p_max = 6;
 
 /// The window of one axis at output index o, cut to the input: source indices [first, last).
 struct Reach {
@@ -51,130 +44,449 @@ struct Reach {
   Int last;
 };
 
-Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
+inline Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
   const Int begin = static_cast<Int>(o * axis.window_stride) - axis.start_padding;
   return {std::max<Int>(begin, 0), std::min<Int>(begin + static_cast<Int>(axis.window),
                                                  static_cast<Int>(axis.input_extent))};
 }
 
-class LpPooling {
- public:
-  LpPooling(const LpPoolingPlan& plan, Inputs inputs) : plan_(plan), input_(inputs[0]) {}
+/// Offsets, in elements, of the input rows under the windows of output row `index`.
+inline void find_rows(const LpPoolingPlan& plan, std::uint64_t index,
+                      std::vector<std::uint64_t>& offsets) {
+  const auto& [depth, height, width] = plan.axes;
+  const std::uint64_t y = index % height.output_extent;
+  const std::uint64_t z = index / height.output_extent % depth.output_extent;
+  const std::uint64_t image = index / height.output_extent / depth.output_extent;
+  const std::uint64_t base = image / plan.batch_extents[1] * plan.batch_strides[0] +
+                             image % plan.batch_extents[1] * plan.batch_strides[1];
+  const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
+  offsets.clear();
+  for (Int d = slices.first; d < slices.last; ++d) {
+    for (Int h = rows.first; h < rows.last; ++h) {
+      offsets.push_back(base + static_cast<std::uint64_t>(d) * depth.input_stride +
+                        static_cast<std::uint64_t>(h) * height.input_stride);
+    }
+  }
+}
 
-  void run(std::uint64_t begin, std::uint64_t end, std::byte* output) const {
-    const std::uint64_t width = plan_.axes[2].output_extent;
-    const std::size_t size = size_of(plan_.data_type);
+/// Outputs of a row that are computed together.
+inline std::uint64_t outputs_at_once(const PoolingAxis& width) {
+  // Windows far apart are summed one by one, not with all that lies between them.
+  if (width.window_stride / 4 > width.window) return 1;
+  return std::max<std::uint64_t>(1, columns_at_once / width.window_stride);
+}
+
+}  // namespace dmlop::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace dmlop::cpu::HWY_NAMESPACE {
+
+/// Sums in lanes of type T. Double reads rows of floats, float rows of halves; rows that are not
+/// such, or not packed, are converted to them first.
+template <typename T>
+class LpPooling {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  using Element = std::conditional_t<sizeof(T) == 8, float, std::uint16_t>;
+
+ public:
+  LpPooling(const LpPoolingPlan& plan, std::span<const std::byte> input)
+      : plan_(plan),
+        width_(plan.axes[2]),
+        input_(input),
+        size_(size_of(plan.data_type)),
+        at_once_(outputs_at_once(width_)),
+        direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
+        next_row_bytes_(plan.axes[1].window_stride * plan.axes[1].input_stride * size_) {
+    const std::uint64_t taps = std::min(width_.window, taps_at_once);
+    const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
+    const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
+    // Whole blocks are read of each tap, and of sums.
+    columns_.resize(columns + block * lanes());
+    phases_.resize(phases * (at_once_ + taps / phases + 1 + block * lanes()));
+    taps_.resize(taps);
+    sums_.resize(at_once_ + block * lanes());
+    if (plan.p > unscaled_p_max) largest_.resize(at_once_ + lanes());
+    if (!direct_) converted_.resize(rows_at_once * columns);
+  }
+
+  template <class P>
+  void run(const P& power, std::uint64_t begin, std::uint64_t end, Output& output) {
+    std::uint64_t row = ~std::uint64_t{0};
     while (begin < end) {
-      const std::uint64_t o = begin % width;
-      const std::uint64_t count = std::min({width - o, end - begin, row_part});
-      std::array<double, row_part> results;
-      row(begin / width, o, std::span(results).first(count));
-      for (std::uint64_t k = 0; k < count; ++k) store(output + k * size, results[k]);
-      output += count * size;
+      const std::uint64_t o = begin % width_.output_extent;
+      const std::uint64_t count =
+          std::min({width_.output_extent - o, end - begin, at_once_, output.room() / size_});
+      if (begin / width_.output_extent != row) {
+        row = begin / width_.output_extent;
+        find_rows(plan_, row, rows_);
+      }
+      compute(power, o, count, output.take(count * size_));
       begin += count;
     }
   }
 
  private:
-  void store(std::byte* to, double value) const {
-    if (plan_.data_type == DataType::Float16) {
-      const std::uint16_t half = half_from_double(value);
-      std::memcpy(to, &half, sizeof half);
+  static constexpr D d{};
+  static std::size_t lanes() { return hn::Lanes(d); }
+
+  // Vectors that are worked on together: additions wait for one another in each alone.
+  static constexpr std::size_t block = 4;
+  struct Block {
+    V v0, v1, v2, v3;
+
+    static HWY_INLINE Block zero() { return {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)}; }
+    static HWY_INLINE Block load(const T* from) {
+      const std::size_t n = lanes();
+      return {hn::LoadU(d, from), hn::LoadU(d, from + n), hn::LoadU(d, from + 2 * n),
+              hn::LoadU(d, from + 3 * n)};
+    }
+    HWY_INLINE void store(T* to) const {
+      hn::StoreU(v0, d, to);
+      hn::StoreU(v1, d, to + lanes());
+      hn::StoreU(v2, d, to + 2 * lanes());
+      hn::StoreU(v3, d, to + 3 * lanes());
+    }
+  };
+
+  template <int p>
+  void compute(const Power<p>& power, std::uint64_t o, std::uint64_t count, std::byte* output) {
+    for (std::uint64_t tap = 0; tap < width_.window; tap += taps_.size()) {
+      const std::uint64_t taps = set_taps(power, rows_, o, count, tap);
+      const bool last = tap + taps == width_.window;
+      for (std::size_t k = 0; k < count; k += block * lanes()) {
+        Block sum = tap == 0 ? Block::zero() : Block::load(&sums_[k]);
+        for (std::size_t t = 0; t < taps; ++t) {
+          const Block column = Block::load(taps_[t] + k);
+          sum.v0 = hn::Add(sum.v0, column.v0);
+          sum.v1 = hn::Add(sum.v1, column.v1);
+          sum.v2 = hn::Add(sum.v2, column.v2);
+          sum.v3 = hn::Add(sum.v3, column.v3);
+        }
+        if (!last) {
+          sum.store(&sums_[k]);
+          continue;
+        }
+        put_roots(power, sum.v0, sum.v1, output, k, count);
+        put_roots(power, sum.v2, sum.v3, output, k + 2 * lanes(), count);
+      }
+    }
+  }
+
+  struct Scaled {
+    std::uint64_t p;
+  };
+
+  // Two passes over the window: its largest magnitude, then the powers of what is relative to it.
+  void compute(const Scaled& scaled, std::uint64_t o, std::uint64_t count, std::byte* output) {
+    std::fill(largest_.begin(), largest_.end(), T{0});
+    for_each_magnitude(o, count, [&](std::size_t k, V x) {
+      const V largest = hn::LoadU(d, &largest_[k]);
+      // Not Max: NaN is left to the second pass.
+      hn::StoreU(hn::IfThenElse(hn::Gt(x, largest), x, largest), d, &largest_[k]);
+    });
+    std::fill(sums_.begin(), sums_.end(), T{0});
+    for_each_magnitude(o, count, [&](std::size_t k, V x) {
+      const V largest = hn::LoadU(d, &largest_[k]);
+      // The largest itself counts 1, also where it is 0 or infinite; NaN stays NaN.
+      const V term = hn::IfThenElse(hn::Eq(x, largest), hn::Set(d, T{1}),
+                                    raised(hn::Div(x, largest), scaled.p));
+      hn::StoreU(hn::Add(hn::LoadU(d, &sums_[k]), term), d, &sums_[k]);
+    });
+    for (std::size_t k = 0; k < count; k += lanes()) {
+      const V sum = root_of(d, hn::LoadU(d, &sums_[k]), scaled.p);
+      const V largest = hn::LoadU(d, &largest_[k]);
+      // A window wholly in padding has sum 0 and largest 0.
+      put(hn::Mul(largest, sum), output, k, count);
+    }
+  }
+
+  // Calls action(k, |x|) for the outputs from k on and every element of their windows.
+  template <class Action>
+  void for_each_magnitude(std::uint64_t o, std::uint64_t count, Action&& action) {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      for (std::uint64_t tap = 0; tap < width_.window; tap += taps_.size()) {
+        const std::uint64_t taps =
+            set_taps(Power<1>{}, std::span(rows_).subspan(row, 1), o, count, tap);
+        for (std::size_t t = 0; t < taps; ++t) {
+          for (std::size_t k = 0; k < count; k += lanes()) action(k, hn::LoadU(d, taps_[t] + k));
+        }
+      }
+    }
+  }
+
+  // Sums the columns under elements [first_tap, first_tap + the result) of the windows of outputs
+  // [o, o + count) and sets taps_: taps_[t][k] is the column under element first_tap + t of output
+  // o + k. More than `count` may be read of each.
+  template <class P>
+  std::uint64_t set_taps(const P& power, std::span<const std::uint64_t> rows, std::uint64_t o,
+                         std::uint64_t count, std::uint64_t first_tap) {
+    check_for_stop();  // a part of the output with a large window takes long
+    const std::uint64_t taps = std::min<std::uint64_t>(taps_.size(), width_.window - first_tap);
+    const std::uint64_t stride = count == 1 ? 1 : width_.window_stride;
+    const std::uint64_t columns = (count - 1) * stride + taps;
+    sum_columns(power, rows,
+                static_cast<Int>(o * width_.window_stride + first_tap) - width_.start_padding,
+                columns);
+    if (stride == 1) {
+      for (std::size_t t = 0; t < taps; ++t) taps_[t] = columns_.data() + t;
+      return taps;
+    }
+    const std::uint64_t pitch = count + taps / stride + 1 + block * lanes();
+    for (std::size_t t = 0; t < taps; ++t)
+      taps_[t] = phases_.data() + t % stride * pitch + t / stride;
+    const std::uint64_t phases = std::min(stride, taps);
+    if (stride == 2 && lanes() > 1) {
+      split_by_2(columns, phases, pitch);
     } else {
-      const auto single = static_cast<float>(value);
-      std::memcpy(to, &single, sizeof single);
+      split(columns, stride, phases, pitch);
+    }
+    return taps;
+  }
+
+  // phases_[phase * pitch + i] = columns_[i * stride + phase]
+  void split(std::uint64_t columns, std::uint64_t stride, std::uint64_t phases,
+             std::uint64_t pitch) {
+    for (std::size_t phase = 0; phase < phases; ++phase) {
+      T* to = phases_.data() + phase * pitch;
+      for (std::size_t at = phase; at < columns; at += stride) *to++ = columns_[at];
     }
   }
 
-  // Calls action(offset in elements) for every input row under the windows of output row `index`.
-  template <typename Action>
-  void for_each_input_row(std::uint64_t index, Action&& action) const {
-    const auto& [depth, height, width] = plan_.axes;
-    const std::uint64_t y = index % height.output_extent;
-    const std::uint64_t z = index / height.output_extent % depth.output_extent;
-    const std::uint64_t image = index / height.output_extent / depth.output_extent;
-    const std::uint64_t base = image / plan_.batch_extents[1] * plan_.batch_strides[0] +
-                               image % plan_.batch_extents[1] * plan_.batch_strides[1];
-    const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
-    for (Int d = slices.first; d < slices.last; ++d) {
-      for (Int h = rows.first; h < rows.last; ++h) {
-        action(base + static_cast<std::uint64_t>(d) * depth.input_stride +
-               static_cast<std::uint64_t>(h) * height.input_stride);
+  void split_by_2(std::uint64_t columns, std::uint64_t phases, std::uint64_t pitch) {
+#if HWY_TARGET != HWY_SCALAR
+    for (std::size_t at = 0; at < columns; at += 2 * lanes()) {
+      const V low = hn::LoadU(d, &columns_[at]), high = hn::LoadU(d, &columns_[at + lanes()]);
+      hn::StoreU(hn::ConcatEven(d, high, low), d, &phases_[at / 2]);
+      if (phases > 1) hn::StoreU(hn::ConcatOdd(d, high, low), d, &phases_[pitch + at / 2]);
+    }
+#else
+    split(columns, 2, phases, pitch);
+#endif
+  }
+
+  // columns_[i] = sum over `rows` of the powers at column first + i, for i < columns; 0 in padding.
+  template <class P>
+  void sum_columns(const P& power, std::span<const std::uint64_t> rows, Int first,
+                   std::uint64_t columns) {
+    const Int extent = static_cast<Int>(width_.input_extent);
+    const Int begin = std::clamp<Int>(first, 0, extent);
+    const Int end = std::clamp<Int>(first + static_cast<Int>(columns), begin, extent);
+    const auto before =
+        static_cast<std::size_t>(std::clamp<Int>(-first, 0, static_cast<Int>(columns)));
+    const auto inside = static_cast<std::size_t>(end - begin);
+    std::fill_n(columns_.begin(), before, T{0});
+    std::fill(columns_.begin() + static_cast<Int>(rows.empty() ? 0 : before + inside),
+              columns_.begin() + static_cast<Int>(columns), T{0});
+    for (std::size_t row = 0; row < rows.size(); row += rows_at_once) {
+      const std::size_t count = std::min<std::size_t>(rows_at_once, rows.size() - row);
+      std::array<const std::byte*, rows_at_once> sources;
+      for (std::size_t i = 0; i < count; ++i) sources[i] = row_at(rows[row + i], begin, inside, i);
+      add_rows(power, std::span(sources).first(count), inside, row == 0, &columns_[before]);
+    }
+  }
+
+  // The elements of a row from column `begin` on.
+  const std::byte* row_at(std::uint64_t row, Int begin, std::size_t count, std::size_t slot) {
+    const std::byte* from =
+        input_.data() + (row + static_cast<std::uint64_t>(begin) * width_.input_stride) * size_;
+    if (direct_) return from;
+    Element* to = &converted_[slot * (converted_.size() / rows_at_once)];
+    for (std::size_t i = 0; i < count; ++i, from += width_.input_stride * size_) {
+      if (size_ == sizeof(Element)) {
+        std::memcpy(&to[i], from, sizeof(Element));
+      } else {
+        std::uint16_t half;
+        std::memcpy(&half, from, sizeof half);
+        to[i] = static_cast<Element>(half_to_float(half));
+      }
+    }
+    return reinterpret_cast<const std::byte*>(to);
+  }
+
+  // Adds powers of the rows to sums[0, count), or sets these where they are fresh.
+  template <class P>
+  void add_rows(const P& power, std::span<const std::byte* const> rows, std::size_t count,
+                bool fresh, T* sums) {
+    std::size_t at = 0;
+    for (; at + block * lanes() <= count; at += block * lanes()) {
+      Block sum = fresh ? Block::zero() : Block::load(sums + at);
+      for (const std::byte* row : rows) {
+        const std::byte* from = row + at * sizeof(Element);
+        const std::size_t step = lanes() * sizeof(Element);
+        sum.v0 = power.add(d, sum.v0, widened(load(elements, from)));
+        sum.v1 = power.add(d, sum.v1, widened(load(elements, from + step)));
+        sum.v2 = power.add(d, sum.v2, widened(load(elements, from + 2 * step)));
+        sum.v3 = power.add(d, sum.v3, widened(load(elements, from + 3 * step)));
+      }
+      fetch_next_rows(rows, at);
+      sum.store(sums + at);
+    }
+    for (; at < count; at += lanes()) {
+      const std::size_t part = std::min(count - at, lanes());
+      const auto* old = reinterpret_cast<const std::byte*>(sums + at);
+      V sum = fresh ? hn::Zero(d) : load_part(d, old, part);
+      for (const std::byte* row : rows) {
+        const auto x = load_part(elements, row + at * sizeof(Element), part);
+        sum = power.add(d, sum, widened(x));
+      }
+      store_part(sum, d, reinterpret_cast<std::byte*>(sums + at), part);
+    }
+  }
+
+  // Asks for what the next row of outputs reads at the columns of a block and this one does not.
+  void fetch_next_rows(std::span<const std::byte* const> rows, std::size_t at) const {
+    const std::size_t fresh = std::min<std::size_t>(rows.size(), plan_.axes[1].window_stride);
+    for (const std::byte* row : rows.last(direct_ ? fresh : 0)) {
+      const auto next = reinterpret_cast<std::uintptr_t>(row) + next_row_bytes_;
+      for (std::size_t i = 0; i < block * lanes() * sizeof(Element); i += 64)
+        hwy::Prefetch(reinterpret_cast<const std::byte*>(next + at * sizeof(Element) + i));
+    }
+  }
+
+  static constexpr hn::Rebind<Element, D> elements{};
+
+  static HWY_INLINE V widened(hn::Vec<hn::Rebind<Element, D>> v) {
+    if constexpr (sizeof(T) == 8) {
+      return hn::PromoteTo(d, v);
+    } else {
+      return float_from_half(d, v);
+    }
+  }
+
+  // Stores the norms whose sums these are as the elements from k on.
+  template <class P>
+  HWY_INLINE void put_roots(const P& power, V sum0, V sum1, std::byte* output, std::size_t k,
+                            std::size_t count) const {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (std::is_same_v<P, Power<2>> && sizeof(T) == 8) {
+      if (size_ == sizeof(float)) return put_square_roots(sum0, sum1, output, k, count);
+    }
+#endif
+    put(power.root(d, sum0), output, k, count);
+    put(power.root(d, sum1), output, k + lanes(), count);
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  // Square roots of floats take a third of the time of those of doubles. Rounded before and after
+  // they are within 1 unit in the last place; sums near the ends of float's range and beyond have
+  // double's. Which of the two is taken depends on the sum alone.
+  HWY_INLINE void put_square_roots(V sum0, V sum1, std::byte* output, std::size_t k,
+                                   std::size_t count) const {
+    const hn::Rebind<float, D> half;
+    const hn::Twice<decltype(half)> floats;
+    const auto sums = hn::Combine(floats, hn::DemoteTo(half, sum1), hn::DemoteTo(half, sum0));
+    const auto usual =
+        hn::And(hn::Gt(sums, hn::Set(floats, 0x1p-100F)), hn::Lt(sums, hn::Set(floats, 0x1p100F)));
+    auto roots = hn::Sqrt(sums);
+    if (HWY_UNLIKELY(!hn::AllTrue(floats, usual))) {
+      const auto low = hn::DemoteTo(half, hn::Sqrt(sum0)),
+                 high = hn::DemoteTo(half, hn::Sqrt(sum1));
+      roots = hn::IfThenElse(usual, roots, hn::Combine(floats, high, low));
+    }
+    if (k < count) put_lanes(roots, floats, output + k * sizeof(float), count - k);
+  }
+#endif
+
+  // Stores norms as the elements from k on of the `count` of the output, rounded once.
+  HWY_INLINE void put(V norms, std::byte* output, std::size_t k, std::size_t count) const {
+    if (k >= count) return;
+    std::byte* to = output + k * size_;
+    if constexpr (sizeof(T) == 4) {
+      const hn::Rebind<std::uint16_t, D> halves;
+      put_lanes(half_from_float(d, norms), halves, to, count - k);
+    } else if (size_ == sizeof(float)) {
+      const hn::Rebind<float, D> floats;
+      put_lanes(hn::DemoteTo(floats, norms), floats, to, count - k);
+    } else {
+      HWY_ALIGN T values[hn::MaxLanes(D())];
+      hn::Store(norms, d, values);
+      for (std::size_t i = 0; i < std::min(count - k, lanes()); ++i) {
+        const std::uint16_t half = half_from_double(values[i]);
+        std::memcpy(to + i * sizeof half, &half, sizeof half);
       }
     }
   }
 
-  // Calls action(k, |x|) for every output k of the part and every x of the input row in its window.
-  template <typename Action>
-  void for_each_element(std::uint64_t row_offset, std::uint64_t o, std::uint64_t count,
-                        Action&& action) const {
-    const PoolingAxis& width = plan_.axes[2];
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const Reach reach = reach_at(width, o + k);
-      for (Int w = reach.first; w < reach.last; ++w) {
-        const std::uint64_t at = row_offset + static_cast<std::uint64_t>(w) * width.input_stride;
-        action(k, std::abs(static_cast<double>(load_element(
-                      plan_.data_type, input_.data() + at * size_of(plan_.data_type)))));
-      }
-    }
+  template <class DOut>
+  static HWY_INLINE void put_lanes(hn::Vec<DOut> v, DOut out, std::byte* to, std::size_t count) {
+    if (count >= hn::Lanes(out)) return store(v, out, to);
+    store_part(v, out, to, count);
   }
 
-  void row(std::uint64_t index, std::uint64_t o, std::span<double> results) const {
-    switch (plan_.p) {
-      case 1:
-        return row_of<Power1>(index, o, results);
-      case 2:
-        return row_of<Power2>(index, o, results);
-      case 3:
-        return row_of<Power3>(index, o, results);
-      case 4:
-        return row_of<Power4>(index, o, results);
-      default:
-        return scaled_row(index, o, results);
-    }
+ public:
+  static Scaled scaled(std::uint64_t p) {
+    return {p};
   }
 
-  template <typename Power>
-  void row_of(std::uint64_t index, std::uint64_t o, std::span<double> results) const {
-    std::fill(results.begin(), results.end(), 0.0);
-    for_each_input_row(index, [&](std::uint64_t offset) {
-      for_each_element(offset, o, results.size(),
-                       [&](std::uint64_t k, double x) { results[k] += Power::raise(x); });
-    });
-    for (double& result : results) result = Power::root(result);
-  }
-
-  void scaled_row(std::uint64_t index, std::uint64_t o, std::span<double> results) const {
-    std::array<double, row_part> largest;
-    std::fill_n(largest.begin(), results.size(), 0.0);
-    for_each_input_row(index, [&](std::uint64_t offset) {
-      for_each_element(offset, o, results.size(), [&](std::uint64_t k, double x) {
-        if (x > largest[k]) largest[k] = x;
-      });
-    });
-    const auto p = static_cast<double>(plan_.p);
-    std::fill(results.begin(), results.end(), 0.0);
-    for_each_input_row(index, [&](std::uint64_t offset) {
-      for_each_element(offset, o, results.size(), [&](std::uint64_t k, double x) {
-        // The largest itself counts 1, also where it is 0 or infinite; NaN stays NaN.
-        results[k] += x == largest[k] ? 1.0 : std::pow(x / largest[k], p);
-      });
-    });
-    for (std::size_t k = 0; k < results.size(); ++k) {
-      // A window wholly in padding has no largest element: 0 either way.
-      results[k] = results[k] == 0 ? 0 : largest[k] * std::pow(results[k], 1 / p);
-    }
-  }
-
+ private:
   const LpPoolingPlan& plan_;
+  const PoolingAxis& width_;
   std::span<const std::byte> input_;
+  std::size_t size_;                 // of an element
+  std::uint64_t at_once_;            // outputs
+  bool direct_;                      // rows are read where they are
+  std::uint64_t next_row_bytes_;     // from the windows of a row to those of the next
+  std::vector<std::uint64_t> rows_;  // of the windows of the current output row
+  std::vector<T> columns_;
+  std::vector<T> phases_;  // the columns by their place in the window stride
+  std::vector<const T*> taps_;
+  std::vector<T> sums_;
+  std::vector<T> largest_;
+  std::vector<Element> converted_;
 };
 
-}  // namespace
+// The relative error of a sum grows by 2^-24 with every row and column: so few do not reach a
+// half's last place.
+bool sums_in_float(const LpPoolingPlan& plan) {
+  constexpr std::uint64_t most = 1024;
+  const std::uint64_t depth = std::min(most + 1, plan.axes[0].window);
+  const std::uint64_t height = std::min(most + 1, plan.axes[1].window);
+  const std::uint64_t width = std::min(most + 1, plan.axes[2].window);
+  return plan.data_type == DataType::Float16 && plan.p <= 4 && depth * height + width <= most;
+}
+
+template <typename T>
+void pool(const LpPoolingPlan& plan, std::span<const std::byte> input, std::uint64_t begin,
+          std::uint64_t end, Output& output) {
+  LpPooling<T> pooling(plan, input);
+  switch (plan.p) {
+    case 1:
+      return pooling.run(Power<1>{}, begin, end, output);
+    case 2:
+      return pooling.run(Power<2>{}, begin, end, output);
+    case 3:
+      return pooling.run(Power<3>{}, begin, end, output);
+    case 4:
+      return pooling.run(Power<4>{}, begin, end, output);
+    default:
+      break;
+  }
+  if constexpr (sizeof(T) == 8) {
+    if (plan.p <= unscaled_p_max) return pooling.run(Power<0>{plan.p}, begin, end, output);
+    pooling.run(LpPooling<T>::scaled(plan.p), begin, end, output);
+  }
+}
+
+void Pool(const LpPoolingPlan& plan, std::span<const std::byte> input, std::uint64_t begin,
+          std::uint64_t end, Output& output) {
+  if (sums_in_float(plan)) return pool<float>(plan, input, begin, end, output);
+  pool<double>(plan, input, begin, end, output);
+}
+
+}  // namespace dmlop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "cpu/simd_dispatch.hpp"
+
+namespace dmlop::cpu {
 
 void execute_lp_pooling(const LpPoolingPlan& plan, Inputs inputs, std::uint64_t begin,
-                        std::uint64_t end, std::byte* output) {
-  LpPooling(plan, inputs).run(begin, end, output);
+                        std::uint64_t end, Output& output) {
+  DMLOP_BEST_SIMD(Pool)(plan, inputs[0], begin, end, output);
 }
 
 }  // namespace dmlop::cpu
+#endif

@@ -18,17 +18,16 @@ constexpr std::uint64_t tile_bytes = std::uint64_t{1} << 20;
 void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads,
                     const OutputSink& sink) {
   const std::uint64_t size = output_element_size(plan);
-  const std::uint64_t count = output_elements(plan);
-  const std::uint64_t per_tile = tile_bytes / size;
-  const std::uint64_t tiles = (count + per_tile - 1) / per_tile;
+  const cpu::Parts parts(plan, tile_bytes);
   std::vector<std::vector<std::byte>> buffers(threads);
-  parallel_for(threads, tiles, [&](unsigned worker, std::uint64_t tile) {
-    const std::uint64_t begin = tile * per_tile;
-    const std::uint64_t end = std::min(count, begin + per_tile);
+  parallel_for(threads, parts.count(), [&](unsigned worker, std::uint64_t index) {
+    const cpu::Part part = parts[index];
+    const std::uint64_t bytes = part.length * size;
     auto& buffer = buffers[worker];
-    if (buffer.size() < (end - begin) * size) buffer.resize((end - begin) * size);
-    cpu::execute(plan, inputs, begin, end, buffer.data());
-    sink(begin * size, std::span(buffer).first((end - begin) * size));
+    if (buffer.size() < part.count * bytes) buffer.resize(part.count * bytes);
+    cpu::execute_part(plan, inputs, part, cpu::Stores::cached, buffer.data(), bytes);
+    for (std::uint64_t i = 0; i < part.count; ++i)
+      sink((part.begin + i * part.step) * size, std::span(buffer).subspan(i * bytes, bytes));
   });
 }
 

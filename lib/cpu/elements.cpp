@@ -1,0 +1,208 @@
+#include "cpu/elements.hpp"
+
+#include "cpu/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/elements.cpp"
+#include "hwy/foreach_target.h"  // this file again, for every instruction set
+// After it:
+#include "cpu/simd-inl.hpp"
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dmlop::cpu::HWY_NAMESPACE {
+
+template <typename T>
+void copy_element(std::byte* to, const std::byte* from) {
+  std::memcpy(to, from, sizeof(T));
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> reversed(D d, hn::Vec<D> v) {
+  if constexpr (sizeof(hn::TFromD<D>) == 1 && HWY_TARGET != HWY_SCALAR) {
+    const hn::RepartitionToWide<D> pairs;  // of bytes
+    const auto swapped = hn::Reverse(pairs, hn::BitCast(pairs, v));
+    return hn::BitCast(d, hn::Or(hn::ShiftLeft<8>(swapped), hn::ShiftRight<8>(swapped)));
+  } else {
+    return hn::Reverse(d, v);
+  }
+}
+
+// Source addresses rise, as the processor expects of who reads from memory; the output is near.
+template <typename T>
+void backwards(std::byte* output, const std::byte* input, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::byte* last = input - (count - 1) * sizeof(T);
+  std::size_t left = count;
+  for (const std::byte* from = last; left >= lanes; left -= lanes, from += lanes * sizeof(T))
+    store(reversed(d, load(d, from)), d, output + (left - lanes) * sizeof(T));
+  if (left == 0) return;
+  if (count >= lanes) {  // the first ones once more
+    store(reversed(d, load(d, last + (count - lanes) * sizeof(T))), d, output);
+    return;
+  }
+  for (std::size_t k = 0; k < left; ++k)
+    copy_element<T>(output + k * sizeof(T), last + (count - 1 - k) * sizeof(T));
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// The two vectors from `from` on, every second element of which is asked for: those at even places,
+// or at odd ones.
+template <bool odd, class D>
+HWY_INLINE hn::Vec<D> halved(D d, const std::byte* from) {
+  const auto low = load(d, from), high = load(d, from + hn::Lanes(d) * sizeof(hn::TFromD<D>));
+  if constexpr (odd) return hn::ConcatOdd(d, high, low);
+  return hn::ConcatEven(d, high, low);
+}
+#endif
+
+// Two vectors hold one element more than those from the first to the last that is asked for: in the
+// even case it stands behind them, in the odd one before, so that only elements between the first
+// and the last of all are read. Source addresses rise here too.
+template <typename T, bool to_the_left>
+void every_second(std::byte* output, const std::byte* input, std::size_t count) {
+  constexpr std::size_t size = sizeof(T);
+  const std::byte* low = to_the_left ? input - 2 * (count - 1) * size : input;
+  std::size_t j = 0;  // counts from the lowest address
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto put = [=](std::size_t at, hn::Vec<decltype(d)> v) HWY_ATTR {
+    if constexpr (to_the_left) {
+      store(reversed(d, v), d, output + (count - at - lanes) * size);
+    } else {
+      store(v, d, output + at * size);
+    }
+  };
+  for (; j + lanes < count; j += lanes) put(j, halved<false>(d, low + 2 * j * size));
+  if (count > lanes) {  // the last ones once more
+    j = count - lanes;
+    return put(j, halved<true>(d, low + (2 * j - 1) * size));
+  }
+#endif
+  for (; j < count; ++j)
+    copy_element<T>(output + (to_the_left ? count - 1 - j : j) * size, low + 2 * j * size);
+}
+
+template <typename T>
+void every_second(bool to_the_left, std::byte* output, const std::byte* input, std::size_t count) {
+  if (to_the_left) return every_second<T, true>(output, input, count);
+  every_second<T, false>(output, input, count);
+}
+
+void CopyBackwards(std::size_t element_size, std::byte* output, const std::byte* input,
+                   std::uint64_t count) {
+  switch (element_size) {
+    case 1:
+      return backwards<std::uint8_t>(output, input, count);
+    case 2:
+      return backwards<std::uint16_t>(output, input, count);
+    case 4:
+      return backwards<std::uint32_t>(output, input, count);
+    default:
+      return backwards<std::uint64_t>(output, input, count);
+  }
+}
+
+void CopyEverySecond(std::size_t element_size, bool to_the_left, std::byte* output,
+                     const std::byte* input, std::uint64_t count) {
+  switch (element_size) {
+    case 1:
+      return every_second<std::uint8_t>(to_the_left, output, input, count);
+    case 2:
+      return every_second<std::uint16_t>(to_the_left, output, input, count);
+    case 4:
+      return every_second<std::uint32_t>(to_the_left, output, input, count);
+    default:
+      return every_second<std::uint64_t>(to_the_left, output, input, count);
+  }
+}
+
+// Two loops, the first of which the compiler vectorises.
+template <typename T>
+void gather(std::byte* output, const std::byte* rows, std::int32_t pitch,
+            const std::int32_t* lengths, std::int32_t index, std::size_t count) {
+  constexpr std::size_t at_once = 256;
+  HWY_ALIGN std::int32_t offsets[at_once];
+  for (std::size_t begin = 0; begin < count; begin += at_once) {
+    const std::size_t part = HWY_MIN(at_once, count - begin);
+    for (std::size_t k = 0; k < part; ++k) {
+      const std::int32_t mirrored = lengths[begin + k] - 1 - index;
+      offsets[k] = (mirrored < 0 ? index : mirrored) * pitch;
+    }
+    std::byte* to = output + begin * sizeof(T);
+    const std::byte* from = rows + begin * sizeof(T);
+    std::size_t k = 0;
+    for (; k + 4 <= part; k += 4) {
+      for (std::size_t i = k; i < k + 4; ++i)
+        copy_element<T>(to + i * sizeof(T), from + i * sizeof(T) + offsets[i]);
+    }
+    for (; k < part; ++k) copy_element<T>(to + k * sizeof(T), from + k * sizeof(T) + offsets[k]);
+  }
+}
+
+void GatherReversed(std::size_t element_size, std::byte* output, const std::byte* rows,
+                    std::uint64_t pitch, const std::int32_t* lengths, std::int32_t index,
+                    std::uint64_t count) {
+  const auto step = static_cast<std::int32_t>(pitch);
+  switch (element_size) {
+    case 1:
+      return gather<std::uint8_t>(output, rows, step, lengths, index, count);
+    case 2:
+      return gather<std::uint16_t>(output, rows, step, lengths, index, count);
+    case 4:
+      return gather<std::uint32_t>(output, rows, step, lengths, index, count);
+    default:
+      return gather<std::uint64_t>(output, rows, step, lengths, index, count);
+  }
+}
+
+void Stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {
+  const hn::ScalableTag<std::uint64_t> d;
+  auto* to = reinterpret_cast<std::uint64_t*>(output);
+  const auto* from = reinterpret_cast<const std::uint64_t*>(input);
+  for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); i += hn::Lanes(d)) {
+    hn::Stream(hn::Load(d, from + i), d, to + i);
+  }
+}
+
+}  // namespace dmlop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "cpu/simd_dispatch.hpp"
+
+namespace dmlop::cpu {
+
+void copy_backwards(std::size_t element_size, std::byte* output, const std::byte* input,
+                    std::uint64_t count) {
+  DMLOP_BEST_SIMD(CopyBackwards)(element_size, output, input, count);
+}
+
+void copy_every_second(std::size_t element_size, bool backwards, std::byte* output,
+                       const std::byte* input, std::uint64_t count) {
+  DMLOP_BEST_SIMD(CopyEverySecond)(element_size, backwards, output, input, count);
+}
+
+void gather_reversed(std::size_t element_size, std::byte* output, const std::byte* rows,
+                     std::uint64_t pitch, const std::int32_t* lengths, std::int32_t index,
+                     std::uint64_t count) {
+  DMLOP_BEST_SIMD(GatherReversed)(element_size, output, rows, pitch, lengths, index, count);
+}
+
+void stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {
+  DMLOP_BEST_SIMD(Stream)(output, input, bytes);
+}
+
+void fetch(const std::byte* from, std::uint64_t bytes) {
+  for (std::uint64_t i = 0; i < bytes; i += 64) hwy::Prefetch(from + i);
+}
+
+void finish_streams() {
+  hwy::FlushStream();
+}
+
+}  // namespace dmlop::cpu
+#endif

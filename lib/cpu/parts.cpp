@@ -1,0 +1,60 @@
+#include "cpu/parts.hpp"
+
+#include <algorithm>
+
+namespace dmlop::cpu {
+namespace {
+
+// A block of sequences stays in the second cache. Where ranges of this many bytes do not fit a
+// larger cache either, parts are stretches.
+constexpr std::uint64_t block_bytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t range_bytes_min = 512;
+constexpr std::uint64_t block_bytes_max = std::uint64_t{2} << 20;
+
+/// Whether sequences side by side, along axes inside of the reversed one, have their own lengths.
+bool has_own_lengths(const IndexMapPlan& map) {
+  for (std::size_t i = map.reversal->axis + 1; i < map.axes.size(); ++i) {
+    if (map.axes[i].lengths_stride != 0) return true;
+  }
+  return false;
+}
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+Parts::Parts(const Plan& plan, std::uint64_t bytes)
+    : total_(output_elements(plan)), sequence_(1), inner_(total_) {
+  const std::uint64_t size = output_element_size(plan);
+  length_ = std::max<std::uint64_t>(1, bytes / size);
+  const auto* map = std::get_if<IndexMapPlan>(&plan);
+  if (map != nullptr && map->reversal && has_own_lengths(*map)) {
+    std::uint64_t inner = 1;
+    for (std::size_t i = map->reversal->axis + 1; i < map->axes.size(); ++i)
+      inner *= map->axes[i].extent;
+    const std::uint64_t sequence = map->axes[map->reversal->axis].extent;
+    const std::uint64_t length =
+        std::min(inner, std::max(block_bytes / size / std::max<std::uint64_t>(1, sequence),
+                                 range_bytes_min / size));
+    const bool fits = sequence <= block_bytes_max / (length * size);
+    if (sequence > 1 && length * size >= range_bytes_min && fits) {
+      sequence_ = sequence;
+      inner_ = inner;
+      length_ = length;
+    }
+  }
+  per_sequence_ = ceil_div(inner_, length_);
+  count_ = total_ == 0 ? 0 : total_ / (inner_ * sequence_) * per_sequence_;
+}
+
+Part Parts::operator[](std::uint64_t index) const {
+  const std::uint64_t block = index % per_sequence_ * length_;
+  return {.begin = index / per_sequence_ * sequence_ * inner_ + block,
+          .length = std::min(length_, inner_ - block),
+          .step = inner_,
+          .count = sequence_};
+}
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,37 @@
+// How an output is cut into parts that one thread computes at a time: as a rule a stretch of it.
+// A reversal along an outer axis reads far apart for every stretch, and the next index along the
+// axis reads the same places again: there a part is a block of sequences, a range for each index.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/plan.hpp"
+
+namespace dmlop::cpu {
+
+/// For each i < count the output elements from begin + i * step, `length` of them.
+struct Part {
+  std::uint64_t begin;
+  std::uint64_t length;
+  std::uint64_t step;
+  std::uint64_t count;
+};
+
+class Parts {
+ public:
+  /// Parts of about so many bytes of output.
+  Parts(const Plan& plan, std::uint64_t bytes);
+
+  std::uint64_t count() const { return count_; }
+  Part operator[](std::uint64_t index) const;
+
+ private:
+  std::uint64_t total_;         // elements of the output
+  std::uint64_t sequence_;      // indices along the reversed axis; 1 where parts are stretches
+  std::uint64_t inner_;         // elements of one index; the whole output where parts are stretches
+  std::uint64_t length_;        // elements of a range
+  std::uint64_t per_sequence_;  // blocks that inner_ is cut into
+  std::uint64_t count_;
+};
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,15 @@
+// Reversal along an outer axis, a block of sequences at a time: the block is copied to the cache in
+// the order of memory and read from there in the order of the sequences' lengths.
+#pragma once
+
+#include "cpu/execute.hpp"
+#include "cpu/parts.hpp"
+
+namespace dmlop::cpu {
+
+/// The ranges of a part of the plan, which reverses along an outer axis; one for each index of it.
+/// Range i goes to output + i * pitch.
+void execute_sequences(const IndexMapPlan& plan, Inputs inputs, const Part& part, Stores stores,
+                       std::byte* output, std::uint64_t pitch);
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,61 @@
+// What every kernel needs of vectors: loads and stores at any address, and of a part of a vector.
+// Included once per instruction set.
+#if defined(DMLOP_CPU_SIMD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef DMLOP_CPU_SIMD_INL
+#undef DMLOP_CPU_SIMD_INL
+#else
+#define DMLOP_CPU_SIMD_INL
+#endif
+
+#include <cstddef>
+#include <cstring>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dmlop::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::TFromD<D> lane;
+  std::memcpy(&lane, from, sizeof lane);
+  return hn::LoadU(d, &lane);
+#else
+  return hn::LoadU(d, reinterpret_cast<const hn::TFromD<D>*>(from));
+#endif
+}
+
+/// The first `count` lanes; the others are 0.
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const std::byte* from, std::size_t count) {
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())] = {};
+  std::memcpy(lanes, from, count * sizeof(hn::TFromD<D>));
+  return hn::Load(d, lanes);
+}
+
+template <class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, std::byte* to) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::TFromD<D> lane;
+  hn::StoreU(v, d, &lane);
+  std::memcpy(to, &lane, sizeof lane);
+#else
+  hn::StoreU(v, d, reinterpret_cast<hn::TFromD<D>*>(to));
+#endif
+}
+
+/// Stores the first `count` lanes.
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> v, D d, std::byte* to, std::size_t count) {
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+  hn::Store(v, d, lanes);
+  std::memcpy(to, lanes, count * sizeof(hn::TFromD<D>));
+}
+
+}  // namespace dmlop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

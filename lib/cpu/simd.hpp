@@ -1,0 +1,6 @@
+// The instruction sets that kernels are compiled for; every call uses the best that the machine
+// has. Comes before any header of Highway.
+#pragma once
+
+// Left out: what adds nothing over SSE4, and what no machine at hand can test.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

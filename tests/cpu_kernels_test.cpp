@@ -1,0 +1,307 @@
+// The CPU's kernels on every instruction set that this machine runs: vectors, their ends and what
+// lies behind the inputs, against the references. The sweeps of the operators' own tests run on
+// the best set only.
+#include "cpu/simd.hpp"
+//
+#include <doctest/doctest.h>
+#include <hwy/highway.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+
+#include "base/parallel.hpp"
+#include "cpu/elements.hpp"
+#include "cpu/execute.hpp"
+#include "cpu/simd_dispatch.hpp"
+#include "reference/lp_pooling.hpp"
+#include "reference/padding.hpp"
+#include "reference/reverse_subsequences.hpp"
+#include "reference/slice1.hpp"
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+constexpr std::uint64_t promise = 4;
+
+/// Bytes whose last one is the last of a page that nothing follows: reading on ends the program.
+/// So does reading before the first, where they fill whole pages.
+class EndOfPage {
+ public:
+  explicit EndOfPage(std::span<const std::byte> bytes) : size_(bytes.size()) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    readable_ = (size_ + page - 1) / page * page;
+    mapped_ = readable_ + 2 * page;
+    void* at = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(at != MAP_FAILED);
+    pages_ = static_cast<std::byte*>(at);
+    begin_ = pages_ + page + readable_ - size_;
+    REQUIRE(mprotect(pages_ + page, readable_, PROT_READ | PROT_WRITE) == 0);
+    std::memcpy(begin_, bytes.data(), size_);
+  }
+  EndOfPage(const EndOfPage&) = delete;
+  EndOfPage& operator=(const EndOfPage&) = delete;
+  ~EndOfPage() { munmap(pages_, mapped_); }
+
+  std::span<const std::byte> bytes() const { return {begin_, size_}; }
+
+ private:
+  std::byte* pages_ = nullptr;
+  std::byte* begin_ = nullptr;
+  std::size_t size_;
+  std::size_t readable_ = 0;
+  std::size_t mapped_ = 0;
+};
+
+/// Calls action() once for each instruction set of this machine, which kernels then use.
+template <typename Action>
+void on_every_target(Action&& action) {
+  for (int bit = 0; bit < 63; ++bit) {
+    const std::int64_t target = (std::int64_t{1} << bit) & cpu::simd_targets();
+    if (target == 0) continue;
+    cpu::limit_simd_targets(target);
+    CAPTURE(std::string(hwy::TargetName(target)));
+    action();
+  }
+  cpu::limit_simd_targets(0);
+}
+
+// What a case gives when it is computed with `compute`; checks that nothing else is written.
+template <typename Compute>
+std::vector<std::byte> guarded(std::uint64_t size, std::uint64_t misalignment, Compute&& compute) {
+  constexpr std::uint64_t guard_size = 128;
+  constexpr std::byte guard{0x5A};
+  std::vector<std::byte> output(size + 2 * guard_size + misalignment, guard);
+  const std::uint64_t at = guard_size + misalignment;
+  compute(output.data() + at);
+  for (std::uint64_t i = 0; i < at; ++i) REQUIRE(output[i] == guard);
+  for (std::uint64_t i = at + size; i < output.size(); ++i) REQUIRE(output[i] == guard);
+  const auto first = output.begin() + static_cast<std::ptrdiff_t>(at);
+  return {first, first + static_cast<std::ptrdiff_t>(size)};
+}
+
+/// Checks a case on every instruction set: whole, in its parts, in stretches cut anywhere, and past
+/// the caches.
+void check_on_every_target(const Case& a_case, Random& random) {
+  const Plan plan = plan_of(a_case.description);
+  std::vector<std::unique_ptr<EndOfPage>> pages;
+  std::vector<std::span<const std::byte>> inputs;
+  for (const Tensor& tensor : a_case.inputs) {
+    pages.push_back(std::make_unique<EndOfPage>(tensor.bytes));
+    inputs.push_back(pages.back()->bytes());
+  }
+  const Tensor& expected = a_case.expected;
+  const std::uint64_t count = output_elements(plan), size = output_element_size(plan);
+  const auto check = [&](const char* what, auto&& compute) {
+    CAPTURE(std::string(what));
+    const auto found = guarded(count * size, random.below(65), compute);
+    CHECK(difference(expected.type, found, expected.bytes, a_case.ulp) == "");
+    return found;
+  };
+  CAPTURE(a_case.description.dump());
+  on_every_target([&] {
+    const auto whole =
+        check("whole", [&](std::byte* to) { cpu::execute(plan, inputs, 0, count, to); });
+    const auto same = [&](const std::vector<std::byte>& other) { CHECK(other == whole); };
+    same(check("in stretches", [&](std::byte* to) {
+      for (std::uint64_t begin = 0; begin < count;) {
+        const std::uint64_t end = std::min(count, begin + random.from_to(1, 1 + count / 3));
+        cpu::execute(plan, inputs, begin, end, to + begin * size);
+        begin = end;
+      }
+    }));
+    for (const cpu::Stores stores : {cpu::Stores::cached, cpu::Stores::streaming}) {
+      const cpu::Parts parts(plan, random.from_to(1, 2 * count * size));
+      same(check("in parts", [&](std::byte* to) {
+        for (std::uint64_t i = 0; i < parts.count(); ++i) {
+          const cpu::Part part = parts[i];
+          cpu::execute_part(plan, inputs, part, stores, to + part.begin * size, part.step * size);
+        }
+      }));
+    }
+  });
+}
+
+// Sizes about those of vectors (1 to 64 elements), and one that is cut.
+std::uint64_t extent_about_vectors(Random& random) {
+  const std::uint64_t power = std::uint64_t{1} << random.below(8);
+  return random.one_in(8) ? random.from_to(1000, 2100) : power + random.below(power + 1);
+}
+
+List shape(Random& random) {
+  return {random.from_to(1, 2), random.from_to(1, 3), random.from_to(1, 4),
+          extent_about_vectors(random)};
+}
+
+TEST_CASE("cpu kernels: SLICE1") {
+  Random random(60);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Int16, DataType::Float32, DataType::Int64}) {
+    for (int repeat = 0; repeat < 60; ++repeat) {
+      const Tensor input = random_tensor(type, shape(random), random);
+      Slice1 slice;
+      for (const std::uint64_t size : input.sizes) {
+        slice.window.push_back(random.one_in(2) ? size : random.from_to(1, size));
+        slice.offsets.push_back(random.below(size - slice.window.back() + 1));
+        const auto step = static_cast<std::int64_t>(random.from_to(1, 3));
+        slice.strides.push_back(random.one_in(2) ? step : -step);
+      }
+      check_on_every_target(case_of(slice, {input}), random);
+    }
+  }
+}
+
+TEST_CASE("cpu kernels: PADDING") {
+  Random random(61);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Int16, DataType::Float32, DataType::Int64}) {
+    for (const char* mode : {"CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP"}) {
+      for (int repeat = 0; repeat < 12; ++repeat) {
+        const Tensor input = random_tensor(type, shape(random), random);
+        Padding padding{.mode = mode, .start = {}, .end = {}, .value = 7};
+        for (std::size_t i = 0; i < input.sizes.size(); ++i) {
+          padding.start.push_back(random.one_in(2) ? 0 : random.below(7));
+          padding.end.push_back(random.one_in(2) ? 0 : random.below(7));
+        }
+        check_on_every_target(case_of(padding, {input}), random);
+      }
+    }
+  }
+}
+
+Tensor random_lengths(DataType type, const List& sizes, std::uint64_t longest, Random& random) {
+  Tensor lengths = random_tensor(type, sizes, random);
+  for (std::size_t at = 0; at < lengths.bytes.size(); at += lengths.element_size()) {
+    std::uint64_t length = random.below(longest + 2);
+    if (random.one_in(16)) length = ~std::uint64_t{0};
+    std::memcpy(&lengths.bytes[at], &length, lengths.element_size());
+  }
+  return lengths;
+}
+
+TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES") {
+  Random random(62);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Int16, DataType::Float32, DataType::Int64}) {
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      for (const DataType lengths_type : {DataType::UInt32, DataType::UInt64}) {
+        for (int repeat = 0; repeat < 6; ++repeat) {
+          const Tensor input = random_tensor(type, shape(random), random);
+          List sizes = input.sizes;
+          sizes[axis] = 1;
+          const Tensor lengths = random_lengths(lengths_type, sizes, input.sizes[axis], random);
+          check_on_every_target(case_of(ReverseSubsequences{axis}, {input, lengths}), random);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cpu kernels: LP_POOLING") {
+  Random random(63);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : {1, 2, 3, 4, 5, 6, 7, 1000}) {
+      for (int repeat = 0; repeat < 24; ++repeat) {
+        List sizes = shape(random);
+        if (random.one_in(3)) sizes.insert(sizes.begin() + 2, random.from_to(1, 3));
+        const Tensor input = random_numbers(type, sizes, repeat % 4 == 0, random);
+        LpPooling pooling{.p = p, .window = {}, .strides = {}, .start = {}, .end = {}};
+        for (std::size_t i = 2; i < sizes.size(); ++i) {
+          pooling.start.push_back(random.one_in(2) ? 0 : random.below(5));
+          pooling.end.push_back(random.one_in(2) ? 0 : random.below(5));
+          const std::uint64_t padded = sizes[i] + pooling.start.back() + pooling.end.back();
+          pooling.window.push_back(random.from_to(1, std::min<std::uint64_t>(padded, 8)));
+          pooling.strides.push_back(random.from_to(1, 3));
+        }
+        check_on_every_target(case_of(pooling, {input}, promise), random);
+      }
+    }
+  }
+}
+
+TEST_CASE("cpu kernels: LP_POOLING with windows larger than are summed at once") {
+  Random random(64);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : {1, 2, 3, 5, 9}) {
+      const Tensor wide = random_numbers(type, {1, 1, 2, 2500}, false, random);
+      check_on_every_target(
+          case_of(LpPooling{p, {2, 2300}, {1, 7}, {0, 90}, {0, 3}}, {wide}, promise), random);
+      const Tensor high = random_numbers(type, {1, 1, 1100, 5}, false, random);
+      check_on_every_target(
+          case_of(LpPooling{p, {1050, 2}, {20, 1}, {0, 1}, {10, 0}}, {high}, promise), random);
+      const Tensor apart = random_numbers(type, {1, 1, 3, 2000}, false, random);
+      check_on_every_target(
+          case_of(LpPooling{p, {1, 3}, {1, 50}, {0, 0}, {0, 0}}, {apart}, promise), random);
+    }
+  }
+}
+
+/// Every half, as a row that is pooled one by one with P 1: what comes out is its magnitude.
+TEST_CASE("cpu kernels: FLOAT16 is read and written exactly") {
+  Tensor halves = Tensor::packed(DataType::Float16, {1, 1, 1, 1 << 16});
+  for (std::uint32_t bits = 0; bits < 1 << 16; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    std::memcpy(&halves.bytes[2 * bits], &half, sizeof half);
+  }
+  Random random(65);
+  Tensor expected = halves;
+  for (std::size_t at = 1; at < expected.bytes.size(); at += 2)
+    expected.bytes[at] &= std::byte{0x7F};
+  const LpPooling each{.p = 1, .window = {1, 1}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+  const Plan plan = plan_of(description_of(each, {halves}, expected));
+  on_every_target([&] {
+    std::vector<std::byte> found(expected.bytes.size());
+    const std::vector<std::span<const std::byte>> inputs{halves.bytes};
+    cpu::execute(plan, inputs, 0, 1 << 16, found.data());
+    std::size_t wrong = 0;
+    for (std::size_t at = 0; at < found.size(); at += 2) {
+      const double value = number(DataType::Float16, &expected.bytes[at]);
+      const bool same = std::memcmp(&found[at], &expected.bytes[at], 2) == 0;
+      if (std::isnan(value) ? !std::isnan(number(DataType::Float16, &found[at])) : !same) ++wrong;
+    }
+    CHECK(wrong == 0);
+  });
+}
+
+// Sums of two halves not too far from one another are exact before they are rounded to the nearest
+// half, ties to even: denormals, the largest, and what is beyond these.
+TEST_CASE("cpu kernels: FLOAT16 results are rounded to nearest even") {
+  Random random(66);
+  Tensor pairs = Tensor::packed(DataType::Float16, {1, 1, 1, 1 << 14});
+  std::uint64_t lowest = 0;
+  for (std::size_t at = 0; at < pairs.bytes.size(); at += 2) {
+    if (at % 4 == 0) lowest = random.one_of<std::uint64_t>({0, 0x2000, 0x5400});
+    const auto half = static_cast<std::uint16_t>(lowest + random.below(0x2800));
+    std::memcpy(&pairs.bytes[at], &half, sizeof half);
+  }
+  Tensor expected = Tensor::packed(DataType::Float16, {1, 1, 1, 1 << 13});
+  for (std::size_t at = 0; at < expected.bytes.size(); at += 2) {
+    const std::byte* pair = &pairs.bytes[2 * at];
+    const double sum = number(DataType::Float16, pair) + number(DataType::Float16, pair + 2);
+    const std::uint16_t half = nearest_half(sum);
+    std::memcpy(&expected.bytes[at], &half, sizeof half);
+  }
+  const LpPooling sums{.p = 1, .window = {1, 2}, .strides = {1, 2}, .start = {0, 0}, .end = {0, 0}};
+  check_on_every_target(case_of(sums, {pairs}, expected, 0), random);
+}
+
+TEST_CASE("cpu kernels: outputs that no cache holds") {
+  Random random(67);
+  // 17 MiB and a part of a line: what execute_all writes past the caches.
+  const Tensor input = random_tensor(DataType::UInt8, {4, 1100, 4099}, random);
+  const Plan plan =
+      plan_of(case_of(Slice1{{0, 0, 0}, input.sizes, {1, 1, -1}}, {input}, input, 0).description);
+  const std::vector<std::span<const std::byte>> inputs{input.bytes};
+  const std::uint64_t size = output_elements(plan);
+  const auto part_wise =
+      guarded(size, 0, [&](std::byte* to) { cpu::execute(plan, inputs, 0, size, to); });
+  const auto all = guarded(
+      size, 13, [&](std::byte* to) { cpu::execute_all(plan, inputs, hardware_threads(), to); });
+  CHECK(all == part_wise);
+}
+
+}  // namespace
+}  // namespace dmlop::test
