@@ -8,10 +8,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 packages_to_build=(
   cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
   glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
+  libhwy-dev
 )
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
 # Tests that need these skip themselves, with the reason, where the system does not have them.
-packages_to_test_more=(chromium)
+packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
 
 help() {
   cat <<'TEXT'

@@ -1,0 +1,65 @@
+# dmlop_add_golden_tests(DIRECTORY [PREFIX prefix] [DEVICE device])
+#
+# Adds a test for each op.json below DIRECTORY: dmlop runs it and compares the output with the golden file
+# beside it. The test's name is PREFIX (nothing by default) and the job's id, which is its folder below
+# DIRECTORY; its label is the operator. It is skipped where the job is SKIPPED or UNSUPPORTED on DEVICE
+# (cpu by default). An op.json that is added or removed is noticed at the next build.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.24)
+
+function(dmlop_add_golden_tests directory)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX;DEVICE" "")
+  if(DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "dmlop_add_golden_tests takes DIRECTORY [PREFIX prefix] [DEVICE device]; wrong: "
+      "${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}")
+  endif()
+  if(NOT DEFINED arg_DEVICE)
+    set(arg_DEVICE cpu)
+  endif()
+  get_filename_component(directory "${directory}" ABSOLUTE)
+
+  _dmlop_literal_pattern("${directory}" pattern)
+  file(GLOB_RECURSE files FOLLOW_SYMLINKS LIST_DIRECTORIES false CONFIGURE_DEPENDS "${pattern}/op.json")
+  if(files STREQUAL "")
+    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json lies in ${directory} or below it")
+  endif()
+  # Between brackets CMake finds no ends of list items.
+  string(ASCII 1 opening)
+  string(ASCII 2 closing)
+  string(REPLACE "[" "${opening}" files "${files}")
+  string(REPLACE "]" "${closing}" files "${files}")
+  foreach(file IN LISTS files)
+    string(REPLACE "${opening}" "[" file "${file}")
+    string(REPLACE "${closing}" "]" file "${file}")
+    get_filename_component(folder "${file}" DIRECTORY)
+    file(RELATIVE_PATH id "${directory}" "${folder}")
+    if(id STREQUAL "")
+      get_filename_component(id "${directory}" NAME)
+    endif()
+    _dmlop_literal_pattern("${id}" filter)
+    _dmlop_operator("${file}" operator)
+    set(name "${arg_PREFIX}${id}")
+    add_test(NAME "${name}" COMMAND dmlop::program batch "${directory}" "--filter=${filter}"
+      "--device=${arg_DEVICE}" --skip-code 77)
+    set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77 LABELS "${operator}")
+  endforeach()
+endfunction()
+
+# The shell pattern that matches `text` and nothing else.
+function(_dmlop_literal_pattern text result)
+  string(REGEX REPLACE "([[*?])" "[\\1]" pattern "${text}")
+  set(${result} "${pattern}" PARENT_SCOPE)
+endfunction()
+
+# The operator that a description names, as in PADDING; "" where none can be read.
+function(_dmlop_operator file result)
+  file(READ "${file}" text)
+  string(JSON type ERROR_VARIABLE error GET "${text}" type)
+  if(error)
+    set(type "")
+  endif()
+  string(REGEX REPLACE "^DML_OPERATOR_" "" type "${type}")
+  set(${result} "${type}" PARENT_SCOPE)
+endfunction()
+
+cmake_policy(POP)
