@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "progress.hpp"
+#include "tensor/tolerance.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -227,6 +229,12 @@ EarlierRecords earlier_records(const Options& options) {
 
 void require_folder_of(const std::string& option, const std::string& path) {
   if (path.empty() || path == "-") return;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
+  // A pipe or a device needs nothing of its folder.
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + folder.string() +
@@ -247,9 +255,11 @@ void check_options(const Options& options) {
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(options.batch.output_folder, error);
+  if (!error && ::access(options.batch.output_folder.c_str(), W_OK | X_OK) != 0)
+    error.assign(errno, std::generic_category());
   if (error)
     throw Error(ErrorKind::io_failed,
-                "creating " + options.batch.output_folder + ": " + error.message());
+                "--out " + options.batch.output_folder + ": " + error.message());
 }
 
 std::string repeat_command(const Options& options, const Backend& backend) {
@@ -257,6 +267,8 @@ std::string repeat_command(const Options& options, const Backend& backend) {
       "dmlop batch " + shell_quoted(options.jobs) + " --device " + shell_quoted(backend.spec());
   if (options.batch.feature_level)
     command += " --feature-level " + to_text(*options.batch.feature_level);
+  if (options.batch.timeout_seconds)
+    command += " --timeout " + shortest_text(*options.batch.timeout_seconds);
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);
   return command;
@@ -268,7 +280,7 @@ int exit_code_for(const Options& options, const BatchSummary& summary, int other
     std::fprintf(stderr,
                  "dmlop: error: no job is selected\n  help: change --filter, --tag or --shard, or "
                  "use --allow-empty where that may be\n");
-    return exit_usage;
+    return worse_exit_code(exit_usage, worse_exit_code(summary.exit_code, other_code));
   }
   const auto count = [&](Status status) {
     return summary.counts[static_cast<std::size_t>(status)];
@@ -341,7 +353,7 @@ void set_shard(Selection& selection, const std::string& text) {
 void read_environment(Options& options) {
   const char* index = std::getenv("TEST_SHARD_INDEX");
   const char* count = std::getenv("TEST_TOTAL_SHARDS");
-  if (index != nullptr && count != nullptr && options.batch.selection.shard_count == 1)
+  if (index != nullptr && count != nullptr && options.shard.empty())
     set_shard(options.batch.selection, std::string(index) + "/" + count);
   if (const char* status = std::getenv("TEST_SHARD_STATUS_FILE")) {
     if (std::FILE* file = std::fopen(status, "w")) std::fclose(file);

@@ -226,3 +226,40 @@ TEST_CASE("messages stay short and the time linear") {
     CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 5);
   }
 }
+
+TEST_CASE("a text that is part of a file counts lines from its first one") {
+  Diagnostics diagnostics;
+  const dmlop::json::Source source{"lines", 12};
+  const auto document = Document::parse(source, "[1,\n {\"a\": 2}]", diagnostics);
+  REQUIRE(document.has_value());
+  CHECK(document->line_of(document->root()) == 12);
+  CHECK(document->line_of(document->root().items[1]) == 13);
+  CHECK(place(*document, document->root()) == "12:1 ");
+  CHECK(place(*document, *document->root().items[1].find("a")) == "13:8 /1/a");
+  const auto first_finding = [&](const std::string& text) {
+    Diagnostics found;
+    Document::parse(source, text, found);
+    REQUIRE(found.size() == 1);
+    const std::string finding = dmlop::to_text(found.front());
+    return finding.substr(0, finding.find(':', finding.find("error")));
+  };
+  CHECK(first_finding("{\n\"a\":}") == "lines:13:5: error");
+  CHECK(first_finding("[\xFF]") == "lines:12:2: error");
+  CHECK(first_finding("{}\n\n\n x") == "lines:15:2: error");
+  CHECK(first_finding("{\"a\": 1,\n \"a\": 2}") == "lines:13:2: error");
+}
+
+TEST_CASE("the number of values has a limit that a source may set") {
+  const auto problem = [](const std::string& text, std::size_t max_values) {
+    Diagnostics diagnostics;
+    const auto document =
+        Document::parse(dmlop::json::Source{"t", 1, max_values}, text, diagnostics);
+    CHECK(document.has_value() == diagnostics.empty());
+    return diagnostics.empty() ? "" : dmlop::to_text(diagnostics.front());
+  };
+  CHECK(problem("[1, 2, 3]", 4) == "");
+  CHECK(problem("[1, 2, 3]", 3).find("more than 3 values") != std::string::npos);
+  CHECK(problem("{\"a\": {\"b\": []}}", 3) == "");
+  CHECK(problem("{\"a\": {\"b\": []}}", 2).find("more than 2 values") != std::string::npos);
+  CHECK(problem("[" + repeated("0,", 1'000'000) + "]", 2'000'000) == "");
+}

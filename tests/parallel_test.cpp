@@ -128,5 +128,165 @@ TEST_CASE("request_interruption: stops at the next step with Error(interrupted)"
   CHECK(WEXITSTATUS(status) == 4);
 }
 
+/// How many threads a parallel_for that asks for 8 has, told by all being there at the same time:
+/// nobody leaves before `expected` are here and a moment has passed in which one more could come.
+std::size_t threads_of_loop(unsigned expected) {
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  std::atomic<unsigned> arrived{0};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  parallel_for(8, 1000, [&](unsigned, std::uint64_t) {
+    bool is_first = false;
+    {
+      const std::scoped_lock lock(mutex);
+      is_first = seen.insert(std::this_thread::get_id()).second;
+    }
+    if (!is_first) return;
+    ++arrived;
+    while (arrived < expected && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  });
+  return seen.size();
+}
+
+TEST_CASE("SpareThreads: loops have their caller and the spare ones, and give them back") {
+  for (const unsigned spare : {0U, 1U, 3U}) {
+    CAPTURE(spare);
+    const SpareThreads threads(spare);
+    CHECK(threads_of_loop(spare + 1) == spare + 1);
+    CHECK(threads_of_loop(spare + 1) == spare + 1);
+    const auto fail = [](unsigned, std::uint64_t) { throw std::runtime_error("x"); };
+    CHECK_THROWS(parallel_for(8, 1000, fail));
+    CHECK(threads_of_loop(spare + 1) == spare + 1);
+  }
+  CHECK(threads_of_loop(8) == 8);  // none lives
+}
+
+TEST_CASE("SpareThreads: a thread that waits is one more, until it works again") {
+  SpareThreads threads(1);
+  threads.add_one();
+  CHECK(threads_of_loop(3) == 3);
+  threads.remove_one();
+  CHECK(threads_of_loop(2) == 2);
+  threads.remove_one();
+  CHECK(threads_of_loop(1) == 1);
+  threads.remove_one();  // below zero
+  CHECK(threads_of_loop(1) == 1);
+  threads.add_one();
+  CHECK(threads_of_loop(1) == 1);
+  threads.add_one();
+  CHECK(threads_of_loop(2) == 2);
+}
+
+TEST_CASE("SpareThreads: work in progress takes up a thread that becomes free") {
+  SpareThreads threads(0);
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto look = [&](unsigned worker, std::uint64_t index) {
+    if (worker == 0 && index == 10) threads.add_one();
+    const std::scoped_lock lock(mutex);
+    seen.insert(std::this_thread::get_id());
+    const bool is_late = std::chrono::steady_clock::now() > give_up;
+    if (seen.size() == 2 || is_late)
+      throw std::runtime_error("seen " + std::to_string(seen.size()));
+  };
+  CHECK_THROWS_WITH(parallel_for(2, 1'000'000'000, look), "seen 2");
+}
+
+TEST_CASE("SpareThreads: loops of several threads share them") {
+  constexpr unsigned callers = 3, spare = 2;
+  const SpareThreads threads(spare);
+  std::atomic<int> running{0}, most{0};
+  {
+    std::vector<std::jthread> working;
+    for (unsigned i = 0; i < callers; ++i) {
+      working.emplace_back([&] {
+        parallel_for(8, 300, [&](unsigned, std::uint64_t) {
+          const int now = ++running;
+          int highest = most;
+          while (now > highest && !most.compare_exchange_weak(highest, now)) {
+          }
+          std::this_thread::sleep_for(std::chrono::microseconds(200));
+          --running;
+        });
+      });
+    }
+  }
+  CHECK(most <= static_cast<int>(callers + spare));
+  CHECK(threads_of_loop(spare + 1) == spare + 1);
+}
+
+/// What check_for_stop throws, as "kind: message"; "" where it throws nothing.
+std::string stop_found() {
+  try {
+    check_for_stop();
+  } catch (const Error& error) {
+    return std::to_string(static_cast<int>(error.kind())) + ": " + error.what();
+  }
+  return "";
+}
+const std::string run_failed = std::to_string(static_cast<int>(ErrorKind::run_failed)) + ": ";
+
+TEST_CASE("Deadline: what its thread starts ends with an error once the time is over") {
+  CHECK(stop_found() == "");
+  {
+    const Deadline none(std::nullopt);
+    const Deadline far(1000.0);
+    CHECK(stop_found() == "");
+  }
+  {
+    const Deadline endless(1e300);
+    CHECK(stop_found() == "");
+  }
+  {
+    const Deadline now(1e-9);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(stop_found() == run_failed + "stopped after 1e-09 s");
+    // Of this thread alone.
+    std::string other = "not run";
+    std::jthread([&] { other = stop_found(); }).join();
+    CHECK(other == "");
+  }
+  CHECK(stop_found() == "");
+}
+
+TEST_CASE("Deadline: holds for all threads of a loop, and no longer for the next one") {
+  for (const unsigned threads : {1U, 3U}) {
+    CAPTURE(threads);
+    {
+      const Deadline soon(0.02);
+      std::atomic<std::uint64_t> calls{0};
+      const auto work = [&](unsigned, std::uint64_t) {
+        ++calls;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      };
+      CHECK_THROWS_WITH_AS(parallel_for(threads, 1'000'000'000, work), "stopped after 0.02 s",
+                           Error);
+      CHECK(calls > 0);
+    }
+    int calls = 0;
+    parallel_for(1, 10, [&](unsigned, std::uint64_t) { ++calls; });
+    CHECK(calls == 10);
+  }
+}
+
+TEST_CASE("Deadline: a helper of a loop finds the end by itself") {
+  const Deadline soon(0.2);
+  std::atomic<bool> helper_works{false}, helper_stopped{false};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto look = [&](unsigned worker, std::uint64_t) {
+    if (worker == 1) helper_works = true;
+    while (std::chrono::steady_clock::now() < give_up && !helper_stopped) {
+      if (worker == 1 && !stop_found().empty()) helper_stopped = true;
+      if (worker == 0 && !helper_works && !stop_found().empty()) return;  // it was too late
+      std::this_thread::yield();
+    }
+  };
+  CHECK_THROWS_WITH_AS(parallel_for(2, 1'000'000'000, look), "stopped after 0.2 s", Error);
+  CHECK(helper_stopped == helper_works);
+}
+
 }  // namespace
 }  // namespace dmlop::test

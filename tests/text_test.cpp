@@ -3,12 +3,18 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 
+#include "program.hpp"
+
 using dmlop::edit_distance;
+using dmlop::literal_pattern;
+using dmlop::matches_pattern;
 using dmlop::nearest_name;
 using dmlop::printable;
+using dmlop::shell_quoted;
 
 TEST_CASE("the edit distance counts insertions, deletions and replacements, not case") {
   CHECK(edit_distance("", "") == 0);
@@ -50,4 +56,92 @@ TEST_CASE("text from files is shown without control characters and not at length
   std::string euros;
   for (int i = 0; i < 61; ++i) euros += "\u20ac";
   CHECK(printable(euros) == euros.substr(3) + "...");
+}
+
+TEST_CASE("a pattern matches whole texts, as a shell's does") {
+  struct Row {
+    const char* pattern;
+    std::vector<const char*> matching;
+    std::vector<const char*> others;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"", {""}, {"a"}},
+           {"abc", {"abc"}, {"", "ab", "abcd", "xabc", "ABC"}},
+           {"*", {"", "a", "a/b"}, {}},
+           {"a*", {"a", "ab", "a*"}, {"", "ba"}},
+           {"*b", {"b", "ab", "bab"}, {"", "ba"}},
+           {"a*b*c", {"abc", "aXbYc", "abbcc", "abcbc"}, {"acb", "ab", "abcd"}},
+           {"**a**", {"a", "bab"}, {"", "b"}},
+           {"?", {"a", "?", "*"}, {"", "ab"}},
+           {"a?c", {"abc", "a?c"}, {"ac", "abbc"}},
+           {"[abc]", {"a", "c"}, {"", "d", "ab", "[abc]"}},
+           {"[a-c]x", {"ax", "bx", "cx"}, {"dx", "-x", "x"}},
+           {"[!a-c]", {"d", "-", "!"}, {"a", "b", ""}},
+           {"[]]", {"]"}, {"[", ""}},
+           {"[!]]", {"a", "!"}, {"]"}},
+           {"[a-]", {"a", "-"}, {"b"}},
+           {"[-a]", {"a", "-"}, {"b"}},
+           {"[]-a]", {"]", "^", "a"}, {"-", "b"}},
+           {"[*]", {"*"}, {"a", ""}},
+           {"[?]x", {"?x"}, {"ax"}},
+           {"[[]x", {"[x"}, {"x"}},
+           {"[", {"["}, {"", "a"}},
+           {"a[", {"a["}, {"a"}},
+           {"[a", {"[a"}, {"a"}},
+           {"[]", {"[]"}, {"", "]"}},
+           {"*[ab]*c", {"ac", "xbyc", "abc"}, {"c", "ab"}},
+           {"a\\*", {"a\\", "a\\b"}, {"a*", "ab"}},
+       }) {
+    CAPTURE(row.pattern);
+    for (const char* text : row.matching) CHECK_MESSAGE(matches_pattern(text, row.pattern), text);
+    for (const char* text : row.others) CHECK_MESSAGE(!matches_pattern(text, row.pattern), text);
+  }
+  // Time is not exponential in the number of stars.
+  std::string stars;
+  for (int i = 0; i < 100; ++i) stars += "*a";
+  CHECK_FALSE(matches_pattern(std::string(10'000, 'a'), stars + "b"));
+}
+
+TEST_CASE("a literal pattern matches its text and nothing else") {
+  const std::string letters = "a*?[]!-\\";
+  std::vector<std::string> texts{""};
+  for (std::size_t i = 0; texts[i].size() < 3; ++i) {
+    for (const char letter : letters) texts.push_back(texts[i] + letter);
+  }
+  for (const std::string& text : texts) {
+    const std::string pattern = literal_pattern(text);
+    const auto matching = std::count_if(texts.begin(), texts.end(), [&](const std::string& other) {
+      return matches_pattern(other, pattern);
+    });
+    CAPTURE(pattern);
+    CHECK(matching == 1);
+    CHECK(matches_pattern(text, pattern));
+  }
+  CHECK(literal_pattern("plain/name-1") == "plain/name-1");
+}
+
+TEST_CASE("a shell reads quoted words back as they were") {
+  CHECK(shell_quoted("plain/na-me_1.npy") == "plain/na-me_1.npy");
+  CHECK(shell_quoted("") == "''");
+  CHECK(shell_quoted("two words") == "'two words'");
+  CHECK(shell_quoted("it's") == "'it'\\''s'");
+  for (const std::string word : {"",           "plain",
+                                 "two  words", "it's",
+                                 "'",          "''",
+                                 "\"",         "$HOME",
+                                 "`x`",        "\\",
+                                 "a\\\\b",     "*",
+                                 "?",          "[a]",
+                                 "~",          "#",
+                                 "!",          "a;b",
+                                 "a&b|c>d<e",  "(x)",
+                                 "{a,b}",      "line\nend\n\n",
+                                 "\t",         "=",
+                                 "a=b",        "-n",
+                                 "%s",         "\u00e4",
+                                 "\xFF",       "\x01\x1b"}) {
+    CAPTURE(word);
+    const auto result = dmlop::test::shell("printf '%s|' " + dmlop::shell_quoted(word) + " end");
+    CHECK(result.output == word + "|end|");
+  }
 }

@@ -128,9 +128,8 @@ class BatchRun {
   void read(Manifest& manifest) {
     UsedIds ids;
     while (auto job = manifest.next()) {
-      if (!options_.selection.selects(*job)) continue;
       ids.check(*job);
-      queue_.push(std::move(*job));
+      if (options_.selection.selects(*job)) queue_.push(std::move(*job));
     }
   }
 

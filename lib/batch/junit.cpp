@@ -1,16 +1,42 @@
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <string_view>
 
 #include "batch/reports.hpp"
 
 namespace dmlop {
 namespace {
 
-// Text for XML 1.0, which lacks most control characters; in attributes line ends are escaped, too.
-std::string escaped(const std::string& text, bool is_attribute = true) {
+// The length of the character at the start of `text`; 0 where XML 1.0 has none such: bytes that are
+// no UTF-8, most control characters, U+FFFE and U+FFFF.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' ? 1 : 0;
+  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  std::uint32_t code = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  const bool is_short = code < (length == 2 ? 0x80U : length == 3 ? 0x800U : 0x10000U);
+  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return is_short || is_surrogate || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF ? 0
+                                                                                         : length;
+}
+
+// Text for XML; in attributes line ends are escaped, too.
+std::string escaped(std::string_view text, bool is_attribute = true) {
   std::string xml;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
+  for (std::size_t length = 1; !text.empty();
+       text.remove_prefix(std::max(length, std::size_t{1}))) {
+    length = character_length(text);
+    const char c = text.front();
     if (c == '&') {
       xml += "&amp;";
     } else if (c == '<') {
@@ -21,10 +47,10 @@ std::string escaped(const std::string& text, bool is_attribute = true) {
       xml += "&quot;";
     } else if (c == '\n' && is_attribute) {
       xml += "&#10;";
-    } else if (code < 0x20 && c != '\t' && c != '\n') {
+    } else if (length == 0) {
       xml += "\xEF\xBF\xBD";
     } else {
-      xml += c;
+      xml += text.substr(0, length);
     }
   }
   return xml;

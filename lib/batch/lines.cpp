@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,11 @@ bool wait_for_input(int descriptor) {
   return false;
 }
 
+bool is_regular_file(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 }  // namespace
 
 LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
@@ -37,6 +43,7 @@ LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
       line_bytes_max_(line_bytes_max),
       descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (descriptor_ < 0) fail(path);
+  is_file_ = is_regular_file(descriptor_);
 }
 
 LineReader::~LineReader() {
@@ -45,7 +52,7 @@ LineReader::~LineReader() {
 
 bool LineReader::fill() {
   constexpr std::size_t step = std::size_t{1} << 16;
-  if (at_end_ || !wait_for_input(descriptor_)) return false;
+  if (at_end_ || (!is_file_ && !wait_for_input(descriptor_))) return false;
   buffer_.erase(0, begin_);
   searched_ -= begin_;
   begin_ = 0;

@@ -16,7 +16,7 @@ class LineReader {
   ~LineReader();
 
   /// The next line without its end; nothing at the end of the input, or once interruption was
-  /// requested. Waits for input. Errors: io_failed, invalid_input.
+  /// requested and more input would have to be waited for. Errors: io_failed, invalid_input.
   std::optional<std::string> next();
 
  private:
@@ -25,6 +25,7 @@ class LineReader {
   std::string path_;
   std::size_t line_bytes_max_;
   int descriptor_;
+  bool is_file_ = false;  // all of it is there already
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line in the buffer
   std::size_t searched_ = 0;  // no line end before

@@ -243,7 +243,8 @@ class FolderManifest : public Manifest {
   static constexpr int depth_max = 32;  // links may go round in circles
 
   std::string id_of(const fs::path& folder) const {
-    const std::string id = fs::relative(folder, root_).generic_string();
+    // As the tree is walked: a link is a name in it, wherever it leads.
+    const std::string id = folder.lexically_relative(root_).generic_string();
     if (id != ".") return id;
     const std::string name = fs::absolute(folder).lexically_normal().filename().string();
     return name.empty() ? fs::absolute(folder).parent_path().filename().string() : name;

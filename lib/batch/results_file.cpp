@@ -156,7 +156,8 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Ba
   for (const std::string& path : paths) {
     const RecordedResults recorded = read_results(path);
     for (const BatchResult& result : recorded.results) collector.add(result.record, path);
-    shards.insert(recorded.shard);
+    // A run that was killed does not say which shard it was.
+    if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);
     summary.device = recorded.device;
     if (recorded.complete) continue;
     diagnostics.push_back({.kind = ErrorKind::run_failed,

@@ -1,0 +1,385 @@
+// Which jobs a batch has: from a folder, a JSON file and JSON Lines, and what is said about jobs
+// that are wrong.
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "batch.hpp"
+#include "batch/manifest.hpp"
+
+namespace {
+
+using namespace dmlop::test;
+
+std::vector<dmlop::BatchJob> jobs_of(const std::string& path) {
+  dmlop::Diagnostics diagnostics;
+  const auto manifest = dmlop::open_manifest(path, diagnostics);
+  CHECK(diagnostics.empty());
+  REQUIRE(manifest != nullptr);
+  std::vector<dmlop::BatchJob> jobs;
+  while (auto job = manifest->next()) jobs.push_back(std::move(*job));
+  if (manifest->size()) CHECK(*manifest->size() == jobs.size());
+  return jobs;
+}
+
+std::string ids_of(const std::vector<dmlop::BatchJob>& jobs) {
+  std::string ids;
+  for (const auto& job : jobs) ids += (ids.empty() ? "" : " ") + job.id;
+  return ids;
+}
+
+std::string files_of(const std::vector<dmlop::NamedFile>& files, const Folder& folder) {
+  std::string text;
+  for (const auto& file : files) {
+    CHECK(file.path.starts_with(folder.path() + "/"));
+    text += file.tensor + "=" + file.path.substr(folder.path().size() + 1) + " ";
+  }
+  return text;
+}
+
+/// What a batch of one job of JSON Lines says of it: its message and its details.
+struct Said {
+  std::string status;
+  std::string message;
+  std::string details;
+};
+Said said_of(const std::string& line) {
+  const BatchFolder folder({line});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  REQUIRE(outcome.records.size() == 1);
+  const Json& record = outcome.records.front();
+  CHECK(outcome.code() == record.at("exitCode"));
+  return {record.at("status"), record.value("message", ""), record.value("details", "")};
+}
+
+}  // namespace
+
+TEST_CASE("a folder's jobs are its op.json, sorted, called as their folders") {
+  const Folder folder;
+  for (const char* name : {"b/op.json", "a/z/op.json", "a/op.json", "a/other.json", "c/OP.JSON"})
+    folder.write(name, "{" + edge_fields + "}");
+  CHECK(ids_of(jobs_of(folder.path())) == "a a/z b");
+  CHECK(ids_of(jobs_of(folder.path() + "/")) == "a a/z b");
+  // A job in the folder itself has the folder's name.
+  CHECK(ids_of(jobs_of(folder / "b")) == "b");
+  CHECK(ids_of(jobs_of(folder / "b/")) == "b");
+  CHECK(ids_of(jobs_of(folder / "a/../b/.")) == "b");
+  CHECK(jobs_of(folder / "b").front().place == folder / "b/op.json");
+}
+
+TEST_CASE("links to folders are followed, but not round in circles") {
+  const Folder folder;
+  folder.write("jobs/a/op.json", "{" + edge_fields + "}");
+  folder.write("far/op.json", "{" + edge_fields + "}");
+  std::filesystem::create_directory_symlink(folder / "far", folder / "jobs/linked");
+  CHECK(ids_of(jobs_of(folder / "jobs")) == "a linked");
+  std::filesystem::create_directory_symlink("..", folder / "jobs/a/round");
+  dmlop::Diagnostics diagnostics;
+  try {
+    CHECK(dmlop::open_manifest(folder / "jobs", diagnostics) != nullptr);
+  } catch (const dmlop::Error& error) {
+    CHECK(error.kind() == dmlop::ErrorKind::io_failed);  // the system's limit on links
+  }
+}
+
+TEST_CASE("a folder's inputs, golden files and tolerance lie beside its op.json") {
+  const Folder folder;
+  folder.write("op.json", "{" + edge_fields + "}");
+  for (const char* name : {"InputTensor.npy", "expected/OutputTensor.npy", "stray.npy",
+                           "expected/notes.txt", "InputTensor.txt"})
+    folder.write(name, "");
+  folder.write("tol.json", R"({"rtol": 0.5, "ulp": 3, "nan": "differ", "allowTrivial": true})");
+  const auto job = jobs_of(folder.path()).front();
+  CHECK(job.findings.empty());
+  CHECK(files_of(job.request.inputs, folder) == "InputTensor=InputTensor.npy stray=stray.npy ");
+  CHECK(files_of(job.request.expected, folder) == "OutputTensor=expected/OutputTensor.npy ");
+  REQUIRE(job.request.tolerance.has_value());
+  CHECK(job.request.tolerance->rtol == 0.5);
+  CHECK_FALSE(job.request.tolerance->atol.has_value());
+  CHECK(job.request.tolerance->ulp == 3);
+  CHECK_FALSE(job.request.tolerance->nan_equals_nan);
+  CHECK(job.request.tolerance->allow_trivial);
+}
+
+TEST_CASE("jobs of folders: bindings win, strays do no harm, tol.json counts") {
+  const BatchFolder folder;
+  const auto add = [&](const std::string& id, const std::string& golden_at,
+                       const std::string& golden) {
+    folder.write("jobs/" + id + "/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/" + id + "/InputTensor.npy", folder.read("x.npy"));
+    folder.write("jobs/" + id + "/" + golden_at, folder.read(golden));
+  };
+  add("one", "expected.npy", "golden.npy");
+  add("named", "expected/OutputTensor.npy", "golden.npy");
+  folder.write("jobs/named/SequenceLengthsTensor.npy", "no .npy at all");
+  folder.write("jobs/named/expected/notes.npy", "no .npy at all");
+  add("wrong", "expected.npy", "other.npy");
+  add("near", "expected.npy", "other.npy");
+  folder.write("jobs/near/tol.json", R"({"atol": 0.5})");
+  add("both", "expected.npy", "golden.npy");
+  folder.write("jobs/both/expected/OutputTensor.npy", folder.read("golden.npy"));
+  add("bound", "expected.npy", "golden.npy");
+  folder.write("jobs/bound/op.json", edge_job("", "../../x.npy"));
+  folder.write("jobs/bound/InputTensor.npy", "no .npy at all");
+  add("badtol", "expected.npy", "golden.npy");
+  folder.write("jobs/badtol/tol.json", "{\"rtol\": -1,\n \"ulps\": 3}");
+  const auto outcome = folder.run({"jobs"});
+  CHECK(outcome.statuses() ==
+        "badtol INVALID, both INVALID, bound PASSED, named PASSED, near PASSED, one PASSED, "
+        "wrong FAILED");
+  CHECK(outcome.code() == 3);
+  CHECK(contains(outcome.record("near").at("comparisons").at(0).dump(), "tol.json"));
+  const std::string badtol = outcome.record("badtol").at("details");
+  CHECK(contains(badtol, "jobs/badtol/tol.json:1:10: error: "));
+  CHECK(contains(badtol, "jobs/badtol/tol.json:2:2: error: unknown field \"ulps\""));
+  CHECK(contains(outcome.record("both").at("message"), "OutputTensor is given two files"));
+}
+
+TEST_CASE("a JSON file has a list of jobs, and defaults that are merged one level deep") {
+  const Folder folder;
+  const auto jobs = jobs_of(folder.write("deep/jobs.json", R"({
+    "defaults": {"type": "PADDING", "tags": ["all"], "tolerance": {"rtol": 0.5, "atol": 1},
+                 "desc": {"PaddingMode": "EDGE", "StartPadding": [1]}},
+    "jobs": [
+      {"desc": {"StartPadding": [2]}, "expect": "a.npy"},
+      {"id": "own/id", "tags": ["mine"], "tolerance": {"rtol": 0.25}},
+      {"expect": {"OutputTensor": "/b.npy"}, "skip": "broken"}
+    ]})"));
+  CHECK(ids_of(jobs) == "job-0 own/id job-2");
+  CHECK(jobs.at(0).place == folder / "deep/jobs.json:5");
+  CHECK(jobs.at(1).made_up_id == "job-1");
+  CHECK(jobs.at(1).line == 6);
+  CHECK(jobs.at(0).tags == std::vector<std::string>{"all"});
+  CHECK(jobs.at(1).tags == std::vector<std::string>{"mine"});
+  CHECK(jobs.at(0).request.tolerance->rtol == 0.5);
+  CHECK(jobs.at(1).request.tolerance->rtol == 0.25);
+  CHECK(jobs.at(1).request.tolerance->atol == 1);
+  CHECK(jobs.at(2).skip_reason == "broken");
+  CHECK(files_of(jobs.at(0).request.expected, folder) == "=deep/a.npy ");
+  CHECK(jobs.at(2).request.expected.front().tensor == "OutputTensor");
+  CHECK(jobs.at(2).request.expected.front().path == "/b.npy");
+  const auto* desc = jobs.at(0).root->find("desc");
+  REQUIRE(desc != nullptr);
+  CHECK(desc->find("PaddingMode")->text == "EDGE");
+  REQUIRE(desc->find("StartPadding") != nullptr);
+  CHECK(desc->find("StartPadding")->items.at(0).text == "2");
+  CHECK(desc->members.size() == 2);
+  CHECK(ids_of(jobs_of(folder.write("array.json", "[{}, {\"id\": \"b\"}]"))) == "job-0 b");
+}
+
+TEST_CASE("defaults are merged no deeper than one level, and reach the run") {
+  const BatchFolder folder;
+  folder.write("x2.npy", float_npy("(2,)", {8, 9}));
+  folder.write("golden2.npy", float_npy("(5,)", {8, 8, 9, 9, 9}));
+  folder.write("jobs.json", R"({"defaults": {)" + edge_fields +
+                                R"(, "bindings": {"InputTensor": "x.npy"}, "expect": "golden.npy"},
+    "jobs": [{"id": "as they are"},
+             {"id": "another", "bindings": {"InputTensor": "x2.npy"}, "expect": "golden2.npy"},
+             {"id": "sizes", "desc": {"InputTensor": {"Sizes": [3]}}}]})");
+  CHECK(folder.run({"jobs.json"}).statuses() == "another PASSED, as they are PASSED, sizes PASSED");
+  folder.write("deep.json",
+               R"({"defaults": {"desc": {"InputTensor": {"DataType": "INT8"}}, )" +
+                   std::string(R"("expect": "golden.npy"}, "jobs": [)") +
+                   R"({"type": "PADDING", "bindings": {"InputTensor": "x.npy"}, )" +
+                   R"("desc": {"InputTensor": {"Sizes": [3]}, "PaddingMode": "EDGE",)" +
+                   R"("StartPadding": [1], "EndPadding": [2]}}]})");
+  CHECK(folder.run({"deep.json"}).statuses() == "job-0 PASSED");
+}
+
+TEST_CASE("JSON Lines: empty lines are none, a last line needs no end, numbers are the file's") {
+  const Folder folder;
+  const std::string text = "\n{}\r\n  \t\n{\"id\": \"x\"} // said so\n\n{\"tags\": [\"t\"],}";
+  for (const char* name : {"jobs.jsonl", "jobs.ndjson"}) {
+    const auto jobs = jobs_of(folder.write(name, text));
+    CHECK(ids_of(jobs) == "line-2 x line-6");
+    CHECK(jobs.at(2).place == folder / name + ":6");
+    CHECK(jobs.at(1).text == "{\"id\": \"x\"}");
+    for (const auto& job : jobs) CHECK(job.findings.empty());
+  }
+  CHECK(jobs_of(folder.write("empty.jsonl", "")).empty());
+  // Lines longer than what is read at once.
+  const std::string tag(200'000, 't');
+  const auto jobs = jobs_of(folder.write(
+      "long.jsonl", "{}\n{\"tags\": [\"" + tag + "\"]}\n{}\n{\"tags\": [\"" + tag + "\"]}"));
+  CHECK(ids_of(jobs) == "line-1 line-2 line-3 line-4");
+  CHECK(jobs.at(3).tags.at(0) == tag);
+}
+
+TEST_CASE("lines that are wrong are INVALID with their places, and the others go on") {
+  const BatchFolder folder({named_job("a"), "{\"type\":", "", "[1, 2]", R"({"type": "PADDING",,})",
+                            edge_job(R"("expekt": "x")"), "\"\xFF\"", named_job("b"), "{} {}"});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.code() == 3);
+  CHECK(outcome.statuses() ==
+        "a PASSED, b PASSED, line-2 INVALID, line-4 INVALID, line-5 INVALID, line-6 INVALID, "
+        "line-7 INVALID, line-9 INVALID");
+  for (const auto& [id, place] : std::vector<std::pair<std::string, std::string>>{
+           {"line-2", "jobs.jsonl:2:9: error: wrong JSON"},
+           {"line-4", "jobs.jsonl:4:1: error: "},
+           {"line-5", "jobs.jsonl:5:20: error: wrong JSON"},
+           {"line-6",
+            "jobs.jsonl:6:132: error: unknown field \"expekt\"; did you mean \"expect\"?"},
+           {"line-7", "jobs.jsonl:7:2: error: wrong JSON: this is no UTF-8 text"},
+           {"line-9", "jobs.jsonl:9:4: error: wrong JSON"}}) {
+    CAPTURE(id);
+    CAPTURE(outcome.record(id).at("details"));
+    CHECK(contains(outcome.record(id).at("details"), place));
+    CHECK(contains(outcome.program.output, place));
+    CHECK(outcome.record(id).at("place") == "jobs.jsonl:" + id.substr(5));
+  }
+}
+
+TEST_CASE("standard input is JSON Lines, with paths relative to the working folder") {
+  const BatchFolder folder;
+  const auto outcome = folder.run({"-"}, lines_of({named_job("a"), "{", named_job("b")}));
+  CHECK(outcome.statuses() == "a PASSED, b PASSED, line-2 INVALID");
+  CHECK(contains(outcome.program.output, "-:2:2: error: wrong JSON"));
+  CHECK(folder.batch({"-"}).code == 2);  // no job
+}
+
+TEST_CASE("paths of jobs are relative to their manifest") {
+  const BatchFolder folder;
+  folder.write("deep/x.npy", float_npy("(1,)", {7}));
+  folder.write("deep/golden.npy", float_npy("(4,)", {7, 7, 7, 7}));
+  folder.write("deep/jobs.jsonl", named_job("a") + "\n" + named_job("b", "../golden.npy"));
+  folder.write("deep/jobs.json", "[" + named_job("a") + "]");
+  const auto outcome = folder.run({"deep/jobs.jsonl"});
+  CHECK(outcome.statuses() == "a PASSED, b FAILED");
+  CHECK(outcome.record("b").at("comparisons").at(0).at("expected") == "deep/../golden.npy");
+  CHECK(folder.run({"deep/jobs.json"}).statuses() == "a PASSED");
+}
+
+TEST_CASE("ids are safe relative paths") {
+  for (const char* id : {"a", "a/b.c", "two words", "...", "line", "line-", "line-1x", "job-a", "-",
+                         "\u00e4\u20ac", "a'b\"c", "*"}) {
+    CAPTURE(id);
+    CHECK(said_of(named_job(id)).status == "PASSED");
+  }
+  for (const std::string& id :
+       std::vector<std::string>{"", "/", "/etc", "..", "a/..", "../a", "a/../b", ".", "./a", "a/.",
+                                "a//../b", "a/", "a\nb", "a\tb", std::string("a\0b", 3), "\x7F",
+                                "line-7", "job-0", std::string(201, 'x')}) {
+    CAPTURE(id);
+    const Said said = said_of(named_job(id));
+    CHECK(said.status == "INVALID");
+    CHECK(said.message.starts_with("the id "));
+    CHECK(contains(said.details, "jobs.jsonl:1:"));
+  }
+  CHECK(said_of(named_job(std::string(200, 'x'))).status == "PASSED");
+  CHECK(said_of(named_job("line-1")).status == "PASSED");  // what it is called anyway
+  CHECK(said_of(edge_job(R"("id": 7)")).status == "INVALID");
+}
+
+TEST_CASE("an id that is used twice: the later job is INVALID and has its made-up id") {
+  const BatchFolder folder({named_job("a"), named_job("b"), named_job("a"), named_job("a")});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.statuses() == "a PASSED, b PASSED, line-3 INVALID, line-4 INVALID");
+  CHECK(outcome.code() == 3);
+  CHECK(outcome.record("line-4").at("message") == "the id \"a\" is used before, on line 1");
+  CHECK(contains(outcome.record("line-4").at("details"), "jobs.jsonl:4:1: error: "));
+  folder.write("jobs.json", "[" + named_job("a") + ",\n" + named_job("a") + "]");
+  CHECK(folder.run({"jobs.json"}).statuses() == "a PASSED, job-1 INVALID");
+  CHECK(folder.run({"jobs.json", "--filter", "job-*"}).statuses() == "job-1 INVALID");
+}
+
+TEST_CASE("wrong fields of jobs are findings with their places") {
+  struct Row {
+    std::string fields;
+    std::string message;
+  };
+  for (const Row& row : std::vector<Row>{
+           {R"("tags": "x")", "tags is the string \"x\""},
+           {R"("tags": [1])", "tags is 1"},
+           {R"("skip": "")", "skip is the string \"\""},
+           {R"("skip": true)", "skip is true"},
+           {R"("tolerance": 1)", "tolerance is 1"},
+           {R"("tolerance": {"rtol": "x"})", "tolerance.rtol is "},
+           {R"("tolerance": {"abs": 1})", "unknown field \"abs\""},
+           {R"("expect": 1)", "expect is 1"},
+           {R"("expect": "")", "expect is the string \"\""},
+           {R"("expect": "-")", "expect is the string \"-\""},
+           {R"("expect": {"InputTensor": "golden.npy"})", "InputTensor is an "},
+           {R"("expect": {"OutputTenso": "golden.npy"})", "no output \"OutputTenso\""},
+           {R"("expect": {"OutputTensor": ["golden.npy"]})", "expect is an array"},
+           {R"("tag": ["x"])", "unknown field \"tag\"; did you mean \"tags\"?"},
+       }) {
+    CAPTURE(row.fields);
+    const Said said = said_of(edge_job(row.fields));
+    CAPTURE(said.details);
+    CHECK(said.status == "INVALID");
+    CHECK(contains(said.message, row.message));
+    CHECK(contains(said.details, "jobs.jsonl"));
+  }
+}
+
+TEST_CASE("bindings to standard streams are refused") {
+  for (const char* tensor : {"InputTensor", "OutputTensor"}) {
+    const std::string other =
+        std::string(tensor) == "OutputTensor" ? R"(, "InputTensor": "x.npy"})" : std::string("}");
+    const Said said = said_of("{" + edge_fields + R"(, "expect": "golden.npy", "bindings": {")" +
+                              tensor + R"(": "-")" + other + "}");
+    CHECK(said.status == "INVALID");
+    CHECK(contains(said.details, "bindings." + std::string(tensor) + " is \"-\""));
+    CHECK(contains(said.details, "jobs.jsonl:1:"));
+  }
+}
+
+TEST_CASE("files that are missing are named") {
+  const Said input = said_of(edge_job(R"("expect": "golden.npy")", "none.npy"));
+  CHECK(input.status == "ERROR");
+  CHECK(input.message == "reading InputTensor from none.npy: No such file or directory");
+  const Said golden = said_of(named_job("a", "none.npy"));
+  CHECK(golden.status == "ERROR");
+  CHECK(golden.message == "reading the golden file none.npy: No such file or directory");
+  CHECK(said_of(named_job("a", "jobs.jsonl")).status == "INVALID");
+  CHECK(said_of(named_job("a", ".")).status == "INVALID");
+}
+
+TEST_CASE("a line that is too long ends the batch, and the jobs before it are recorded") {
+  const BatchFolder folder;
+  std::string jobs = named_job("a") + "\n";
+  jobs.append(dmlop::json::max_text_bytes + (std::size_t{1} << 20), ' ');
+  folder.write("jobs.jsonl", jobs);
+  const auto result = folder.batch({"jobs.jsonl", "--results", "r.jsonl"});
+  CHECK(result.code == 3);
+  CHECK(result.error ==
+        "dmlop: error: reading the jobs jobs.jsonl: a line is longer than "
+        "67108864 bytes\n");
+  CHECK(read_records(folder.read("r.jsonl")).at(0).at("id") == "a");
+}
+
+TEST_CASE("what is no batch is refused as a whole") {
+  const BatchFolder folder;
+  folder.write("empty/notes.txt", "");
+  struct Row {
+    std::string text;
+    std::string error;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"{", "jobs.json:1:2: error: wrong JSON"},
+           {edge_job(), "jobs.json:1:1: error: this is one op description, not a list of jobs"},
+           {"{}", "jobs.json:1:1: error: the field \"jobs\" is missing"},
+           {R"({"jobs": {}})", "jobs.json:1:10: error: jobs is an object"},
+           {R"({"jobs": [], "defaults": []})", "jobs.json:1:26: error: defaults is an empty array"},
+           {R"({"jobs": [], "default": {}})", "jobs.json:1:14: error: unknown field \"default\""},
+           {"7", "jobs.json:1:1: error: "},
+       }) {
+    CAPTURE(row.text);
+    folder.write("jobs.json", row.text);
+    const auto result = folder.batch({"jobs.json"});
+    CHECK(result.code == 3);
+    CHECK(result.error.starts_with(row.error));
+    CHECK(result.output == "");
+    const auto json = folder.batch({"jobs.json", "--format", "json"});
+    CHECK(json.code == 3);
+    CHECK(Json::parse(json.output).at("exitCode") == 3);
+  }
+  CHECK(folder.batch({"empty"}).code == 3);
+  CHECK(contains(folder.batch({"empty"}).error, "no op.json lies in this folder or below it"));
+  for (const char* name : {"none", "none.json", "none.jsonl"}) {
+    const auto result = folder.batch({name});
+    CHECK(result.code == 6);
+    CHECK(result.error ==
+          "dmlop: error: reading the jobs " + std::string(name) + ": No such file or directory\n");
+  }
+  CHECK(folder.batch({}).code == 2);
+}

@@ -1,0 +1,353 @@
+// dmlop batch --resume and --merge: what a results file proves, and what it does not.
+#include <doctest/doctest.h>
+
+#include "batch.hpp"
+#include "batch/batch.hpp"
+#include "batch/digest.hpp"
+#include "vulkan.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+/// A folder with three jobs a, b and c, each with files of its own, that was run once: jobs/ID, or
+/// with the same in JSON Lines and JSON files.
+class ResumeFolder : public BatchFolder {
+ public:
+  ResumeFolder() {
+    for (const char* id : {"a", "b", "c"}) {
+      const std::string job = "jobs/" + std::string(id) + "/";
+      write(job + "op.json", "{" + edge_fields + "}");
+      write(job + "InputTensor.npy", read("x.npy"));
+      write(job + "expected.npy", read("golden.npy"));
+      write(job + "tol.json", R"({"rtol": 0.0010000001})");
+    }
+    CHECK(run_again({}) == "a b c");
+    CHECK(run_again({}) == "");
+  }
+
+  /// Resumes; the ids of the jobs that were run again, all others being counted as resumed.
+  std::string run_again(std::vector<std::string> more, const std::string& jobs = "jobs",
+                        const std::string& out = "out") const {
+    more.insert(more.begin(), {"batch", jobs, "--resume", "--results", "r.jsonl", "-v", "--out",
+                               out, "--jobs", "1"});
+    if (std::find(more.begin(), more.end(), "--device") == more.end()) more.push_back("--cpu");
+    const std::size_t before = has("r.jsonl") ? read_records(read("r.jsonl")).size() : 0;
+    last = dmlop_program(more, {.folder = path()});
+    std::vector<Json> records = read_records(read("r.jsonl"));
+    records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(before));
+    std::string ids;
+    for (const Json& record : records) {
+      if (record.contains("id"))
+        ids += (ids.empty() ? "" : " ") + record.at("id").get<std::string>();
+    }
+    return ids;
+  }
+  mutable ProgramResult last;
+};
+
+/// A results file for --merge.
+std::string record_line(const std::string& id, const std::string& status, int code) {
+  return Json{{"id", id}, {"status", status}, {"exitCode", code}, {"seconds", 0.5}}.dump() + "\n";
+}
+std::string summary_line(const std::string& shard = "", bool complete = true) {
+  Json summary{{"complete", complete}, {"device", "cpu"}};
+  if (!shard.empty()) summary["shard"] = shard;
+  return Json{{"summary", summary}}.dump() + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("--resume skips what is proved done, and counts it") {
+  const ResumeFolder folder;
+  CHECK(folder.last.code == 0);
+  CHECK(contains(folder.last.output, ": 3 PASSED (3 from an earlier run)\n"));
+  CHECK(count_of(folder.last.output, "PASSED a\n") == 1);
+  const auto records = read_records(folder.read("r.jsonl"));
+  CHECK(records.back().at("summary").at("complete") == true);
+  CHECK(records.back().at("summary").at("counts").at("PASSED") == 3);
+  CHECK(folder.batch({"jobs", "--resume"}).code == 2);
+  CHECK(folder.batch({"jobs", "--resume", "--results", "-"}).code == 2);
+}
+
+TEST_CASE("--resume: a change of anything that a job depends on runs that job again") {
+  const ResumeFolder folder;
+  struct Change {
+    const char* what;
+    const char* file;
+    std::string bytes;
+  };
+  const std::string op = "jobs/b/op.json";
+  for (const Change& change : std::vector<Change>{
+           {"the description", "jobs/b/op.json", "{" + edge_fields + R"(, "featureLevel": "5_0"})"},
+           {"white space of the description", "jobs/b/op.json", "{ " + edge_fields + "}"},
+           {"an input's element", "jobs/b/InputTensor.npy", float_npy("(3,)", {1, 2, 3.5F})},
+           {"an input's byte order", "jobs/b/InputTensor.npy",
+            npy(">f4", "(3,)", bytes_of<float>({1, 2, 3}))},
+           {"an input's type", "jobs/b/InputTensor.npy",
+            npy("<i4", "(3,)", bytes_of<float>({1, 2, 3}))},
+           {"an input's shape", "jobs/b/InputTensor.npy", float_npy("(1, 3)", {1, 2, 3})},
+           {"the golden file", "jobs/b/expected.npy", folder.read("other.npy")},
+           {"the tolerance", "jobs/b/tol.json", R"({"rtol": 0.0010000002})"},
+           {"the tolerance's kind", "jobs/b/tol.json", R"({"atol": 0.0010000001})"},
+           {"what is trusted", "jobs/b/tol.json",
+            R"({"rtol": 0.0010000001, "allowTrivial": true})"},
+           {"NaN", "jobs/b/tol.json", R"({"rtol": 0.0010000001, "nan": "differ"})"},
+           {"the output", "out/b/OutputTensor.npy", folder.read("other.npy")},
+           {"the output, cut off", "out/b/OutputTensor.npy", folder.read("x.npy").substr(0, 140)},
+           {"the output, empty", "out/b/OutputTensor.npy", ""}}) {
+    CAPTURE(change.what);
+    const std::string before = folder.read(change.file);
+    folder.write(change.file, change.bytes);
+    CHECK(folder.run_again({}) == "b");
+    CHECK(contains(folder.last.output, "(2 from an earlier run)"));
+    folder.write(change.file, before);
+    // What was recorded last is another state, or the output was rewritten already.
+    const bool is_output = std::string(change.file).starts_with("out/");
+    CHECK(folder.run_again({}) == (is_output ? "" : "b"));
+    CHECK(folder.run_again({}) == "");
+  }
+  fs::remove(folder / "out/b/OutputTensor.npy");
+  CHECK(folder.run_again({}) == "b");
+  CHECK(folder.read("out/b/OutputTensor.npy") == folder.read("golden.npy"));
+}
+
+TEST_CASE("--resume: what does not matter does not run a job again") {
+  const ResumeFolder folder;
+  folder.write("jobs/b/stray.npy", folder.read("x.npy"));
+  folder.write("jobs/b/InputTensor.npy", folder.read("x.npy"));  // the same, written anew
+  CHECK(folder.run_again({"--threads", "3"}) == "");
+  CHECK(folder.run_again({"--timeout", "100"}) == "");
+  CHECK(folder.run_again({}, "jobs/") == "");
+}
+
+TEST_CASE("--resume: another output path or feature level runs all again") {
+  const ResumeFolder folder;
+  CHECK(folder.run_again({}, "jobs", "other") == "a b c");
+  CHECK(folder.run_again({}) == "a b c");
+  CHECK(folder.run_again({"--feature-level", "5_0"}) == "a b c");
+  CHECK(folder.run_again({"--feature-level", "5_0"}) == "");
+}
+
+TEST_CASE("--resume: another version, status or digest in the file proves nothing") {
+  const ResumeFolder folder;
+  const std::string records = folder.read("r.jsonl");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = records;
+    const std::size_t line = text.find("{\"id\":\"b\"");
+    const std::size_t at = text.find(from, line);
+    REQUIRE(at < text.find('\n', line));
+    text.replace(at, from.size(), to);
+    folder.write("r.jsonl", text);
+    return folder.run_again({});
+  };
+  CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"FAILED\"") == "b");
+  CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"NOT_RUN\"") == "b");
+  CHECK(changed("\"digest\":\"", "\"digest\":\"0") == "b");
+  CHECK(changed("\"digest\":", "\"digst\":") == "b");
+  CHECK(changed("\"outputs\":{", "\"outputz\":{") == "b");
+  CHECK(changed("{\"id\":\"b\"", "{\"id\":\"B\"") == "b");
+  CHECK(changed("\"seconds\"", "\"zeconds\"") == "");
+}
+
+TEST_CASE("--resume: another version of the program runs all again") {
+  const BatchFolder folder({named_job("a")});
+  dmlop::EarlierRecords records;
+  const auto is_resumed = [&](const std::string& version) {
+    dmlop::Diagnostics diagnostics;
+    const auto manifest = dmlop::open_manifest(folder / "jobs.jsonl", diagnostics);
+    dmlop::Backend backend({"cpu"});
+    dmlop::BatchOptions options;
+    options.version = version;
+    options.keep_records = true;
+    options.earlier = records;
+    bool resumed = false;
+    run_batch(*manifest, backend, options, [&](const dmlop::BatchResult& result) {
+      CHECK(result.status == dmlop::Status::passed);
+      resumed = result.resumed;
+      records[result.id] = result.record;
+    });
+    return resumed;
+  };
+  for (const char* version : {"1", "2", "1"}) {
+    CHECK_FALSE(is_resumed(version));
+    CHECK(is_resumed(version));
+  }
+}
+
+TEST_CASE("digests: the same everywhere, and where a part ends counts") {
+  CHECK(dmlop::short_digest("") == 0x2d06800538d394c2);
+  CHECK(dmlop::short_digest("a") == 0xe6c632b61e964e1f);
+  const auto of = [](const std::vector<std::string>& parts) {
+    dmlop::Digest digest;
+    for (const std::string& part : parts) digest.add(part);
+    return digest.text();
+  };
+  CHECK(of({"ab", "c"}) == of({"ab", "c"}));
+  CHECK(of({"ab", "c"}) != of({"a", "bc"}));
+  CHECK(of({"ab"}) != of({"ab", ""}));
+  CHECK(of({"1", "1:1"}) != of({"11:1", "1"}));
+}
+
+TEST_CASE("--resume never trusts a file because it exists") {
+  const ResumeFolder folder;
+  fs::remove(folder / "r.jsonl");
+  CHECK(folder.run_again({}) == "a b c");
+  folder.write("r.jsonl", "");
+  CHECK(folder.run_again({}) == "a b c");
+}
+
+TEST_CASE("--resume runs jobs again that did not pass, and the last record counts") {
+  const BatchFolder folder({named_job("a"), named_job("b", "late.npy"), named_job("c", "other.npy"),
+                            named_job("d", "golden.npy", R"("skip": "no")")});
+  const std::vector<std::string> again{"jobs.jsonl", "--resume", "--results", "r.jsonl"};
+  CHECK(folder.batch(again).code == 6);
+  folder.write("late.npy", folder.read("golden.npy"));
+  const auto second = folder.batch(again);
+  CHECK(second.code == 1);
+  CHECK(contains(second.output, ": 2 PASSED, 1 FAILED, 1 SKIPPED (1 from an earlier run)\n"));
+  const auto third = folder.batch(again);
+  CHECK(contains(third.output, ": 2 PASSED, 1 FAILED, 1 SKIPPED (2 from an earlier run)\n"));
+}
+
+TEST_CASE("--resume with JSON: the job's own text and the defaults count") {
+  const ResumeFolder folder;
+  const auto jobs = [&](const std::string& defaults, const std::string& b) {
+    folder.write("jobs.json", "{\"defaults\": {" + edge_fields + defaults + "}, \"jobs\": [" +
+                                  R"({"id": "a", "bindings": {"InputTensor": "x.npy"}}, )" +
+                                  R"({"id": "b", "bindings": {"InputTensor": "x.npy"})" + b +
+                                  "}]}");
+    return folder.run_again({}, "jobs.json");
+  };
+  CHECK(jobs("", "") == "a b");
+  CHECK(jobs("", "") == "");
+  CHECK(jobs("", R"(, "featureLevel": "5_0")") == "b");
+  CHECK(jobs("", R"(, "featureLevel": "5_0")") == "");
+  CHECK(jobs(R"(, "featureLevel": "6_0")", R"(, "featureLevel": "5_0")") == "a b");
+}
+
+TEST_CASE("--resume: half a last line is cut off, another line that is no record is refused") {
+  const ResumeFolder folder;
+  const std::string records = folder.read("r.jsonl");
+  for (const std::string half : {"{", "{\"id\":\"a\",\"status\":\"FAI", "{\"id\":\"a\"}"}) {
+    folder.write("r.jsonl", records + half);
+    const auto result = folder.batch({"jobs", "--resume", "--results", "r.jsonl", "--out", "out"});
+    CHECK(result.code == 0);
+    CHECK(contains(result.output, "(3 from an earlier run)"));
+    CHECK(folder.read("r.jsonl").starts_with(records + "{\"summary\":"));
+    CHECK(read_records(folder.read("r.jsonl")).back().contains("summary"));
+  }
+  // Half of the first run's first line.
+  folder.write("r.jsonl", records.substr(0, 100));
+  CHECK(folder.batch({"jobs", "--resume", "--results", "r.jsonl", "--out", "out"}).code == 0);
+  CHECK(read_records(folder.read("r.jsonl")).size() == 4);
+  folder.write("r.jsonl", "no record\n" + records);
+  const auto refused = folder.batch({"jobs", "--resume", "--results", "r.jsonl"});
+  CHECK(refused.code == 3);
+  CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+  CHECK(folder.read("r.jsonl") == "no record\n" + records);
+}
+
+TEST_CASE("--resume on another kind of device runs all again") {
+  if (!vulkan_unavailable().empty()) {
+    MESSAGE("SKIPPED on vulkan: " << vulkan_unavailable());
+    return;
+  }
+  const ResumeFolder folder;
+  CHECK(folder.run_again({"--device", "vulkan:0"}) == "a b c");
+  CHECK(folder.run_again({"--device", "vulkan:0"}) == "");
+  CHECK(folder.run_again({}) == "a b c");
+}
+
+TEST_CASE("without --resume a results file is started anew") {
+  const BatchFolder folder({named_job("a"), named_job("b")});
+  CHECK(folder.run({"jobs.jsonl"}).records.size() == 2);
+  CHECK(folder.run({"jobs.jsonl", "--filter", "a"}).records.size() == 1);
+}
+
+TEST_CASE("--merge puts shards together, with reports") {
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 20; ++i) jobs.push_back(named_job(std::to_string(i)));
+  jobs.push_back(named_job("bad", "other.npy"));
+  const BatchFolder folder(jobs);
+  std::vector<std::string> files{"--merge"};
+  for (int i = 0; i < 3; ++i) {
+    const std::string number = std::to_string(i), file = "r" + number + ".jsonl";
+    folder.batch({"jobs.jsonl", "--shard", number + "/3", "--results", file});
+    files.push_back(file);
+  }
+  files.insert(files.end(), {"--junit", "all.xml", "--results", "all.jsonl", "--format", "json"});
+  const auto merged = folder.batch(files);
+  CHECK(merged.code == 1);
+  CHECK(contains(merged.error, "\n21 jobs in "));
+  CHECK(contains(merged.error, ": 20 PASSED, 1 FAILED\n"));
+  CHECK(contains(merged.error, "FAILED bad: OutputTensor: 1 of 6 elements differs"));
+  CHECK(Json::parse(merged.output).at("counts").at("PASSED") == 20);
+  CHECK(contains(folder.read("all.xml"),
+                 "<testsuite name=\"r0.jsonl, r1.jsonl, r2.jsonl\" tests=\"21\""));
+  CHECK(read_records(folder.read("all.jsonl")).size() == 22);
+  CHECK(folder.batch({"--merge", "all.jsonl"}).code == 1);
+  CHECK(folder.batch({"jobs.jsonl", "--merge", "r0.jsonl"}).code == 2);
+}
+
+TEST_CASE("--merge: later files win, and within a file later lines") {
+  const Folder folder;
+  folder.write("a.jsonl", record_line("1", "FAILED", 1) + record_line("2", "ERROR", 5) +
+                              record_line("2", "PASSED", 0) + summary_line());
+  folder.write("b.jsonl",
+               record_line("1", "PASSED", 0) + record_line("3", "SKIPPED", 0) + summary_line());
+  const auto merge = [&](const std::vector<std::string>& files) {
+    std::vector<std::string> arguments{"batch", "-q", "--results", "m.jsonl", "--merge"};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    const int code = dmlop_program(arguments, {.folder = folder.path()}).code;
+    std::string text = std::to_string(code);
+    for (const Json& record : read_records(folder.read("m.jsonl"))) {
+      if (record.contains("id"))
+        text += " " + record.at("id").get<std::string>() + record.at("status").get<std::string>();
+    }
+    return text;
+  };
+  CHECK(merge({"a.jsonl", "b.jsonl"}) == "0 1PASSED 2PASSED 3SKIPPED");
+  CHECK(merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
+}
+
+TEST_CASE("--merge: runs that did not end and shards that are missing are findings") {
+  const Folder folder;
+  const std::string record = record_line("1", "PASSED", 0);
+  folder.write("s0.jsonl", record_line("0", "PASSED", 0) + summary_line("0/3"));
+  folder.write("s1.jsonl", record + summary_line("1/3"));
+  folder.write("s2.jsonl", record_line("2", "FAILED", 1) + summary_line("2/3"));
+  folder.write("killed.jsonl", record);
+  folder.write("half.jsonl", record + record_line("4", "PASSED", 0).substr(0, 9));
+  folder.write("stopped.jsonl", record + summary_line("", false));
+  folder.write("went_on.jsonl", record + summary_line() + record);
+  folder.write("nothing.jsonl", "");
+  const auto merge = [&](std::vector<std::string> files) {
+    files.insert(files.begin(), {"batch", "--merge"});
+    return dmlop_program(files, {.folder = folder.path()});
+  };
+  CHECK(merge({"s0.jsonl", "s1.jsonl", "s2.jsonl"}).code == 1);
+  const auto missing = merge({"s2.jsonl"});
+  CHECK(missing.code == 5);
+  CHECK(contains(missing.error, "error: no results of shard 0/3 are given\n"));
+  CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
+  CHECK_FALSE(contains(missing.error, "2/3"));
+  CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
+  for (const char* name : {"killed", "half", "stopped", "went_on", "nothing"}) {
+    CAPTURE(name);
+    const std::string file = std::string(name) + ".jsonl";
+    const auto found = merge({file});
+    CHECK(found.code == 5);
+    CHECK(contains(found.error, file + ": error: the run that wrote this file did not come to"));
+    CHECK(merge({"s0.jsonl", "s1.jsonl", file, "s2.jsonl"}).code == 5);
+    // It does not hide that a shard is missing.
+    CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));
+  }
+  CHECK(merge({"s0.jsonl", "none.jsonl"}).code == 6);
+  folder.write("wrong.jsonl", record + "[]\n");
+  const auto wrong = merge({"wrong.jsonl"});
+  CHECK(wrong.code == 3);
+  CHECK(contains(wrong.error, "wrong.jsonl:2: this line is no record of a batch"));
+}

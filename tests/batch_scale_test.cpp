@@ -1,0 +1,144 @@
+// dmlop batch with many jobs, many workers and on a GPU: the results are the same.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "batch.hpp"
+#include "gpu/vulkan/instance.hpp"
+#include "vulkan.hpp"
+
+namespace {
+
+using namespace dmlop::test;
+
+const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool memory_is_measured = false;  // the sanitizer keeps freed memory
+#else
+constexpr bool memory_is_measured = true;
+#endif
+
+/// What a record says that must be the same in every run.
+std::string essence(Json record) {
+  for (const char* name : {"seconds", "timings", "repeat", "digest", "outputs"}) {
+    if (name == std::string("outputs") && record.contains(name)) continue;
+    record.erase(name);
+  }
+  if (record.contains("outputs")) {
+    for (auto& output : record.at("outputs")) output.erase("file");
+  }
+  if (record.contains("comparisons")) {
+    for (auto& comparison : record.at("comparisons")) comparison.erase("actual");
+  }
+  return record.dump();
+}
+
+/// The most memory that a batch of so many jobs took, in KiB, once it is done with all of them.
+long peak_memory(const BatchFolder& folder, int jobs) {
+  std::string text;
+  for (int i = 0; i < jobs; ++i) text += named_job("job/" + std::to_string(i)) + "\n";
+  folder.write("many.jsonl", text);
+  const auto result = shell(
+      "mkfifo jobs; dmlop batch - --cpu --jobs 2 --results r.jsonl < jobs & id=$!\n"
+      "exec 3> jobs; cat many.jsonl >&3\n"
+      "until [ \"$(grep -c . r.jsonl 2> /dev/null)\" = " +
+          std::to_string(jobs) +
+          " ]\n"
+          "do sleep 0.05; done\n"
+          "grep VmHWM /proc/$id/status | tr -dc 0-9; echo; exec 3>&-; wait $id",
+      {.folder = folder.path()});
+  CHECK(result.code == 0);
+  CHECK(contains(result.output, "on cpu: " + std::to_string(jobs) + " PASSED"));
+  std::filesystem::remove(folder / "jobs");
+  return std::stol(result.output);
+}
+
+bool has_vulkan() {
+  if (vulkan_unavailable().empty()) return true;
+  MESSAGE("SKIPPED on vulkan: " << vulkan_unavailable());
+  return false;
+}
+
+std::string vulkan() {
+  for (const auto& device : dmlop::gpu::vulkan::list_devices().devices) {
+    if (contains(device.name, "llvmpipe")) return device.spec();
+  }
+  return "vulkan:0";
+}
+
+}  // namespace
+
+TEST_CASE("results depend neither on --jobs nor on --threads") {
+  const Folder folder;
+  std::map<std::string, std::string> first;
+  const auto run = [&](const std::string& jobs, const std::string& threads) {
+    std::vector<std::string> arguments{"batch", DMLOP_CONFORMANCE, "--cpu",     "--jobs", jobs,
+                                       "--out", "out" + jobs,      "--results", "r.jsonl"};
+    if (!threads.empty()) arguments.insert(arguments.end(), {"--threads", threads});
+    const auto result = dmlop_program(arguments, {.folder = folder.path()});
+    std::map<std::string, std::string> results{{"exit code", std::to_string(result.code)}};
+    for (const Json& record : read_records(folder.read("r.jsonl"))) {
+      if (record.contains("id")) results[record.at("id")] = essence(record);
+    }
+    return results;
+  };
+  first = run("1", "1");
+  CHECK(first.size() > 500);
+  for (const auto& [jobs, threads] : std::vector<std::pair<std::string, std::string>>{
+           {"1", "3"}, {"2", ""}, {"8", "1"}, {"8", "16"}}) {
+    CAPTURE(jobs);
+    CAPTURE(threads);
+    CHECK((run(jobs, threads) == first));
+  }
+}
+
+TEST_CASE("ten thousand jobs from JSON Lines, and memory stays flat") {
+  const BatchFolder folder;
+  const long few = peak_memory(folder, 1'000);
+  const long many = peak_memory(folder, 10'000);
+  CHECK(few > 1000);
+  if (memory_is_measured) CHECK(many - few < 8 * 1024);
+}
+
+TEST_CASE("batch on vulkan: the samples pass, also by several workers, and equal the CPU's") {
+  if (!has_vulkan()) return;
+  const Folder folder;
+  const auto on = [&](const std::string& device, const std::string& jobs, const std::string& more) {
+    return shell(
+        "unset DMLOP_DEVICE DMLOP_VULKAN_VALIDATION; export XDG_CACHE_HOME=$PWD/cache; "
+        "dmlop batch '" +
+            samples + "' --device " + device + " --jobs " + jobs + more,
+        {.folder = folder.path()});
+  };
+  const std::string count = " 4 PASSED";
+  REQUIRE(on("cpu", "2", " --out cpu").code == 0);
+  for (const char* jobs : {"1", "4"}) {
+    const auto result = on(vulkan(), jobs, " --out gpu --results r.jsonl");
+    CHECK(result.error == "");
+    CHECK(result.code == 0);
+    CHECK(contains(result.output, "on " + vulkan() + ":" + count));
+    for (const Json& record : read_records(folder.read("r.jsonl"))) {
+      if (!record.contains("id")) continue;
+      CHECK(record.at("device") == vulkan());
+      const std::string output = "/" + record.at("id").get<std::string>() + "/OutputTensor.npy";
+      if (record.at("operator") != "LP_POOLING")
+        CHECK(folder.read("gpu" + output) == folder.read("cpu" + output));
+    }
+  }
+}
+
+TEST_CASE("batch on vulkan: many jobs by many workers pass") {
+  if (!has_vulkan()) return;
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 200; ++i)
+    jobs.push_back(named_job(std::to_string(i), i % 10 == 0 ? "other.npy" : "golden.npy"));
+  const BatchFolder folder(jobs);
+  const auto result = shell(
+      "unset DMLOP_DEVICE DMLOP_VULKAN_VALIDATION; export XDG_CACHE_HOME=$PWD/cache; "
+      "dmlop batch jobs.jsonl --jobs 8 --device " +
+          vulkan(),
+      {.folder = folder.path()});
+  CHECK(result.code == 1);
+  CHECK(contains(result.output, ": 180 PASSED, 20 FAILED\n"));
+}
