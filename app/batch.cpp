@@ -1,18 +1,15 @@
 // dmlop batch: many jobs in one process, and the reports on them.
 #include "batch/batch.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
 #include "batch/results_file.hpp"
@@ -143,12 +140,14 @@ void write_file(const std::string& path, const std::string& text) {
 
 // GitHub names a file that many steps append to.
 void append_step_summary(const std::string& text) {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (path == nullptr || *path == 0) return;
-  std::FILE* file = std::fopen(path, "a");
-  const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
-  if (file == nullptr || std::fclose(file) != 0 || !written)
-    throw Error(ErrorKind::io_failed, "writing the step summary " + std::string(path) + " failed");
+  const std::string path = environment_variable("GITHUB_STEP_SUMMARY");
+  if (path.empty()) return;
+  std::error_code error;
+  SystemFile file = SystemFile::open_to_append(path, error);
+  if (!error) error = file.write_all(std::as_bytes(std::span(text)));
+  if (!error) error = file.close();
+  if (error)
+    throw Error(ErrorKind::io_failed, "writing the step summary " + path + ": " + reason(error));
 }
 
 void print_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
@@ -236,8 +235,8 @@ void require_folder_of(const std::string& option, const std::string& path) {
   // A pipe or a device needs nothing of its folder.
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
-  if (::access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + folder.string() +
+  if (check_writable_folder(folder.generic_string()))
+    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + folder.generic_string() +
                                           " does not exist or cannot be written");
 }
 
@@ -255,11 +254,10 @@ void check_options(const Options& options) {
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(options.batch.output_folder, error);
-  if (!error && ::access(options.batch.output_folder.c_str(), W_OK | X_OK) != 0)
-    error.assign(errno, std::generic_category());
+  if (!error) error = check_writable_folder(options.batch.output_folder);
   if (error)
     throw Error(ErrorKind::io_failed,
-                "--out " + options.batch.output_folder + ": " + error.message());
+                "--out " + options.batch.output_folder + ": " + reason(error));
 }
 
 std::string repeat_command(const Options& options, const Backend& backend) {
@@ -351,15 +349,15 @@ void set_shard(Selection& selection, const std::string& text) {
 
 // What Bazel tells a test about its shard and where its XML belongs; options win.
 void read_environment(Options& options) {
-  const char* index = std::getenv("TEST_SHARD_INDEX");
-  const char* count = std::getenv("TEST_TOTAL_SHARDS");
-  if (index != nullptr && count != nullptr && options.shard.empty())
-    set_shard(options.batch.selection, std::string(index) + "/" + count);
-  if (const char* status = std::getenv("TEST_SHARD_STATUS_FILE")) {
-    if (std::FILE* file = std::fopen(status, "w")) std::fclose(file);
+  const std::string index = environment_variable("TEST_SHARD_INDEX");
+  const std::string count = environment_variable("TEST_TOTAL_SHARDS");
+  if (!index.empty() && !count.empty() && options.shard.empty())
+    set_shard(options.batch.selection, index + "/" + count);
+  if (const std::string status = environment_variable("TEST_SHARD_STATUS_FILE"); !status.empty()) {
+    std::error_code ignored;
+    SystemFile::open_to_append(status, ignored);
   }
-  const char* xml = std::getenv("XML_OUTPUT_FILE");
-  if (xml != nullptr && options.junit.empty()) options.junit = xml;
+  if (options.junit.empty()) options.junit = environment_variable("XML_OUTPUT_FILE");
 }
 
 int batch(Options& options) {

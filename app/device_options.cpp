@@ -1,6 +1,6 @@
 #include "device_options.hpp"
 
-#include <cstdlib>
+#include "base/system_file.hpp"
 
 namespace dmlop::app {
 
@@ -32,8 +32,7 @@ gpu::DeviceRequest DeviceOptions::request() const {
   if (cpu) return {"cpu"};
   if (gpu) return {"gpu"};
   if (!device.empty()) return {device};
-  const char* preset = std::getenv("DMLOP_DEVICE");
-  return {preset != nullptr ? preset : ""};
+  return {environment_variable("DMLOP_DEVICE")};
 }
 
 }  // namespace dmlop::app

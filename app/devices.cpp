@@ -6,14 +6,14 @@
 #include "base/parallel.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
-#include "gpu/vulkan/instance.hpp"
+#include "gpu/backends.hpp"
 
 namespace dmlop::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-int print_json(const gpu::vulkan::DeviceList& list) {
+int print_json(const gpu::DeviceList& list) {
   Json devices = Json::array({{{"spec", "cpu"}, {"threads", hardware_threads()}}});
   for (const gpu::DeviceInfo& device : list.devices) {
     devices.push_back({{"spec", device.spec()},
@@ -21,7 +21,7 @@ int print_json(const gpu::vulkan::DeviceList& list) {
                        {"kind", to_text(device.kind)},
                        {"driver", device.driver},
                        {"memoryBytes", device.memory_bytes},
-                       {"uuid", device.uuid}});
+                       {device.id_name, device.id}});
   }
   Json json{{"devices", devices}};
   if (!list.unavailable.empty()) json["unavailable"] = list.unavailable;
@@ -30,13 +30,14 @@ int print_json(const gpu::vulkan::DeviceList& list) {
 }
 
 int print_devices(Format format) {
-  const gpu::vulkan::DeviceList& list = gpu::vulkan::list_devices();
+  const gpu::DeviceList& list = gpu::list_devices();
   if (format == Format::json) return print_json(list);
   std::printf("%-10s CPU, %u threads\n", "cpu", hardware_threads());
   for (const gpu::DeviceInfo& device : list.devices) {
-    std::printf("%-10s %s, %s, %s, %.1f GiB, uuid %s\n", device.spec().c_str(), device.name.c_str(),
+    std::printf("%-10s %s, %s, %s, %.1f GiB, %s %s\n", device.spec().c_str(), device.name.c_str(),
                 std::string(to_text(device.kind)).c_str(), device.driver.c_str(),
-                static_cast<double>(device.memory_bytes) / (1 << 30), device.uuid.c_str());
+                static_cast<double>(device.memory_bytes) / (1 << 30), device.id_name.c_str(),
+                device.id.c_str());
   }
   if (!list.unavailable.empty()) std::fprintf(stderr, "no GPU: %s\n", list.unavailable.c_str());
   return exit_done;

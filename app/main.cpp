@@ -1,13 +1,20 @@
 // The program's edge: parses the command line, runs one command, and turns what escapes it into a
 // message and an exit code.
-#include <unistd.h>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#ifdef _WIN32
+#include "base/windows.hpp"
+#endif
 #include "command.hpp"
 #include "exit_codes.hpp"
 
@@ -21,7 +28,7 @@ volatile std::sig_atomic_t running_job = 0;
 // A job is asked to stop, so that it removes its temporary file. Before that there is nothing to
 // tidy up, and a second signal is from somebody who will not wait.
 extern "C" void stop_at_signal(int signal) {
-  if (running_job == 0 || received_signal != 0) _exit(128 + signal);
+  if (running_job == 0 || received_signal != 0) std::_Exit(128 + signal);
   received_signal = signal;
   request_interruption();
 }
@@ -103,17 +110,17 @@ int interrupted_exit_code() {
   return received_signal != 0 ? 128 + received_signal : exit_interrupted;
 }
 
-}  // namespace dmlop::app
-
-int main(int argument_count, char** arguments) {
-  using namespace dmlop::app;
+/// The program with its arguments in UTF-8; its exit code.
+int run_program(int argument_count, char** arguments) {
   std::signal(SIGINT, stop_at_signal);
   std::signal(SIGTERM, stop_at_signal);
+#ifdef SIGPIPE
   std::signal(SIGPIPE, SIG_IGN);
+#endif
   int code = exit_run_failed;
   try {
     code = run_command_line(argument_count, arguments);
-  } catch (const dmlop::Error& error) {
+  } catch (const Error& error) {
     code = fail(error.what(), "", exit_code_for(error));
   } catch (const std::bad_alloc&) {
     code = fail("out of memory", "", exit_run_failed);
@@ -126,3 +133,23 @@ int main(int argument_count, char** arguments) {
     code = fail("writing standard output failed", "", exit_io_failed);
   return code;
 }
+
+}  // namespace dmlop::app
+
+#ifdef _WIN32
+int wmain(int argument_count, wchar_t** arguments) {
+  // What is written is what was meant, without CR; consoles show UTF-8.
+  for (std::FILE* stream : {stdin, stdout, stderr}) _setmode(_fileno(stream), _O_BINARY);
+  const dmlop::Utf8Console console;
+  std::vector<std::string> texts;
+  for (int i = 0; i < argument_count; ++i) texts.push_back(dmlop::to_utf8(arguments[i]));
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return dmlop::app::run_program(argument_count, pointers.data());
+}
+#else
+int main(int argument_count, char** arguments) {
+  return dmlop::app::run_program(argument_count, arguments);
+}
+#endif

@@ -1,11 +1,9 @@
 #include "progress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
+#include "base/system_file.hpp"
 #include "base/text.hpp"
 
 namespace dmlop::app {
@@ -23,7 +21,7 @@ constexpr auto log_step = 10s;
 Progress::Progress(std::optional<std::uint64_t> total, bool quiet)
     : total_(total),
       quiet_(quiet),
-      is_terminal_(isatty(STDERR_FILENO) == 1),
+      is_terminal_(is_terminal(StandardStream::error)),
       start_(Clock::now()),
       next_(start_ + (is_terminal_ ? Clock::duration(terminal_step) : Clock::duration(log_step))) {}
 
@@ -62,8 +60,7 @@ std::string Progress::text() const {
 }
 
 bool may_colour_output() {
-  const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == 0);
+  return is_terminal(StandardStream::output) && environment_variable("NO_COLOR").empty();
 }
 
 }  // namespace dmlop::app

@@ -1,8 +1,38 @@
-# Compiles every kernel variant to SPIR-V 1.3, checks it, and embeds all in one source file:
-#   dmlop_kernel_sources(<variable>) gives the sources to add to the library.
-# The variants are enumerated here and nowhere else.
+# The kernel variants, enumerated here and nowhere else, and how they get into the library:
+#   dmlop_kernel_sources(<variable>) gives the sources to add to it.
+# For Vulkan every variant is compiled to SPIR-V 1.3, checked and embedded; for Direct3D the HLSL itself
+# is embedded, once, with the definitions of each variant.
 
-function(dmlop_kernel_sources result)
+# Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
+macro(dmlop_for_each_kernel)
+  dmlop_kernel(copy copy)
+  foreach(element_size IN ITEMS 1 2 4 8)
+    foreach(rank IN ITEMS 1 2 3 4 8)
+      # In the order of enum Boundary; reversals have none.
+      foreach(boundary RANGE 0 5)
+        dmlop_kernel(index_map_${element_size}_${boundary}_${rank}_0 index_map
+          ELEMENT_SIZE=${element_size} BOUNDARY=${boundary} RANK=${rank} REVERSAL=0)
+      endforeach()
+      foreach(reversal IN ITEMS 1 2)
+        if(rank EQUAL 1 AND reversal EQUAL 2)
+          continue()  # a single axis is the innermost
+        endif()
+        dmlop_kernel(index_map_${element_size}_0_${rank}_${reversal} index_map
+          ELEMENT_SIZE=${element_size} BOUNDARY=0 RANK=${rank} REVERSAL=${reversal})
+      endforeach()
+    endforeach()
+  endforeach()
+  foreach(element_size IN ITEMS 2 4)
+    foreach(exponent IN ITEMS 0 1 2 3)
+      foreach(columns IN ITEMS 0 2 3)
+        dmlop_kernel(lp_pooling_${element_size}_${exponent}_${columns} lp_pooling
+          ELEMENT_SIZE=${element_size} P=${exponent} COLUMNS=${columns})
+      endforeach()
+    endforeach()
+  endforeach()
+endmacro()
+
+function(dmlop_spirv_sources result)
   find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
   find_program(SPIRV_VAL spirv-val REQUIRED)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
@@ -11,10 +41,12 @@ function(dmlop_kernel_sources result)
   set(rows "")
   set(headers "")
 
-  # Adds one variant: dmlop_kernel(<name> <file> <definitions>...)
   macro(dmlop_kernel name file)
     set(source ${PROJECT_SOURCE_DIR}/shaders/${file}.hlsl)
-    set(options -D -V -e main -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${ARGN} -I${PROJECT_SOURCE_DIR}/shaders)
+    set(definitions ${ARGN})
+    list(TRANSFORM definitions PREPEND -D)
+    set(options -D -V -e main -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions}
+      -I${PROJECT_SOURCE_DIR}/shaders)
     add_custom_command(OUTPUT ${folder}/${name}.h
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
       # glslang has been seen to report success for modules that are not valid.
@@ -26,41 +58,21 @@ function(dmlop_kernel_sources result)
     string(APPEND includes "#include \"${folder}/${name}.h\"\n")
     string(APPEND rows "    Kernel{\"${name}\", kernel_${name}},\n")
   endmacro()
-
-  dmlop_kernel(copy copy)
-  foreach(element_size IN ITEMS 1 2 4 8)
-    foreach(rank IN ITEMS 1 2 3 4 8)
-      # In the order of enum Boundary; reversals have none.
-      foreach(boundary RANGE 0 5)
-        dmlop_kernel(index_map_${element_size}_${boundary}_${rank}_0 index_map
-          -DELEMENT_SIZE=${element_size} -DBOUNDARY=${boundary} -DRANK=${rank} -DREVERSAL=0)
-      endforeach()
-      foreach(reversal IN ITEMS 1 2)
-        if(rank EQUAL 1 AND reversal EQUAL 2)
-          continue()  # a single axis is the innermost
-        endif()
-        dmlop_kernel(index_map_${element_size}_0_${rank}_${reversal} index_map
-          -DELEMENT_SIZE=${element_size} -DBOUNDARY=0 -DRANK=${rank} -DREVERSAL=${reversal})
-      endforeach()
-    endforeach()
-  endforeach()
-  foreach(element_size IN ITEMS 2 4)
-    foreach(exponent IN ITEMS 0 1 2 3)
-      foreach(columns IN ITEMS 0 2 3)
-        dmlop_kernel(lp_pooling_${element_size}_${exponent}_${columns} lp_pooling
-          -DELEMENT_SIZE=${element_size} -DP=${exponent} -DCOLUMNS=${columns})
-      endforeach()
-    endforeach()
-  endforeach()
+  dmlop_for_each_kernel()
 
   file(CONFIGURE OUTPUT ${folder}/kernels.cpp @ONLY CONTENT [[
-#include "gpu/kernels.hpp"
+#include "gpu/vulkan/kernels.hpp"
 
 #include <array>
 
 @includes@
-namespace dmlop::gpu {
+namespace dmlop::gpu::vulkan {
 namespace {
+
+struct Kernel {
+  std::string_view name;
+  std::span<const std::uint32_t> spirv;
+};
 
 constexpr std::array kernels{
 @rows@};
@@ -74,8 +86,68 @@ std::span<const std::uint32_t> find_kernel(std::string_view name) {
   return {};
 }
 
-}  // namespace dmlop::gpu
+}  // namespace dmlop::gpu::vulkan
 ]])
   set_source_files_properties(${folder}/kernels.cpp PROPERTIES OBJECT_DEPENDS "${headers}")
   set(${result} ${folder}/kernels.cpp PARENT_SCOPE)
+endfunction()
+
+function(dmlop_hlsl_sources result)
+  set(shaders ${PROJECT_SOURCE_DIR}/shaders)
+  file(READ ${shaders}/common.hlsli common)
+  set(texts "")
+  foreach(name IN ITEMS copy index_map lp_pooling)
+    file(READ ${shaders}/${name}.hlsl text)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/${name}.hlsl)
+    string(REPLACE "#include \"common.hlsli\"" "${common}" text "${text}")
+    # A literal may not be longer than 16 KiB for every compiler: neighbours are put together.
+    string(REGEX REPLACE "\n}\n" "\n}\n)hlsl\"\nR\"hlsl(" text "${text}")
+    string(APPEND texts "constexpr char ${name}[] = R\"hlsl(${text})hlsl\";\n\n")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/common.hlsli)
+  set(rows "")
+  macro(dmlop_kernel name file)
+    string(APPEND rows "    Kernel{\"${name}\", {\"${file}.hlsl\", ${file}, \"${ARGN}\"}},\n")
+  endmacro()
+  dmlop_for_each_kernel()
+
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/hlsl_kernels.cpp)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT [[
+#include "gpu/d3d12/kernels.hpp"
+
+#include <array>
+
+namespace dmlop::gpu::d3d12 {
+namespace {
+
+@texts@
+struct Kernel {
+  std::string_view name;
+  KernelSource source;
+};
+
+constexpr std::array kernels{
+@rows@};
+
+}  // namespace
+
+std::optional<KernelSource> find_kernel(std::string_view name) {
+  for (const Kernel& kernel : kernels) {
+    if (kernel.name == name) return kernel.source;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dmlop::gpu::d3d12
+]])
+  set(${result} ${file} PARENT_SCOPE)
+endfunction()
+
+function(dmlop_kernel_sources result)
+  if(WIN32)
+    dmlop_hlsl_sources(sources)
+  else()
+    dmlop_spirv_sources(sources)
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
 endfunction()

@@ -4,7 +4,7 @@
 #include "batch.hpp"
 #include "batch/batch.hpp"
 #include "batch/digest.hpp"
-#include "vulkan.hpp"
+#include "gpu_device.hpp"
 
 namespace {
 
@@ -250,8 +250,8 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
 }
 
 TEST_CASE("--resume on another kind of device runs all again") {
-  if (!vulkan_unavailable().empty()) {
-    MESSAGE("SKIPPED on vulkan: " << vulkan_unavailable());
+  if (!gpu_unavailable().empty()) {
+    MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
     return;
   }
   const ResumeFolder folder;

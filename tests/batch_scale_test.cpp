@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "batch.hpp"
-#include "gpu/vulkan/instance.hpp"
-#include "vulkan.hpp"
+#include "gpu/backends.hpp"
+#include "gpu_device.hpp"
 
 namespace {
 
@@ -55,13 +55,13 @@ long peak_memory(const BatchFolder& folder, int jobs) {
 }
 
 bool has_vulkan() {
-  if (vulkan_unavailable().empty()) return true;
-  MESSAGE("SKIPPED on vulkan: " << vulkan_unavailable());
+  if (gpu_unavailable().empty()) return true;
+  MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
   return false;
 }
 
 std::string vulkan() {
-  for (const auto& device : dmlop::gpu::vulkan::list_devices().devices) {
+  for (const auto& device : dmlop::gpu::list_devices().devices) {
     if (contains(device.name, "llvmpipe")) return device.spec();
   }
   return "vulkan:0";

@@ -20,7 +20,8 @@ DeviceInfo device(std::size_t index, const std::string& name, DeviceKind kind,
           .name = name,
           .kind = kind,
           .memory_bytes = memory_bytes,
-          .uuid = "0000000" + std::to_string(index) + "-aB"};
+          .id_name = "uuid",
+          .id = "0000000" + std::to_string(index) + "-aB"};
 }
 
 const DeviceInfo software = device(0, "llvmpipe (LLVM 15.0.6, 256 bits)", DeviceKind::software);
@@ -30,11 +31,15 @@ const DeviceInfo large_card = device(3, "NVIDIA H100", DeviceKind::discrete, 80 
 const DeviceInfo virtual_card = device(4, "Virtio", DeviceKind::virtual_gpu, 100 * gib);
 const Devices all{software, integrated, small_card, large_card, virtual_card};
 
+gpu::DeviceList list(const Devices& devices, const std::string& unavailable = "") {
+  return {{"vulkan", "d3d12"}, devices, unavailable};
+}
+
 /// The chosen device's spec; "cpu"; or the error's kind and text.
 std::string chosen(const std::string& request, const Devices& devices,
                    const std::string& unavailable = "") {
   try {
-    const gpu::DeviceChoice choice = gpu::choose_device({request}, devices, unavailable);
+    const gpu::DeviceChoice choice = gpu::choose_device({request}, list(devices, unavailable));
     return choice.cpu ? "cpu" : devices.at(choice.index).spec();
   } catch (const Error& error) {
     const bool usage = error.kind() == ErrorKind::usage;
@@ -61,7 +66,7 @@ TEST_CASE("device choice: the best hardware, by kind, then memory, then order") 
 }
 
 TEST_CASE("device choice: software is taken only when it is named") {
-  const gpu::DeviceChoice choice = gpu::choose_device({""}, {software}, "");
+  const gpu::DeviceChoice choice = gpu::choose_device({""}, list({software}));
   CHECK(choice.cpu);
   CHECK(
       choice.notice ==
@@ -77,22 +82,21 @@ TEST_CASE("device choice: software is taken only when it is named") {
 }
 
 TEST_CASE("device choice: without any device the CPU, with the reason") {
-  const gpu::DeviceChoice choice = gpu::choose_device({""}, {}, "no Vulkan driver was found");
+  const gpu::DeviceChoice choice = gpu::choose_device({""}, list({}, "no Vulkan driver was found"));
   CHECK(choice.cpu);
   CHECK(choice.notice == "running on the CPU: no Vulkan driver was found");
-  CHECK(gpu::choose_device({""}, {}, "").notice ==
-        "running on the CPU: no Vulkan device was found");
+  CHECK(gpu::choose_device({""}, list({})).notice == "running on the CPU: no GPU was found");
   CHECK(has(chosen("gpu", {}, "no loader"), "no loader"));
-  CHECK(has(chosen("gpu", {}), "no Vulkan device was found"));
+  CHECK(has(chosen("gpu", {}), "no GPU was found"));
   CHECK(has(chosen("vulkan:0", {}, "no loader"), "no loader"));
   CHECK(chosen("gpu", {}).starts_with("unavailable"));
   CHECK(chosen("vulkan:0", {}).starts_with("unavailable"));
 }
 
 TEST_CASE("device choice: a device that was chosen needs no notice") {
-  CHECK(gpu::choose_device({""}, all, "").notice == "");
-  CHECK(gpu::choose_device({"cpu"}, all, "").notice == "");
-  CHECK(gpu::choose_device({"cpu"}, {}, "no loader").notice == "");
+  CHECK(gpu::choose_device({""}, list(all)).notice == "");
+  CHECK(gpu::choose_device({"cpu"}, list(all)).notice == "");
+  CHECK(gpu::choose_device({"cpu"}, list({}, "no loader")).notice == "");
   CHECK(chosen("cpu", all) == "cpu");
 }
 
@@ -125,6 +129,27 @@ TEST_CASE("device choice: a name that fits several is refused, with these") {
   CHECK(has(found, "vulkan:2"));
   CHECK(has(found, "vulkan:3"));
   CHECK_FALSE(has(found, "vulkan:1"));
+}
+
+TEST_CASE("device choice: of one backend, when it is named") {
+  DeviceInfo direct = device(0, "NVIDIA H100", DeviceKind::discrete, 80 * gib);
+  direct.backend = "d3d12";
+  direct.id_name = "luid";
+  DeviceInfo warp = device(1, "Microsoft Basic Render Driver", DeviceKind::software);
+  warp.backend = "d3d12";
+  const Devices both{software, large_card, direct, warp};
+  CHECK(chosen("", both) == "vulkan:3");
+  CHECK(chosen("d3d12", both) == "d3d12:0");
+  CHECK(chosen("vulkan:H100", both) == "vulkan:3");
+  CHECK(chosen("d3d12:H100", both) == "d3d12:0");
+  CHECK(chosen("d3d12:luid=00000000-AB", both) == "d3d12:0");
+  CHECK(chosen("d3d12:uuid=00000000-AB", both).starts_with("unavailable: "));
+  CHECK(chosen("d3d12:1", both) == "d3d12:1");
+  CHECK(chosen("d3d12", {software, large_card, warp}) ==
+        "unavailable: no GPU for \"d3d12\": only software drivers were found: d3d12:1 (Microsoft "
+        "Basic Render Driver, software); name one to use it");
+  CHECK(has(chosen("cuda", both),
+            "vulkan:NUMBER, vulkan:PART-OF-NAME, d3d12, d3d12:NUMBER, d3d12:PART-OF-NAME"));
 }
 
 TEST_CASE("device choice: what is no spec is wrong usage") {

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "gpu/vulkan/instance.hpp"
+#include "gpu/backends.hpp"
 #include "program.hpp"
-#include "vulkan.hpp"
+#include "gpu_device.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -34,13 +34,13 @@ std::size_t lines_of(const std::string& text) {
 
 /// False, with the reason in the output, where there is no Vulkan device.
 bool has_vulkan() {
-  if (vulkan_unavailable().empty()) return true;
-  MESSAGE("SKIPPED on vulkan: " << vulkan_unavailable());
+  if (gpu_unavailable().empty()) return true;
+  MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
   return false;
 }
 
 bool only_software() {
-  for (const auto& device : gpu::vulkan::list_devices().devices) {
+  for (const auto& device : gpu::list_devices().devices) {
     if (device.kind != gpu::DeviceKind::software) return false;
   }
   return has_vulkan();
@@ -53,7 +53,7 @@ ProgramResult in(const Folder& folder, const std::string& command) {
 }
 
 std::string vulkan() {
-  for (const auto& device : gpu::vulkan::list_devices().devices) {
+  for (const auto& device : gpu::list_devices().devices) {
     if (has(device.name, "llvmpipe")) return device.spec();
   }
   return "vulkan:0";
@@ -202,7 +202,7 @@ TEST_CASE("gpu: DMLOP_DEVICE sets the default and options win over it") {
   CHECK(device_of("vulkan:nothing", "--cpu") == "cpu");
   CHECK(device_of("nonsense", "") == "exit 2");
   CHECK(device_of("nonsense", "--device cpu") == "cpu");
-  if (!vulkan_unavailable().empty()) return;
+  if (!gpu_unavailable().empty()) return;
   CHECK(device_of(vulkan(), "") == vulkan());
   CHECK(device_of(vulkan(), "--cpu") == "cpu");
   CHECK(device_of("cpu", "--device " + vulkan()) == vulkan());

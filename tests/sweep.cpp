@@ -9,10 +9,10 @@
 #include <memory>
 
 #include "cpu/execute.hpp"
+#include "gpu_device.hpp"
 #include "ops/operator.hpp"
 #include "reference/number.hpp"
 #include "spec/description.hpp"
-#include "vulkan.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -88,7 +88,7 @@ List random_cuts(std::uint64_t count, Random& random) {
   return cuts;
 }
 
-// Those asked for by DMLOP_TEST_BACKENDS: "vulkan"; without it the CPU.
+// Those asked for by DMLOP_TEST_BACKENDS: "gpu"; without it the CPU.
 bool is_asked_for(const Backend& backend) {
   const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
   return backend.name.starts_with(asked != nullptr ? asked : "cpu");
@@ -100,15 +100,15 @@ const std::vector<Backend>& backends() {
   constexpr std::uint64_t promise = 4;
   static const std::vector<Backend> all{
       {.name = "cpu", .computes_parts = true, .execute = cpu::execute},
-      {.name = "vulkan",
-       .unavailable = vulkan_unavailable,
+      {.name = "gpu",
+       .unavailable = gpu_unavailable,
        .pooling_ulp = promise,
-       .execute = execute_on_vulkan},
-      {.name = "vulkan in tiles",
-       .unavailable = vulkan_unavailable,
+       .execute = execute_on_gpu},
+      {.name = "gpu in tiles",
+       .unavailable = gpu_unavailable,
        .runs_one_in = 4,
        .pooling_ulp = promise,
-       .execute = execute_in_tiles_on_vulkan}};
+       .execute = execute_in_tiles_on_gpu}};
   return all;
 }
 

@@ -39,7 +39,7 @@ struct Backend {
 
 /// Every backend of this build.
 const std::vector<Backend>& backends();
-/// Those that DMLOP_TEST_BACKENDS asks for ("vulkan"; without it the CPU) and that run here. What
+/// Those that DMLOP_TEST_BACKENDS asks for ("gpu"; without it the CPU) and that run here. What
 /// is asked for and does not run is named once, with the reason, in the test's output.
 const std::vector<Backend>& available_backends();
 

@@ -1,113 +1,48 @@
-// POSIX implementation of base/file.hpp.
+// Files are mapped, read and replaced here in terms of base/system_file.hpp.
 #include "base/file.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cassert>
-#include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <mutex>
-#include <optional>
-#include <system_error>
+#include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/system_file.hpp"
 
 namespace dmlop {
 namespace {
 
-static_assert(sizeof(off_t) == 8, "files may be larger than 2 GiB");
-
-constexpr std::uint64_t max_file_size = std::numeric_limits<off_t>::max();
 // Reading a file of up to so many bytes takes less time than mapping it.
-constexpr off_t small_file_size = off_t{1} << 16;
-constexpr std::uint64_t min_reserved_size = std::uint64_t{1} << 20;
-
-std::string reason(int code) {
-  return std::generic_category().message(code);
-}
+constexpr std::uint64_t small_file_bytes = std::uint64_t{1} << 16;
+constexpr std::uint64_t min_reserved_bytes = std::uint64_t{1} << 20;
 
 [[noreturn]] void fail(const std::string& message) {
   throw Error(ErrorKind::io_failed, message);
-}
-
-/// A file descriptor, closed at the end of its life.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    close();
-    number_ = std::exchange(other.number_, -1);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-
-  /// Returns 0 or the error code; the descriptor is gone in either case.
-  int close() noexcept {
-    const int number = std::exchange(number_, -1);
-    if (number < 0 || ::close(number) == 0) return 0;
-    return errno == EINTR ? 0 : errno;  // Linux has closed it already when a signal comes
-  }
-
- private:
-  int number_;
-};
-
-/// Not open on failure, with the reason in errno.
-Descriptor open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
-  int number = -1;
-  do {
-    number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
-  } while (number < 0 && errno == EINTR);
-  return Descriptor(number);
 }
 
 [[noreturn]] void refuse_directory() {
   throw Error(ErrorKind::invalid_input, "is a directory; name a file inside it");
 }
 
-/// Reads up to `room` bytes; 0 at the end.
-std::size_t read_some(int descriptor, std::byte* to, std::size_t room) {
-  for (;;) {
-    const ssize_t count = ::read(descriptor, to, room);
-    if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno == EISDIR) refuse_directory();
-    if (errno == EAGAIN) {
-      pollfd ready{descriptor, POLLIN, 0};
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      fail(reason(errno));
-    }
-  }
-}
-
 /// Reads to the end, in steps that start with `first_step` bytes.
-std::vector<std::byte> read_to_end(int descriptor, std::size_t first_step = std::size_t{1} << 16) {
+std::vector<std::byte> read_to_end(SystemFile& file,
+                                   std::size_t first_step = std::size_t{1} << 16) {
   std::vector<std::byte> bytes;
   std::size_t used = 0;
   try {
     bytes.resize(first_step);
-    while (const std::size_t count =
-               read_some(descriptor, bytes.data() + used, bytes.size() - used)) {
+    for (;;) {
+      std::error_code error;
+      const std::size_t count = file.read_some(std::span(bytes).subspan(used), error);
+      if (error == std::errc::is_a_directory) refuse_directory();
+      if (error) fail(reason(error));
+      if (count == 0) break;
       used += count;
       if (used == bytes.size()) bytes.resize(2 * used);
     }
@@ -120,97 +55,42 @@ std::vector<std::byte> read_to_end(int descriptor, std::size_t first_step = std:
   return bytes;
 }
 
-/// While one lives, this thread's writes to a closed pipe end in EPIPE and not in a signal.
-class PipeSignalHeldBack {
- public:
-  PipeSignalHeldBack() {
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  PipeSignalHeldBack(const PipeSignalHeldBack&) = delete;
-  PipeSignalHeldBack& operator=(const PipeSignalHeldBack&) = delete;
-  ~PipeSignalHeldBack() {
-    const timespec at_once{};
-    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  bool was_pending_ = false;
-  sigset_t pipe_;
-  sigset_t before_;
-};
-
-/// Writes all of `bytes` in order; returns 0 or the error code.
-int write_all(int descriptor, std::span<const std::byte> bytes) {
-  const PipeSignalHeldBack held_back;
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count >= 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    } else if (errno == EAGAIN) {
-      pollfd ready{descriptor, POLLOUT, 0};
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
-/// Writes all of `bytes` at `offset`; returns 0 or the error code.
-int write_all_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count =
-        ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count >= 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-      offset += static_cast<std::uint64_t>(count);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 InputFile InputFile::open(const std::string& path) {
-  InputFile file;
+  InputFile input;
   if (path == "-") {
-    file.owned_ = read_to_end(STDIN_FILENO);
-    file.bytes_ = file.owned_;
-    return file;
+    SystemFile file = SystemFile::standard_input();
+    input.own(read_to_end(file));
+    return input;
   }
-  const Descriptor descriptor = open_descriptor(path, O_RDONLY);
-  struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) fail(reason(errno));
-  if (S_ISDIR(status.st_mode)) refuse_directory();
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size <= small_file_size) {
-    file.owned_ = read_to_end(descriptor.number(), static_cast<std::size_t>(status.st_size) + 1);
-    file.bytes_ = file.owned_;
-    return file;
+  std::error_code error;
+  SystemFile file = SystemFile::open_to_read(path, error);
+  const FileStatus status = error ? FileStatus{} : file.status(error);
+  if (status.kind == FileKind::folder) refuse_directory();
+  if (error) fail(reason(error));
+  if (status.bytes > 0 && status.bytes <= small_file_bytes) {
+    input.own(read_to_end(file, static_cast<std::size_t>(status.bytes) + 1));
+    return input;
   }
-  if (S_ISREG(status.st_mode) && status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* const mapping =
-        ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number(), /*offset=*/0);
-    if (mapping != MAP_FAILED) {
-      file.mapping_ = mapping;
-      file.bytes_ = {static_cast<const std::byte*>(mapping), size};
-      return file;
+  if (status.bytes > 0) {
+    const std::byte* const mapping = map_to_read(file, status.bytes, error);
+    if (mapping != nullptr) {
+      input.mapping_ = mapping;
+      input.bytes_ = {mapping, static_cast<std::size_t>(status.bytes)};
+      return input;
     }
-    if (errno != ENODEV) fail("mapping " + std::to_string(size) + " bytes: " + reason(errno));
+    if (error != std::errc::no_such_device)
+      fail("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
   }
   // Pipes and devices have no size, nor have the regular files of /proc.
-  file.owned_ = read_to_end(descriptor.number());
-  file.bytes_ = file.owned_;
-  return file;
+  input.own(read_to_end(file));
+  return input;
+}
+
+void InputFile::own(std::vector<std::byte> bytes) {
+  owned_ = std::move(bytes);
+  bytes_ = owned_;
 }
 
 InputFile::InputFile(InputFile&& other) noexcept
@@ -232,7 +112,7 @@ InputFile::~InputFile() {
 }
 
 void InputFile::release() noexcept {
-  if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+  if (mapping_ != nullptr) unmap(mapping_, bytes_.size());
   mapping_ = nullptr;
   bytes_ = {};
 }
@@ -242,14 +122,15 @@ void InputFile::release() noexcept {
 struct OutputFile::State {
   explicit State(std::string given_path) : path(std::move(given_path)) {}
   ~State() {
-    descriptor.close();
-    if (!temporary.empty()) ::unlink(temporary.c_str());
+    file.close();
+    std::error_code ignored;
+    if (!temporary.empty()) std::filesystem::remove(temporary, ignored);
   }
 
   std::string path;  // as given, for messages
   std::string target;
   std::string temporary;
-  Descriptor descriptor;
+  SystemFile file;
   std::uint64_t reserved = 0;
   std::atomic<std::uint64_t> end = 0;  // where the last byte written ends
   std::mutex held_back_mutex;
@@ -266,42 +147,44 @@ struct OutputFile::State {
 
 namespace {
 
-/// What `path` names, through links; nothing when it names nothing yet.
-std::optional<struct stat> find_existing(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return status;
-  if (errno == ENOENT) return std::nullopt;
-  fail("creating " + path + ": " + reason(errno));
+namespace fs = std::filesystem;
+
+/// What `path` names, through links; not_found when it names nothing yet.
+fs::file_type find_existing(const std::string& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  if (error && type != fs::file_type::not_found) fail("creating " + path + ": " + reason(error));
+  return type;
 }
 
 /// The path at the end of a chain of links that starts at `path`; the last link may dangle.
 std::string resolve_links(const std::string& path) {
   constexpr int max_links = 40;  // as Linux follows
-  std::filesystem::path resolved = path;
+  fs::path resolved = path;
   for (int count = 0; count < max_links; ++count) {
     std::error_code error;
-    const std::filesystem::path link = std::filesystem::read_symlink(resolved, error);
-    if (error) return resolved.string();
+    const fs::path link = fs::read_symlink(resolved, error);
+    if (error) return resolved.generic_string();
     resolved = resolved.parent_path() / link;
   }
-  fail("creating " + path + ": " + reason(ELOOP));
+  fail("creating " + path + ": " +
+       reason(std::make_error_code(std::errc::too_many_symbolic_link_levels)));
 }
 
-/// Twelve letters and digits that cannot be guessed.
+/// Twelve letters and digits that cannot be guessed: the system's random numbers.
 std::string random_letters() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz234567";
-  std::array<unsigned char, 12> bytes;
-  while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    if (errno != EINTR) fail("getting random bytes: " + reason(errno));
-  }
+  std::random_device random;
   std::string text;
-  for (const unsigned char byte : bytes) text += letters[byte % letters.size()];
+  for (int i = 0; i < 12; ++i) text += letters[random() % letters.size()];
   return text;
 }
 
 void require_folder(const std::string& path, const std::string& folder) {
-  struct stat status {};
-  if (::stat(folder.c_str(), &status) == 0 || errno != ENOENT) return;
+  std::error_code error;
+  const fs::file_type type = fs::status(folder, error).type();
+  if (type == fs::file_type::directory || type == fs::file_type::none) return;
+  if (type != fs::file_type::not_found) fail("creating " + path + ": " + folder + " is no folder");
   fail("creating " + path + ": folder " + folder + " does not exist; create it first (mkdir -p)");
 }
 
@@ -309,64 +192,61 @@ void require_folder(const std::string& path, const std::string& folder) {
 
 void OutputFile::State::choose_target(std::uint64_t size) {
   if (path.empty()) fail("creating an output file: its path is empty");
-  const std::optional<struct stat> existing = find_existing(path);
-  if (existing && S_ISDIR(existing->st_mode)) {
+  const fs::file_type existing = find_existing(path);
+  if (existing == fs::file_type::directory)
     fail("creating " + path + ": is a directory; name a file");
-  }
-  if (existing && !S_ISREG(existing->st_mode)) {
-    if (::access(path.c_str(), W_OK) != 0) fail("opening " + path + ": " + reason(errno));
+  if (existing != fs::file_type::regular && existing != fs::file_type::not_found) {
+    if (const std::error_code error = check_writable(path))
+      fail("opening " + path + ": " + reason(error));
     target = path;
     return;
   }
   target = resolve_links(path);
   create_temporary();
-  if (existing && ::fchmod(descriptor.number(), existing->st_mode & 0777) != 0) {
-    fail("setting the permissions of " + path + ": " + reason(errno));
+  if (existing == fs::file_type::regular) {
+    if (const std::error_code error = file.take_permissions_of(path))
+      fail("setting the permissions of " + path + ": " + reason(error));
   }
   reserve(size);
 }
 
 void OutputFile::State::create_temporary() {
-  const std::filesystem::path target_path = target;
-  const std::string name = target_path.filename().string();
+  const fs::path target_path = target;
+  const std::string name = target_path.filename().generic_string();
   if (name.empty()) fail("creating " + path + ": names a folder; name a file");
-  const std::filesystem::path folder =
-      target_path.has_parent_path() ? target_path.parent_path() : std::filesystem::path(".");
-  require_folder(path, folder.string());
+  const fs::path folder = target_path.has_parent_path() ? target_path.parent_path() : fs::path(".");
+  require_folder(path, folder.generic_string());
   constexpr std::size_t max_kept = 200;  // a file name has at most 255 bytes
   constexpr int max_attempts = 100;
-  int code = EEXIST;
-  for (int attempt = 0; attempt < max_attempts && code == EEXIST; ++attempt) {
+  std::error_code error = std::make_error_code(std::errc::file_exists);
+  for (int attempt = 0; attempt < max_attempts && error == std::errc::file_exists; ++attempt) {
     const std::string candidate =
-        (folder / ("." + name.substr(0, max_kept) + "." + random_letters() + ".tmp")).string();
-    descriptor = open_descriptor(candidate, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (descriptor.is_open()) {
+        (folder / ("." + name.substr(0, max_kept) + "." + random_letters() + ".tmp"))
+            .generic_string();
+    file = SystemFile::create_new(candidate, error);
+    if (!error) {
       temporary = candidate;
       return;
     }
-    code = errno;
   }
-  fail("creating " + path + ": no temporary file in folder " + folder.string() + ": " +
-       reason(code));
+  fail("creating " + path + ": no temporary file in folder " + folder.generic_string() + ": " +
+       reason(error));
 }
 
 void OutputFile::State::reserve(std::uint64_t size) {
-  if (size < min_reserved_size) return;
+  if (size < min_reserved_bytes) return;
   const std::string action = "reserving " + std::to_string(size) + " bytes for " + path + ": ";
-  if (size > max_file_size) fail(action + reason(EFBIG));
+  if (size > max_file_bytes) fail(action + reason(std::make_error_code(std::errc::file_too_large)));
   // Asked first: reserving too much would fill the disk, if only for a moment.
-  struct statvfs disk {};
-  if (::fstatvfs(descriptor.number(), &disk) == 0 && disk.f_blocks > 0 &&
-      disk.f_bavail < size / disk.f_frsize) {
-    fail(action + reason(ENOSPC) + "; its folder has " +
-         std::to_string(disk.f_bavail * disk.f_frsize) + " bytes free");
+  std::error_code error;
+  const fs::space_info disk = fs::space(temporary, error);
+  if (!error && disk.capacity > 0 && disk.available < size) {
+    fail(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
+         "; its folder has " + std::to_string(disk.available) + " bytes free");
   }
-  int code = 0;
-  do {
-    code = ::posix_fallocate(descriptor.number(), 0, static_cast<off_t>(size));
-  } while (code == EINTR);
-  if (code == EOPNOTSUPP || code == EINVAL) return;  // this file system cannot reserve
-  if (code != 0) fail(action + reason(code));
+  error = file.reserve(size);
+  if (error == std::errc::operation_not_supported) return;
+  if (error) fail(action + reason(error));
   reserved = size;
 }
 
@@ -383,27 +263,26 @@ void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byt
 
 void OutputFile::State::send_held_back() {
   if (target.empty()) {
-    const int code = write_all(STDOUT_FILENO, held_back);
-    if (code != 0) fail("writing to standard output: " + reason(code));
+    const std::error_code error = SystemFile::standard_output().write_all(held_back);
+    if (error) fail("writing to standard output: " + reason(error));
     return;
   }
   // Opened only now: opening a pipe waits for its reader, who may read another output first.
-  descriptor = open_descriptor(target, O_WRONLY);
-  if (!descriptor.is_open()) fail("opening " + path + ": " + reason(errno));
-  int code = write_all(descriptor.number(), held_back);
-  if (code == 0) code = descriptor.close();
-  if (code != 0) fail("writing " + path + ": " + reason(code));
+  std::error_code error;
+  file = SystemFile::open_to_write(target, error);
+  if (error) fail("opening " + path + ": " + reason(error));
+  error = file.write_all(held_back);
+  if (!error) error = file.close();
+  if (error) fail("writing " + path + ": " + reason(error));
 }
 
 void OutputFile::State::give_name() {
-  if (reserved > end && ::ftruncate(descriptor.number(), static_cast<off_t>(end)) != 0) {
-    fail("writing " + path + ": " + reason(errno));
-  }
-  const int code = descriptor.close();
-  if (code != 0) fail("writing " + path + ": " + reason(code));
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
-    fail("naming " + path + ": " + reason(errno));
-  }
+  std::error_code error;
+  if (reserved > end) error = file.resize(end);
+  if (!error) error = file.close();
+  if (error) fail("writing " + path + ": " + reason(error));
+  error = replace_file(temporary, target);
+  if (error) fail("naming " + path + ": " + reason(error));
   temporary.clear();
 }
 
@@ -424,15 +303,15 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   State& state = *state_;
   assert(!state.committed && "write_at after commit");
   if (bytes.empty()) return;
-  if (bytes.size() > max_file_size || offset > max_file_size - bytes.size()) {
-    fail("writing " + state.path + ": " + reason(EFBIG));
+  if (bytes.size() > max_file_bytes || offset > max_file_bytes - bytes.size()) {
+    fail("writing " + state.path + ": " + reason(std::make_error_code(std::errc::file_too_large)));
   }
   if (state.temporary.empty()) {
     state.hold_back(offset, bytes);
     return;
   }
-  const int code = write_all_at(state.descriptor.number(), offset, bytes);
-  if (code != 0) fail("writing " + state.path + ": " + reason(code));
+  const std::error_code error = state.file.write_all_at(offset, bytes);
+  if (error) fail("writing " + state.path + ": " + reason(error));
   const std::uint64_t end = offset + bytes.size();
   std::uint64_t seen = state.end;
   while (seen < end && !state.end.compare_exchange_weak(seen, end)) {
@@ -451,10 +330,8 @@ void OutputFile::commit() {
 
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return false;
-  struct stat first {};
-  struct stat second {};
-  if (::stat(a.c_str(), &first) != 0 || ::stat(b.c_str(), &second) != 0) return false;
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  std::error_code error;
+  return fs::equivalent(a, b, error);
 }
 
 }  // namespace dmlop

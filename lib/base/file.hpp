@@ -25,10 +25,11 @@ class InputFile {
 
  private:
   InputFile() = default;
+  void own(std::vector<std::byte> bytes);
   void release() noexcept;
 
   std::span<const std::byte> bytes_;
-  void* mapping_ = nullptr;
+  const std::byte* mapping_ = nullptr;
   std::vector<std::byte> owned_;
 };
 

@@ -161,9 +161,9 @@ class JobRun {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error)
-      throw Error(ErrorKind::io_failed, "creating " + folder.string() + ": " + error.message());
+      throw Error(ErrorKind::io_failed, "creating " + folder.generic_string() + ": " + error.message());
     const std::string tensor = output_name(*description.spec);
-    request.outputs = {{tensor, (folder / (tensor + ".npy")).string()}};
+    request.outputs = {{tensor, (folder / (tensor + ".npy")).generic_string()}};
   }
 
   static void keep_tensors(std::vector<NamedFile>& files, const Description& description,

@@ -1,14 +1,4 @@
-// POSIX implementation of batch/lines.hpp.
 #include "batch/lines.hpp"
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <system_error>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -16,43 +6,32 @@
 namespace dmlop {
 namespace {
 
-[[noreturn]] void fail(const std::string& path) {
-  throw Error(ErrorKind::io_failed,
-              "reading the jobs " + path + ": " + std::generic_category().message(errno));
+[[noreturn]] void fail(const std::string& path, const std::error_code& error) {
+  throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
 }
 
 // Waits for input; false when interruption is requested meanwhile.
-bool wait_for_input(int descriptor) {
+bool wait_for_input(SystemFile& file) {
   constexpr int step_milliseconds = 100;
-  pollfd ready{descriptor, POLLIN, 0};
   while (!interruption_requested()) {
-    if (::poll(&ready, 1, step_milliseconds) > 0) return true;
+    if (file.wait_for_input(step_milliseconds)) return true;
   }
   return false;
-}
-
-bool is_regular_file(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 }  // namespace
 
 LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
-    : path_(path),
-      line_bytes_max_(line_bytes_max),
-      descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) fail(path);
-  is_file_ = is_regular_file(descriptor_);
-}
-
-LineReader::~LineReader() {
-  if (path_ != "-") ::close(descriptor_);
+    : path_(path), line_bytes_max_(line_bytes_max) {
+  std::error_code error;
+  file_ = path == "-" ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
+  if (error) fail(path, error);
+  is_regular_ = file_.status(error).kind == FileKind::regular;
 }
 
 bool LineReader::fill() {
   constexpr std::size_t step = std::size_t{1} << 16;
-  if (at_end_ || (!is_file_ && !wait_for_input(descriptor_))) return false;
+  if (at_end_ || (!is_regular_ && !wait_for_input(file_))) return false;
   buffer_.erase(0, begin_);
   searched_ -= begin_;
   begin_ = 0;
@@ -62,12 +41,11 @@ bool LineReader::fill() {
   }
   const std::size_t used = buffer_.size();
   buffer_.resize(used + step);
-  ssize_t count = -1;
-  do {
-    count = ::read(descriptor_, buffer_.data() + used, step);
-  } while (count < 0 && errno == EINTR && !interruption_requested());
-  buffer_.resize(used + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  if (count < 0 && errno != EINTR && errno != EAGAIN) fail(path_);
+  std::error_code error;
+  const std::size_t count =
+      file_.read_some(std::as_writable_bytes(std::span(buffer_).subspan(used)), error);
+  buffer_.resize(used + count);
+  if (error) fail(path_, error);
   at_end_ = count == 0;
   return !at_end_;
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/system_file.hpp"
+
 namespace dmlop {
 
 class LineReader {
@@ -13,7 +15,6 @@ class LineReader {
   LineReader(const std::string& path, std::size_t line_bytes_max);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
-  ~LineReader();
 
   /// The next line without its end; nothing at the end of the input, or once interruption was
   /// requested and more input would have to be waited for. Errors: io_failed, invalid_input.
@@ -24,8 +25,8 @@ class LineReader {
 
   std::string path_;
   std::size_t line_bytes_max_;
-  int descriptor_;
-  bool is_file_ = false;  // all of it is there already
+  SystemFile file_;
+  bool is_regular_ = false;  // all of it is there already
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line in the buffer
   std::size_t searched_ = 0;  // no line end before

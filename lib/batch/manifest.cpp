@@ -228,12 +228,12 @@ class FolderManifest : public Manifest {
     if (next_ == paths_.size()) return std::nullopt;
     const fs::path& path = paths_[next_++];
     const fs::path folder = path.parent_path();
-    BatchJob job{.id = id_of(folder), .place = path.string()};
-    job.request.description_path = path.string();
+    BatchJob job{.id = id_of(folder), .place = path.generic_string()};
+    job.request.description_path = path.generic_string();
     job.request.inputs = files_of(folder, {});
     job.request.expected = files_of(folder / "expected", {});
     if (fs::exists(folder / "expected.npy"))
-      job.request.expected.push_back({"", (folder / "expected.npy").string()});
+      job.request.expected.push_back({"", (folder / "expected.npy").generic_string()});
     read_tolerance_file(folder / "tol.json", job);
     return job;
   }
@@ -246,8 +246,8 @@ class FolderManifest : public Manifest {
     // As the tree is walked: a link is a name in it, wherever it leads.
     const std::string id = folder.lexically_relative(root_).generic_string();
     if (id != ".") return id;
-    const std::string name = fs::absolute(folder).lexically_normal().filename().string();
-    return name.empty() ? fs::absolute(folder).parent_path().filename().string() : name;
+    const std::string name = fs::absolute(folder).lexically_normal().filename().generic_string();
+    return name.empty() ? fs::absolute(folder).parent_path().filename().generic_string() : name;
   }
 
   // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
@@ -257,7 +257,7 @@ class FolderManifest : public Manifest {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       const fs::path& path = at->path();
       if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({path.stem().string(), path.string()});
+        files.push_back({path.stem().generic_string(), path.generic_string()});
     }
     std::sort(files.begin(), files.end(),
               [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
@@ -268,10 +268,10 @@ class FolderManifest : public Manifest {
     if (!fs::exists(path)) return;
     try {
       const InputFile file =
-          with_context("reading " + path.string(), [&] { return InputFile::open(path.string()); });
+          with_context("reading " + path.generic_string(), [&] { return InputFile::open(path.generic_string()); });
       const auto* text = reinterpret_cast<const char*>(file.bytes().data());
       const auto document =
-          json::Document::parse(path.string(), {text, file.bytes().size()}, job.findings);
+          json::Document::parse(path.generic_string(), {text, file.bytes().size()}, job.findings);
       if (!document) return;
       FieldReader reader(*document, job.findings);
       job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
@@ -286,7 +286,7 @@ class FolderManifest : public Manifest {
 };
 
 bool has_extension(const std::string& path, std::initializer_list<const char*> extensions) {
-  const std::string extension = fs::path(path).extension().string();
+  const std::string extension = fs::path(path).extension().generic_string();
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 

@@ -1,16 +1,11 @@
 #include "batch/results_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 
 #include "base/file.hpp"
@@ -21,9 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void fail(const std::string& path) {
-  throw Error(ErrorKind::io_failed,
-              "writing the results " + path + ": " + std::generic_category().message(errno));
+[[noreturn]] void fail(const std::string& path, const std::error_code& error) {
+  throw Error(ErrorKind::io_failed, "writing the results " + path + ": " + reason(error));
 }
 
 // The length of the text up to the end of its last whole line.
@@ -88,35 +82,27 @@ std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
 
 ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   if (path == "-") {
-    descriptor_ = STDOUT_FILENO;
+    file_ = SystemFile::standard_output();
     return;
   }
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (append ? 0 : O_TRUNC);
-  descriptor_ = ::open(path.c_str(), flags, 0666);
-  if (descriptor_ < 0) fail(path);
-  if (!append) return;
+  std::error_code error;
+  file_ = SystemFile::open_to_append(path, error);
+  if (error) fail(path, error);
+  if (file_.status(error).kind != FileKind::regular) return;
   // A run that was killed while writing left part of a line.
   std::size_t length = 0;
-  {
+  if (append) {
     const InputFile file = InputFile::open(path);
     length = whole_lines(text_of(file));
   }
-  if (::ftruncate(descriptor_, static_cast<off_t>(length)) != 0) fail(path);
-}
-
-ResultsFile::~ResultsFile() {
-  if (path_ != "-") ::close(descriptor_);
+  error = file_.resize(length);
+  if (error) fail(path, error);
 }
 
 void ResultsFile::add(const std::string& record) {
   const std::string line = record + "\n";
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path_);
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
+  if (error) fail(path_, error);
 }
 
 void ResultsFile::add(const BatchSummary& summary) {

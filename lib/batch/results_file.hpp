@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "base/system_file.hpp"
 #include "batch/batch.hpp"
 #include "batch/result.hpp"
 
@@ -19,7 +20,6 @@ class ResultsFile {
   ResultsFile(const std::string& path, bool append);
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
-  ~ResultsFile();
 
   /// Errors: io_failed.
   void add(const std::string& record);
@@ -27,7 +27,7 @@ class ResultsFile {
 
  private:
   std::string path_;
-  int descriptor_;
+  SystemFile file_;
 };
 
 /// What a results file holds: the last record of each job, in the order of the first ones.

@@ -10,8 +10,6 @@
 namespace dmlop::gpu {
 namespace {
 
-constexpr std::string_view backend_name = "vulkan";
-
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -35,50 +33,70 @@ int rank(const DeviceInfo& device) {
   return 0;
 }
 
+// Places in the list: of all devices, or of one backend's.
+std::vector<std::size_t> places_of(const DeviceList& list, std::string_view backend) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < list.devices.size(); ++i) {
+    if (backend.empty() || list.devices[i].backend == backend) places.push_back(i);
+  }
+  return places;
+}
+
 // The best hardware device: by kind, then memory, then order.
-std::optional<std::size_t> best_hardware(const std::vector<DeviceInfo>& devices) {
+std::optional<std::size_t> best_hardware(const DeviceList& list,
+                                         const std::vector<std::size_t>& places) {
+  const auto better = [](const DeviceInfo& a, const DeviceInfo& b) {
+    return rank(a) != rank(b) ? rank(a) > rank(b) : a.memory_bytes > b.memory_bytes;
+  };
   std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (rank(devices[i]) == 0) continue;
-    const auto better = [&](const DeviceInfo& a, const DeviceInfo& b) {
-      return rank(a) != rank(b) ? rank(a) > rank(b) : a.memory_bytes > b.memory_bytes;
-    };
-    if (!best || better(devices[i], devices[*best])) best = i;
+  for (const std::size_t i : places) {
+    if (rank(list.devices[i]) == 0) continue;
+    if (!best || better(list.devices[i], list.devices[*best])) best = i;
   }
   return best;
 }
 
-std::string list_text(const std::vector<DeviceInfo>& devices) {
+std::string list_text(const DeviceList& list, const std::vector<std::size_t>& places) {
   std::vector<std::string> rows;
-  for (const DeviceInfo& device : devices) {
+  for (const std::size_t i : places) {
+    const DeviceInfo& device = list.devices[i];
     rows.push_back(device.spec() + " (" + device.name + ", " + std::string(to_text(device.kind)) +
                    ")");
   }
-  return rows.empty() ? "none" : join(rows);
+  return join(rows);
 }
 
-// Why no hardware device was found.
-std::string reason_for_none(const std::vector<DeviceInfo>& devices,
-                            const std::string& unavailable) {
-  if (!devices.empty()) return "only software drivers were found: " + list_text(devices);
-  return unavailable.empty() ? "no Vulkan device was found" : unavailable;
+// Why no device suits, of those at `places`.
+std::string reason_for_none(const DeviceList& list, const std::vector<std::size_t>& places) {
+  if (!places.empty()) return "only software drivers were found: " + list_text(list, places);
+  return list.unavailable.empty() ? "no GPU was found" : list.unavailable;
 }
 
-std::vector<std::size_t> matching(std::string_view selector,
-                                  const std::vector<DeviceInfo>& devices) {
+// The devices that a selector such as "0", "uuid=…" or a part of the name fits.
+std::vector<std::size_t> matching(std::string_view selector, const DeviceList& list,
+                                  const std::vector<std::size_t>& places) {
   std::vector<std::size_t> found;
   std::size_t number = 0;
   const auto [end, error] =
       std::from_chars(selector.data(), selector.data() + selector.size(), number);
   const bool is_number = error == std::errc{} && end == selector.data() + selector.size();
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const bool fits = is_number ? devices[i].index == number
-                      : selector.starts_with("uuid=")
-                          ? lower(devices[i].uuid) == lower(selector.substr(5))
-                          : lower(devices[i].name).find(lower(selector)) != std::string::npos;
+  for (const std::size_t i : places) {
+    const DeviceInfo& device = list.devices[i];
+    const bool fits = is_number ? device.index == number
+                      : selector.starts_with(device.id_name + "=")
+                          ? lower(device.id) == lower(selector.substr(device.id_name.size() + 1))
+                          : lower(device.name).find(lower(selector)) != std::string::npos;
     if (fits) found.push_back(i);
   }
   return found;
+}
+
+[[noreturn]] void refuse_request(const std::string& text, const DeviceList& list) {
+  std::string forms = "cpu, gpu";
+  for (const std::string& name : list.backends)
+    forms += ", " + name + ", " + name + ":NUMBER, " + name + ":PART-OF-NAME";
+  throw Error(ErrorKind::usage,
+              "\"" + text + "\" is no device; write one of " + forms + " (see dmlop devices)");
 }
 
 }  // namespace
@@ -103,34 +121,32 @@ std::string DeviceInfo::spec() const {
   return backend + ":" + std::to_string(index);
 }
 
-DeviceChoice choose_device(const DeviceRequest& request, const std::vector<DeviceInfo>& devices,
-                           const std::string& unavailable) {
+DeviceChoice choose_device(const DeviceRequest& request, const DeviceList& list) {
   const std::string& text = request.text;
   if (text == "cpu") return {.cpu = true};
-  if (text.empty() || text == "gpu" || text == backend_name) {
-    if (const auto best = best_hardware(devices)) return {.index = *best};
-    const std::string reason = reason_for_none(devices, unavailable);
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string backend = text.substr(0, colon);
+  const bool is_backend =
+      std::find(list.backends.begin(), list.backends.end(), backend) != list.backends.end();
+  if (text.empty() || text == "gpu" || (is_backend && colon == text.size())) {
+    const auto places = places_of(list, is_backend ? backend : "");
+    if (const auto best = best_hardware(list, places)) return {.index = *best};
+    const std::string reason = reason_for_none(list, places);
     if (text.empty()) return {.cpu = true, .notice = "running on the CPU: " + reason};
     throw Error(ErrorKind::unavailable, "no GPU for \"" + text + "\": " + reason +
-                                            (devices.empty() ? "" : "; name one to use it"));
+                                            (places.empty() ? "" : "; name one to use it"));
   }
-  const std::string prefix = std::string(backend_name) + ":";
-  if (!text.starts_with(prefix) || text.size() == prefix.size()) {
-    throw Error(ErrorKind::usage,
-                "\"" + text +
-                    "\" is no device; write cpu, gpu, vulkan, vulkan:NUMBER, "
-                    "vulkan:PART-OF-NAME or vulkan:uuid=UUID (see dmlop devices)");
-  }
-  const auto found = matching(std::string_view(text).substr(prefix.size()), devices);
+  if (!is_backend || colon + 1 >= text.size()) refuse_request(text, list);
+  const auto places = places_of(list, backend);
+  const auto found = matching(std::string_view(text).substr(colon + 1), list, places);
   if (found.size() == 1) return {.index = found.front()};
-  if (found.empty()) {
-    throw Error(ErrorKind::unavailable,
-                "no device fits \"" + text + "\"; there is: " +
-                    (devices.empty() ? reason_for_none(devices, unavailable) : list_text(devices)));
+  if (found.size() > 1) {
+    throw Error(ErrorKind::usage,
+                "\"" + text + "\" fits several devices: " + list_text(list, found));
   }
-  std::vector<DeviceInfo> several;
-  for (const std::size_t i : found) several.push_back(devices[i]);
-  throw Error(ErrorKind::usage, "\"" + text + "\" fits several devices: " + list_text(several));
+  throw Error(ErrorKind::unavailable,
+              "no device fits \"" + text + "\"; there is: " +
+                  (places.empty() ? reason_for_none(list, places) : list_text(list, places)));
 }
 
 }  // namespace dmlop::gpu

@@ -5,7 +5,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/execute.hpp"
-#include "gpu/vulkan/instance.hpp"
+#include "gpu/backends.hpp"
 #include "job/backend_gpu.hpp"
 
 namespace dmlop {
@@ -43,10 +43,9 @@ Backend::Backend(Backend&&) noexcept = default;
 
 Backend::Backend(const gpu::DeviceRequest& request) {
   if (request.text == "cpu") return;  // no driver is touched
-  const gpu::vulkan::DeviceList& list = gpu::vulkan::list_devices();
-  const gpu::DeviceChoice choice = choose_device(request, list.devices, list.unavailable);
+  const gpu::DeviceChoice choice = choose_device(request, gpu::list_devices());
   notice_ = choice.notice;
-  if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::vulkan::open_device(choice.index));
+  if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::open_device(choice.index));
 }
 
 std::string Backend::spec() const {

@@ -236,7 +236,7 @@ std::string path_beside(const std::string& file, const std::string& path) {
   if (path == standard_stream || file == standard_stream) return path;
   const std::filesystem::path given(path);
   if (given.is_absolute()) return path;
-  return (std::filesystem::path(file).parent_path() / given).string();
+  return (std::filesystem::path(file).parent_path() / given).generic_string();
 }
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,

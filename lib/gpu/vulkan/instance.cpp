@@ -25,7 +25,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL count_message(VkDebugUtilsMessageSeverityFlagBits
 struct Instance {
   VkInstance handle = VK_NULL_HANDLE;
   std::vector<VkPhysicalDevice> devices;
-  DeviceList list;
+  BackendDevices list;
 };
 
 DeviceKind kind_of(VkPhysicalDeviceType type) {
@@ -69,7 +69,8 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
                   .name = properties.properties.deviceName,
                   .kind = kind_of(properties.properties.deviceType),
                   .driver = std::string(driver.driverName) + " " + driver.driverInfo,
-                  .uuid = uuid_text(id.deviceUUID)};
+                  .id_name = "uuid",
+                  .id = uuid_text(id.deviceUUID)};
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     const bool local = (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
     if (local) info.memory_bytes += memory.memoryHeaps[i].size;
@@ -135,12 +136,12 @@ const Instance& instance() {
 
 }  // namespace
 
-const DeviceList& list_devices() {
+const BackendDevices& list_devices() {
   return instance().list;
 }
 
-std::unique_ptr<Device> open_device(std::size_t index) {
-  return make_device(instance().devices.at(index), instance().list.devices.at(index));
+std::unique_ptr<Device> open_device(const DeviceInfo& info) {
+  return make_device(instance().devices.at(info.index), info);
 }
 
 unsigned validation_messages() {

@@ -2,14 +2,11 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
-#include "gpu/kernels.hpp"
+#include "gpu/cache_file.hpp"
+#include "gpu/vulkan/kernels.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
@@ -17,64 +14,20 @@ namespace {
 constexpr std::uint32_t input_count = 3;
 constexpr std::uint32_t constant_bytes = 128;
 
-// A cache file is this header and the driver's data. Whatever does not fit exactly is not used.
-struct CacheHeader {
-  std::array<char, 8> magic{'d', 'm', 'l', 'o', 'p', 'p', 'c', '1'};
-  std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;
-};
-
-// FNV-1a: finds damage, not attacks; the folder is the user's own.
-std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : bytes)
-    sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
-  return sum;
-}
-
-std::string cache_folder() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/') {
-    return std::string(folder) + "/dmlop";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return std::string(home) + "/.cache/dmlop";
-  }
-  return "";
-}
-
 // One file per device and driver version.
 std::string cache_path_for(VkPhysicalDevice physical) {
-  const std::string folder = cache_folder();
-  if (folder.empty()) return "";
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical, &properties);
   std::array<char, 64> name{};
-  std::snprintf(name.data(), name.size(), "/vulkan-%08x-%08x-%08x-", properties.vendorID,
+  std::snprintf(name.data(), name.size(), "vulkan-%08x-%08x-%08x-", properties.vendorID,
                 properties.deviceID, properties.driverVersion);
-  std::string path = folder + name.data();
+  std::string text = name.data();
   for (const std::uint8_t byte : properties.pipelineCacheUUID) {
     std::array<char, 3> hex{};
     std::snprintf(hex.data(), hex.size(), "%02x", byte);
-    path += hex.data();
+    text += hex.data();
   }
-  return path + ".cache";
-}
-
-std::vector<std::byte> read_cache(const std::string& path) {
-  std::error_code ignored;
-  if (path.empty() || !std::filesystem::exists(path, ignored)) return {};
-  try {
-    const InputFile file = InputFile::open(path);
-    CacheHeader header;
-    if (file.bytes().size() < sizeof header) return {};
-    std::memcpy(&header, file.bytes().data(), sizeof header);
-    const auto data = file.bytes().subspan(sizeof header);
-    const bool sound = header.magic == CacheHeader{}.magic && header.bytes == data.size() &&
-                       header.checksum == checksum_of(data);
-    return sound ? std::vector<std::byte>(data.begin(), data.end()) : std::vector<std::byte>{};
-  } catch (const Error&) {
-    return {};  // a cache that cannot be read is no cache
-  }
+  return cache_path(text + ".cache");
 }
 
 }  // namespace
@@ -141,7 +94,6 @@ VkPipeline Pipelines::find(const std::string& kernel) {
   return pipelines_[kernel] = pipeline;
 }
 
-// Another process may do the same at the same time: files appear whole, the last one stays.
 void Pipelines::save_cache() const {
   std::size_t size = 0;
   if (!grown_ || cache_path_.empty() ||
@@ -150,19 +102,7 @@ void Pipelines::save_cache() const {
   std::vector<std::byte> data(size);
   if (vkGetPipelineCacheData(device_, cache_, &size, data.data()) != VK_SUCCESS) return;
   data.resize(size);
-  if (data == read_cache(cache_path_)) return;
-  CacheHeader header;
-  header.bytes = data.size();
-  header.checksum = checksum_of(data);
-  try {
-    std::filesystem::create_directories(std::filesystem::path(cache_path_).parent_path());
-    OutputFile file(cache_path_, sizeof header + data.size());
-    file.write_at(0, std::as_bytes(std::span(&header, 1)));
-    file.write_at(sizeof header, data);
-    file.commit();
-  } catch (const std::exception&) {
-    // Without a cache the next start is slower; nothing else depends on it.
-  }
+  if (data != read_cache(cache_path_)) write_cache(cache_path_, data);
 }
 
 Pipelines::~Pipelines() {

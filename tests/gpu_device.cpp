@@ -1,4 +1,4 @@
-#include "vulkan.hpp"
+#include "gpu_device.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "gpu/backends.hpp"
 #include "gpu/device_info.hpp"
 #include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
-#include "gpu/vulkan/instance.hpp"
 
 namespace dmlop::test {
 namespace {
 
 using Inputs = std::span<const std::span<const std::byte>>;
 
-VulkanCounts counts;
+GpuCounts counts;
 
 /// Passes everything on and writes down what was asked for.
 class WatchedLane : public gpu::Lane {
@@ -45,7 +45,7 @@ class WatchedLane : public gpu::Lane {
     return lane_->repeat(dispatch);
   }
 
-  /// Bytes on the device as lib/gpu/vulkan/device.cpp allocates them.
+  /// Bytes on the device as the backends allocate them.
   std::uint64_t device_bytes() const {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -88,13 +88,13 @@ struct Choice {
 };
 
 Choice choose() {
-  const gpu::vulkan::DeviceList& list = gpu::vulkan::list_devices();
+  const gpu::DeviceList& list = gpu::list_devices();
   if (const char* spec = std::getenv("DMLOP_TEST_DEVICE"); spec != nullptr && *spec != '\0') {
-    return {choose_device({spec}, list.devices, list.unavailable).index, ""};
+    return {choose_device({spec}, list).index, ""};
   }
   if (list.devices.empty()) return {0, list.unavailable};
-  for (const gpu::DeviceInfo& device : list.devices) {
-    if (device.name.find("llvmpipe") != std::string::npos) return {device.index, ""};
+  for (std::size_t i = 0; i < list.devices.size(); ++i) {
+    if (list.devices[i].name.find("llvmpipe") != std::string::npos) return {i, ""};
   }
   return {0, ""};
 }
@@ -106,7 +106,7 @@ const Choice& choice() {
 
 /// A device of its own for whole and for tiled plans each: lanes keep the largest buffers they had.
 struct Opened {
-  WatchedDevice device{gpu::vulkan::open_device(choice().index)};
+  WatchedDevice device{gpu::open_device(choice().index)};
   gpu::Executor executor{device};
 };
 
@@ -137,30 +137,30 @@ bool execute(Opened& opened, const Plan& plan, Inputs inputs, std::uint64_t devi
 
 }  // namespace
 
-const std::string& vulkan_unavailable() {
+const std::string& gpu_unavailable() {
   return choice().unavailable;
 }
 
-const VulkanCounts& vulkan_counts() {
+const GpuCounts& gpu_counts() {
   return counts;
 }
 
-void execute_on_vulkan(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
-                       std::byte* output) {
+void execute_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+                    std::byte* output) {
   static Opened opened;
   REQUIRE(begin == 0);
   REQUIRE(end == output_elements(plan));
   REQUIRE(execute(opened, plan, inputs, 0, output));
 }
 
-void execute_in_tiles_on_vulkan(const Plan& plan, Inputs inputs, std::uint64_t begin,
-                                std::uint64_t end, std::byte* output) {
+void execute_in_tiles_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begin,
+                             std::uint64_t end, std::byte* output) {
   static Opened opened;
   constexpr std::uint64_t device_memory_bytes = 4 << 10;
   const std::uint64_t dispatches = counts.dispatches;
   if (!execute(opened, plan, inputs, device_memory_bytes, output)) {
     ++counts.refused_plans;
-    return execute_on_vulkan(plan, inputs, begin, end, output);
+    return execute_on_gpu(plan, inputs, begin, end, output);
   }
   if (counts.dispatches - dispatches > 1) ++counts.tiled_plans;
   CHECK(opened.device.device_bytes() <= device_memory_bytes);

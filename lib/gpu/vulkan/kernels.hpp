@@ -1,18 +1,13 @@
-// The compiled kernels, embedded when the program is built.
+// The kernels as SPIR-V, compiled and embedded when the program is built (shaders/kernels.cmake).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace dmlop::gpu {
-
-struct Kernel {
-  std::string_view name;
-  std::span<const std::uint32_t> spirv;
-};
+namespace dmlop::gpu::vulkan {
 
 /// The SPIR-V of a kernel variant; empty where none has this name.
 std::span<const std::uint32_t> find_kernel(std::string_view name);
 
-}  // namespace dmlop::gpu
+}  // namespace dmlop::gpu::vulkan

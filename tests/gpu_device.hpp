@@ -1,4 +1,4 @@
-// The Vulkan device of the tests: opened once per process and watched. DMLOP_TEST_DEVICE chooses it
+// The GPU of the tests: opened once per process and watched. DMLOP_TEST_DEVICE chooses it
 // (a spec as in --device); else it is llvmpipe where that is installed, or the first there is.
 #pragma once
 
@@ -11,27 +11,26 @@
 
 namespace dmlop::test {
 
-/// Why there is no Vulkan device; "" where there is one.
-const std::string& vulkan_unavailable();
+/// Why there is no GPU; "" where there is one.
+const std::string& gpu_unavailable();
 
 /// Executes a whole plan on the device; checks that every byte is handed out once.
-void execute_on_vulkan(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
-                       std::uint64_t begin, std::uint64_t end, std::byte* output);
+void execute_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                    std::uint64_t begin, std::uint64_t end, std::byte* output);
 
 /// The same with so little device memory that most plans are cut into tiles; checks that the
 /// buffers stay within it. Plans that no tile can hold are executed whole.
-void execute_in_tiles_on_vulkan(const Plan& plan,
-                                std::span<const std::span<const std::byte>> inputs,
-                                std::uint64_t begin, std::uint64_t end, std::byte* output);
+void execute_in_tiles_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                             std::uint64_t begin, std::uint64_t end, std::byte* output);
 
 /// What the device was given so far in this process.
-struct VulkanCounts {
+struct GpuCounts {
   std::set<std::string> kernels;
   std::uint64_t dispatches = 0;
   std::uint64_t tiled_plans = 0;    // ran as two tiles or more
   std::uint64_t refused_plans = 0;  // no tile could hold them
 };
-const VulkanCounts& vulkan_counts();
+const GpuCounts& gpu_counts();
 
 /// Every kernel that make_dispatch can name.
 std::set<std::string> kernels_of_plans();

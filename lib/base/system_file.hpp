@@ -1,0 +1,112 @@
+// The system's files, as thin as they can be: what differs between POSIX and Windows and nothing
+// else. Paths are UTF-8 everywhere; what a failure means to the user is said by the callers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <system_error>
+
+namespace dmlop {
+
+/// Why a call of the system failed, in words that are the same on every system where it has them.
+std::string reason(const std::error_code& error);
+
+/// The largest offset that a file can have.
+inline constexpr std::uint64_t max_file_bytes = (std::uint64_t{1} << 63) - 1;
+
+enum class FileKind { regular, folder, other };  // other: a pipe, a device
+
+struct FileStatus {
+  FileKind kind = FileKind::other;
+  std::uint64_t bytes = 0;  // of a regular file
+};
+
+/// An open file, closed at the end of its life; not inherited by child processes. Calls that a
+/// signal interrupts are made again.
+class SystemFile {
+ public:
+#ifdef _WIN32
+  using Handle = void*;
+  static constexpr Handle none = nullptr;
+#else
+  using Handle = int;
+  static constexpr Handle none = -1;
+#endif
+
+  SystemFile() = default;
+  SystemFile(SystemFile&& other) noexcept;
+  SystemFile& operator=(SystemFile&& other) noexcept;
+  ~SystemFile() {
+    close();
+  }
+
+  /// On failure the file is not open and `error` says why.
+  static SystemFile open_to_read(const std::string& path, std::error_code& error);
+  /// Opens a file, pipe or device that exists.
+  static SystemFile open_to_write(const std::string& path, std::error_code& error);
+  /// Creates a file; error file_exists where the name is taken.
+  static SystemFile create_new(const std::string& path, std::error_code& error);
+  /// Opens or creates a file whose writes all go to its end.
+  static SystemFile open_to_append(const std::string& path, std::error_code& error);
+  /// These stay open when the object goes.
+  static SystemFile standard_input();
+  static SystemFile standard_output();
+
+  bool is_open() const {
+    return handle_ != none;
+  }
+  FileStatus status(std::error_code& error) const;
+  /// Reads up to `room.size()` bytes; 0 at the end. A pipe that has none yet is waited for.
+  std::size_t read_some(std::span<std::byte> room, std::error_code& error);
+  /// Waits up to `milliseconds` for something to read, or the end; false when there is neither.
+  bool wait_for_input(int milliseconds);
+  /// Writes all of it in order; a closed pipe is an error and no signal.
+  std::error_code write_all(std::span<const std::byte> bytes);
+  /// Writes all of it at an offset; may be called from several threads.
+  std::error_code write_all_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Takes disk space for `bytes`; the file may become so long. operation_not_supported where the
+  /// file system cannot.
+  std::error_code reserve(std::uint64_t bytes);
+  /// Cuts the file off at, or extends it to, `bytes`.
+  std::error_code resize(std::uint64_t bytes);
+  /// Gives the file the permission bits of another; where there are none, nothing.
+  std::error_code take_permissions_of(const std::string& path);
+  /// The file is closed in either case.
+  std::error_code close() noexcept;
+
+  Handle handle() const {
+    return handle_;
+  }
+
+ private:
+  explicit SystemFile(Handle handle, bool owned = true) : handle_(handle), is_owned_(owned) {}
+
+  Handle handle_ = none;
+  bool is_owned_ = true;
+};
+
+/// Maps a whole file for reading; null with the reason in `error`. It stays when the file closes.
+const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error);
+void unmap(const std::byte* address, std::uint64_t bytes) noexcept;
+
+/// Gives a file the name `to` in one step; what had that name is replaced.
+std::error_code replace_file(const std::string& from, const std::string& to);
+
+/// Whether files can be created in the folder.
+std::error_code check_writable_folder(const std::string& path);
+/// Whether an existing pipe or device can be written.
+std::error_code check_writable(const std::string& path);
+
+enum class StandardStream { output, error };
+bool is_terminal(StandardStream stream);
+
+/// A variable of the environment, UTF-8; "" where it is not set.
+std::string environment_variable(const std::string& name);
+
+/// The folder where this user's programs keep what they can make again, with "/dmlop"; "" where
+/// there is none.
+std::string cache_folder();
+
+}  // namespace dmlop

@@ -1,0 +1,226 @@
+// POSIX implementation of base/system_file.hpp.
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "base/system_file.hpp"
+
+namespace dmlop {
+namespace {
+
+static_assert(sizeof(off_t) == 8, "files may be larger than 2 GiB");
+
+std::error_code last_error() {
+  return {errno, std::generic_category()};
+}
+
+/// -1 on failure, with the reason in `error`.
+int open_descriptor(const std::string& path, int flags, std::error_code& error) {
+  constexpr mode_t mode = 0666;
+  int number = -1;
+  do {
+    number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
+  } while (number < 0 && errno == EINTR);
+  error = number < 0 ? last_error() : std::error_code{};
+  return number;
+}
+
+/// While one lives, this thread's writes to a closed pipe end in EPIPE and not in a signal.
+class PipeSignalHeldBack {
+ public:
+  PipeSignalHeldBack() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  PipeSignalHeldBack(const PipeSignalHeldBack&) = delete;
+  PipeSignalHeldBack& operator=(const PipeSignalHeldBack&) = delete;
+  ~PipeSignalHeldBack() {
+    const timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  bool was_pending_ = false;
+  sigset_t pipe_;
+  sigset_t before_;
+};
+
+}  // namespace
+
+std::string reason(const std::error_code& error) {
+  return error.message();
+}
+
+SystemFile::SystemFile(SystemFile&& other) noexcept
+    : handle_(std::exchange(other.handle_, none)), is_owned_(other.is_owned_) {}
+
+SystemFile& SystemFile::operator=(SystemFile&& other) noexcept {
+  close();
+  handle_ = std::exchange(other.handle_, none);
+  is_owned_ = other.is_owned_;
+  return *this;
+}
+
+SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
+  return SystemFile(open_descriptor(path, O_RDONLY, error));
+}
+
+SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
+  return SystemFile(open_descriptor(path, O_WRONLY, error));
+}
+
+SystemFile SystemFile::create_new(const std::string& path, std::error_code& error) {
+  return SystemFile(open_descriptor(path, O_WRONLY | O_CREAT | O_EXCL, error));
+}
+
+SystemFile SystemFile::open_to_append(const std::string& path, std::error_code& error) {
+  return SystemFile(open_descriptor(path, O_WRONLY | O_CREAT | O_APPEND, error));
+}
+
+SystemFile SystemFile::standard_input() {
+  return SystemFile(STDIN_FILENO, /*owned=*/false);
+}
+
+SystemFile SystemFile::standard_output() {
+  return SystemFile(STDOUT_FILENO, /*owned=*/false);
+}
+
+FileStatus SystemFile::status(std::error_code& error) const {
+  struct stat found {};
+  error = ::fstat(handle_, &found) != 0 ? last_error() : std::error_code{};
+  if (error) return {};
+  if (S_ISDIR(found.st_mode)) return {FileKind::folder};
+  if (!S_ISREG(found.st_mode)) return {FileKind::other};
+  return {FileKind::regular, static_cast<std::uint64_t>(found.st_size)};
+}
+
+std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
+  error.clear();
+  for (;;) {
+    const ssize_t count = ::read(handle_, room.data(), room.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == EAGAIN) {
+      wait_for_input(-1);
+    } else if (errno != EINTR) {
+      error = last_error();
+      return 0;
+    }
+  }
+}
+
+bool SystemFile::wait_for_input(int milliseconds) {
+  pollfd ready{handle_, POLLIN, 0};
+  return ::poll(&ready, 1, milliseconds) > 0;
+}
+
+std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
+  const PipeSignalHeldBack held_back;
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(handle_, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd ready{handle_, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return last_error();
+    }
+  }
+  return {};
+}
+
+std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(handle_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+      offset += static_cast<std::uint64_t>(count);
+    } else if (errno != EINTR) {
+      return last_error();
+    }
+  }
+  return {};
+}
+
+std::error_code SystemFile::reserve(std::uint64_t bytes) {
+  int code = 0;
+  do {
+    code = ::posix_fallocate(handle_, 0, static_cast<off_t>(bytes));
+  } while (code == EINTR);
+  if (code == EOPNOTSUPP || code == EINVAL)
+    return std::make_error_code(std::errc::operation_not_supported);
+  return {code, std::generic_category()};
+}
+
+std::error_code SystemFile::resize(std::uint64_t bytes) {
+  return ::ftruncate(handle_, static_cast<off_t>(bytes)) != 0 ? last_error() : std::error_code{};
+}
+
+std::error_code SystemFile::take_permissions_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || ::fchmod(handle_, found.st_mode & 0777) != 0)
+    return last_error();
+  return {};
+}
+
+std::error_code SystemFile::close() noexcept {
+  const int number = std::exchange(handle_, none);
+  if (number < 0 || !is_owned_ || ::close(number) == 0) return {};
+  return errno == EINTR ? std::error_code{} : last_error();  // Linux has closed it already then
+}
+
+const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
+  void* const mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.handle(), /*offset=*/0);
+  error = mapping == MAP_FAILED ? last_error() : std::error_code{};
+  return mapping == MAP_FAILED ? nullptr : static_cast<const std::byte*>(mapping);
+}
+
+void unmap(const std::byte* address, std::uint64_t bytes) noexcept {
+  ::munmap(const_cast<std::byte*>(address), bytes);
+}
+
+std::error_code replace_file(const std::string& from, const std::string& to) {
+  return ::rename(from.c_str(), to.c_str()) != 0 ? last_error() : std::error_code{};
+}
+
+std::error_code check_writable_folder(const std::string& path) {
+  return ::access(path.c_str(), W_OK | X_OK) != 0 ? last_error() : std::error_code{};
+}
+
+std::error_code check_writable(const std::string& path) {
+  return ::access(path.c_str(), W_OK) != 0 ? last_error() : std::error_code{};
+}
+
+bool is_terminal(StandardStream stream) {
+  return ::isatty(stream == StandardStream::output ? STDOUT_FILENO : STDERR_FILENO) == 1;
+}
+
+std::string environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value != nullptr ? value : "";
+}
+
+std::string cache_folder() {
+  if (const std::string folder = environment_variable("XDG_CACHE_HOME"); folder.starts_with('/'))
+    return folder + "/dmlop";
+  if (const std::string home = environment_variable("HOME"); home.starts_with('/'))
+    return home + "/.cache/dmlop";
+  return "";
+}
+
+}  // namespace dmlop
