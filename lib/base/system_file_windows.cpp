@@ -1,0 +1,243 @@
+// Windows implementation of base/system_file.hpp. Names are UTF-8 outside and UTF-16 inside; long
+// paths work through the program's manifest.
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/system_file.hpp"
+#include "base/windows.hpp"
+
+namespace dmlop {
+namespace {
+
+// One call reads or writes at most so much.
+constexpr std::uint64_t step_bytes = std::uint64_t{1} << 30;
+
+std::error_code last_error() {
+  return {static_cast<int>(GetLastError()), std::system_category()};
+}
+
+HANDLE open_handle(const std::string& path, DWORD access, DWORD creation, std::error_code& error) {
+  // Others may read, replace and remove the file meanwhile, as on POSIX.
+  constexpr DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+  // Folders open too with this flag: status() says what it is.
+  constexpr DWORD flags = FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS;
+  const HANDLE handle =
+      CreateFileW(to_utf16(path).c_str(), access, sharing, nullptr, creation, flags, nullptr);
+  error = handle == INVALID_HANDLE_VALUE ? last_error() : std::error_code{};
+  return handle == INVALID_HANDLE_VALUE ? nullptr : handle;
+}
+
+OVERLAPPED at_offset(std::uint64_t offset) {
+  OVERLAPPED place{};
+  place.Offset = static_cast<DWORD>(offset);
+  place.OffsetHigh = static_cast<DWORD>(offset >> 32);
+  return place;
+}
+
+}  // namespace
+
+std::string reason(const std::error_code& error) {
+  // The words of POSIX where there are some: the same everywhere, and in no other language.
+  const std::error_condition condition = error.default_error_condition();
+  return condition.category() == std::generic_category() ? condition.message() : error.message();
+}
+
+SystemFile::SystemFile(SystemFile&& other) noexcept
+    : handle_(std::exchange(other.handle_, none)), is_owned_(other.is_owned_) {}
+
+SystemFile& SystemFile::operator=(SystemFile&& other) noexcept {
+  close();
+  handle_ = std::exchange(other.handle_, none);
+  is_owned_ = other.is_owned_;
+  return *this;
+}
+
+SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
+  return SystemFile(open_handle(path, GENERIC_READ, OPEN_EXISTING, error));
+}
+
+SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
+  return SystemFile(open_handle(path, GENERIC_WRITE, OPEN_EXISTING, error));
+}
+
+SystemFile SystemFile::create_new(const std::string& path, std::error_code& error) {
+  return SystemFile(open_handle(path, GENERIC_WRITE, CREATE_NEW, error));
+}
+
+SystemFile SystemFile::open_to_append(const std::string& path, std::error_code& error) {
+  // Without FILE_WRITE_DATA writes go to the end; with it the file can be cut off.
+  return SystemFile(open_handle(path, FILE_APPEND_DATA | FILE_WRITE_DATA | FILE_READ_ATTRIBUTES,
+                                OPEN_ALWAYS, error));
+}
+
+SystemFile SystemFile::standard_input() {
+  return SystemFile(GetStdHandle(STD_INPUT_HANDLE), /*owned=*/false);
+}
+
+SystemFile SystemFile::standard_output() {
+  return SystemFile(GetStdHandle(STD_OUTPUT_HANDLE), /*owned=*/false);
+}
+
+FileStatus SystemFile::status(std::error_code& error) const {
+  error.clear();
+  if (GetFileType(handle_) != FILE_TYPE_DISK) return {FileKind::other};
+  BY_HANDLE_FILE_INFORMATION found;
+  if (GetFileInformationByHandle(handle_, &found) == 0) {
+    error = last_error();
+    return {};
+  }
+  if ((found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {FileKind::folder};
+  return {FileKind::regular, std::uint64_t{found.nFileSizeHigh} << 32 | found.nFileSizeLow};
+}
+
+std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
+  error.clear();
+  DWORD count = 0;
+  const auto bytes = static_cast<DWORD>(std::min<std::uint64_t>(room.size(), step_bytes));
+  if (ReadFile(handle_, room.data(), bytes, &count, nullptr) != 0) return count;
+  const DWORD code = GetLastError();
+  if (code != ERROR_BROKEN_PIPE && code != ERROR_HANDLE_EOF) error = last_error();
+  return 0;
+}
+
+bool SystemFile::wait_for_input(int milliseconds) {
+  if (GetFileType(handle_) == FILE_TYPE_CHAR)
+    return WaitForSingleObject(handle_, static_cast<DWORD>(milliseconds)) == WAIT_OBJECT_0;
+  // Pipes cannot be waited for: they are asked now and then.
+  constexpr int step_milliseconds = 5;
+  for (int waited = 0;; waited += step_milliseconds) {
+    DWORD available = 0;
+    const BOOL is_pipe = PeekNamedPipe(handle_, nullptr, 0, nullptr, &available, nullptr);
+    if (is_pipe == 0 || available > 0) return true;  // the end, or no pipe
+    if (waited >= milliseconds) return false;
+    Sleep(step_milliseconds);
+  }
+}
+
+std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
+  const bool is_file = GetFileType(handle_) == FILE_TYPE_DISK;
+  while (!bytes.empty()) {
+    // This offset means the end of the file.
+    OVERLAPPED end = at_offset(~std::uint64_t{0});
+    DWORD count = 0;
+    const auto step = static_cast<DWORD>(std::min<std::uint64_t>(bytes.size(), step_bytes));
+    if (WriteFile(handle_, bytes.data(), step, &count, is_file ? &end : nullptr) == 0)
+      return last_error();
+    bytes = bytes.subspan(count);
+  }
+  return {};
+}
+
+std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    OVERLAPPED place = at_offset(offset);
+    DWORD count = 0;
+    const auto step = static_cast<DWORD>(std::min<std::uint64_t>(bytes.size(), step_bytes));
+    if (WriteFile(handle_, bytes.data(), step, &count, &place) == 0) return last_error();
+    bytes = bytes.subspan(count);
+    offset += count;
+  }
+  return {};
+}
+
+std::error_code SystemFile::reserve(std::uint64_t bytes) {
+  FILE_ALLOCATION_INFO allocation{};
+  allocation.AllocationSize.QuadPart = static_cast<LONGLONG>(bytes);
+  if (SetFileInformationByHandle(handle_, FileAllocationInfo, &allocation, sizeof allocation) != 0)
+    return {};
+  const std::error_code error = last_error();
+  if (error == std::errc::no_space_on_device) return error;
+  return std::make_error_code(std::errc::operation_not_supported);
+}
+
+std::error_code SystemFile::resize(std::uint64_t bytes) {
+  FILE_END_OF_FILE_INFO end{};
+  end.EndOfFile.QuadPart = static_cast<LONGLONG>(bytes);
+  const BOOL done = SetFileInformationByHandle(handle_, FileEndOfFileInfo, &end, sizeof end);
+  return done == 0 ? last_error() : std::error_code{};
+}
+
+std::error_code SystemFile::take_permissions_of(const std::string&) {
+  return {};  // files have those of their folder
+}
+
+std::error_code SystemFile::close() noexcept {
+  const HANDLE handle = std::exchange(handle_, none);
+  if (handle == none || !is_owned_ || CloseHandle(handle) != 0) return {};
+  return last_error();
+}
+
+const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
+  error.clear();
+  const HANDLE mapping =
+      CreateFileMappingW(file.handle(), nullptr, PAGE_READONLY, static_cast<DWORD>(bytes >> 32),
+                         static_cast<DWORD>(bytes), nullptr);
+  const void* address =
+      mapping == nullptr ? nullptr : MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, bytes);
+  if (address == nullptr) error = last_error();
+  if (mapping != nullptr) CloseHandle(mapping);  // the view keeps it
+  return static_cast<const std::byte*>(address);
+}
+
+void unmap(const std::byte* address, std::uint64_t) noexcept {
+  UnmapViewOfFile(address);
+}
+
+std::error_code replace_file(const std::string& from, const std::string& to) {
+  const std::wstring source = to_utf16(from);
+  const std::wstring target = to_utf16(to);
+  // Who else opens or replaces the same name at this moment, a virus scanner among them, is in the
+  // way for a moment only.
+  constexpr int attempts = 100;
+  constexpr DWORD pause_milliseconds = 10;
+  for (int attempt = 1;; ++attempt) {
+    if (MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING) != 0) return {};
+    const DWORD code = GetLastError();
+    const bool may_pass = code == ERROR_SHARING_VIOLATION || code == ERROR_ACCESS_DENIED ||
+                          code == ERROR_LOCK_VIOLATION || code == ERROR_USER_MAPPED_FILE;
+    if (!may_pass || attempt == attempts) return {static_cast<int>(code), std::system_category()};
+    Sleep(pause_milliseconds);
+  }
+}
+
+std::error_code check_writable_folder(const std::string& path) {
+  // Permissions are lists of rules here: only creating a file tells. It removes itself.
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return error ? error : std::make_error_code(std::errc::not_a_directory);
+  const std::wstring name =
+      to_utf16(path + "/.dmlop-" + std::to_string(GetCurrentProcessId()) + ".tmp");
+  const HANDLE file = CreateFileW(name.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
+                                  FILE_FLAG_DELETE_ON_CLOSE, nullptr);
+  if (file == INVALID_HANDLE_VALUE) return last_error();
+  CloseHandle(file);
+  return {};
+}
+
+std::error_code check_writable(const std::string& path) {
+  std::error_code error;
+  SystemFile::open_to_write(path, error);
+  return error;
+}
+
+bool is_terminal(StandardStream stream) {
+  DWORD mode = 0;
+  const DWORD number = stream == StandardStream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE;
+  return GetConsoleMode(GetStdHandle(number), &mode) != 0;
+}
+
+std::string environment_variable(const std::string& name) {
+  const std::wstring wide_name = to_utf16(name);
+  std::wstring value(GetEnvironmentVariableW(wide_name.c_str(), nullptr, 0), L'\0');
+  value.resize(
+      GetEnvironmentVariableW(wide_name.c_str(), value.data(), static_cast<DWORD>(value.size())));
+  return to_utf8(value);
+}
+
+std::string cache_folder() {
+  const std::string folder = environment_variable("LOCALAPPDATA");
+  return folder.empty() ? "" : folder + "/dmlop";
+}
+
+}  // namespace dmlop

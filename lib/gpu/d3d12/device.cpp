@@ -1,0 +1,288 @@
+#include "gpu/d3d12/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "gpu/d3d12/buffer.hpp"
+#include "gpu/d3d12/pipelines.hpp"
+
+namespace dmlop::gpu::d3d12 {
+namespace {
+
+constexpr std::size_t input_count = 3;
+constexpr UINT timestamp_count = 4;  // begin, uploaded, computed, downloaded
+constexpr std::uint64_t timestamp_bytes = timestamp_count * sizeof(std::uint64_t);
+
+// A dispatch that takes longer than this has hung.
+constexpr DWORD timeout_milliseconds = 120'000;
+
+/// What device and lanes share.
+struct Context {
+  ComPtr<ID3D12Device> device;
+  ComPtr<ID3D12CommandQueue> queue;
+  std::unique_ptr<Pipelines> pipelines;
+  double seconds_per_tick = 0;  // 0: no timestamps
+};
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
+
+/// The end of submitted work, to wait for.
+class Fence {
+ public:
+  explicit Fence(Context& context)
+      : context_(context), event_(CreateEventW(nullptr, FALSE, FALSE, nullptr)) {
+    check(
+        context.device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(fence_.GetAddressOf())),
+        "creating a fence", context.device.Get());
+  }
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+  ~Fence() { CloseHandle(event_); }
+
+  /// Marks the end of what the queue was given.
+  void signal() {
+    check(context_.queue->Signal(fence_.Get(), ++value_), "signalling a fence",
+          context_.device.Get());
+  }
+  void wait(const std::string& doing) {
+    ID3D12Device* const device = context_.device.Get();
+    if (fence_->GetCompletedValue() < value_) {
+      check(fence_->SetEventOnCompletion(value_, event_), doing, device);
+      if (WaitForSingleObject(event_, timeout_milliseconds) != WAIT_OBJECT_0)
+        throw Error(ErrorKind::run_failed, doing + ": not done after 120 s");
+    }
+    // A lost device completes every fence.
+    check(device->GetDeviceRemovedReason(), doing, device);
+  }
+
+ private:
+  Context& context_;
+  ComPtr<ID3D12Fence> fence_;
+  HANDLE event_;
+  std::uint64_t value_ = 0;
+};
+
+class Direct3DLane : public Lane {
+ public:
+  explicit Direct3DLane(Context& context)
+      : context_(context),
+        device_(*context.device.Get()),
+        output_(device_, Place::device),
+        download_(device_, Place::download),
+        ticks_(device_, Place::download),
+        fence_(context) {
+    for (std::size_t i = 0; i < input_count; ++i) {
+      inputs_.push_back(std::make_unique<Buffer>(device_, Place::device));
+      uploads_.push_back(std::make_unique<Buffer>(device_, Place::upload));
+    }
+    constexpr auto type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
+    check(device_.CreateCommandAllocator(type, IID_PPV_ARGS(allocator_.GetAddressOf())),
+          "creating a command allocator", &device_);
+    check(device_.CreateCommandList(0, type, allocator_.Get(), nullptr,
+                                    IID_PPV_ARGS(commands_.GetAddressOf())),
+          "creating a command list", &device_);
+    check(commands_->Close(), "closing a command list", &device_);
+    const D3D12_QUERY_HEAP_DESC queries{.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP,
+                                        .Count = timestamp_count};
+    check(device_.CreateQueryHeap(&queries, IID_PPV_ARGS(queries_.GetAddressOf())),
+          "creating a query heap", &device_);
+    ticks_.grow(timestamp_bytes);
+  }
+
+  ~Direct3DLane() override {
+    try {
+      wait();
+    } catch (const Error&) {
+      // Whoever waits for the result hears of it.
+    }
+  }
+
+  std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
+    wait();
+    uploads_[index]->grow(rounded_up(bytes));
+    input_bytes_[index] = bytes;
+    return {uploads_[index]->data(), bytes};
+  }
+
+  void submit(const Dispatch& dispatch) override {
+    wait();
+    if (!dispatch.table.empty()) {
+      const auto table = std::as_bytes(std::span(dispatch.table));
+      std::copy(table.begin(), table.end(), input(2, table.size()).begin());
+    }
+    for (std::size_t i = 0; i < input_count; ++i)
+      inputs_[i]->grow(rounded_up(input_bytes_[i] + 2 * input_slack_bytes));
+    output_bytes_ = dispatch.output_bytes;
+    output_.grow(rounded_up(output_bytes_));
+    download_.grow(rounded_up(output_bytes_));
+    begin_commands();
+    record_upload();
+    stamp(1);
+    record_kernel(dispatch);
+    stamp(2);
+    record_download();
+    stamp(3);
+    end_commands("running " + dispatch.kernel);
+    input_bytes_.fill(0);
+  }
+
+  std::span<const std::byte> finish() override {
+    wait();
+    return {download_.data(), output_bytes_};
+  }
+
+  DispatchTimes times() const override {
+    if (context_.seconds_per_tick == 0) return {};
+    return {seconds(0, 1), seconds(1, 2), seconds(2, 3)};
+  }
+
+  std::optional<double> repeat(const Dispatch& dispatch) override {
+    begin_commands();
+    stamp(1);
+    record_kernel(dispatch);
+    stamp(2);
+    stamp(3);
+    end_commands("running " + dispatch.kernel);
+    wait();
+    if (context_.seconds_per_tick == 0) return std::nullopt;
+    return seconds(1, 2);
+  }
+
+ private:
+  void begin_commands() {
+    check(allocator_->Reset(), "resetting a command allocator", &device_);
+    check(commands_->Reset(allocator_.Get(), nullptr), "resetting a command list", &device_);
+    stamp(0);
+  }
+
+  void stamp(UINT query) { commands_->EndQuery(queries_.Get(), D3D12_QUERY_TYPE_TIMESTAMP, query); }
+
+  void transition(const Buffer& buffer, D3D12_RESOURCE_STATES from, D3D12_RESOURCE_STATES to) {
+    D3D12_RESOURCE_BARRIER barrier{.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
+    barrier.Transition = {buffer.resource(), D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, from, to};
+    commands_->ResourceBarrier(1, &barrier);
+  }
+
+  // Buffers are in the common state between command lists.
+  void record_upload() {
+    for (std::size_t i = 0; i < input_count; ++i) {
+      if (input_bytes_[i] == 0) continue;
+      const Buffer& input = *inputs_[i];
+      transition(input, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_DEST);
+      commands_->CopyBufferRegion(input.resource(), i == 0 ? input_slack_bytes : 0,
+                                  uploads_[i]->resource(), 0, input_bytes_[i]);
+      transition(input, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COMMON);
+    }
+  }
+
+  void record_kernel(const Dispatch& dispatch) {
+    for (const auto& input : inputs_) {
+      transition(*input, D3D12_RESOURCE_STATE_COMMON,
+                 D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE);
+    }
+    transition(output_, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
+    commands_->SetComputeRootSignature(context_.pipelines->root_signature());
+    commands_->SetPipelineState(context_.pipelines->find(dispatch.kernel));
+    commands_->SetComputeRoot32BitConstants(constants_parameter,
+                                            static_cast<UINT>(dispatch.constants.size()),
+                                            dispatch.constants.data(), 0);
+    for (UINT i = 0; i < input_count; ++i)
+      commands_->SetComputeRootShaderResourceView(first_input_parameter + i, inputs_[i]->address());
+    commands_->SetComputeRootUnorderedAccessView(output_parameter, output_.address());
+    commands_->Dispatch(dispatch.groups[0], dispatch.groups[1], 1);
+    transition(output_, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, D3D12_RESOURCE_STATE_COMMON);
+    for (const auto& input : inputs_) {
+      transition(*input, D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE,
+                 D3D12_RESOURCE_STATE_COMMON);
+    }
+  }
+
+  void record_download() {
+    transition(output_, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_SOURCE);
+    commands_->CopyBufferRegion(download_.resource(), 0, output_.resource(), 0,
+                                rounded_up(output_bytes_));
+    transition(output_, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COMMON);
+  }
+
+  void end_commands(const std::string& doing) {
+    commands_->ResolveQueryData(queries_.Get(), D3D12_QUERY_TYPE_TIMESTAMP, 0, timestamp_count,
+                                ticks_.resource(), 0);
+    check(commands_->Close(), doing, &device_);
+    doing_ = doing;
+    ID3D12CommandList* const lists[] = {commands_.Get()};
+    context_.queue->ExecuteCommandLists(1, lists);
+    fence_.signal();
+    busy_ = true;
+  }
+
+  void wait() {
+    if (!busy_) return;
+    busy_ = false;
+    fence_.wait(doing_);
+  }
+
+  double seconds(std::size_t begin, std::size_t end) const {
+    std::array<std::uint64_t, timestamp_count> ticks;
+    std::memcpy(ticks.data(), ticks_.data(), timestamp_bytes);
+    return static_cast<double>(ticks[end] - ticks[begin]) * context_.seconds_per_tick;
+  }
+
+  Context& context_;
+  ID3D12Device& device_;
+  std::vector<std::unique_ptr<Buffer>> inputs_;
+  std::vector<std::unique_ptr<Buffer>> uploads_;
+  Buffer output_;
+  Buffer download_;
+  Buffer ticks_;
+  std::array<std::uint64_t, input_count> input_bytes_{};
+  std::uint64_t output_bytes_ = 0;
+  ComPtr<ID3D12CommandAllocator> allocator_;
+  ComPtr<ID3D12GraphicsCommandList> commands_;
+  ComPtr<ID3D12QueryHeap> queries_;
+  Fence fence_;
+  bool busy_ = false;
+  std::string doing_;
+};
+
+class Direct3DDevice : public Device {
+ public:
+  Direct3DDevice(IDXGIAdapter1& adapter, const DeviceInfo& info) : info_(info) {
+    check(libraries().create_device(&adapter, D3D_FEATURE_LEVEL_11_0,
+                                    IID_PPV_ARGS(context_.device.GetAddressOf())),
+          "opening " + info_.name);
+    const D3D12_COMMAND_QUEUE_DESC queue{.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE};
+    check(context_.device->CreateCommandQueue(&queue, IID_PPV_ARGS(context_.queue.GetAddressOf())),
+          "creating a command queue", context_.device.Get());
+    std::uint64_t frequency = 0;
+    if (SUCCEEDED(context_.queue->GetTimestampFrequency(&frequency)) && frequency != 0)
+      context_.seconds_per_tick = 1 / static_cast<double>(frequency);
+    context_.pipelines = std::make_unique<Pipelines>(*context_.device.Get());
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Lane> make_lane() override { return std::make_unique<Direct3DLane>(context_); }
+
+  // What every device must take (D3D12_REQ_RESOURCE_SIZE_IN_MEGABYTES_EXPRESSION), and the 2^27
+  // elements that a buffer of words may have in a shader.
+  std::uint64_t buffer_bytes_limit() const override {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+    const std::uint64_t limit = std::clamp(info_.memory_bytes / 4, 128 * mebibyte, 512 * mebibyte);
+    return (info_.kind == DeviceKind::software ? 128 * mebibyte : limit) - 2 * input_slack_bytes;
+  }
+
+ private:
+  DeviceInfo info_;
+  Context context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_device(IDXGIAdapter1& adapter, const DeviceInfo& info) {
+  return std::make_unique<Direct3DDevice>(adapter, info);
+}
+
+}  // namespace dmlop::gpu::d3d12
