@@ -13,6 +13,9 @@ packages_to_build=(
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
 # Tests that need these skip themselves, with the reason, where the system does not have them.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
+packages_for_windows=(
+  g++-mingw-w64-x86-64-posix binutils-mingw-w64-x86-64 directx-headers-dev wine wine64 xvfb
+)
 
 help() {
   cat <<'TEXT'
@@ -21,6 +24,7 @@ usage: ./build.sh COMMAND
   demo             build build/dmlop and run the padding sample
   test             build everything and run every test
   test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
+  test-windows     build dmlop.exe with mingw-w64, in build-windows/, and run its tests under Wine
   clean            remove the build folders
 
 Packages that are missing are installed with apt-get, as root or with sudo.
@@ -117,11 +121,25 @@ run_tests() {
   ctest --preset "$1" --parallel "$(nproc)"
 }
 
+# dmlop.exe and its tests, beside a build of this system whose tests run it and whose files it must match.
+test_windows() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_windows[@]}"
+  command -v npm >/dev/null || fail "npm is missing: install nodejs and npm"
+  [ -d tests/windows/node_modules ] ||
+    npm ci --prefix tests/windows --ignore-scripts --no-audit --no-fund >/dev/null
+  configure release -DDMLOP_TESTS=ON
+  cmake --build --preset release
+  configure windows-cross -DDMLOP_TESTS=ON
+  cmake --build --preset windows-cross
+  tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel "$(nproc)"
+}
+
 [ $# -le 1 ] || fail "one command at a time; ./build.sh lists them" 2
 case "${1:-help}" in
   demo) demo ;;
   test) run_tests release ;;
   test-sanitizers) run_tests asan ;;
+  test-windows) test_windows ;;
   clean) rm -rf build build-*/ ;;
   help | -h | --help) help ;;
   *) fail "unknown command \"$1\"; ./build.sh lists them" 2 ;;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.hpp"
+#include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
@@ -220,7 +221,7 @@ class RecordKeeper {
 
 EarlierRecords earlier_records(const Options& options) {
   EarlierRecords earlier;
-  if (!options.resume || !fs::exists(options.results)) return earlier;
+  if (!options.resume || !fs::exists(to_path(options.results))) return earlier;
   for (BatchResult& result : read_results(options.results).results)
     earlier.emplace(result.id, std::move(result.record));
   return earlier;
@@ -229,14 +230,14 @@ EarlierRecords earlier_records(const Options& options) {
 void require_folder_of(const std::string& option, const std::string& path) {
   if (path.empty() || path == "-") return;
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = fs::status(to_path(path), error);
   if (fs::is_directory(status))
     throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
   // A pipe or a device needs nothing of its folder.
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
-  if (check_writable_folder(folder.generic_string()))
-    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + folder.generic_string() +
+  const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
+  if (check_writable_folder(to_text(folder)))
+    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + to_text(folder) +
                                           " does not exist or cannot be written");
 }
 
@@ -253,7 +254,7 @@ void check_options(const Options& options) {
   require_folder_of("--results", options.results);
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
-  fs::create_directories(options.batch.output_folder, error);
+  fs::create_directories(to_path(options.batch.output_folder), error);
   if (!error) error = check_writable_folder(options.batch.output_folder);
   if (error)
     throw Error(ErrorKind::io_failed,

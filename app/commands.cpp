@@ -107,6 +107,7 @@ CommandLine::CommandLine(std::string_view only)
   app.set_version_flag("--version", std::string("dmlop ") + DMLOP_VERSION);
   app.footer(exit_code_footer());
   app.require_subcommand(1);
+  app.allow_windows_style_options(false);  // "/folder/op.json" is a path on every system
   for (const Command& command : commands()) {
     CLI::App* parsed = app.add_subcommand(command.name, command.summary);
     if (command.hidden) parsed->group("");

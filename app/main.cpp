@@ -114,7 +114,9 @@ int interrupted_exit_code() {
 int run_program(int argument_count, char** arguments) {
   std::signal(SIGINT, stop_at_signal);
   std::signal(SIGTERM, stop_at_signal);
-#ifdef SIGPIPE
+#ifdef _WIN32
+  std::signal(SIGBREAK, stop_at_signal);
+#else
   std::signal(SIGPIPE, SIG_IGN);
 #endif
   int code = exit_run_failed;

@@ -21,7 +21,7 @@ std::string waiting_job(const Folder& folder) {
 }
 
 Process start(const Folder& folder, const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{DMLOP_PROGRAM, "batch", "--cpu", "--results", "r.jsonl"};
+  std::vector<std::string> command{program_path(), "batch", "--cpu", "--results", "r.jsonl"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return Process(command, {.folder = folder.path()});
 }

@@ -93,6 +93,12 @@ TEST_CASE("output that cannot be written is a failure with exit code 6") {
     const auto closed = dmlop_program(command, {.folder = folder.path(), .closed_output = true});
     CHECK(closed.code == 6);
   }
+}
+
+TEST_CASE("a device that is full is a failure to write") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
   const auto device =
       dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "/dev/full"}, in(folder));
   CHECK(device.code == 6);
@@ -105,7 +111,7 @@ TEST_CASE("an interrupted run leaves nothing") {
   folder.write("x.npy", float_npy("(1, 1)", {1}));
   folder.write("old.npy", "what was there before");
   for (const int signal : {SIGINT, SIGTERM}) {
-    Process process({DMLOP_PROGRAM, "run", "op.json", "--cpu", "--threads", "1", "-i", "x.npy",
+    Process process({program_path(), "run", "op.json", "--cpu", "--threads", "1", "-i", "x.npy",
                      "-o", "old.npy"},
                     in(folder));
     const auto has_begun = [&] { return folder.list().find(".tmp") != std::string::npos; };
@@ -125,8 +131,7 @@ TEST_CASE("a program that waits for its input can be interrupted") {
   const Folder folder;
   const std::string pipe = folder / "pipe";
   REQUIRE(shell("mkfifo " + pipe).code == 0);
-  Process process({"sh", "-c", std::string("exec \"") + DMLOP_PROGRAM + "\" check - <>" + pipe},
-                  {});
+  Process process({"sh", "-c", "exec \"" + program_path() + "\" check - <>" + pipe}, {});
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   CHECK(process.is_running());
   process.send(SIGINT);
@@ -140,8 +145,8 @@ TEST_CASE("sixteen programs that write the same file leave one whole result") {
   std::vector<std::unique_ptr<Process>> processes;
   for (int i = 0; i < 16; ++i) {
     processes.push_back(
-        std::make_unique<Process>(std::vector<std::string>{DMLOP_PROGRAM, "run", "op.json", "--cpu",
-                                                           "-i", "x.npy", "-o", "y.npy"},
+        std::make_unique<Process>(std::vector<std::string>{program_path(), "run", "op.json",
+                                                           "--cpu", "-i", "x.npy", "-o", "y.npy"},
                                   in(folder)));
   }
   for (const auto& process : processes) CHECK(process->wait().code == 0);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,9 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "base/path.hpp"
 
 namespace dmlop::test {
 
@@ -26,9 +28,9 @@ inline std::string read_file(const std::filesystem::path& path) {
 class Folder {
  public:
   Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "dmlop-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
+    std::random_device random;
+    path_ = std::filesystem::temp_directory_path() / ("dmlop-test-" + std::to_string(random()));
+    REQUIRE(std::filesystem::create_directory(path_));
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
@@ -37,15 +39,15 @@ class Folder {
     std::filesystem::remove_all(path_, ignored);
   }
 
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  bool has(const std::string& name) const { return std::filesystem::exists(path_ / name); }
-  std::string read(const std::string& name) const { return read_file(path_ / name); }
+  std::string path() const { return to_text(path_); }
+  std::string operator/(const std::string& name) const { return to_text(path_ / to_path(name)); }
+  bool has(const std::string& name) const { return std::filesystem::exists(path_ / to_path(name)); }
+  std::string read(const std::string& name) const { return read_file(path_ / to_path(name)); }
 
   /// Writes a file, folders included, and returns its path.
   std::string write(const std::string& name, const std::string& bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream stream(path_ / name, std::ios::binary);
+    std::filesystem::create_directories((path_ / to_path(name)).parent_path());
+    std::ofstream stream(path_ / to_path(name), std::ios::binary);
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     REQUIRE(stream.good());
     return *this / name;
@@ -55,7 +57,7 @@ class Folder {
   std::string list() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-      names.push_back(entry.path().filename().string());
+      names.push_back(to_text(entry.path().filename()));
     }
     std::sort(names.begin(), names.end());
     std::string text;

@@ -12,8 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dmlop::test;
 
-const std::vector<std::string> commands{"run", "check", "compare", "batch", "bench", "devices",
-                                        "ops", "inspect", "schema",  "completion", "manual"};
+const std::vector<std::string> commands{"run",    "check",      "compare", "batch",
+                                        "bench",  "devices",    "ops",     "inspect",
+                                        "schema", "completion", "manual"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -125,7 +126,7 @@ TEST_CASE("README's errors are those that its commands print") {
     if (indented) (is_command ? script : printed) += content + "\n";
   }
   const Folder folder;
-  fs::create_directory_symlink(fs::path(DMLOP_PROGRAM).parent_path(), folder / "build");
+  fs::create_directory_symlink(fs::path(program_path()).parent_path(), folder / "build");
   const auto result = shell(script, {.folder = folder.path()});
   CHECK(result.error.size() > 100);
   CHECK(result.error == printed);

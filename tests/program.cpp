@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 namespace dmlop::test {
@@ -91,16 +93,37 @@ ProgramResult Process::wait() {
   return result;
 }
 
+const std::string& program_path() {
+  static const std::string path = [] {
+    const char* other = std::getenv("DMLOP_TEST_PROGRAM");
+    return std::string(other != nullptr ? other : DMLOP_PROGRAM);
+  }();
+  return path;
+}
+
 ProgramResult dmlop_program(const std::vector<std::string>& arguments,
                             const ProgramOptions& options) {
-  std::vector<std::string> command{DMLOP_PROGRAM};
+  std::vector<std::string> command{program_path()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return Process(command, options).wait();
 }
 
 ProgramResult shell(const std::string& command, const ProgramOptions& options) {
-  const std::string folder = std::filesystem::path(DMLOP_PROGRAM).parent_path().string();
+  const std::string folder = std::filesystem::path(program_path()).parent_path().string();
   return Process({"sh", "-c", "PATH=\"" + folder + ":$PATH\"; " + command}, options).wait();
+}
+
+const std::string& program_gpu() {
+  static const std::string spec = [] {
+    const auto list = nlohmann::json::parse(dmlop_program({"devices", "--format", "json"}).output);
+    std::string found;
+    for (const auto& device : list.at("devices")) {
+      if (device.at("spec") == "cpu") continue;
+      if (found.empty() || device.at("kind") == "software") found = device.at("spec");
+    }
+    return found;
+  }();
+  return spec;
 }
 
 bool has_command(const std::string& name) {

@@ -42,12 +42,19 @@ class Process {
   bool has_ended_ = false;
 };
 
+/// The program that is tested: the one built with the tests, or DMLOP_TEST_PROGRAM.
+const std::string& program_path();
+
 /// Runs `dmlop` with these arguments.
 ProgramResult dmlop_program(const std::vector<std::string>& arguments,
                             const ProgramOptions& options = {});
 
 /// Runs a command of the shell `sh`; `dmlop` is in its path.
 ProgramResult shell(const std::string& command, const ProgramOptions& options = {});
+
+/// The spec of a GPU that the program lists, one in software where there is one; "" where there is
+/// none.
+const std::string& program_gpu();
 
 /// Whether the shell finds a command of this name.
 bool has_command(const std::string& name);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/system_file.hpp"
 
 namespace dmlop {
@@ -124,7 +125,7 @@ struct OutputFile::State {
   ~State() {
     file.close();
     std::error_code ignored;
-    if (!temporary.empty()) std::filesystem::remove(temporary, ignored);
+    if (!temporary.empty()) std::filesystem::remove(to_path(temporary), ignored);
   }
 
   std::string path;  // as given, for messages
@@ -152,7 +153,7 @@ namespace fs = std::filesystem;
 /// What `path` names, through links; not_found when it names nothing yet.
 fs::file_type find_existing(const std::string& path) {
   std::error_code error;
-  const fs::file_type type = fs::status(path, error).type();
+  const fs::file_type type = fs::status(to_path(path), error).type();
   if (error && type != fs::file_type::not_found) fail("creating " + path + ": " + reason(error));
   return type;
 }
@@ -160,11 +161,11 @@ fs::file_type find_existing(const std::string& path) {
 /// The path at the end of a chain of links that starts at `path`; the last link may dangle.
 std::string resolve_links(const std::string& path) {
   constexpr int max_links = 40;  // as Linux follows
-  fs::path resolved = path;
+  fs::path resolved = to_path(path);
   for (int count = 0; count < max_links; ++count) {
     std::error_code error;
     const fs::path link = fs::read_symlink(resolved, error);
-    if (error) return resolved.generic_string();
+    if (error) return to_text(resolved);
     resolved = resolved.parent_path() / link;
   }
   fail("creating " + path + ": " +
@@ -182,7 +183,7 @@ std::string random_letters() {
 
 void require_folder(const std::string& path, const std::string& folder) {
   std::error_code error;
-  const fs::file_type type = fs::status(folder, error).type();
+  const fs::file_type type = fs::status(to_path(folder), error).type();
   if (type == fs::file_type::directory || type == fs::file_type::none) return;
   if (type != fs::file_type::not_found) fail("creating " + path + ": " + folder + " is no folder");
   fail("creating " + path + ": folder " + folder + " does not exist; create it first (mkdir -p)");
@@ -211,25 +212,24 @@ void OutputFile::State::choose_target(std::uint64_t size) {
 }
 
 void OutputFile::State::create_temporary() {
-  const fs::path target_path = target;
-  const std::string name = target_path.filename().generic_string();
+  const fs::path target_path = to_path(target);
+  const std::string name = to_text(target_path.filename());
   if (name.empty()) fail("creating " + path + ": names a folder; name a file");
   const fs::path folder = target_path.has_parent_path() ? target_path.parent_path() : fs::path(".");
-  require_folder(path, folder.generic_string());
+  require_folder(path, to_text(folder));
   constexpr std::size_t max_kept = 200;  // a file name has at most 255 bytes
   constexpr int max_attempts = 100;
   std::error_code error = std::make_error_code(std::errc::file_exists);
   for (int attempt = 0; attempt < max_attempts && error == std::errc::file_exists; ++attempt) {
     const std::string candidate =
-        (folder / ("." + name.substr(0, max_kept) + "." + random_letters() + ".tmp"))
-            .generic_string();
+        to_text(folder) + "/." + name.substr(0, max_kept) + "." + random_letters() + ".tmp";
     file = SystemFile::create_new(candidate, error);
     if (!error) {
       temporary = candidate;
       return;
     }
   }
-  fail("creating " + path + ": no temporary file in folder " + folder.generic_string() + ": " +
+  fail("creating " + path + ": no temporary file in folder " + to_text(folder) + ": " +
        reason(error));
 }
 
@@ -239,7 +239,7 @@ void OutputFile::State::reserve(std::uint64_t size) {
   if (size > max_file_bytes) fail(action + reason(std::make_error_code(std::errc::file_too_large)));
   // Asked first: reserving too much would fill the disk, if only for a moment.
   std::error_code error;
-  const fs::space_info disk = fs::space(temporary, error);
+  const fs::space_info disk = fs::space(to_path(temporary), error);
   if (!error && disk.capacity > 0 && disk.available < size) {
     fail(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
          "; its folder has " + std::to_string(disk.available) + " bytes free");
@@ -331,7 +331,7 @@ void OutputFile::commit() {
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return false;
   std::error_code error;
-  return fs::equivalent(a, b, error);
+  return fs::equivalent(to_path(a), to_path(b), error);
 }
 
 }  // namespace dmlop

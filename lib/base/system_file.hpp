@@ -100,6 +100,7 @@ std::error_code check_writable_folder(const std::string& path);
 std::error_code check_writable(const std::string& path);
 
 enum class StandardStream { output, error };
+/// Whether somebody reads it on a terminal, which then understands escape sequences.
 bool is_terminal(StandardStream stream);
 
 /// A variable of the environment, UTF-8; "" where it is not set.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/windows.hpp"
 
@@ -204,7 +205,7 @@ std::error_code replace_file(const std::string& from, const std::string& to) {
 std::error_code check_writable_folder(const std::string& path) {
   // Permissions are lists of rules here: only creating a file tells. It removes itself.
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error))
+  if (!std::filesystem::is_directory(to_path(path), error))
     return error ? error : std::make_error_code(std::errc::not_a_directory);
   const std::wstring name =
       to_utf16(path + "/.dmlop-" + std::to_string(GetCurrentProcessId()) + ".tmp");
@@ -222,9 +223,12 @@ std::error_code check_writable(const std::string& path) {
 }
 
 bool is_terminal(StandardStream stream) {
+  constexpr DWORD understands_escapes = 0x4;  // ENABLE_VIRTUAL_TERMINAL_PROCESSING
+  const HANDLE handle =
+      GetStdHandle(stream == StandardStream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
   DWORD mode = 0;
-  const DWORD number = stream == StandardStream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE;
-  return GetConsoleMode(GetStdHandle(number), &mode) != 0;
+  return GetConsoleMode(handle, &mode) != 0 &&
+         SetConsoleMode(handle, mode | understands_escapes) != 0;
 }
 
 std::string environment_variable(const std::string& name) {

@@ -17,7 +17,7 @@ namespace dmlop {
 std::wstring to_utf16(std::string_view text);
 std::string to_utf8(std::wstring_view text);
 
-/// While one lives, consoles of this process show UTF-8.
+/// While one lives, the console of this process shows UTF-8.
 class Utf8Console {
  public:
   Utf8Console() : before_(GetConsoleOutputCP()) { SetConsoleOutputCP(CP_UTF8); }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.hpp"
+#include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/digest.hpp"
 #include "batch/record_json.hpp"
@@ -157,13 +159,13 @@ class JobRun {
       findings.back().suggestion = "name a file";
     }
     if (options_.output_folder.empty()) return;
-    const fs::path folder = fs::path(options_.output_folder) / job_.id;
+    const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);
     std::error_code error;
     fs::create_directories(folder, error);
     if (error)
-      throw Error(ErrorKind::io_failed, "creating " + folder.generic_string() + ": " + error.message());
+      throw Error(ErrorKind::io_failed, "creating " + to_text(folder) + ": " + reason(error));
     const std::string tensor = output_name(*description.spec);
-    request.outputs = {{tensor, (folder / (tensor + ".npy")).generic_string()}};
+    request.outputs = {{tensor, to_text(folder / (tensor + ".npy"))}};
   }
 
   static void keep_tensors(std::vector<NamedFile>& files, const Description& description,

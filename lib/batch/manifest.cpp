@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/lines.hpp"
 #include "job/bind.hpp"
@@ -31,8 +33,8 @@ std::string id_problem(const std::string& id) {
   if (id.size() > id_bytes_max) return "is longer than " + std::to_string(id_bytes_max) + " bytes";
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   if (std::any_of(id.begin(), id.end(), is_control)) return "has a control character";
-  for (const fs::path& part : fs::path(id)) {
-    if (part == ".." || part == "." || part == "/" || part.empty())
+  for (const fs::path& part : to_path(id)) {
+    if (part == ".." || part == "." || part == "/" || part.empty() || part.has_root_name())
       return "names a folder below --out and must not have empty parts, \".\" or \"..\"";
   }
   return "";
@@ -212,15 +214,15 @@ class JsonManifest : public Manifest {
 /// Every op.json below a folder; inputs and golden files lie beside it under their fields' names.
 class FolderManifest : public Manifest {
  public:
-  explicit FolderManifest(const std::string& root) : root_(root) {
+  explicit FolderManifest(const std::string& root) : root_(to_path(root)) {
     const auto options = fs::directory_options::follow_directory_symlink;
     std::error_code error;
-    for (fs::recursive_directory_iterator at(root, options, error), end; !error && at != end;
+    for (fs::recursive_directory_iterator at(root_, options, error), end; !error && at != end;
          at.increment(error)) {
       if (at.depth() > depth_max) at.disable_recursion_pending();
       if (at->path().filename() == "op.json") paths_.push_back(at->path());
     }
-    if (error) throw Error(ErrorKind::io_failed, "listing " + root + ": " + error.message());
+    if (error) throw Error(ErrorKind::io_failed, "listing " + root + ": " + reason(error));
     std::sort(paths_.begin(), paths_.end());
   }
 
@@ -228,12 +230,12 @@ class FolderManifest : public Manifest {
     if (next_ == paths_.size()) return std::nullopt;
     const fs::path& path = paths_[next_++];
     const fs::path folder = path.parent_path();
-    BatchJob job{.id = id_of(folder), .place = path.generic_string()};
-    job.request.description_path = path.generic_string();
+    BatchJob job{.id = id_of(folder), .place = to_text(path)};
+    job.request.description_path = to_text(path);
     job.request.inputs = files_of(folder, {});
     job.request.expected = files_of(folder / "expected", {});
     if (fs::exists(folder / "expected.npy"))
-      job.request.expected.push_back({"", (folder / "expected.npy").generic_string()});
+      job.request.expected.push_back({"", to_text(folder / "expected.npy")});
     read_tolerance_file(folder / "tol.json", job);
     return job;
   }
@@ -244,10 +246,10 @@ class FolderManifest : public Manifest {
 
   std::string id_of(const fs::path& folder) const {
     // As the tree is walked: a link is a name in it, wherever it leads.
-    const std::string id = folder.lexically_relative(root_).generic_string();
+    const std::string id = to_text(folder.lexically_relative(root_));
     if (id != ".") return id;
-    const std::string name = fs::absolute(folder).lexically_normal().filename().generic_string();
-    return name.empty() ? fs::absolute(folder).parent_path().filename().generic_string() : name;
+    const std::string name = to_text(fs::absolute(folder).lexically_normal().filename());
+    return name.empty() ? to_text(fs::absolute(folder).parent_path().filename()) : name;
   }
 
   // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
@@ -257,7 +259,7 @@ class FolderManifest : public Manifest {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       const fs::path& path = at->path();
       if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({path.stem().generic_string(), path.generic_string()});
+        files.push_back({to_text(path.stem()), to_text(path)});
     }
     std::sort(files.begin(), files.end(),
               [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
@@ -268,10 +270,10 @@ class FolderManifest : public Manifest {
     if (!fs::exists(path)) return;
     try {
       const InputFile file =
-          with_context("reading " + path.generic_string(), [&] { return InputFile::open(path.generic_string()); });
+          with_context("reading " + to_text(path), [&] { return InputFile::open(to_text(path)); });
       const auto* text = reinterpret_cast<const char*>(file.bytes().data());
       const auto document =
-          json::Document::parse(path.generic_string(), {text, file.bytes().size()}, job.findings);
+          json::Document::parse(to_text(path), {text, file.bytes().size()}, job.findings);
       if (!document) return;
       FieldReader reader(*document, job.findings);
       job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
@@ -280,13 +282,13 @@ class FolderManifest : public Manifest {
     }
   }
 
-  std::string root_;
+  fs::path root_;
   std::vector<fs::path> paths_;
   std::size_t next_ = 0;
 };
 
 bool has_extension(const std::string& path, std::initializer_list<const char*> extensions) {
-  const std::string extension = fs::path(path).extension().generic_string();
+  const std::string extension = to_text(to_path(path).extension());
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
@@ -301,7 +303,7 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
   if (path == "-" || has_extension(path, {".jsonl", ".ndjson"}))
     return std::make_unique<LinesManifest>(path);
   std::error_code error;
-  if (fs::is_directory(path, error)) {
+  if (fs::is_directory(to_path(path), error)) {
     auto folder = std::make_unique<FolderManifest>(path);
     if (folder->size() != 0) return folder;
     diagnostics.push_back({.file = path,

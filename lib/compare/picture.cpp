@@ -15,7 +15,7 @@
 #define STB_IMAGE_WRITE_STATIC
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb/stb_image_write.h>
+#include <stb_image_write.h>
 #pragma GCC diagnostic pop
 
 namespace dmlop {

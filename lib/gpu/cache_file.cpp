@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/path.hpp"
 #include "base/system_file.hpp"
 
 namespace dmlop::gpu {
@@ -37,7 +38,7 @@ std::string cache_path(const std::string& name) {
 
 std::vector<std::byte> read_cache(const std::string& path) {
   std::error_code ignored;
-  if (path.empty() || !std::filesystem::exists(path, ignored)) return {};
+  if (path.empty() || !std::filesystem::exists(to_path(path), ignored)) return {};
   try {
     const InputFile file = InputFile::open(path);
     CacheHeader header;
@@ -58,7 +59,7 @@ void write_cache(const std::string& path, std::span<const std::byte> data) {
   header.bytes = data.size();
   header.checksum = checksum_of(data);
   try {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::filesystem::create_directories(to_path(path).parent_path());
     OutputFile file(path, sizeof header + data.size());
     file.write_at(0, std::as_bytes(std::span(&header, 1)));
     file.write_at(sizeof header, data);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/path.hpp"
 #include "base/text.hpp"
 
 namespace dmlop {
@@ -234,9 +235,9 @@ Diagnostic file_finding(const Description& description, const Source& source, co
 
 std::string path_beside(const std::string& file, const std::string& path) {
   if (path == standard_stream || file == standard_stream) return path;
-  const std::filesystem::path given(path);
+  const std::filesystem::path given = to_path(path);
   if (given.is_absolute()) return path;
-  return (std::filesystem::path(file).parent_path() / given).generic_string();
+  return to_text(to_path(file).parent_path() / given);
 }
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
@@ -324,7 +325,7 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
     Expectation expectation{tensor, source->path, std::nullopt,
                             request.tolerance.value_or(Tolerance{})};
     const bool is_missing =
-        request.expected_may_be_missing && !std::filesystem::exists(source->path);
+        request.expected_may_be_missing && !std::filesystem::exists(to_path(source->path));
     try {
       if (!is_missing) {
         expectation.file = with_context("reading the golden file " + source->path,
@@ -333,7 +334,7 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
       diagnostics.push_back(file_finding(description, *source, error));
-      if (!std::filesystem::exists(source->path))
+      if (!std::filesystem::exists(to_path(source->path)))
         diagnostics.back().suggestion = "create it with --update-golden";
     }
   }

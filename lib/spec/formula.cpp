@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checked.hpp"
 #include "spec/formula_node.hpp"
 
 namespace dmlop {
@@ -12,14 +13,13 @@ using Int = std::int64_t;
 
 // Arithmetic that ends in nothing instead of leaving 64 bits.
 std::optional<Int> combine(NodeKind kind, Int a, Int b) {
-  Int result = 0;
   switch (kind) {
     case NodeKind::add:
-      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+      return checked_add(a, b);
     case NodeKind::subtract:
-      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+      return checked_subtract(a, b);
     case NodeKind::multiply:
-      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+      return checked_multiply(a, b);
     case NodeKind::divide:
     case NodeKind::remainder:
       if (b == 0 || (a == std::numeric_limits<Int>::min() && b == -1)) return std::nullopt;

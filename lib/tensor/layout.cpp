@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.hpp"
+
 namespace dmlop {
 
 std::optional<std::uint64_t> element_count(std::span<const std::uint64_t> sizes) {
-  std::uint64_t count = 1;
+  std::optional<std::uint64_t> count = 1;
   for (const std::uint64_t size : sizes) {
-    if (__builtin_mul_overflow(count, size, &count)) return std::nullopt;
+    count = checked_multiply(*count, size);
+    if (!count) break;
   }
   return count;
 }
@@ -35,13 +38,13 @@ Strides fortran_strides(std::span<const std::uint64_t> sizes) {
 
 std::optional<std::uint64_t> reached_elements(std::span<const std::uint64_t> sizes,
                                               std::span<const std::uint64_t> strides) {
-  std::uint64_t last = 0;
+  std::optional<std::uint64_t> elements = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    std::uint64_t distance = 0;
-    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &distance)) return std::nullopt;
-    if (__builtin_add_overflow(last, distance, &last)) return std::nullopt;
+    const auto distance = checked_multiply(sizes[i] - 1, strides[i]);
+    elements = distance ? checked_add(*elements, *distance) : std::nullopt;
+    if (!elements) break;
   }
-  return last == UINT64_MAX ? std::nullopt : std::optional(last + 1);
+  return elements;
 }
 
 bool may_overlap(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> strides) {

@@ -54,9 +54,9 @@ const Libraries& libraries() {
         load<PFN_D3D12_SERIALIZE_ROOT_SIGNATURE>(L"d3d12.dll", "D3D12SerializeRootSignature");
     fresh.create_factory = load<decltype(fresh.create_factory)>(L"dxgi.dll", "CreateDXGIFactory1");
     if (fresh.create_device == nullptr || fresh.serialize_root_signature == nullptr) {
-      fresh.missing = "Direct3D 12 (d3d12.dll) is not installed";
+      fresh.missing = "Direct3D 12 (d3d12.dll) cannot be loaded";
     } else if (fresh.create_factory == nullptr) {
-      fresh.missing = "DXGI (dxgi.dll) is not installed";
+      fresh.missing = "DXGI (dxgi.dll) cannot be loaded";
     }
     return fresh;
   }();

@@ -1,0 +1,32 @@
+// Paths between text and std::filesystem: text is UTF-8 with / on every system, whatever characters
+// the standard library takes for a path there.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace dmlop {
+
+#ifdef _WIN32
+
+/// Errors: filesystem_error where the text is no UTF-8.
+inline std::filesystem::path to_path(const std::string& text) {
+  return std::filesystem::path(std::u8string(text.begin(), text.end()));
+}
+inline std::string to_text(const std::filesystem::path& path) {
+  const std::u8string text = path.generic_u8string();
+  return {text.begin(), text.end()};
+}
+
+#else
+
+inline std::filesystem::path to_path(const std::string& text) {
+  return text;
+}
+inline std::string to_text(const std::filesystem::path& path) {
+  return path.string();
+}
+
+#endif
+
+}  // namespace dmlop

@@ -1,0 +1,35 @@
+# What Windows' ctest has beside the files' own entries. Run by build.sh test-windows, inside
+# windows/in_wine.sh, next to a build of this system in DMLOP_NATIVE_BUILD.
+set(DMLOP_NATIVE_BUILD ${PROJECT_SOURCE_DIR}/build CACHE PATH
+  "A build of this version for the machine that builds, with its tests")
+set(wrapper ${CMAKE_BINARY_DIR}/wine/dmlop)  # starts dmlop.exe in Wine
+
+# The command line's tests, those of the other system, on dmlop.exe.
+set(program_tests batch batch_manifest batch_reports batch_resume batch_scale cli cli_streams completion
+  golden gpu help job picture schema text tolerance)
+# Left out is what cannot be asked of a Windows program from outside of Windows:
+set(left_out
+  # POSIX signals to the Linux process that hosts it
+  "an interrupted run leaves nothing" "a program that waits for its input can be interrupted"
+  # devices of /dev and terminals of Linux
+  "a device that is full*" "colours and a progress line*" "a terminal has a progress line*"
+  # file names that Windows cannot have
+  "JUnit: ids and paths that are no UTF-8*"
+  # how Vulkan is missing, and Vulkan's cache
+  "gpu: without a loader*" "gpu: the pipeline cache*" "gpu: processes at the same time leave a sound cache"
+  # the limit on file sizes of a Linux shell
+  "gpu: a full disk*")
+list(JOIN left_out "," left_out)
+string(REPLACE "," "\\," commas "${left_out}")
+foreach(name IN LISTS program_tests)
+  add_test(NAME program_${name} COMMAND ${DMLOP_NATIVE_BUILD}/dmlop_tests
+    --source-file=*/${name}_test.cpp "--test-case-exclude=${left_out}")
+  set_tests_properties(program_${name} PROPERTIES
+    ENVIRONMENT "DMLOP_TEST_PROGRAM=${wrapper}" TIMEOUT 300)
+endforeach()
+
+# Direct3D's own: what is missing, what is kept, the bytes of all builds and backends side by side.
+foreach(name IN ITEMS direct3d same_bytes)
+  add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/windows/${name}_test.sh
+    ${wrapper} ${DMLOP_NATIVE_BUILD}/dmlop ${PROJECT_SOURCE_DIR}/samples ${conformance})
+endforeach()
