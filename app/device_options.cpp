@@ -1,19 +1,22 @@
 #include "device_options.hpp"
 
 #include "base/system_file.hpp"
+#include "gpu/backends.hpp"
 
 namespace dmlop::app {
 
 void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
   CLI::Option* cpu_flag = command.add_flag("--cpu", cpu, "Run on the CPU");
   CLI::Option* gpu_flag = command.add_flag("--gpu", gpu, "Run on the best hardware GPU, or fail");
+  const std::string backend = gpu::backend_names().front();
   CLI::Option* spec =
       command
-          .add_option("--device", device,
-                      "cpu, gpu, vulkan, vulkan:NUMBER, vulkan:PART-OF-NAME or vulkan:uuid=UUID "
-                      "(default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
+          .add_option(
+              "--device", device,
+              "cpu, gpu, " + backend + ", " + backend + ":NUMBER or " + backend +
+                  ":PART-OF-NAME (default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
           ->type_name("SPEC");
-  set_choices(*spec, {"cpu", "gpu", "vulkan", "vulkan:0"});
+  set_choices(*spec, {"cpu", "gpu", backend, backend + ":0"});
   gpu_flag->excludes(cpu_flag);
   spec->excludes(cpu_flag)->excludes(gpu_flag);
   command.add_option("--threads", execution.threads, "CPU threads (default: all)")

@@ -200,6 +200,45 @@ TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES") {
   }
 }
 
+// Parts of these are blocks of columns, as they stand in memory or copied. Heights about powers of
+// two, and more rows than the numbers of a byte.
+TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES of columns of any height") {
+  Random random(68);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Int16, DataType::Float32, DataType::Int64}) {
+    for (const std::uint64_t height : {2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 127, 128, 260}) {
+      for (int repeat = 0; repeat < 4; ++repeat) {
+        const std::uint64_t bytes = random.one_in(2) ? 512 : 2100;  // 2100: several parts
+        const List sizes{2, height, bytes / size_of(type) + random.below(80)};
+        const Tensor input = random_tensor(type, sizes, random);
+        const DataType lengths_type = random.one_in(2) ? DataType::UInt32 : DataType::UInt64;
+        const Tensor lengths = random_lengths(lengths_type, {2, 1, sizes[2]}, height, random);
+        check_on_every_target(case_of(ReverseSubsequences{1}, {input, lengths}), random);
+      }
+    }
+  }
+}
+
+// Windows of two columns at their distance, under paddings and of several rows.
+TEST_CASE("cpu kernels: LP_POOLING of pairs") {
+  Random random(69);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : {1, 2, 3, 4, 5}) {
+      for (int repeat = 0; repeat < 24; ++repeat) {
+        const List sizes{1, random.from_to(1, 2), random.from_to(4, 24),
+                         extent_about_vectors(random)};
+        const std::uint64_t start = random.below(3), end = random.below(3);
+        const std::uint64_t height = random.one_in(4) ? random.from_to(1, sizes[2]) : 2;
+        if (sizes[3] + start + end < 2) continue;
+        const Tensor input = random_numbers(type, sizes, repeat % 4 == 0, random);
+        const LpPooling pooling{
+            .p = p, .window = {height, 2}, .strides = {2, 2}, .start = {0, start}, .end = {0, end}};
+        check_on_every_target(case_of(pooling, {input}, promise), random);
+      }
+    }
+  }
+}
+
 TEST_CASE("cpu kernels: LP_POOLING") {
   Random random(63);
   for (const DataType type : F2) {

@@ -120,45 +120,6 @@ void CopyEverySecond(std::size_t element_size, bool to_the_left, std::byte* outp
   }
 }
 
-// Two loops, the first of which the compiler vectorises.
-template <typename T>
-void gather(std::byte* output, const std::byte* rows, std::int32_t pitch,
-            const std::int32_t* lengths, std::int32_t index, std::size_t count) {
-  constexpr std::size_t at_once = 256;
-  HWY_ALIGN std::int32_t offsets[at_once];
-  for (std::size_t begin = 0; begin < count; begin += at_once) {
-    const std::size_t part = HWY_MIN(at_once, count - begin);
-    for (std::size_t k = 0; k < part; ++k) {
-      const std::int32_t mirrored = lengths[begin + k] - 1 - index;
-      offsets[k] = (mirrored < 0 ? index : mirrored) * pitch;
-    }
-    std::byte* to = output + begin * sizeof(T);
-    const std::byte* from = rows + begin * sizeof(T);
-    std::size_t k = 0;
-    for (; k + 4 <= part; k += 4) {
-      for (std::size_t i = k; i < k + 4; ++i)
-        copy_element<T>(to + i * sizeof(T), from + i * sizeof(T) + offsets[i]);
-    }
-    for (; k < part; ++k) copy_element<T>(to + k * sizeof(T), from + k * sizeof(T) + offsets[k]);
-  }
-}
-
-void GatherReversed(std::size_t element_size, std::byte* output, const std::byte* rows,
-                    std::uint64_t pitch, const std::int32_t* lengths, std::int32_t index,
-                    std::uint64_t count) {
-  const auto step = static_cast<std::int32_t>(pitch);
-  switch (element_size) {
-    case 1:
-      return gather<std::uint8_t>(output, rows, step, lengths, index, count);
-    case 2:
-      return gather<std::uint16_t>(output, rows, step, lengths, index, count);
-    case 4:
-      return gather<std::uint32_t>(output, rows, step, lengths, index, count);
-    default:
-      return gather<std::uint64_t>(output, rows, step, lengths, index, count);
-  }
-}
-
 void Stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {
   const hn::ScalableTag<std::uint64_t> d;
   auto* to = reinterpret_cast<std::uint64_t*>(output);
@@ -184,12 +145,6 @@ void copy_backwards(std::size_t element_size, std::byte* output, const std::byte
 void copy_every_second(std::size_t element_size, bool backwards, std::byte* output,
                        const std::byte* input, std::uint64_t count) {
   DMLOP_BEST_SIMD(CopyEverySecond)(element_size, backwards, output, input, count);
-}
-
-void gather_reversed(std::size_t element_size, std::byte* output, const std::byte* rows,
-                     std::uint64_t pitch, const std::int32_t* lengths, std::int32_t index,
-                     std::uint64_t count) {
-  DMLOP_BEST_SIMD(GatherReversed)(element_size, output, rows, pitch, lengths, index, count);
 }
 
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {

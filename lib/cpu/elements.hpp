@@ -15,12 +15,6 @@ void copy_backwards(std::size_t element_size, std::byte* output, const std::byte
 void copy_every_second(std::size_t element_size, bool backwards, std::byte* output,
                        const std::byte* input, std::uint64_t count);
 
-/// output[k] = element k of row r, where r = lengths[k] - 1 - index, or index where that is
-/// negative; rows are `pitch` bytes apart, a multiple of 8, and together less than 2^31.
-void gather_reversed(std::size_t element_size, std::byte* output, const std::byte* rows,
-                     std::uint64_t pitch, const std::int32_t* lengths, std::int32_t index,
-                     std::uint64_t count);
-
 /// Copies past the caches. `output` and `bytes` are multiples of 64, `input` is aligned to 64.
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes);
 

@@ -1,6 +1,7 @@
 // Lp pooling on the CPU: for a row of outputs the powers of the input rows under it are added up
-// column by column, then the columns under each window. Nothing is ever subtracted: NaN and
-// infinity stay in their windows, and a sum depends on nothing but its window.
+// column by column, then the columns under each window; both at once for pairs of columns. Nothing
+// is ever subtracted: NaN and infinity stay in their windows, and a sum depends on nothing but its
+// window.
 //
 // FLOAT32 is summed in double, which holds |x|^6 of every float; larger P divide by the window's
 // largest magnitude first. FLOAT16 is summed in float where that is wide and exact enough.
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/simd.hpp"
 #include "tensor/half.hpp"
@@ -20,7 +22,6 @@
 // After it:
 #include "cpu/powers-inl.hpp"
 #include "cpu/simd-inl.hpp"
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 #ifndef DMLOP_CPU_LP_POOLING_ONCE
@@ -97,8 +98,7 @@ class LpPooling {
         input_(input),
         size_(size_of(plan.data_type)),
         at_once_(outputs_at_once(width_)),
-        direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
-        next_row_bytes_(plan.axes[1].window_stride * plan.axes[1].input_stride * size_) {
+        direct_(width_.input_stride == 1 && size_ == sizeof(Element)) {
     const std::uint64_t taps = std::min(width_.window, taps_at_once);
     const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
     const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
@@ -123,6 +123,7 @@ class LpPooling {
         find_rows(plan_, row, rows_);
       }
       compute(power, o, count, output.take(count * size_));
+      fetch_next_rows(o, count);
       begin += count;
     }
   }
@@ -152,6 +153,47 @@ class LpPooling {
 
   template <int p>
   void compute(const Power<p>& power, std::uint64_t o, std::uint64_t count, std::byte* output) {
+    std::uint64_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (are_pairs(o, count)) done = compute_pairs(power, o, count, output);
+#endif
+    if (done < count) compute_windows(power, o + done, count - done, output + done * size_);
+  }
+
+  // Whether the windows of the outputs are pairs of columns, side by side and in rows as they are.
+  bool are_pairs(std::uint64_t o, std::uint64_t count) const {
+    const Int first = static_cast<Int>(2 * o) - width_.start_padding;
+    const Int last = first + static_cast<Int>(2 * count);
+    return width_.window == 2 && width_.window_stride == 2 && first >= 0 &&
+           last <= static_cast<Int>(width_.input_extent) && direct_ && rows_.size() <= rows_at_once;
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  // The first outputs, as many as whole blocks hold; how many these are. Nothing is kept between
+  // reading and writing.
+  template <class P>
+  std::uint64_t compute_pairs(const P& power, std::uint64_t o, std::uint64_t count,
+                              std::byte* output) {
+    std::array<const std::byte*, rows_at_once> sources;
+    const Int first = static_cast<Int>(2 * o) - width_.start_padding;
+    for (std::size_t i = 0; i < rows_.size(); ++i) sources[i] = row_at(rows_[i], first, 0, i);
+    const auto rows = std::span(sources).first(rows_.size());
+    std::uint64_t k = 0;
+    for (; k + 2 * lanes() <= count; k += 2 * lanes()) {
+      const Block columns = with_rows(power, Block::zero(), rows, 2 * k);
+      put_roots(power, added_pairs(columns.v0, columns.v1), added_pairs(columns.v2, columns.v3),
+                output, k, count);
+    }
+    return k;
+  }
+
+  static HWY_INLINE V added_pairs(V low, V high) {
+    return hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+  }
+#endif
+
+  template <class P>
+  void compute_windows(const P& power, std::uint64_t o, std::uint64_t count, std::byte* output) {
     for (std::uint64_t tap = 0; tap < width_.window; tap += taps_.size()) {
       const std::uint64_t taps = set_taps(power, rows_, o, count, tap);
       const bool last = tap + taps == width_.window;
@@ -305,23 +347,29 @@ class LpPooling {
     return reinterpret_cast<const std::byte*>(to);
   }
 
+  // The sum and the powers of the rows at columns from `at` on.
+  template <class P>
+  static HWY_INLINE Block with_rows(const P& power, Block sum,
+                                    std::span<const std::byte* const> rows, std::size_t at) {
+    const std::size_t step = lanes() * sizeof(Element);
+    for (const std::byte* row : rows) {
+      const std::byte* from = row + at * sizeof(Element);
+      sum.v0 = power.add(d, sum.v0, widened(load(elements, from)));
+      sum.v1 = power.add(d, sum.v1, widened(load(elements, from + step)));
+      sum.v2 = power.add(d, sum.v2, widened(load(elements, from + 2 * step)));
+      sum.v3 = power.add(d, sum.v3, widened(load(elements, from + 3 * step)));
+    }
+    return sum;
+  }
+
   // Adds powers of the rows to sums[0, count), or sets these where they are fresh.
   template <class P>
   void add_rows(const P& power, std::span<const std::byte* const> rows, std::size_t count,
                 bool fresh, T* sums) {
     std::size_t at = 0;
     for (; at + block * lanes() <= count; at += block * lanes()) {
-      Block sum = fresh ? Block::zero() : Block::load(sums + at);
-      for (const std::byte* row : rows) {
-        const std::byte* from = row + at * sizeof(Element);
-        const std::size_t step = lanes() * sizeof(Element);
-        sum.v0 = power.add(d, sum.v0, widened(load(elements, from)));
-        sum.v1 = power.add(d, sum.v1, widened(load(elements, from + step)));
-        sum.v2 = power.add(d, sum.v2, widened(load(elements, from + 2 * step)));
-        sum.v3 = power.add(d, sum.v3, widened(load(elements, from + 3 * step)));
-      }
-      fetch_next_rows(rows, at);
-      sum.store(sums + at);
+      const Block sum = fresh ? Block::zero() : Block::load(sums + at);
+      with_rows(power, sum, rows, at).store(sums + at);
     }
     for (; at < count; at += lanes()) {
       const std::size_t part = std::min(count - at, lanes());
@@ -335,13 +383,21 @@ class LpPooling {
     }
   }
 
-  // Asks for what the next row of outputs reads at the columns of a block and this one does not.
-  void fetch_next_rows(std::span<const std::byte* const> rows, std::size_t at) const {
-    const std::size_t fresh = std::min<std::size_t>(rows.size(), plan_.axes[1].window_stride);
-    for (const std::byte* row : rows.last(direct_ ? fresh : 0)) {
-      const auto next = reinterpret_cast<std::uintptr_t>(row) + next_row_bytes_;
-      for (std::size_t i = 0; i < block * lanes() * sizeof(Element); i += 64)
-        hwy::Prefetch(reinterpret_cast<const std::byte*>(next + at * sizeof(Element) + i));
+  // Asks for what the next row of outputs reads under [o, o + count) and this one does not: all at
+  // once, so that the memory works while outputs are computed and written.
+  void fetch_next_rows(std::uint64_t o, std::uint64_t count) const {
+    if (!direct_) return;
+    const PoolingAxis& height = plan_.axes[1];
+    const Int begin = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
+    const auto first = static_cast<std::uint64_t>(std::max<Int>(begin, 0));
+    const std::uint64_t columns =
+        std::min((count - 1) * width_.window_stride + width_.window, columns_at_once);
+    const std::uint64_t fresh =
+        std::min<std::uint64_t>({rows_.size(), height.window_stride, rows_at_once});
+    for (const std::uint64_t row : std::span(rows_).last(fresh)) {
+      const std::uint64_t at = (row + height.window_stride * height.input_stride + first) * size_;
+      const std::uint64_t left = input_.size() - std::min<std::uint64_t>(at, input_.size());
+      if (columns * size_ <= left) fetch(input_.data() + at, columns * size_);
     }
   }
 
@@ -427,7 +483,6 @@ class LpPooling {
   std::size_t size_;                 // of an element
   std::uint64_t at_once_;            // outputs
   bool direct_;                      // rows are read where they are
-  std::uint64_t next_row_bytes_;     // from the windows of a row to those of the next
   std::vector<std::uint64_t> rows_;  // of the windows of the current output row
   std::vector<T> columns_;
   std::vector<T> phases_;  // the columns by their place in the window stride

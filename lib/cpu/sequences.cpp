@@ -1,10 +1,9 @@
 #include "cpu/sequences.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <vector>
 
-#include "cpu/elements.hpp"
+#include "cpu/columns.hpp"
+#include "cpu/rows.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -32,57 +31,49 @@ void copy_range(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin, st
   execute_index_map(plan, inputs, begin, begin + count, output);
 }
 
-// The lengths of the sequences through [begin, begin + count), none beyond `longest`.
-std::vector<std::int32_t> read_lengths(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
-                                       std::uint64_t count, std::uint64_t longest) {
-  const IndexMapPlan lengths_plan = lengths_of(plan);
-  std::vector<std::byte> bytes(count * lengths_plan.element_size);
-  copy_range(lengths_plan, inputs.subspan(1), begin, count, bytes.data());
-  std::vector<std::int32_t> lengths(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    std::uint64_t length = 0;
-    if (lengths_plan.element_size == sizeof length) {
-      std::memcpy(&length, &bytes[k * sizeof length], sizeof length);
-    } else {
-      std::uint32_t narrow;
-      std::memcpy(&narrow, &bytes[k * sizeof narrow], sizeof narrow);
-      length = narrow;
-    }
-    lengths[k] = static_cast<std::int32_t>(std::min(length, longest));
-  }
-  return lengths;
+// Where the plan reads the elements of a range, and their lengths, one behind the other.
+bool is_packed(const IndexMapPlan& plan) {
+  const IndexMapAxis& inner = plan.axes.back();
+  return plan.reversal->axis + 2 == plan.axes.size() && inner.boundary == Boundary::none &&
+         inner.stride == 1 && inner.lengths_stride == 1;
+}
+
+Columns packed_columns(const IndexMapPlan& plan, Inputs inputs, const Part& part) {
+  const std::uint64_t inner = plan.axes.back().extent;
+  const Rows rows(plan, plan.axes.size() - 1, part.begin / inner);
+  const auto size = static_cast<std::int64_t>(plan.element_size);
+  const auto column = static_cast<std::int64_t>(part.begin % inner);
+  return {.rows = inputs[0].data() + (rows.offset() + column) * size,
+          .pitch = plan.axes[plan.reversal->axis].stride * size,
+          .lengths = inputs[1].data() + (rows.lengths_offset() + part.begin % inner) *
+                                            size_of(plan.reversal->lengths_type),
+          .lengths_type = plan.reversal->lengths_type,
+          .height = part.count,
+          .width = part.length};
 }
 
 }  // namespace
 
 void execute_sequences(const IndexMapPlan& plan, Inputs inputs, const Part& part, Stores stores,
                        std::byte* output, std::uint64_t pitch) {
-  constexpr std::uint64_t line = 64;
-  constexpr std::uint64_t nearest_bytes = std::uint64_t{16} << 10;
-  const std::uint64_t size = plan.element_size;
-  const IndexMapPlan plain = unreversed(plan);
-  // Rows a power of two apart would fall on the same places of a cache.
-  const std::uint64_t row = (part.length * size + line - 1) / line * line + line;
-  // Kept from part to part: new memory of this size would be new pages each time.
-  thread_local std::vector<std::byte> block;
-  if (block.size() < part.count * row) block.resize(part.count * row);
-  for (std::uint64_t i = 0; i < part.count; ++i) {
+  if (is_packed(plan)) {
+    return reverse_columns(plan.element_size, packed_columns(plan, inputs, part), stores, output,
+                           pitch);
+  }
+  const IndexMapPlan plain = unreversed(plan), lengths = lengths_of(plan);
+  const std::uint64_t row = part.length * plan.element_size;
+  std::vector<std::byte> block(part.count * row), block_lengths(part.length * lengths.element_size);
+  for (std::uint64_t i = 0; i < part.count; ++i)
     copy_range(plain, inputs, part.begin + i * part.step, part.length, &block[i * row]);
-  }
-  const std::vector<std::int32_t> lengths =
-      read_lengths(plan, inputs, part.begin, part.length, part.count);
-  // So few columns that all of theirs stays in the nearest cache, where every index reads it.
-  const std::uint64_t columns = std::clamp(nearest_bytes / (part.count * size) / line * line,
-                                           line / size, Output::stretch / size);
-  for (std::uint64_t k = 0; k < part.length; k += columns) {
-    const std::uint64_t count = std::min(part.length - k, columns);
-    for (std::uint64_t i = 0; i < part.count; ++i) {
-      Output range(output + i * pitch + k * size, stores);
-      gather_reversed(size, range.take(count * size), &block[k * size], row, &lengths[k],
-                      static_cast<std::int32_t>(i), count);
-      range.finish();
-    }
-  }
+  copy_range(lengths, inputs.subspan(1), part.begin, part.length, block_lengths.data());
+  reverse_columns(plan.element_size,
+                  {.rows = block.data(),
+                   .pitch = static_cast<std::ptrdiff_t>(row),
+                   .lengths = block_lengths.data(),
+                   .lengths_type = plan.reversal->lengths_type,
+                   .height = part.count,
+                   .width = part.length},
+                  stores, output, pitch);
 }
 
 }  // namespace dmlop::cpu

@@ -1,5 +1,5 @@
-// Reversal along an outer axis, a block of sequences at a time: the block is copied to the cache in
-// the order of memory and read from there in the order of the sequences' lengths.
+// Reversal along an outer axis, a block of sequences at a time: where these stand side by side in
+// memory they are columns of it (cpu/columns.hpp), and else of a copy.
 #pragma once
 
 #include "cpu/execute.hpp"

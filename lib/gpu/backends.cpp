@@ -25,12 +25,17 @@ constexpr std::array backends{GpuBackend{"vulkan", vulkan::list_devices, vulkan:
 
 }  // namespace
 
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (const GpuBackend& backend : backends) names.emplace_back(backend.name);
+  return names;
+}
+
 const DeviceList& list_devices() {
   static const DeviceList made = [] {
-    DeviceList list;
+    DeviceList list{.backends = backend_names()};
     for (const GpuBackend& backend : backends) {
       const BackendDevices& found = backend.list_devices();
-      list.backends.emplace_back(backend.name);
       list.devices.insert(list.devices.end(), found.devices.begin(), found.devices.end());
       if (found.unavailable.empty()) continue;
       list.unavailable += (list.unavailable.empty() ? "" : "; ") + found.unavailable;

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "gpu/device.hpp"
 
 namespace dmlop::gpu {
+
+/// The names of the backends of this build: "vulkan", "d3d12". Touches no driver.
+std::vector<std::string> backend_names();
 
 /// The devices of every backend, in the order of the backends. Listed once per process, at first
 /// need: drivers are loaded for it.
