@@ -8,6 +8,8 @@
 #include "command.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "model/runtime.hpp"
+#include "model_commands.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -18,6 +20,7 @@ struct Options {
   JobRequest request;
   BenchOptions bench;
   DeviceOptions device;
+  ModelOptions model;
   Format format = Format::text;
 };
 
@@ -82,9 +85,48 @@ void print_text(const BenchResult& result) {
   print_measured("download", result.download_seconds, 1e3, "ms");
 }
 
+// Each dispatch in turn, on what the buffers hold when it comes.
+int bench_model(const OpenedFile& file, const Options& options) {
+  if (!options.request.inputs.empty())
+    throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
+  Diagnostics diagnostics, notes;
+  const auto model =
+      read_model(file.document, file.document->root(),
+                 options.model.request(options.request.feature_level), diagnostics, notes);
+  if (options.format == Format::text) print_notes(notes);
+  if (!model) return report(diagnostics, options.format);
+  Backend cpu;
+  Runtime runtime(*model, cpu, options.bench.execution);
+  Json dispatches = Json::array();
+  for (const ModelCommand& command : model->commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    const Runtime::Step step = runtime.step(*dispatch);
+    const BenchResult result =
+        bench(step.plan, step.inputs, options.device.request(), options.bench);
+    const std::string& name = model->dispatchables[dispatch->dispatchable].name;
+    if (options.format == Format::json) {
+      dispatches.push_back({{"dispatchable", name}});
+      dispatches.back().update(to_json(result));
+    } else {
+      std::printf("%-10s %s\n", "dispatch", name.c_str());
+      print_text(result);
+    }
+    runtime.dispatch(*dispatch);
+  }
+  if (options.format == Format::json)
+    std::printf("%s\n", Json{{"dispatches", dispatches}}.dump(2).c_str());
+  return exit_done;
+}
+
 int run(const Options& options) {
   Diagnostics diagnostics;
-  const auto job = prepare_job(options.request, Purpose::check, diagnostics);
+  const auto file = open_op_or_model(options.request.description_path, diagnostics);
+  if (file && file->has_model) return bench_model(*file, options);
+  if (file) options.model.refuse_for_description();
+  const auto job =
+      file ? prepare_job(file->document, file->root(), options.request, Purpose::check, diagnostics)
+           : std::nullopt;
   if (!job) return report(diagnostics, options.format);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
   if (options.format == Format::json) {
@@ -101,10 +143,11 @@ Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   command
       .add_option("OP.json", options->request.description_path,
-                  "The op description; - is standard input")
+                  "The op description, or a DxDispatch model; - is standard input")
       ->required();
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file (default: random data)");
+  options->model.add_input_path(command);
   options->device.add_to(command, options->bench.execution);
   command
       .add_option("--min-time", options->bench.min_seconds,

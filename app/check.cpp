@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "model_commands.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -16,6 +17,7 @@ struct Options {
   std::vector<std::string> descriptions;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
+  ModelOptions model;
   Format format = Format::text;
   bool quiet = false;
 };
@@ -41,33 +43,83 @@ Json tensors_json(const Job& job) {
   return tensors;
 }
 
-int check(const Options& options) {
-  Diagnostics all;
-  Json valid = Json::array();
-  for (const std::string& path : options.descriptions) {
+Json operators_json(const Model& model) {
+  Json operators = Json::object();
+  for (const Dispatchable& dispatchable : model.dispatchables)
+    operators[dispatchable.name] = "DML_OPERATOR_" + dispatchable.description->spec->name;
+  return operators;
+}
+
+/// Checks files one after the other, and keeps what was found.
+class Checker {
+ public:
+  explicit Checker(const Options& options) : options_(options) {}
+
+  void check(const std::string& path) {
     Diagnostics diagnostics;
-    std::optional<Job> job;
     try {
-      job = prepare_job({path, options.inputs, {}, options.feature_level}, Purpose::check,
-                        diagnostics);
+      const auto file = open_op_or_model(path, diagnostics);
+      if (file)
+        file->has_model ? check_model(path, *file, diagnostics)
+                        : check_description(path, *file, diagnostics);
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});
     }
-    all.insert(all.end(), diagnostics.begin(), diagnostics.end());
-    if (!job) continue;
-    if (options.format == Format::json) {
-      valid.push_back({{"file", path},
-                       {"operator", "DML_OPERATOR_" + job->description.spec->name},
-                       {"tensors", tensors_json(*job)}});
-    } else if (!options.quiet) {
-      std::printf("%s: ok: %s: %s\n", path.c_str(), job->description.spec->name.c_str(),
-                  tensors_text(*job).c_str());
+    findings.insert(findings.end(), diagnostics.begin(), diagnostics.end());
+  }
+
+  Diagnostics findings;
+  Json valid = Json::array();
+
+ private:
+  void check_description(const std::string& path, const OpenedFile& file,
+                         Diagnostics& diagnostics) {
+    const JobRequest request{path, options_.inputs, {}, options_.feature_level};
+    const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
+    if (!job) return;
+    const std::string& name = job->description.spec->name;
+    add(path, name + ": " + tensors_text(*job),
+        {{"file", path}, {"operator", "DML_OPERATOR_" + name}, {"tensors", tensors_json(*job)}});
+  }
+
+  void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
+    if (!options_.inputs.empty())
+      diagnostics.push_back({.kind = ErrorKind::usage,
+                             .file = path,
+                             .message = "-i is for op descriptions, and this is a model",
+                             .suggestion = "name files in its resources (sourcePath)"});
+    Diagnostics notes;
+    const auto model =
+        read_model(file.document, file.document->root(),
+                   options_.model.request(options_.feature_level), diagnostics, notes);
+    if (!options_.quiet && options_.format == Format::text) print_notes(notes);
+    if (!model) return;
+    add(path, model_summary(*model),
+        {{"file", path},
+         {"resources", model->resources.size()},
+         {"dispatchables", operators_json(*model)},
+         {"commands", model->commands.size()},
+         {"warnings", notes_json(notes)}});
+  }
+
+  void add(const std::string& path, const std::string& text, Json json) {
+    if (options_.format == Format::json) {
+      valid.push_back(std::move(json));
+    } else if (!options_.quiet) {
+      std::printf("%s: ok: %s\n", path.c_str(), text.c_str());
     }
   }
-  if (!all.empty()) return report(all, options.format);
+
+  const Options& options_;
+};
+
+int check(const Options& options) {
+  Checker checker(options);
+  for (const std::string& path : options.descriptions) checker.check(path);
+  if (!checker.findings.empty()) return report(checker.findings, options.format);
   if (options.format == Format::json) {
-    std::printf("%s\n",
-                Json{{"status", "done"}, {"exitCode", 0}, {"descriptions", valid}}.dump(2).c_str());
+    const Json json{{"status", "done"}, {"exitCode", 0}, {"descriptions", checker.valid}};
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   }
   return exit_done;
 }
@@ -76,10 +128,13 @@ int check(const Options& options) {
 
 Action add_check(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command.add_option("OP.json", options->descriptions, "The op descriptions; - is standard input")
+  command
+      .add_option("OP.json", options->descriptions,
+                  "The op descriptions and DxDispatch models; - is standard input")
       ->required();
   add_named_file_option(command, "-i,--input", options->inputs,
                         "An input's .npy file, of which the header is read");
+  options->model.add_input_path(command);
   add_feature_level_option(command, options->feature_level);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

@@ -61,6 +61,7 @@ int report_errors(Format format, const std::function<int()>& body);
 
 Action add_run(CLI::App& command);
 Action add_check(CLI::App& command);
+Action add_convert(CLI::App& command);
 Action add_compare(CLI::App& command);
 Action add_batch(CLI::App& command);
 Action add_bench(CLI::App& command);

@@ -13,7 +13,8 @@ constexpr std::array table{
     Command{"run", "Run an operator: .npy files in, .npy files out",
             "dmlop run samples/padding/op.json -o padded.npy\n"
             "dmlop run samples/slice1/op.json -i InputTensor=samples/slice1/InputTensor.npy -o - "
-            "--cpu > sliced.npy",
+            "--cpu > sliced.npy\n"
+            "dmlop run samples/dxdispatch/padding.json --cpu",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "dmlop check samples/slice1/op.json\n"
@@ -33,6 +34,10 @@ constexpr std::array table{
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
             "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",
             add_bench},
+    Command{"convert", "Make a DxDispatch model of an op description, or the other way round",
+            "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
+            "dmlop convert samples/dxdispatch/padding.json --to-op padding.json",
+            add_convert},
     Command{"devices", "List the devices that can run operators",
             "dmlop devices\n"
             "dmlop devices --format json",

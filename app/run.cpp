@@ -1,4 +1,5 @@
-// dmlop run: one description, its files, one run, and the comparison with golden files.
+// dmlop run: one description, its files, one run, and the comparison with golden files. What runs
+// a DxDispatch model is run_model.cpp.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "compare/comparison_text.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "model_commands.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
 
@@ -24,6 +26,7 @@ struct Options {
   ExecutionOptions execution;
   DeviceOptions device;
   ToleranceOptions tolerance;
+  ModelOptions model;
   std::string update_golden;  // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
@@ -145,6 +148,27 @@ void require_expectation(const Options& options) {
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
+// Options that say nothing about a model are refused, not ignored.
+int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
+  if (!request.inputs.empty())
+    throw Error(ErrorKind::usage,
+                "-i is for op descriptions; a model names the files of its resources (sourcePath), "
+                "which --input-path looks up in another folder");
+  if (!options.update_golden.empty())
+    throw Error(ErrorKind::usage,
+                "--update-golden is for op descriptions; write a golden file with -o");
+  return run_model(file, {.model = options.model,
+                          .outputs = request.outputs,
+                          .expected = request.expected,
+                          .tolerance = request.tolerance,
+                          .feature_level = request.feature_level,
+                          .device = options.device,
+                          .execution = options.execution,
+                          .format = options.format,
+                          .timings = options.timings,
+                          .quiet = options.quiet});
+}
+
 int run(const Options& options) {
   Stopwatch clock;
   Timings timings;
@@ -157,7 +181,12 @@ int run(const Options& options) {
     request.tolerance->origin = "command line";
   }
   require_expectation(options);
-  const auto job = prepare_job(request, Purpose::run, diagnostics);
+  const auto file = open_op_or_model(request.description_path, diagnostics);
+  if (file && file->has_model) return run_as_model(*file, request, options);
+  if (file) options.model.refuse_for_description();
+  const auto job =
+      file ? prepare_job(file->document, file->root(), request, Purpose::run, diagnostics)
+           : std::nullopt;
   if (!job) return report(diagnostics, options.format);
   if (options.format == Format::json && writes_to_standard_output(*job)) {
     throw Error(ErrorKind::usage,
@@ -191,13 +220,14 @@ Action add_run(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   command
       .add_option("OP.json", options->request.description_path,
-                  "The op description; - is standard input")
+                  "The op description, or a DxDispatch model; - is standard input")
       ->required();
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
       "An input's .npy file, NAME a tensor field such as InputTensor; - is standard input");
   add_named_file_option(command, "-o,--output", options->request.outputs,
-                        "An output's .npy file; - is standard output");
+                        "An output's .npy file; - is standard output; of a model, NAME is a "
+                        "resource as it is at the end");
   add_named_file_option(command, "--expect", options->request.expected,
                         "The golden .npy file to compare an output with; no -o is needed then");
   options->tolerance.add_to(command);
@@ -206,6 +236,7 @@ Action add_run(CLI::App& command) {
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
       ->check(CLI::IsMember({"write", "accept"}));
+  options->model.add_to(command);
   options->device.add_to(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);

@@ -129,6 +129,7 @@ TEST_CASE("a second signal ends the program at once") {
     folder.write("jobs.jsonl", lines_of({named_job("a"), waiting_job(folder)}));
     Process process = start(folder, {"jobs.jsonl", "--jobs", "1"});
     wait_for_records(folder, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the next job opens its pipe
     process.send(SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     CHECK(process.is_running());  // the job still waits

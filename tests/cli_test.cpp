@@ -242,7 +242,7 @@ TEST_CASE("check goes through all its files, and the worst one decides") {
 
 TEST_CASE("samples give their goldens byte for byte") {
   for (const auto& sample : fs::directory_iterator(samples)) {
-    if (sample.path().filename() == "cluster") continue;  // scripts
+    if (!fs::exists(sample.path() / "op.json")) continue;  // scripts, models
     CAPTURE(sample.path());
     const Folder folder;
     const auto result = dmlop_program(

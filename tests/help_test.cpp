@@ -12,9 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dmlop::test;
 
-const std::vector<std::string> commands{"run",    "check",      "compare", "batch",
-                                        "bench",  "devices",    "ops",     "inspect",
-                                        "schema", "completion", "manual"};
+const std::vector<std::string> commands{"run",     "check",   "compare",    "batch",
+                                        "bench",   "convert", "devices",    "ops",
+                                        "inspect", "schema",  "completion", "manual"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

@@ -6,14 +6,14 @@
 
 namespace dmlop {
 
-std::string to_text(const Diagnostic& diagnostic) {
+std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   std::string text;
   if (!diagnostic.file.empty()) text += diagnostic.file + ":";
   if (diagnostic.line != 0) {
     text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + ":";
   }
   if (!text.empty()) text += " ";
-  text += "error: " + diagnostic.message;
+  text += std::string(word) + ": " + diagnostic.message;
   if (!diagnostic.rule.empty()) text += "\n  rule: " + diagnostic.rule;
   if (!diagnostic.suggestion.empty()) text += "\n  help: " + diagnostic.suggestion;
   return text;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -26,8 +27,9 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-/// "file:line:column: error: message" and indented lines for rule and suggestion.
-std::string to_text(const Diagnostic& diagnostic);
+/// "file:line:column: error: message" and indented lines for rule and suggestion; `word` may be
+/// "warning" instead.
+std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
 
 /// Orders by place in the file; findings without a place come last, in the order found.
 void sort_by_position(Diagnostics& diagnostics);

@@ -16,6 +16,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The candidate nearest to `name`, or "" when none is near enough to be a likely misspelling.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
+/// The text with ASCII letters in lower case.
+std::string lower_case(std::string text);
+
 /// "a, b, c".
 template <typename Range>
 std::string join(const Range& parts, std::string_view separator = ", ") {

@@ -11,9 +11,11 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/digest.hpp"
+#include "batch/model_job.hpp"
 #include "batch/record_json.hpp"
 #include "compare/comparison_text.hpp"
 #include "compare/picture.hpp"
+#include "model/open.hpp"
 
 namespace dmlop {
 namespace {
@@ -103,35 +105,51 @@ class JobRun {
   // The job with its files, checked; false when it ended here.
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
-    std::optional<Description> description;
-    if (findings.empty()) description = read(findings);
-    if (description) {
-      result.operator_name = description->spec->name;
-      choose_files(*description, findings);
-      prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
-    }
+    std::optional<OpenedFile> file;
+    if (findings.empty()) file = open(findings);
+    if (file)
+      file->has_model ? prepare_model(*file, findings) : prepare_description(*file, findings);
     check_seconds_ = seconds_since(start_);
     if (!findings.empty()) {
       report(findings);
       return false;
     }
-    if (!prepared_->outputs.empty() || !prepared_->expected.empty()) return true;
+    if (model_ ? model_->keeps_or_compares()
+               : !prepared_->outputs.empty() || !prepared_->expected.empty())
+      return true;
     end(Status::mistrusted, 1,
-        "the output is neither kept nor compared: add a golden file (expect, or " +
-            output_name(*prepared_->description.spec) + ".npy in a folder expected/) or use --out");
+        model_ ? "no file is kept and no resource compared: add golden files by resource (expect, "
+                 "or RESOURCE.npy in a folder expected/) or use --out"
+               : "the output is neither kept nor compared: add a golden file (expect, or " +
+                     output_name(*prepared_->description.spec) +
+                     ".npy in a folder expected/) or use --out");
     return false;
   }
 
-  std::optional<Description> read(Diagnostics& findings) const {
-    if (job_.document) {
-      return read_description(job_.document, job_.root, batch_job_fields(), options_.feature_level,
-                              findings);
-    }
-    const std::string& path = job_.request.description_path;
-    const InputFile file =
-        with_context("reading the description " + path, [&] { return InputFile::open(path); });
-    const auto* text = reinterpret_cast<const char*>(file.bytes().data());
-    return read_description(path, {text, file.bytes().size()}, options_.feature_level, findings);
+  std::optional<OpenedFile> open(Diagnostics& findings) const {
+    if (job_.document) return OpenedFile{job_.document, is_model(*job_.root)};
+    return open_op_or_model(job_.request.description_path, findings);
+  }
+
+  std::shared_ptr<const json::Value> root_of(const OpenedFile& file) const {
+    return job_.document ? job_.root : file.root();
+  }
+
+  void prepare_description(const OpenedFile& file, Diagnostics& findings) {
+    static const std::vector<std::string> none;
+    auto description =
+        read_description(file.document, root_of(file), job_.document ? batch_job_fields() : none,
+                         options_.feature_level, findings);
+    if (!description) return;
+    result.operator_name = description->spec->name;
+    choose_files(*description, findings);
+    prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
+  }
+
+  void prepare_model(const OpenedFile& file, Diagnostics& findings) {
+    model_source_ = file;
+    model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings);
+    if (model_) result.operator_name = model_->operator_name();
   }
 
   static std::string output_name(const OperatorSpec& spec) {
@@ -212,6 +230,7 @@ class JobRun {
   }
 
   std::vector<NamedFile> output_paths() const {
+    if (model_) return model_->outputs();
     std::vector<NamedFile> files;
     for (const BoundOutput& output : prepared_->outputs)
       files.push_back({output.tensor, output.path});
@@ -221,13 +240,24 @@ class JobRun {
   // Everything that the result depends on: program, description, files, tolerance, device.
   void digest_inputs() {
     Digest digest;
-    const Description& description = prepared_->description;
     digest.add(options_.version);
-    digest.add(description.document().source(description.root()));
+    if (model_) {
+      digest.add(model_source_->document->source(*root_of(*model_source_)));
+      digest.add(options_.feature_level ? to_text(*options_.feature_level) : "");
+    } else {
+      const Description& description = prepared_->description;
+      digest.add(description.document().source(description.root()));
+      digest.add(to_text(description.feature_level));
+    }
     digest.add(job_.text);
     digest.add(job_.defaults);
-    digest.add(to_text(description.feature_level));
     digest.add(backend_.kind());
+    model_ ? model_->add_to(digest) : digest_files(digest);
+    for (const NamedFile& output : output_paths()) digest.add(output.path);
+    digest_ = digest.text();
+  }
+
+  void digest_files(Digest& digest) {
     for (const BoundInput& input : prepared_->inputs) {
       input_digests_.emplace_back(input.tensor, file_digest(input.file));
       digest.add(input.tensor);
@@ -239,8 +269,6 @@ class JobRun {
       digest.add(to_text(expectation.tolerance));
       digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
     }
-    for (const NamedFile& output : output_paths()) digest.add(output.path);
-    digest_ = digest.text();
   }
 
   // Of header and elements: what the file means, however its header is padded.
@@ -253,7 +281,8 @@ class JobRun {
   void execute() {
     try {
       const Deadline deadline(options_.timeout_seconds);
-      JobResult done = run_job(*prepared_, backend_, options_.execution);
+      JobResult done = model_ ? model_->run(backend_, options_.execution)
+                              : run_job(*prepared_, backend_, options_.execution);
       times_ = done.times;
       comparisons_ = std::move(done.comparisons);
     } catch (const Error& error) {
@@ -263,7 +292,7 @@ class JobRun {
       throw Error(ErrorKind::run_failed, error.what() + std::string(" (--timeout)"));
     }
     conclude();
-    if (options_.keep_pictures && result.status == Status::failed) add_pictures();
+    if (options_.keep_pictures && result.status == Status::failed && prepared_) add_pictures();
   }
 
   void conclude() {
@@ -319,7 +348,7 @@ class JobRun {
                       .comparisons = comparisons_};
     const bool has_run = result.status == Status::passed || result.status == Status::failed ||
                          result.status == Status::mistrusted;
-    if (has_run && prepared_) {
+    if (has_run && (prepared_ || model_)) {
       for (const NamedFile& output : output_paths())
         parts.outputs.push_back({output.tensor, output.path, digest_of_file(output.path)});
     }
@@ -343,6 +372,8 @@ class JobRun {
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
   std::optional<Job> prepared_;
+  std::optional<ModelJob> model_;  // instead, where the description is a model
+  std::optional<OpenedFile> model_source_;
   std::string digest_;
   std::vector<std::pair<std::string, std::string>> input_digests_;
   gpu::DispatchTimes times_;

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "batch/lines.hpp"
 #include "job/bind.hpp"
+#include "model/open.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/tolerance_reader.hpp"
 
@@ -211,7 +212,8 @@ class JsonManifest : public Manifest {
   std::size_t next_ = 0;
 };
 
-/// Every op.json below a folder; inputs and golden files lie beside it under their fields' names.
+/// Every op.json and every model.json below a folder; inputs and golden files lie beside it under
+/// their fields' names, or their resources'.
 class FolderManifest : public Manifest {
  public:
   explicit FolderManifest(const std::string& root) : root_(to_path(root)) {
@@ -220,7 +222,8 @@ class FolderManifest : public Manifest {
     for (fs::recursive_directory_iterator at(root_, options, error), end; !error && at != end;
          at.increment(error)) {
       if (at.depth() > depth_max) at.disable_recursion_pending();
-      if (at->path().filename() == "op.json") paths_.push_back(at->path());
+      const fs::path name = at->path().filename();
+      if (name == "op.json" || name == "model.json") paths_.push_back(at->path());
     }
     if (error) throw Error(ErrorKind::io_failed, "listing " + root + ": " + reason(error));
     std::sort(paths_.begin(), paths_.end());
@@ -231,6 +234,7 @@ class FolderManifest : public Manifest {
     const fs::path& path = paths_[next_++];
     const fs::path folder = path.parent_path();
     BatchJob job{.id = id_of(folder), .place = to_text(path)};
+    if (path.filename() == "model.json" && fs::exists(folder / "op.json")) job.id += "/model";
     job.request.description_path = to_text(path);
     job.request.inputs = files_of(folder, {});
     job.request.expected = files_of(folder / "expected", {});
@@ -306,9 +310,10 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
   if (fs::is_directory(to_path(path), error)) {
     auto folder = std::make_unique<FolderManifest>(path);
     if (folder->size() != 0) return folder;
-    diagnostics.push_back({.file = path,
-                           .message = "no op.json lies in this folder or below it",
-                           .suggestion = "name a folder with jobs, a JSON file or JSON Lines"});
+    diagnostics.push_back(
+        {.file = path,
+         .message = "no op.json lies in this folder or below it, nor a model.json",
+         .suggestion = "name a folder with jobs, a JSON file or JSON Lines"});
     return nullptr;
   }
   const InputFile file =
@@ -318,8 +323,11 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
                                         {text, file.bytes().size()}, diagnostics);
   if (!document) return nullptr;
   const json::Value& root = document->root();
-  if (root.find("type") != nullptr || root.find("Type") != nullptr) {
-    diagnostics.push_back(document->at(root, "this is one op description, not a list of jobs"));
+  const bool has_model = is_model(root);
+  if (has_model || root.find("type") != nullptr || root.find("Type") != nullptr) {
+    diagnostics.push_back(document->at(
+        root, std::string("this is one ") + (has_model ? "DxDispatch model" : "op description") +
+                  ", not a list of jobs"));
     diagnostics.back().value.clear();
     diagnostics.back().suggestion =
         "run it with dmlop run, or write {\"jobs\": [...]}; one job a line needs a name in .jsonl";

@@ -44,7 +44,8 @@ class Manifest {
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
 };
 
-/// Opens JOBS: a folder (every op.json below it), a JSON file with jobs and defaults, or JSON Lines
+/// Opens JOBS: a folder (every op.json and model.json below it), a JSON file with jobs and
+/// defaults, or JSON Lines
 /// (.jsonl, .ndjson, or "-" for standard input). Returns nothing, with findings, when it is none.
 /// Errors: io_failed.
 std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics);

@@ -147,8 +147,8 @@ BenchOptions shorter(BenchOptions options) {
   return options;
 }
 
-void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads,
-               const BenchOptions& options, BenchResult& result) {
+void bench_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const BenchOptions& options,
+               BenchResult& result) {
   const auto timed = [](auto&& action) {
     const auto start = Clock::now();
     action();
@@ -157,7 +157,7 @@ void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads,
   result.clock = "wall";
   Bytes output(result.output_bytes);
   result.seconds = measure(options, 0, [&] {
-    return timed([&] { cpu::execute_all(plan, workload.inputs, threads, output.data()); });
+    return timed([&] { cpu::execute_all(plan, inputs, threads, output.data()); });
   });
   const std::uint64_t bytes =
       std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
@@ -172,11 +172,11 @@ void bench_cpu(const Plan& plan, const Workload& workload, unsigned threads,
   }
 }
 
-void fill_lane(gpu::Lane& lane, const Tile& tile, const Workload& workload, unsigned threads) {
+void fill_lane(gpu::Lane& lane, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
     const Plan gather(tile.gathers[i]);
     const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
-    cpu::execute_all(gather, std::span(workload.inputs).subspan(i), threads, staging.data());
+    cpu::execute_all(gather, inputs.subspan(i), threads, staging.data());
   }
 }
 
@@ -205,7 +205,7 @@ class CopyLane {
   std::uint64_t bytes_ = 0;
 };
 
-void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& backend,
+void bench_gpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, Backend& backend,
                const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
   const auto grid = TileGrid::make(plan, {.buffer_bytes = device.buffer_bytes_limit()});
@@ -218,11 +218,11 @@ void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& 
   const CopyLane copy(device, result.input_bytes + result.output_bytes);
   {
     const auto lane = device.make_lane();
-    fill_lane(*lane, tile, workload, threads);
+    fill_lane(*lane, tile, inputs, threads);
     lane->submit(dispatch);
     const auto output = lane->finish();
     Bytes expected(result.output_bytes);
-    cpu::execute_all(plan, workload.inputs, threads, expected.data());
+    cpu::execute_all(plan, inputs, threads, expected.data());
     compare_with_cpu(plan, output, expected);
     const gpu::DispatchTimes times = lane->times();
     const std::string reason = times.upload ? "" : "the device has no timestamps";
@@ -247,25 +247,32 @@ void bench_gpu(const Plan& plan, Workload& workload, unsigned threads, Backend& 
   }
 }
 
+unsigned threads_of(const BenchOptions& options) {
+  return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
+}
+
 }  // namespace
 
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
-  const unsigned threads =
-      options.execution.threads != 0 ? options.execution.threads : hardware_threads();
-  const Plan plan = make_plan(job.description);
+  const Workload workload = make_workload(job, threads_of(options));
+  return bench(make_plan(job.description), workload.inputs, request, options);
+}
+
+BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                  const gpu::DeviceRequest& request, const BenchOptions& options) {
+  const unsigned threads = threads_of(options);
   const auto start = Clock::now();
   Backend backend(request);
   BenchResult result;
   result.set_up_seconds.value = seconds_since(start);
   result.device = backend.spec();
-  Workload workload = make_workload(job, threads);
-  for (const auto& input : workload.inputs) result.input_bytes += input.size();
+  for (const auto& input : inputs) result.input_bytes += input.size();
   result.output_bytes = output_elements(plan) * output_element_size(plan);
   if (backend.is_gpu()) {
-    bench_gpu(plan, workload, threads, backend, options, result);
+    bench_gpu(plan, inputs, threads, backend, options, result);
   } else {
     result.set_up_seconds.value.reset();
-    bench_cpu(plan, workload, threads, options, result);
+    bench_cpu(plan, inputs, threads, options, result);
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // Measures one operator on one device, in memory: no files, results checked first.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,9 @@ struct BenchResult {
 /// measures. Errors: run_failed when the result is wrong or the tensors are too large for one
 /// dispatch.
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options);
+
+/// The same for a plan and its inputs in memory.
+BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+                  const gpu::DeviceRequest& request, const BenchOptions& options);
 
 }  // namespace dmlop

@@ -262,7 +262,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
       NpyFile file = with_context("reading " + tensor + " from " + source->path,
                                   [&] { return NpyFile::open(source->path); });
       HeaderMerger(description, tensor, source->path, diagnostics).merge(file.header());
-      inputs.push_back({tensor, std::move(file)});
+      inputs.push_back({tensor, std::move(file), source->path});
     } catch (const Error& error) {
       diagnostics.push_back(file_finding(description, *source, error));
     }

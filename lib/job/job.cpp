@@ -35,23 +35,31 @@ class NativeInput {
   std::span<const std::byte> bytes_;
 };
 
-// The request's tolerance; where it gives no criterion, the operator's own with the request's
-// rules.
-Tolerance resolved_tolerance(const JobRequest& request, const OperatorSpec& spec, DataType type) {
-  if (request.tolerance && !request.tolerance->is_bitwise()) return *request.tolerance;
+}  // namespace
+
+Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
+                             DataType type) {
+  if (given && !given->is_bitwise()) return *given;
   Tolerance tolerance = spec.default_tolerance(type);
-  if (request.tolerance) {
-    tolerance.nan_equals_nan = request.tolerance->nan_equals_nan;
-    tolerance.allow_trivial = request.tolerance->allow_trivial;
+  if (given) {
+    tolerance.nan_equals_nan = given->nan_equals_nan;
+    tolerance.allow_trivial = given->allow_trivial;
   }
   return tolerance;
 }
 
-}  // namespace
-
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics) {
   auto description = read_description(request.description_path, read_text(request.description_path),
+                                      request.feature_level, diagnostics);
+  if (!description) return std::nullopt;
+  return prepare_job(std::move(*description), request, purpose, diagnostics);
+}
+
+std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
+                               std::shared_ptr<const json::Value> root, const JobRequest& request,
+                               Purpose purpose, Diagnostics& diagnostics) {
+  auto description = read_description(std::move(document), std::move(root), {},
                                       request.feature_level, diagnostics);
   if (!description) return std::nullopt;
   return prepare_job(std::move(*description), request, purpose, diagnostics);
@@ -66,7 +74,8 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   check_description(job.description, diagnostics);
   for (Expectation& expectation : job.expected) {
     const auto type = job.description.tensor(expectation.tensor).data_type;
-    if (type) expectation.tolerance = resolved_tolerance(request, *job.description.spec, *type);
+    if (!type) continue;
+    expectation.tolerance = resolved_tolerance(request.tolerance, *job.description.spec, *type);
   }
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;

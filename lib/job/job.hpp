@@ -2,6 +2,7 @@
 // plan is pure but for reading the description and the .npy headers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct JobRequest {
 struct BoundInput {
   std::string tensor;
   NpyFile file;
+  std::string path;
 };
 
 struct BoundOutput {
@@ -68,6 +70,15 @@ std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
 /// The same for a description that was read already.
 std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics);
+
+/// The same for a description that was parsed already: a document, or a part of one.
+std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
+                               std::shared_ptr<const json::Value> root, const JobRequest& request,
+                               Purpose purpose, Diagnostics& diagnostics);
+
+/// The tolerance that was given; where it gives no criterion, the operator's own with its rules.
+Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
+                             DataType type);
 
 struct OutputComparison {
   std::string tensor;

@@ -288,6 +288,13 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::set<std::string>> keys_;
 };
 
+// Parses one value; what follows it is not looked at.
+bool parse_root(const std::string& text, Builder& builder) {
+  constexpr bool to_the_end = false;
+  return nlohmann::json::sax_parse(text, &builder, nlohmann::json::input_format_t::json,
+                                   to_the_end);
+}
+
 std::string escape_pointer(const std::string& name) {
   std::string escaped;
   for (const char c : name) {
@@ -330,6 +337,16 @@ std::string describe(const Value& value) {
 }
 
 std::optional<Document> Document::parse(Source source, std::string text, Diagnostics& diagnostics) {
+  auto document = parse_leniently(std::move(source), std::move(text), diagnostics);
+  if (!document) return std::nullopt;
+  const Diagnostics& refused = document->tolerated_;
+  diagnostics.insert(diagnostics.end(), refused.begin(), refused.end());
+  if (document->has_text_after_root_) return std::nullopt;
+  return document;
+}
+
+std::optional<Document> Document::parse_leniently(Source source, std::string text,
+                                                  Diagnostics& diagnostics) {
   Document document;
   document.source_ = std::move(source);
   document.text_ = std::move(text);
@@ -362,25 +379,47 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
 bool Document::build(Diagnostics& diagnostics) {
   std::string strict = text_;
   if (strict.starts_with(byte_order_mark)) strict.replace(0, byte_order_mark.size(), "   ");
-  if (const auto comment = blank_extensions(strict)) {
-    diagnostics.push_back(at_offset(*comment, "this /* comment never ends; close it with */"));
-    return false;
-  }
+  const auto comment = blank_extensions(strict);  // one that never ends
+  if (comment) strict.resize(*comment);
   Builder builder(strict, text_, source_.max_values);
-  if (!nlohmann::json::sax_parse(strict, &builder)) {
+  if (!parse_root(strict, builder)) {
     const bool empty = std::all_of(strict.begin(), strict.end(), is_space);
-    diagnostics.push_back(at_offset(
-        std::min(builder.problem_at, text_.size()),
-        empty ? "the file is empty; expected a JSON object" : "wrong JSON: " + builder.problem));
-    if (!empty) diagnostics.back().suggestion = builder.suggestion;
+    diagnostics.push_back(comment ? open_comment(*comment)
+                                  : at_offset(std::min(builder.problem_at, text_.size()),
+                                              empty ? "the file is empty; expected a JSON object"
+                                                    : "wrong JSON: " + builder.problem));
+    if (!empty && !comment) diagnostics.back().suggestion = builder.suggestion;
     return false;
   }
   root_ = std::move(builder.root);
+  tolerate_text_after_root(strict, comment);
+  if (has_text_after_root_) return true;
   for (const auto& [offset, name] : builder.duplicates) {
-    diagnostics.push_back(at_offset(
+    tolerated_.push_back(at_offset(
         offset, "the field \"" + printable(name) + "\" is given twice; keep one of them"));
   }
   return true;
+}
+
+Diagnostic Document::open_comment(std::size_t offset) const {
+  return at_offset(offset, "this /* comment never ends; close it with */");
+}
+
+void Document::tolerate_text_after_root(const std::string& strict,
+                                        std::optional<std::size_t> comment) {
+  const auto rest = strict.begin() + static_cast<std::ptrdiff_t>(root_.end);
+  has_text_after_root_ = comment || !std::all_of(rest, strict.end(), is_space);
+  if (!has_text_after_root_) return;
+  if (comment) {
+    tolerated_.push_back(open_comment(*comment));
+    return;
+  }
+  // Once more for the message.
+  Builder builder(strict, text_, source_.max_values);
+  nlohmann::json::sax_parse(strict, &builder);
+  tolerated_.push_back(
+      at_offset(std::min(builder.problem_at, text_.size()), "wrong JSON: " + builder.problem));
+  tolerated_.back().suggestion = builder.suggestion;
 }
 
 Diagnostic Document::at(const Value& value, std::string message) const {

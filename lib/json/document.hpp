@@ -62,6 +62,14 @@ class Document {
                                        Diagnostics& diagnostics) {
     return parse(Source{std::move(file)}, std::move(text), diagnostics);
   }
+  /// Parses as DxDispatch does: of a key given twice the first value counts, and what follows the
+  /// root is ignored. Both are kept in tolerated().
+  static std::optional<Document> parse_leniently(Source source, std::string text,
+                                                 Diagnostics& diagnostics);
+
+  /// What parse() would have refused; and whether it would have returned nothing.
+  const Diagnostics& tolerated() const { return tolerated_; }
+  bool has_text_after_root() const { return has_text_after_root_; }
 
   const Value& root() const { return root_; }
   const std::string& file() const { return source_.file; }
@@ -79,6 +87,8 @@ class Document {
  private:
   bool refuse_as_text(Diagnostics& diagnostics) const;
   bool build(Diagnostics& diagnostics);
+  void tolerate_text_after_root(const std::string& strict, std::optional<std::size_t> comment);
+  Diagnostic open_comment(std::size_t offset) const;
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::size_t line_index(std::size_t offset) const;
   std::string pointer_to(std::size_t offset) const;
@@ -87,6 +97,8 @@ class Document {
   std::string text_;
   std::vector<std::size_t> line_ends_;  // where the newlines are
   Value root_;
+  Diagnostics tolerated_;
+  bool has_text_after_root_ = false;
 };
 
 }  // namespace dmlop::json

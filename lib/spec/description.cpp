@@ -118,8 +118,11 @@ class DescriptionReader {
  public:
   DescriptionReader(Description& description, std::shared_ptr<const json::Document> document,
                     std::shared_ptr<const json::Value> root, const std::vector<std::string>& beside,
-                    Diagnostics& diagnostics)
-      : description_(description), beside_(beside), diagnostics_(diagnostics) {
+                    Completeness completeness, Diagnostics& diagnostics)
+      : description_(description),
+        beside_(beside),
+        complete_(completeness == Completeness::complete),
+        diagnostics_(diagnostics) {
     description_.document_ = std::move(document);
     description_.root_ = std::move(root);
     reader_.emplace(*description_.document_, diagnostics_);
@@ -309,28 +312,48 @@ class DescriptionReader {
     return index ? std::optional(values[*index].value) : std::nullopt;
   }
 
-  // Tensors come from files or inference and counts from their arrays; all else must be written.
+  // Tensors come from files or inference and counts from their arrays, unless the description is to
+  // be complete; all else must be written.
   void require_fields() {
     for (const Field& field : description_.fields) {
       const FieldSpec& spec = *field.spec;
       const auto counts = [&](const FieldSpec& other) { return other.count_field == spec.name; };
       const auto& all = description_.spec->fields;
       const bool is_count = std::any_of(all.begin(), all.end(), counts);
+      if (complete_ && spec.is_tensor()) require_type_and_sizes(field);
       if (field.written != nullptr || field.is_misspelt) continue;
-      if (spec.is_tensor() || is_count || spec.optional_when) continue;
-      Diagnostic diagnostic = description_.document().at(
-          description_.fields_object(), "the field \"" + spec.name + "\" is missing");
-      diagnostic.value.clear();
-      diagnostic.rule = "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text;
-      diagnostic.suggestion = "write \"" + spec.name +
-                              "\": " + example_value(*description_.spec, spec.name) +
-                              ", for example";
-      reader_->add(std::move(diagnostic));
+      if (!complete_ && (spec.is_tensor() || is_count || spec.optional_when)) continue;
+      require(description_.fields_object(), spec.name,
+              "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
+              spec.is_tensor() ? tensor_example
+              : is_count       ? std::string("4")
+                               : example_value(*description_.spec, spec.name));
     }
   }
 
+  void require_type_and_sizes(const Field& field) {
+    if (field.written == nullptr || field.written->kind != Kind::object) return;
+    const json::Value* nested = field.written->find("Desc");
+    const json::Value& object = nested != nullptr ? *nested : *field.written;
+    const std::string rule = "a tensor desc has a DataType and Sizes";
+    if (object.find("DataType") == nullptr)
+      require(object, "DataType", rule, "\"FLOAT32\"", field.spec->name + ".");
+    if (object.find("Sizes") == nullptr)
+      require(object, "Sizes", rule, "[1, 1, 4, 4]", field.spec->name + ".");
+  }
+
+  void require(const json::Value& object, const std::string& name, std::string rule,
+               const std::string& example, const std::string& prefix = "") {
+    reader_->missing(object, prefix + name, std::move(rule),
+                     "write \"" + name + "\": " + example + ", for example");
+  }
+
+  static constexpr const char* tensor_example =
+      "{\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}";
+
   Description& description_;
   const std::vector<std::string>& beside_;
+  bool complete_;
   Diagnostics& diagnostics_;
   std::optional<FieldReader> reader_;
   std::vector<std::string> meant_;  // fields that unknown ones were probably meant to be
@@ -350,9 +373,10 @@ std::optional<Description> read_description(std::shared_ptr<const json::Document
                                             std::shared_ptr<const json::Value> root,
                                             const std::vector<std::string>& beside,
                                             std::optional<FeatureLevel> level,
-                                            Diagnostics& diagnostics) {
+                                            Diagnostics& diagnostics, Completeness completeness) {
   Description description;
-  DescriptionReader reader(description, std::move(document), std::move(root), beside, diagnostics);
+  DescriptionReader reader(description, std::move(document), std::move(root), beside, completeness,
+                           diagnostics);
   if (!reader.read(level)) return std::nullopt;
   return description;
 }

@@ -87,12 +87,17 @@ std::optional<Description> read_description(std::string file, std::string text,
                                             std::optional<FeatureLevel> level,
                                             Diagnostics& diagnostics);
 
+/// What a description must say: all that nothing else gives, or every field of the operator and the
+/// type and sizes of every tensor, as DxDispatch demands.
+enum class Completeness { as_needed, complete };
+
 /// The same for a description that is part of a document, such as a job of a batch. `root` holds
 /// values of the document; fields named in `beside` may stand beside the description's own.
 std::optional<Description> read_description(std::shared_ptr<const json::Document> document,
                                             std::shared_ptr<const json::Value> root,
                                             const std::vector<std::string>& beside,
                                             std::optional<FeatureLevel> level,
-                                            Diagnostics& diagnostics);
+                                            Diagnostics& diagnostics,
+                                            Completeness completeness = Completeness::as_needed);
 
 }  // namespace dmlop

@@ -28,6 +28,15 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
   add(std::move(diagnostic));
 }
 
+void FieldReader::missing(const json::Value& object, const std::string& name, std::string rule,
+                          std::string suggestion) {
+  Diagnostic diagnostic = document_.at(object, "the field \"" + name + "\" is missing");
+  diagnostic.value.clear();
+  diagnostic.rule = std::move(rule);
+  diagnostic.suggestion = std::move(suggestion);
+  add(std::move(diagnostic));
+}
+
 namespace {
 
 // Nothing where the value is no integer from `low` to `high`.

@@ -47,6 +47,10 @@ class FieldReader {
                                           const std::string& where);
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
+  /// "the field "NAME" is missing" as a finding at `object`, which should have it.
+  void missing(const json::Value& object, const std::string& name, std::string rule,
+               std::string suggestion);
+
   /// "the string "x", must be WHAT" as a finding at `value`.
   void expected(const json::Value& value, const std::string& name, const std::string& what,
                 std::string suggestion = "");

@@ -58,10 +58,12 @@ class SpecReader {
 
   OperatorSpec read() {
     allow_only(json_,
-               {"name", "summary", "source", "fields", "rules", "support", "tolerances", "example"},
+               {"name", "summary", "source", "in_place", "fields", "rules", "support", "tolerances",
+                "example"},
                "an operator");
     spec_.name = json_.at("name").get<std::string>().substr(operator_prefix.size());
     spec_.summary = json_.at("summary");
+    spec_.in_place = json_.value("in_place", false);
     spec_.source = json_.at("source");
     const auto introduced = operator_introduced(spec_.name);
     if (!introduced) fail(spec_.name + " is not an operator of DirectML.h");

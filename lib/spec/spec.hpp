@@ -55,6 +55,7 @@ struct OperatorSpec {
   std::string summary;
   std::string source;  // the operator's page
   FeatureLevel introduced;
+  bool in_place = false;  // its page lets the output be bound to an input's buffer
   std::vector<FieldSpec> fields;
   std::vector<Formula> rules;
   std::vector<SupportRow> support;           // newest level first

@@ -82,7 +82,7 @@ class Validator {
   bool check_operator_level() {
     const OperatorSpec& spec = *description_.spec;
     if (spec.introduced <= description_.feature_level) return true;
-    const json::Value& root = description_.document().root();
+    const json::Value& root = description_.root();
     const json::Value* type = root.find("Type") != nullptr ? root.find("Type") : root.find("type");
     add_level(
         description_.document().at(*type, "DML_OPERATOR_" + spec.name + " needs feature level " +

@@ -1,0 +1,108 @@
+// dmlop convert: an op description as a DxDispatch model, and back.
+#include "model/convert.hpp"
+
+#include <cstdio>
+#include <memory>
+
+#include "command.hpp"
+#include "exit_codes.hpp"
+#include "model_commands.hpp"
+
+namespace dmlop::app {
+namespace {
+
+struct Options {
+  JobRequest request;
+  ModelOptions model;
+  std::string to_model;
+  std::string to_op;
+  bool quiet = false;
+};
+
+int finish(const Conversion& conversion, const std::vector<std::string>& read,
+           const Options& options) {
+  write_conversion(conversion, read);
+  if (options.quiet) return exit_done;
+  for (const std::string& remark : conversion.remarks)
+    std::fprintf(stderr, "dmlop: warning: %s\n", remark.c_str());
+  for (const ConvertedFile& file : conversion.files) std::printf("wrote %s\n", file.path.c_str());
+  std::printf("wrote %s\n", conversion.path.c_str());
+  return exit_done;
+}
+
+int convert_op(const OpenedFile& file, const Options& options) {
+  Diagnostics diagnostics;
+  JobRequest request = options.request;
+  request.outputs_may_be_dropped = true;
+  const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
+  if (!job) return report(diagnostics, Format::text);
+  std::vector<std::string> read{request.description_path};
+  for (const BoundInput& input : job->inputs) read.push_back(input.path);
+  return finish(model_of(*job, options.to_model), read, options);
+}
+
+int convert_model(const OpenedFile& file, const Options& options) {
+  Diagnostics diagnostics, notes;
+  const auto model =
+      read_model(file.document, file.document->root(),
+                 options.model.request(options.request.feature_level), diagnostics, notes);
+  if (!options.quiet) print_notes(notes);
+  if (!model) return report(diagnostics, Format::text);
+  std::vector<std::string> read{options.request.description_path};
+  for (const Resource& resource : model->resources) read.push_back(resource.initial.path);
+  return finish(op_of(*model, options.to_op), read, options);
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+int convert(const Options& options) {
+  const bool to_model = !options.to_model.empty();
+  if (to_model == !options.to_op.empty())
+    refuse("say what to make: --to-model MODEL.json or --to-op OP.json");
+  if (options.to_model == "-" || options.to_op == "-")
+    refuse("the result names files relative to itself and cannot be a stream; name a file");
+  Diagnostics diagnostics;
+  const std::string& path = options.request.description_path;
+  const auto file = open_op_or_model(path, diagnostics);
+  if (!file) return report(diagnostics, Format::text);
+  if (to_model == file->has_model)
+    refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
+                            : " is an op description already; --to-model makes a model of it"));
+  if (to_model) {
+    options.model.refuse_for_description();
+    return convert_op(*file, options);
+  }
+  if (!options.request.inputs.empty() || !options.request.outputs.empty())
+    refuse("-i and -o are for op descriptions; a model names its files");
+  return convert_model(*file, options);
+}
+
+}  // namespace
+
+Action add_convert(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("FILE.json", options->request.description_path,
+                  "The op description or the DxDispatch model; - is standard input")
+      ->required();
+  command
+      .add_option("--to-model", options->to_model,
+                  "Write a DxDispatch model: the operator, its .npy files, and its output's file")
+      ->type_name("MODEL.json");
+  command
+      .add_option("--to-op", options->to_op,
+                  "Write an op description of a model with one dispatch; values become .npy files")
+      ->type_name("OP.json");
+  add_named_file_option(command, "-i,--input", options->request.inputs,
+                        "An input's .npy file, for --to-model");
+  add_named_file_option(command, "-o,--output", options->request.outputs,
+                        "The output's .npy file, for --to-model (default: OutputTensor.npy)");
+  options->model.add_input_path(command);
+  add_feature_level_option(command, options->request.feature_level);
+  command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
+  return [options] { return convert(*options); };
+}
+
+}  // namespace dmlop::app

@@ -1,0 +1,53 @@
+// What commands do with a DxDispatch model instead of an op description.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "command.hpp"
+#include "device_options.hpp"
+#include "model/model.hpp"
+#include "model/open.hpp"
+#include "model/print.hpp"
+
+namespace dmlop::app {
+
+/// Options that only models have.
+struct ModelOptions {
+  std::optional<std::string> input_folder;
+  std::optional<std::string> output_folder;
+  bool compatible = false;
+
+  /// Declares all of them; or --input-path only.
+  void add_to(CLI::App& command);
+  void add_input_path(CLI::App& command);
+  ModelRequest request(std::optional<FeatureLevel> feature_level) const;
+  Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
+  /// Errors: usage, when one of them is given for an op description.
+  void refuse_for_description() const;
+};
+
+/// What a run of a model needs.
+struct ModelRun {
+  ModelOptions model;
+  std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
+  std::vector<NamedFile> expected;  // golden files by resource
+  std::optional<Tolerance> tolerance;
+  std::optional<FeatureLevel> feature_level;
+  const DeviceOptions& device;
+  const ExecutionOptions& execution;
+  Format format = Format::text;
+  bool timings = false;
+  bool quiet = false;
+};
+
+/// Runs a model; returns the exit code.
+int run_model(const OpenedFile& file, const ModelRun& options);
+
+/// Notes as warnings: on standard error, and as a list of texts.
+void print_notes(const Diagnostics& notes);
+nlohmann::ordered_json notes_json(const Diagnostics& notes);
+
+/// "model of 3 resources, 1 dispatchable (PADDING) and 3 commands".
+std::string model_summary(const Model& model);
+
+}  // namespace dmlop::app

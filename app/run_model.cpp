@@ -1,0 +1,239 @@
+// dmlop run of a DxDispatch model: its commands in order, and their output as DxDispatch has it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "compare/comparison_json.hpp"
+#include "compare/comparison_text.hpp"
+#include "exit_codes.hpp"
+#include "model/outputs.hpp"
+#include "model/runtime.hpp"
+#include "model/write_file.hpp"
+#include "model_commands.hpp"
+#include "stopwatch.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// Elements as JSON numbers; what JSON lacks, as strings.
+Json values_json(const Resource& resource, std::span<const std::byte> contents) {
+  Json values = Json::array();
+  const DataType type = *resource.initial.data_type;
+  for (std::uint64_t i = 0; i < resource.value_count(); ++i) {
+    const std::byte* element = &contents[i * size_of(type)];
+    const std::string text = element_text(type, element);
+    values.push_back(std::isfinite(element_value(type, element)) ? Json::parse(text) : Json(text));
+  }
+  return values;
+}
+
+/// Carries out one command after the other.
+class CommandRunner {
+ public:
+  CommandRunner(const Model& model, Runtime& runtime, const ModelRun& options)
+      : model_(model), runtime_(runtime), options_(options) {}
+
+  void operator()(const DispatchCommand& command) {
+    Stopwatch clock;
+    const gpu::DispatchTimes times = runtime_.dispatch(command);
+    const double seconds = clock.lap();
+    const std::string& name = model_.dispatchables[command.dispatchable].name;
+    if (options_.timings && options_.format == Format::text) {
+      std::fprintf(stderr, "Dispatch '%s': 1 iterations, %.4f ms median (CPU)", name.c_str(),
+                   seconds * 1e3);
+      if (times.kernel) std::fprintf(stderr, ", %.6f ms median (GPU)", *times.kernel * 1e3);
+      std::fprintf(stderr, "\n");
+    }
+    Json json{{"type", "dispatch"}, {"dispatchable", name}};
+    if (options_.timings) json["seconds"] = seconds;
+    if (options_.timings && times.kernel) json["deviceKernelSeconds"] = *times.kernel;
+    done.push_back(std::move(json));
+  }
+
+  void operator()(const PrintCommand& command) {
+    const Resource& resource = model_.resources[command.resource];
+    const auto contents = runtime_.contents(command.resource);
+    if (options_.format == Format::json) {
+      done.push_back({{"type", "print"},
+                      {"resource", resource.name},
+                      {"dataType", name_of(*resource.initial.data_type)},
+                      {"values", values_json(resource, contents)}});
+    } else if (!options_.quiet) {
+      print(print_text(resource, contents, command.verbose, options_.model.fidelity()));
+    }
+  }
+
+  void operator()(const WriteFileCommand& command) {
+    const Resource& resource = model_.resources[command.resource];
+    const Fidelity fidelity = options_.model.fidelity();
+    with_context("writing " + printable(resource.name) + " to " + command.path, [&] {
+      write_file(resource, command, runtime_.contents(command.resource), fidelity);
+    });
+    if (options_.format == Format::text && !options_.quiet)
+      print("Resource '" + resource.name + "' written to '" + command.path + "'\n");
+    Json json{{"type", "writeFile"}, {"resource", resource.name}, {"file", command.path}};
+    if (command.is_npy) {
+      json["dataType"] = name_of(*resource.initial.data_type);
+      json["sizes"] = written_sizes(resource, command, fidelity);
+    }
+    done.push_back(std::move(json));
+  }
+
+  Json done = Json::array();
+
+ private:
+  const Model& model_;
+  Runtime& runtime_;
+  const ModelRun& options_;
+};
+
+struct Ending {
+  int exit_code = exit_done;
+  std::vector<OutputComparison> comparisons;
+};
+
+void print_text_result(const Model& model, const ModelRun& options,
+                       const std::vector<NamedResource>& outputs, const Ending& ending) {
+  if (options.quiet) return;
+  for (const NamedResource& output : outputs) {
+    const ResourceTensor tensor = tensor_of(model, output.resource);
+    std::printf("%s: %s %s in %s\n", model.resources[output.resource].name.c_str(),
+                std::string(name_of(tensor.data_type)).c_str(), list_of(tensor.sizes).c_str(),
+                output.path.c_str());
+  }
+  for (const auto& [name, expected, comparison] : ending.comparisons) {
+    std::printf("%s: %s against %s: %s\n%s", std::string(name_of(comparison.verdict())).c_str(),
+                name.c_str(), expected.c_str(), comparison.summary().c_str(),
+                to_text(comparison).c_str());
+  }
+}
+
+void print_json_result(const Model& model, const Diagnostics& notes, const Backend& backend,
+                       Json commands, const std::vector<NamedResource>& outputs,
+                       const Ending& ending) {
+  Json json{{"status", ending.exit_code == exit_done ? "done" : "different"},
+            {"exitCode", ending.exit_code},
+            {"device", backend.spec()},
+            {"commands", std::move(commands)},
+            {"outputs", Json::array()},
+            {"warnings", notes_json(notes)}};
+  for (const NamedResource& output : outputs) {
+    const ResourceTensor tensor = tensor_of(model, output.resource);
+    json["outputs"].push_back({{"name", model.resources[output.resource].name},
+                               {"file", output.path},
+                               {"dataType", name_of(tensor.data_type)},
+                               {"sizes", tensor.sizes}});
+  }
+  for (const OutputComparison& output : ending.comparisons) {
+    Json comparison{{"name", output.tensor}, {"expected", output.expected_path}};
+    comparison.update(to_json(output.comparison));
+    json["comparisons"].push_back(std::move(comparison));
+  }
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+}  // namespace
+
+void ModelOptions::add_input_path(CLI::App& command) {
+  command
+      .add_option("--input-path", input_folder,
+                  "Of a model: the folder of its sourcePath files (default: the model's own)")
+      ->type_name("FOLDER");
+}
+
+void ModelOptions::add_to(CLI::App& command) {
+  add_input_path(command);
+  command
+      .add_option("--output-path", output_folder,
+                  "Of a model: the folder of its targetPath files (default: the current one)")
+      ->type_name("FOLDER");
+  command.add_flag("--dxdispatch-compat", compatible,
+                   "Of a model: print 8-bit values as characters and write padding to files, "
+                   "as DxDispatch does");
+}
+
+ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level) const {
+  return {input_folder, output_folder, feature_level};
+}
+
+void ModelOptions::refuse_for_description() const {
+  const char* given = input_folder    ? "--input-path"
+                      : output_folder ? "--output-path"
+                      : compatible    ? "--dxdispatch-compat"
+                                      : nullptr;
+  if (given != nullptr)
+    throw Error(ErrorKind::usage, std::string(given) +
+                                      " is for DxDispatch models; this is an op "
+                                      "description, whose files -i and -o name");
+}
+
+void print_notes(const Diagnostics& notes) {
+  for (const Diagnostic& note : notes)
+    std::fprintf(stderr, "%s\n", to_text(note, "warning").c_str());
+}
+
+Json notes_json(const Diagnostics& notes) {
+  Json list = Json::array();
+  for (const Diagnostic& note : notes) list.push_back(to_text(note, "warning"));
+  return list;
+}
+
+std::string model_summary(const Model& model) {
+  std::vector<std::string> operators;
+  for (const Dispatchable& dispatchable : model.dispatchables) {
+    const std::string& name = dispatchable.description->spec->name;
+    if (std::find(operators.begin(), operators.end(), name) == operators.end())
+      operators.push_back(name);
+  }
+  return "model of " + counted(model.resources.size(), "resource") + ", " +
+         counted(model.dispatchables.size(), "dispatchable") +
+         (operators.empty() ? "" : " (" + join(operators) + ")") + " and " +
+         counted(model.commands.size(), "command");
+}
+
+int run_model(const OpenedFile& file, const ModelRun& options) {
+  Diagnostics diagnostics, notes;
+  const auto model = read_model(file.document, file.document->root(),
+                                options.model.request(options.feature_level), diagnostics, notes);
+  if (!options.quiet && options.format == Format::text) print_notes(notes);
+  std::vector<NamedResource> outputs, expected;
+  if (model) {
+    outputs = name_resources(*model, options.outputs, "-o", false, diagnostics);
+    expected = name_resources(*model, options.expected, "--expect", true, diagnostics);
+  }
+  if (!diagnostics.empty()) return report(diagnostics, options.format);
+  stop_jobs_gently();
+  Backend backend(options.device.request());
+  if (!backend.notice().empty() && !options.quiet)
+    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+  Runtime runtime(*model, backend, options.execution);
+  CommandRunner runner(*model, runtime, options);
+  for (const ModelCommand& command : model->commands) std::visit(runner, command);
+  Ending ending;
+  for (const NamedResource& output : outputs) {
+    write_npy(tensor_of(*model, output.resource), runtime.contents(output.resource), output.path);
+  }
+  for (const NamedResource& golden : expected) {
+    ending.comparisons.push_back(
+        compare_resource(*model, golden, runtime.contents(golden.resource), options.tolerance));
+    if (ending.comparisons.back().comparison.verdict() != Verdict::passed)
+      ending.exit_code = exit_different;
+  }
+  if (options.format == Format::json) {
+    print_json_result(*model, notes, backend, std::move(runner.done), outputs, ending);
+  } else {
+    print_text_result(*model, options, outputs, ending);
+  }
+  return ending.exit_code;
+}
+
+}  // namespace dmlop::app

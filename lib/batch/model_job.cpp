@@ -1,0 +1,116 @@
+#include "batch/model_job.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "batch/record_json.hpp"
+#include "model/runtime.hpp"
+#include "model/write_file.hpp"
+
+namespace dmlop {
+
+namespace fs = std::filesystem;
+
+std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> document,
+                                          const json::Value& root, const BatchJob& job,
+                                          const BatchOptions& options, Diagnostics& findings) {
+  ModelRequest request{.feature_level = options.feature_level};
+  if (!options.output_folder.empty())
+    request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
+  Diagnostics notes;  // they change nothing
+  auto model = read_model(std::move(document), root, request, findings, notes);
+  if (!model) return std::nullopt;
+  ModelJob prepared;
+  prepared.model_ = std::move(*model);
+  prepared.tolerance_ = job.request.tolerance;
+  prepared.writes_ = request.output_folder.has_value();
+  prepared.find_expected(job, findings);
+  return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
+}
+
+// The command that writes a file of this name: the target as it is written, or without its folder
+// and extension.
+std::optional<std::size_t> ModelJob::write_named(const std::string& name) const {
+  for (std::size_t i = 0; i < model_.commands.size(); ++i) {
+    const auto* write = std::get_if<WriteFileCommand>(&model_.commands[i]);
+    if (write == nullptr) continue;
+    if (write->target == name || to_text(to_path(write->path).stem()) == name) return i;
+  }
+  return std::nullopt;
+}
+
+void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
+  for (NamedFile file : job.request.expected) {
+    std::optional<std::size_t> command;
+    if (!file.tensor.empty() && model_.find_resource(file.tensor) == nullptr) {
+      command = write_named(file.tensor);
+      if (command) {
+        const auto& write = std::get<WriteFileCommand>(model_.commands[*command]);
+        file.tensor = model_.resources[write.resource].name;
+      }
+    }
+    for (NamedResource& named : name_resources(model_, {file}, "expect", true, findings))
+      expected_.push_back({std::move(named), command});
+  }
+}
+
+std::string ModelJob::operator_name() const {
+  std::vector<std::string> names;
+  for (const Dispatchable& dispatchable : model_.dispatchables) {
+    const std::string& name = dispatchable.description->spec->name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return join(names);
+}
+
+std::vector<NamedFile> ModelJob::outputs() const {
+  std::vector<NamedFile> files;
+  for (const ModelCommand& command : model_.commands) {
+    const auto* write = std::get_if<WriteFileCommand>(&command);
+    if (write != nullptr && writes_) files.push_back({write->target, write->path});
+  }
+  return files;
+}
+
+void ModelJob::add_to(Digest& digest) const {
+  for (const Resource& resource : model_.resources) {
+    if (resource.initial.path.empty()) continue;
+    digest.add(resource.name);
+    digest.add(digest_of_file(resource.initial.path));
+  }
+  for (const Expected& expected : expected_) {
+    digest.add(model_.resources[expected.file.resource].name);
+    digest.add(digest_of_file(expected.file.path));
+    digest.add(tolerance_ ? to_text(*tolerance_) : "");
+    digest.add(tolerance_ && tolerance_->allow_trivial ? "trivial" : "");
+  }
+}
+
+JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options) const {
+  Runtime runtime(model_, backend, options);
+  JobResult result;
+  const auto compare = [&](const Expected& expected) {
+    result.comparisons.push_back(compare_resource(
+        model_, expected.file, runtime.contents(expected.file.resource), tolerance_));
+  };
+  for (std::size_t i = 0; i < model_.commands.size(); ++i) {
+    const ModelCommand& command = model_.commands[i];
+    if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) runtime.dispatch(*dispatch);
+    const auto* write = std::get_if<WriteFileCommand>(&command);
+    if (write != nullptr && writes_) {
+      write_file(model_.resources[write->resource], *write, runtime.contents(write->resource),
+                 Fidelity::mended);
+    }
+    for (const Expected& expected : expected_) {
+      if (expected.command == i) compare(expected);
+    }
+  }
+  for (const Expected& expected : expected_) {
+    if (!expected.command) compare(expected);
+  }
+  return result;
+}
+
+}  // namespace dmlop

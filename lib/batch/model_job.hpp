@@ -1,0 +1,52 @@
+// A job of a batch whose description is a DxDispatch model.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch.hpp"
+#include "batch/digest.hpp"
+#include "model/model.hpp"
+#include "model/outputs.hpp"
+
+namespace dmlop {
+
+class ModelJob {
+ public:
+  /// Reads and checks the model and opens its golden files: each is named by a resource, or by the
+  /// file that a writeFile makes. Adds every finding; nothing where there are any.
+  static std::optional<ModelJob> prepare(std::shared_ptr<const json::Document> document,
+                                         const json::Value& root, const BatchJob& job,
+                                         const BatchOptions& options, Diagnostics& findings);
+
+  /// "PADDING", or several names.
+  std::string operator_name() const;
+  /// What writeFile makes below --out; nothing without it.
+  std::vector<NamedFile> outputs() const;
+  bool keeps_or_compares() const { return writes_ || !expected_.empty(); }
+
+  /// Adds all that the result depends on.
+  void add_to(Digest& digest) const;
+
+  /// Runs the commands, but print, and compares. Errors: io_failed, run_failed, interrupted.
+  JobResult run(Backend& backend, const ExecutionOptions& options) const;
+
+ private:
+  // A golden file is compared at the end, or when a writeFile writes what it is for.
+  struct Expected {
+    NamedResource file;
+    std::optional<std::size_t> command;
+  };
+
+  std::optional<std::size_t> write_named(const std::string& name) const;
+  void find_expected(const BatchJob& job, Diagnostics& findings);
+
+  Model model_;
+  std::vector<Expected> expected_;
+  std::optional<Tolerance> tolerance_;
+  bool writes_ = false;
+};
+
+}  // namespace dmlop

@@ -1,0 +1,198 @@
+// The commands of a model: dispatch, print and writeFile.
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "model/reading.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = json::Value::Kind;
+
+class CommandReader {
+ public:
+  CommandReader(ModelReading& reading, const json::Value& written, std::size_t index)
+      : reading_(reading), written_(written), name_("commands[" + std::to_string(index) + "]") {}
+
+  void read() {
+    if (written_.kind != Kind::object) {
+      reading_.reader.expected(written_, name_, "an object with type");
+      return;
+    }
+    const auto type = required_string(reading_, written_, name_, "type", "dispatch");
+    if (!type) return;
+    const std::string kind = lower_case(*type);
+    if (kind == "dispatch") {
+      read_dispatch();
+    } else if (kind == "print") {
+      read_print();
+    } else if (kind == "writefile") {
+      read_write_file();
+    } else {
+      const std::vector<std::string> kinds{"dispatch", "print", "writeFile"};
+      const std::string nearest = nearest_name(*type, kinds);
+      reading_.reader.expected(*written_.find("type"), name_ + ".type", "one of " + join(kinds),
+                               nearest.empty() ? "" : "did you mean \"" + nearest + "\"?");
+    }
+  }
+
+ private:
+  /// The index of what a member names.
+  template <typename Things>
+  std::optional<std::size_t> find_named(const char* member, const Things& things,
+                                        const std::string& kind) {
+    const auto name = required_string(reading_, written_, name_, member, "NAME");
+    if (!name) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& thing : things) names.push_back(thing.name);
+    const auto found = std::find(names.begin(), names.end(), *name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    const std::string nearest = nearest_name(*name, names);
+    reading_.add(*written_.find(member), "no " + kind + " is called \"" + printable(*name) + "\"",
+                 names.empty() ? "the model has none" : kind + "s: " + join(names),
+                 nearest.empty() ? "" : "did you mean \"" + nearest + "\"?");
+    return std::nullopt;
+  }
+
+  std::optional<std::size_t> find_resource() {
+    return find_named("resource", reading_.model.resources, "resource");
+  }
+
+  void read_dispatch() {
+    reading_.notes.refuse_unknown(
+        written_, {"type", "dispatchable", "bindings", "threadGroupCount"}, "a dispatch");
+    const auto index = find_named("dispatchable", reading_.model.dispatchables, "dispatchable");
+    if (const json::Value* counts = written_.find("threadGroupCount")) read_groups(*counts);
+    const json::Value* bindings = written_.find("bindings");
+    if (bindings == nullptr) {
+      reading_.reader.missing(written_, name_ + ".bindings",
+                              "a dispatch says which resource is which tensor",
+                              "write \"bindings\": {\"InputTensor\": \"RESOURCE\", …}");
+    } else if (bindings->kind != Kind::object) {
+      reading_.reader.expected(*bindings, name_ + ".bindings", "an object of resources by tensor");
+    } else if (index) {
+      bind(*index, *bindings);
+    }
+  }
+
+  // It is for HLSL; operators have no use for it.
+  void read_groups(const json::Value& value) {
+    const auto counts = reading_.reader.uint_array(value, name_ + ".threadGroupCount");
+    if (counts && counts->size() != 3)
+      reading_.reader.expected(value, name_ + ".threadGroupCount", "an array of three numbers");
+  }
+
+  void bind(std::size_t index, const json::Value& bindings) {
+    const Dispatchable& dispatchable = reading_.model.dispatchables[index];
+    if (!dispatchable.description) return check_binding_names(reading_, bindings);
+    DispatchCommand command{index, read_bindings(reading_, bindings, dispatchable, false)};
+    check_overlaps(reading_, bindings, dispatchable, command.bindings);
+    reading_.model.commands.emplace_back(std::move(command));
+  }
+
+  void read_print() {
+    reading_.notes.refuse_unknown(written_, {"type", "resource", "verbose"}, "a print");
+    const auto resource = find_resource();
+    bool verbose = false;
+    if (const json::Value* value = written_.find("verbose"))
+      verbose = reading_.reader.boolean(*value, name_ + ".verbose").value_or(false);
+    if (resource && has_elements(*resource, "printed"))
+      reading_.model.commands.emplace_back(PrintCommand{*resource, verbose});
+  }
+
+  bool has_elements(std::size_t index, const std::string& what) {
+    const Resource& resource = reading_.model.resources[index];
+    if (!resource.is_usable) return false;
+    if (resource.initial.data_type) return true;
+    reading_.add(
+        *written_.find("resource"),
+        "\"" + printable(resource.name) + "\" cannot be " + what + ": " +
+            (resource.is_deferred ? "its size is deferred" : "its values have several types"),
+        "a resource that is " + what + " has an initialValuesDataType");
+    return false;
+  }
+
+  void read_write_file() {
+    reading_.notes.refuse_unknown(written_, {"type", "resource", "targetPath", "dimensions"},
+                                  "a writeFile");
+    const auto resource = find_resource();
+    const auto target = required_string(reading_, written_, name_, "targetPath", "out.npy");
+    const json::Value* written_dimensions = written_.find("dimensions");
+    std::optional<std::vector<std::int64_t>> dimensions;
+    if (written_dimensions != nullptr)
+      dimensions = reading_.reader.uint_array(*written_dimensions, name_ + ".dimensions");
+    if (!resource || !target) return;
+    WriteFileCommand command{*resource, *target, target_path(*target)};
+    const std::string extension = lower_case(to_text(to_path(command.path).extension()));
+    command.is_npy = extension == ".npy";
+    if (extension == ".jpg" || extension == ".png") {
+      reading_.add(*written_.find("targetPath"),
+                   "images are not written here: " + printable(*target),
+                   "files of values are .npy, or raw bytes of any other name",
+                   "write a .npy file, and make the picture of it", ErrorKind::unavailable);
+      return;
+    }
+    if (!reading_.model.resources[*resource].is_usable) return;
+    const bool is_raw = !command.is_npy && !reading_.model.resources[*resource].is_deferred;
+    if (!is_raw && !has_elements(*resource, "written")) return;
+    if (dimensions && !dimensions->empty() && command.is_npy)
+      command.dimensions = checked_dimensions(*dimensions, *written_dimensions, *resource);
+    refuse_inputs(command);
+    reading_.model.commands.emplace_back(std::move(command));
+  }
+
+  std::string target_path(const std::string& target) const {
+    const fs::path folder = to_path(reading_.request.output_folder.value_or(""));
+    return to_text(fs::absolute(folder / to_path(ModelReading::native_path(target))));
+  }
+
+  Sizes checked_dimensions(const std::vector<std::int64_t>& dimensions, const json::Value& place,
+                           std::size_t index) {
+    const Resource& resource = reading_.model.resources[index];
+    const Sizes sizes(dimensions.begin(), dimensions.end());
+    const auto count = element_count(sizes);
+    const std::uint64_t held = resource.element_count();
+    const std::string name = "\"" + printable(resource.name) + "\"";
+    if (!count || *count > held || *count == 0) {
+      reading_.add(
+          place,
+          "dimensions " + list_of(sizes) + " have " +
+              (count ? std::to_string(*count) : "too many") + " elements, but " + name + " has " +
+              std::to_string(held),
+          "a file of these dimensions would promise more, or less, than it holds",
+          "write [" + std::to_string(held) + "], or sizes that make " + std::to_string(held));
+    } else if (*count < held) {
+      reading_.note(place, "of the " + std::to_string(held) + " elements of " + name +
+                               " only the first " + std::to_string(*count) + " are written");
+    }
+    return sizes;
+  }
+
+  // Nothing that the model reads is replaced.
+  void refuse_inputs(const WriteFileCommand& command) {
+    const auto refuse = [&](const std::string& what) {
+      reading_.add(*written_.find("targetPath"),
+                   printable(command.target) + " is " + what + ", which would be replaced", "",
+                   "write to another file");
+    };
+    if (is_same_file(reading_.document().file(), command.path)) refuse("the model itself");
+    for (const Resource& resource : reading_.model.resources) {
+      if (resource.initial.path.empty()) continue;
+      if (is_same_file(resource.initial.path, command.path))
+        refuse("the file of \"" + printable(resource.name) + "\"");
+    }
+  }
+
+  ModelReading& reading_;
+  const json::Value& written_;
+  std::string name_;
+};
+
+}  // namespace
+
+void read_command(ModelReading& reading, const json::Value& value, std::size_t index) {
+  CommandReader(reading, value, index).read();
+}
+
+}  // namespace dmlop

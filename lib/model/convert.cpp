@@ -1,0 +1,275 @@
+#include "model/convert.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "base/file.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "model/convert_json.hpp"
+#include "npy/elements.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Its valueCount is a UINT.
+constexpr std::uint64_t value_count_max = std::numeric_limits<std::uint32_t>::max();
+
+// DxDispatch offers this feature level unless it is told another.
+constexpr FeatureLevel dxdispatch_level{6, 2};
+
+bool is_owned(const TensorDesc& desc) {
+  return std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
+}
+
+/// Makes a model of a job.
+class ModelMaker {
+ public:
+  ModelMaker(const Job& job, const std::string& path) : job_(job), description_(job.description) {
+    conversion_.path = path;
+    fields_ = fields_json(description_);
+  }
+
+  Conversion make() {
+    for (const FieldSpec& field : description_.spec->fields) {
+      if (field.kind == FieldKind::input_tensor) add_input(field.name);
+      if (field.kind == FieldKind::output_tensor) add_output(field.name);
+    }
+    remark_on_dxdispatch();
+    const std::string name = lower_case(description_.spec->name);
+    Json dispatchable{{"type", "DML_OPERATOR_" + description_.spec->name}, {"desc", fields_}};
+    if (!owned_.empty()) dispatchable["bindings"] = owned_;
+    Json commands = Json::array();
+    commands.push_back({{"type", "dispatch"}, {"dispatchable", name}, {"bindings", bindings_}});
+    commands.push_back(std::move(write_file_));
+    conversion_.text = readable_text({{"resources", resources_},
+                                      {"dispatchables", {{name, dispatchable}}},
+                                      {"commands", commands}});
+    return std::move(conversion_);
+  }
+
+ private:
+  void add_input(const std::string& tensor) {
+    const auto is_of = [&](const BoundInput& input) { return input.tensor == tensor; };
+    const BoundInput& input = *std::find_if(job_.inputs.begin(), job_.inputs.end(), is_of);
+    const TensorDesc& desc = description_.tensor(tensor);
+    const std::string source = source_of(tensor, input.file, input.path);
+    resources_[tensor] = {{"initialValuesDataType", name_of(*desc.data_type)},
+                          {"initialValues", {{"sourcePath", source}}}};
+    (is_owned(desc) ? owned_ : bindings_)[tensor] = tensor;
+  }
+
+  // The input's own file, or a copy where DxDispatch misreads it or refuses it.
+  std::string source_of(const std::string& tensor, const NpyFile& file, const std::string& path) {
+    const NpyHeader& header = file.header();
+    const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
+    const bool is_stream = path == "-";
+    if (!is_swapped && !header.fortran_order && !is_stream)
+      return path_from(conversion_.path, path);
+    const std::string copy = companion_path(conversion_.path, tensor);
+    conversion_.remarks.push_back(path + " is copied to " + copy + ": " +
+                                  (is_stream    ? "standard input has no name"
+                                   : is_swapped ? "DxDispatch misreads big-endian files"
+                                                : "DxDispatch refuses files in Fortran order"));
+    // Strides of the description refer to the elements as they follow each other in the file.
+    const bool keeps_order = description_.is_written({tensor, "Strides"});
+    NpyHeader plain = header;
+    if (keeps_order) {
+      plain.sizes = {file.element_count()};
+    } else {
+      fields_[tensor].erase("Strides");
+    }
+    conversion_.files.push_back(
+        {copy, npy_header_bytes(plain.data_type, plain.sizes), elements_of(file, keeps_order)});
+    return path_from(conversion_.path, copy);
+  }
+
+  // In this machine's byte order; in file order or C order.
+  static std::vector<std::byte> elements_of(const NpyFile& file, bool in_file_order) {
+    const std::size_t size = size_of(file.header().data_type);
+    if (!in_file_order) {
+      std::vector<std::byte> scratch;
+      const auto elements = Elements(file).read(0, file.element_count(), scratch);
+      return {elements.begin(), elements.end()};
+    }
+    std::vector<std::byte> bytes(file.data().begin(), file.data().end());
+    for (auto at = bytes.begin(); file.header().big_endian && at != bytes.end();
+         at += static_cast<std::ptrdiff_t>(size))
+      std::reverse(at, at + static_cast<std::ptrdiff_t>(size));
+    return bytes;
+  }
+
+  void add_output(const std::string& tensor) {
+    const TensorDesc& desc = description_.tensor(tensor);
+    const std::uint64_t count = *element_count(desc.sizes);
+    if (count > value_count_max)
+      throw Error(ErrorKind::invalid_input, tensor + " has " + std::to_string(count) +
+                                                " elements; a resource of a model has at most " +
+                                                std::to_string(value_count_max));
+    resources_[tensor] = {{"initialValuesDataType", name_of(*desc.data_type)},
+                          {"initialValues", {{"valueCount", count}, {"value", 0}}}};
+    bindings_[tensor] = tensor;
+    std::string target = tensor + ".npy";
+    if (!job_.outputs.empty() && job_.outputs.front().path != "-")
+      target = to_text(to_path(job_.outputs.front().path));
+    if (lower_case(to_text(to_path(target).extension())) != ".npy") {
+      conversion_.remarks.push_back("the output goes to " + target +
+                                    ".npy: of another name DxDispatch writes no .npy file");
+      target += ".npy";
+    }
+    if (desc.strides)
+      conversion_.remarks.push_back("the Strides of " + tensor +
+                                    " are left out: its file holds the logical tensor");
+    write_file_ = {{"type", "writeFile"},
+                   {"resource", tensor},
+                   {"targetPath", target},
+                   {"dimensions", desc.sizes}};
+  }
+
+  void remark_on_dxdispatch() {
+    const auto remark = [&](const std::string& text) { conversion_.remarks.push_back(text); };
+    const std::string operator_name = "DML_OPERATOR_" + description_.spec->name;
+    for (const char* unknown : {"FOLD", "UNFOLD", "RESAMPLE3", "SCATTER_ELEMENTS"}) {
+      if (description_.spec->name == unknown)
+        remark(operator_name + " is unknown to DxDispatch; the model runs with dmlop only");
+    }
+    for (const Field& field : description_.fields) {
+      const auto* value = std::get_if<std::int64_t>(&field.value);
+      if (field.spec->kind != FieldKind::enumeration || value == nullptr) continue;
+      for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
+        if (entry.value == *value && entry.introduced > dxdispatch_level)
+          remark(field.spec->name + " " + entry.name +
+                 " is unknown to DxDispatch; the model runs with dmlop only");
+      }
+    }
+    if (description_.feature_level != newest_feature_level)
+      remark("a model has no feature level: run it with --feature-level " +
+             to_text(description_.feature_level) + " (DxDispatch: --dml_feature_level " +
+             to_text(description_.feature_level) + ")");
+  }
+
+  const Job& job_;
+  const Description& description_;
+  Conversion conversion_;
+  Json fields_;
+  Json resources_ = Json::object();
+  Json bindings_ = Json::object();
+  Json owned_ = Json::object();
+  Json write_file_;
+};
+
+/// Makes an op description of a model.
+class OpMaker {
+ public:
+  OpMaker(const Model& model, const std::string& path) : model_(model) { conversion_.path = path; }
+
+  Conversion make() {
+    const DispatchCommand& command = only_dispatch();
+    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+    const Description& description = *dispatchable.description;
+    for (const auto* bindings : {&dispatchable.owned, &command.bindings}) {
+      for (const TensorBinding& binding : *bindings) {
+        const FieldSpec& field = *description.spec->find_field(binding.tensor);
+        const TensorDesc& desc = description.tensor(binding.tensor);
+        if (field.kind == FieldKind::input_tensor) {
+          bindings_[binding.tensor] = file_of(binding, desc);
+        } else if (desc.strides) {
+          conversion_.remarks.push_back("the Strides of " + binding.tensor +
+                                        " are left out: its file holds the logical tensor");
+        }
+      }
+    }
+    if (model_.commands.size() > 1)
+      conversion_.remarks.push_back(
+          "print and writeFile are left out: name the output's file with run -o");
+    conversion_.text = readable_text({{"type", "DML_OPERATOR_" + description.spec->name},
+                                      {"desc", fields_json(description)},
+                                      {"bindings", bindings_}});
+    return std::move(conversion_);
+  }
+
+ private:
+  const DispatchCommand& only_dispatch() const {
+    std::vector<std::string> names;
+    const DispatchCommand* only = nullptr;
+    for (const ModelCommand& command : model_.commands) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr) continue;
+      only = dispatch;
+      names.push_back(model_.dispatchables[dispatch->dispatchable].name);
+    }
+    if (names.size() != 1)
+      throw Error(
+          ErrorKind::invalid_input,
+          model_.document->file() + " has " +
+              (names.empty() ? "no dispatch"
+                             : std::to_string(names.size()) + " dispatches (" + join(names) + ")") +
+              "; an op description is exactly one");
+    return *only;
+  }
+
+  // The resource's own .npy file where it is the tensor, else a new one.
+  std::string file_of(const TensorBinding& binding, const TensorDesc& desc) {
+    const Resource& resource = model_.resources[binding.range.resource];
+    const InitialValues& initial = resource.initial;
+    const bool is_tensor = initial.file != nullptr && !desc.strides && binding.range.offset == 0 &&
+                           resource.offset == 0 && initial.file->header().sizes == desc.sizes &&
+                           initial.data_type == desc.data_type;
+    if (is_tensor) return path_from(conversion_.path, initial.path);
+    std::vector<std::byte> buffer(resource.size);
+    initial.fill(std::span(buffer).subspan(resource.offset, initial.bytes));
+    const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
+    const auto begin = buffer.begin() + static_cast<std::ptrdiff_t>(binding.range.offset);
+    const auto bytes = static_cast<std::ptrdiff_t>(count * size_of(*desc.data_type));
+    const std::string path = companion_path(conversion_.path, binding.tensor);
+    conversion_.files.push_back(
+        {path,
+         npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
+         {begin, begin + bytes}});
+    return path_from(conversion_.path, path);
+  }
+
+  const Model& model_;
+  Conversion conversion_;
+  Json bindings_ = Json::object();
+};
+
+void write_one(const std::string& path, std::span<const std::byte> first,
+               std::span<const std::byte> second) {
+  OutputFile file(path, first.size() + second.size());
+  file.write_at(0, first);
+  file.write_at(first.size(), second);
+  file.commit();
+}
+
+}  // namespace
+
+Conversion model_of(const Job& job, const std::string& path) {
+  return ModelMaker(job, path).make();
+}
+
+Conversion op_of(const Model& model, const std::string& path) {
+  return OpMaker(model, path).make();
+}
+
+void write_conversion(const Conversion& conversion, const std::vector<std::string>& read) {
+  std::vector<std::string> paths{conversion.path};
+  for (const ConvertedFile& file : conversion.files) paths.push_back(file.path);
+  for (const std::string& path : paths) {
+    for (const std::string& source : read) {
+      if (is_same_file(path, source))
+        throw Error(ErrorKind::usage, path + " is read by this conversion; write to another file");
+    }
+  }
+  for (const ConvertedFile& file : conversion.files)
+    write_one(file.path, std::as_bytes(std::span(file.header)), file.elements);
+  write_one(conversion.path, std::as_bytes(std::span(conversion.text)), {});
+}
+
+}  // namespace dmlop

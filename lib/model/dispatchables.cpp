@@ -1,0 +1,235 @@
+// The operators of a model. A dispatchable becomes the op description that it stands for, which the
+// operator's spec reads and checks: here is only what DxDispatch reads differently.
+#include <algorithm>
+#include <charconv>
+
+#include "model/reading.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+constexpr std::string_view prefix = "DML_OPERATOR_";
+
+/// What a dispatchable of one of DxDispatch's other kinds is called; "" for operators.
+std::string other_kind(const std::string& type) {
+  const std::string name = lower_case(type);
+  if (name == "hlsl") return "an HLSL shader";
+  if (name == "onnx") return "an ONNX model";
+  if (name == "dmlserializedgraph") return "a serialized DirectML graph";
+  return "";
+}
+
+// Nothing unless the value is a small non-negative integer.
+std::optional<std::size_t> count_of(const json::Value* value) {
+  if (value == nullptr || value->kind != Kind::number) return std::nullopt;
+  std::size_t count = 0;
+  const char* end = value->text.data() + value->text.size();
+  const auto [stop, error] = std::from_chars(value->text.data(), end, count);
+  return error == std::errc{} && stop == end ? std::optional(count) : std::nullopt;
+}
+
+json::Value object_like(const json::Value& original) {
+  json::Value object;
+  object.kind = Kind::object;
+  object.begin = original.begin;
+  object.end = original.end;
+  return object;
+}
+
+/// Copies of JSON values with only what DxDispatch looks at, places and all.
+class Translator {
+ public:
+  Translator(ModelReading& reading, const OperatorSpec& spec) : reading_(reading), spec_(spec) {}
+
+  /// The operator's fields of `from` appended to `to`. `beside` are other members it may have.
+  void copy_fields(const json::Value& from, json::Value& to,
+                   const std::vector<std::string>& beside) {
+    std::vector<std::string> known = spec_.field_names();
+    known.insert(known.end(), beside.begin(), beside.end());
+    reading_.notes.refuse_unknown(from, known, std::string(prefix) + spec_.name);
+    for (const FieldSpec& field : spec_.fields) {
+      const json::Member* member = find_member(from, field.name);
+      if (member == nullptr) continue;
+      json::Member copy{member->name, member->begin,
+                        field.is_tensor() ? tensor(member->value, field.name) : member->value};
+      if (!field.count_field.empty())
+        cut(copy.value, from.find(field.count_field), field.name, field.count_field);
+      note_unknown_enum_value(field, copy.value);
+      to.members.push_back(std::move(copy));
+    }
+  }
+
+  static const json::Member* find_member(const json::Value& object, std::string_view name) {
+    const auto is_named = [&](const json::Member& member) { return member.name == name; };
+    const auto found = std::find_if(object.members.begin(), object.members.end(), is_named);
+    return found == object.members.end() ? nullptr : &*found;
+  }
+
+ private:
+  json::Value tensor(const json::Value& value, const std::string& name) {
+    if (value.kind != Kind::object) return value;
+    const json::Value* nested = value.find("Desc");
+    json::Value copy = object_like(value);
+    if (nested == nullptr || nested->kind != Kind::object) {
+      copy_tensor(value, copy, name);
+      return copy;
+    }
+    reading_.notes.refuse_unknown(value, {"Type", "Desc"}, "a tensor desc with Desc");
+    for (const char* member_name : {"Type", "Desc"}) {
+      if (const json::Member* member = find_member(value, member_name))
+        copy.members.push_back(*member);
+    }
+    json::Value& desc = copy.members.back().value;
+    desc = object_like(*nested);
+    copy_tensor(*nested, desc, name);
+    return copy;
+  }
+
+  void copy_tensor(const json::Value& from, json::Value& to, const std::string& name) {
+    const std::vector<std::string> known{"Type",
+                                         "DataType",
+                                         "Flags",
+                                         "DimensionCount",
+                                         "Sizes",
+                                         "Strides",
+                                         "TotalTensorSizeInBytes",
+                                         "GuaranteedBaseOffsetAlignment"};
+    reading_.notes.refuse_unknown(from, known, "a tensor desc");
+    for (const std::string& member_name : known) {
+      const json::Member* member = find_member(from, member_name);
+      if (member == nullptr) continue;
+      to.members.push_back(*member);
+      if (member_name == "Sizes" || member_name == "Strides") {
+        cut(to.members.back().value, from.find("DimensionCount"), name + "." + member_name,
+            name + ".DimensionCount");
+      }
+    }
+  }
+
+  // DirectML reads as many elements of an array as its count says.
+  void cut(json::Value& array, const json::Value* count, const std::string& name,
+           const std::string& count_name) {
+    const auto number = count_of(count);
+    if (!number || *number == 0 || *number >= array.items.size()) return;
+    reading_.note(array, name + " has " + counted(array.items.size(), "value") + ", of which " +
+                             count_name + " takes the first " + std::to_string(*number));
+    array.items.resize(*number);
+  }
+
+  // DxDispatch's names end where it was frozen.
+  void note_unknown_enum_value(const FieldSpec& field, const json::Value& value) {
+    if (field.enum_name != "DML_PADDING_MODE" || !value.text.ends_with("WRAP")) return;
+    reading_.note(value, field.name + " WRAP is unknown to DxDispatch itself");
+  }
+
+  ModelReading& reading_;
+  const OperatorSpec& spec_;
+};
+
+class DispatchableReader {
+ public:
+  DispatchableReader(ModelReading& reading, const json::Member& member)
+      : reading_(reading),
+        name_(printable(member.name)),
+        written_(member.value),
+        dispatchable_{member.name, std::nullopt} {}
+
+  Dispatchable read() {
+    const std::size_t before = reading_.diagnostics.size();
+    if (written_.kind != Kind::object) {
+      reading_.reader.expected(written_, name_, "an object with type and desc");
+      return std::move(dispatchable_);
+    }
+    const auto type = required_string(reading_, written_, name_, "type", "DML_OPERATOR_PADDING");
+    if (!type) return std::move(dispatchable_);
+    if (const std::string kind = other_kind(*type); !kind.empty()) {
+      reading_.add(*written_.find("type"), name_ + " is " + kind + ", which cannot be run here",
+                   "of a model's dispatchables only DirectML operators are run", "",
+                   ErrorKind::unavailable);
+      return std::move(dispatchable_);
+    }
+    read_operator();
+    for (std::size_t i = before; i < reading_.diagnostics.size(); ++i)
+      drop_level_of_file(reading_.diagnostics[i].suggestion);
+    if (reading_.diagnostics.size() != before) dispatchable_.description.reset();
+    if (dispatchable_.description) read_owned();
+    return std::move(dispatchable_);
+  }
+
+ private:
+  // A model has no feature level to write; that of the command line remains.
+  static void drop_level_of_file(std::string& suggestion) {
+    constexpr std::string_view next = ", or ";
+    if (!suggestion.starts_with("write \"featureLevel\": ")) return;
+    suggestion.erase(0, suggestion.find(next) + next.size());
+  }
+
+  // `Type` before `type`, and `Desc` before `desc`, as DxDispatch looks for them.
+  const json::Member* first_of(const char* name, const char* other) const {
+    const json::Member* member = Translator::find_member(written_, name);
+    return member != nullptr ? member : Translator::find_member(written_, other);
+  }
+
+  void read_operator() {
+    json::Value root = object_like(written_);
+    json::Member type = *first_of("Type", "type");
+    if (type.value.text == "SCATTER" || type.value.text == "DML_OPERATOR_SCATTER")
+      type.value.text = "SCATTER_ELEMENTS";  // its newer name
+    std::string_view name = type.value.text;
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    root.members.push_back(type);
+    if (const OperatorSpec* spec = find_spec(name)) copy_operator(root, *spec);
+    auto shared = std::make_shared<const json::Value>(std::move(root));
+    dispatchable_.description = read_description(reading_.model.document, std::move(shared), {},
+                                                 reading_.request.feature_level,
+                                                 reading_.diagnostics, Completeness::complete);
+    if (dispatchable_.description)
+      check_description(*dispatchable_.description, reading_.diagnostics);
+  }
+
+  void copy_operator(json::Value& root, const OperatorSpec& spec) {
+    const std::vector<std::string> beside{"type",           "Type",           "desc",    "Desc",
+                                          "dmlCompileType", "executionFlags", "bindings"};
+    Translator translator(reading_, spec);
+    if (const json::Member* desc = first_of("Desc", "desc")) {
+      reading_.notes.refuse_unknown(written_, beside, "a dispatchable");
+      root.members.push_back({desc->name, desc->begin, desc->value});
+      if (desc->value.kind == Kind::object) {
+        json::Value& fields = root.members.back().value;
+        fields = object_like(desc->value);
+        translator.copy_fields(desc->value, fields, {});
+      }
+    } else {
+      translator.copy_fields(written_, root, beside);
+    }
+    for (const char* name : {"dmlCompileType", "executionFlags"}) {
+      if (const json::Member* member = Translator::find_member(written_, name))
+        root.members.push_back(*member);
+    }
+  }
+
+  void read_owned() {
+    const json::Value* bindings = written_.find("bindings");
+    const json::Value none = object_like(written_);
+    // Anything but an object is ignored.
+    const bool has_bindings = bindings != nullptr && bindings->kind == Kind::object;
+    dispatchable_.owned =
+        read_bindings(reading_, has_bindings ? *bindings : none, dispatchable_, true);
+  }
+
+  ModelReading& reading_;
+  std::string name_;
+  const json::Value& written_;
+  Dispatchable dispatchable_;
+};
+
+}  // namespace
+
+void read_dispatchable(ModelReading& reading, const json::Member& member) {
+  reading.model.dispatchables.push_back(DispatchableReader(reading, member).read());
+}
+
+}  // namespace dmlop

@@ -1,0 +1,114 @@
+// A DxDispatch model: buffers with initial values, operators on them, and commands in order. Read
+// and checked as a whole (read_model); what runs it is model/runtime.hpp. The format is that of
+// DxDispatch's parser (microsoft/DirectML, DxDispatch/src/model).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "json/document.hpp"
+#include "npy/npy.hpp"
+#include "ops/plan.hpp"
+#include "spec/description.hpp"
+
+namespace dmlop {
+
+/// What a resource holds when the model starts.
+struct InitialValues {
+  std::optional<DataType> data_type;  // absent: values of several types, or deferred
+  std::uint64_t bytes = 0;
+  std::function<void(std::span<std::byte>)> fill;  // writes `bytes` bytes; may be called repeatedly
+  std::shared_ptr<const NpyFile> file;             // the .npy file that they are, if they are one
+  std::string path;                                // of the file that they come from
+};
+
+/// A buffer of bytes.
+struct Resource {
+  std::string name;
+  InitialValues initial;
+  std::uint64_t offset = 0;   // of the initial values
+  std::uint64_t size = 0;     // of the buffer, padding to 4 bytes included
+  bool has_own_size = false;  // the model gives the size
+  bool is_deferred = false;
+  bool is_usable = false;  // it was read without findings
+
+  /// Elements that the initial values have; 0 where they have several types.
+  std::uint64_t value_count() const {
+    return initial.data_type ? initial.bytes / size_of(*initial.data_type) : 0;
+  }
+  /// Elements that a file of it holds: the values, and all of a buffer whose size the model gives.
+  std::uint64_t element_count() const {
+    if (!initial.data_type) return 0;
+    return (has_own_size ? size : initial.bytes) / size_of(*initial.data_type);
+  }
+};
+
+/// Bytes [offset, offset + size) of a resource, which a tensor has.
+struct BufferRange {
+  std::size_t resource = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+struct TensorBinding {
+  std::string tensor;
+  BufferRange range;
+};
+
+struct Dispatchable {
+  std::string name;
+  std::optional<Description> description;  // absent: it has findings
+  std::vector<TensorBinding> owned = {};   // inputs that are bound when the model starts
+};
+
+struct DispatchCommand {
+  std::size_t dispatchable = 0;
+  std::vector<TensorBinding> bindings = {};  // of the other tensors
+};
+
+struct PrintCommand {
+  std::size_t resource = 0;
+  bool verbose = false;
+};
+
+struct WriteFileCommand {
+  std::size_t resource = 0;
+  std::string target;                    // as the model has it
+  std::string path;                      // where it goes
+  std::optional<Sizes> dimensions = {};  // of a .npy file; absent: one
+  bool is_npy = false;
+};
+
+using ModelCommand = std::variant<DispatchCommand, PrintCommand, WriteFileCommand>;
+
+struct Model {
+  std::shared_ptr<const json::Document> document;
+  std::vector<Resource> resources;
+  std::vector<Dispatchable> dispatchables;
+  std::vector<ModelCommand> commands;
+
+  const Resource* find_resource(std::string_view name) const;
+};
+
+struct ModelRequest {
+  std::optional<std::string> input_folder = {};   // default: the model's own
+  std::optional<std::string> output_folder = {};  // default: the current one
+  std::optional<FeatureLevel> feature_level = {};
+};
+
+/// Reads and checks a model, or what is meant to be one: files' headers are read, values are not.
+/// Adds every finding, and to `notes` what DxDispatch ignores or would not take; returns a model
+/// only when there is no finding.
+std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
+                                const json::Value& root, const ModelRequest& request,
+                                Diagnostics& diagnostics, Diagnostics& notes);
+
+}  // namespace dmlop

@@ -1,0 +1,181 @@
+#include "model/outputs.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+// The name of the only resource that a dispatch writes; "" where there are several or none.
+std::string only_output(const Model& model) {
+  std::string name;
+  for (const Resource& resource : model.resources) {
+    const auto index = static_cast<std::size_t>(&resource - model.resources.data());
+    if (tensor_of(model, index).writer == nullptr) continue;
+    if (!name.empty()) return "";
+    name = resource.name;
+  }
+  return name;
+}
+
+std::vector<std::string> names_of(const Model& model) {
+  std::vector<std::string> names;
+  for (const Resource& resource : model.resources) names.push_back(resource.name);
+  return names;
+}
+
+/// Finds the resource that a file of the command line is for.
+class ResourceNamer {
+ public:
+  ResourceNamer(const Model& model, std::string option, bool golden, Diagnostics& diagnostics)
+      : model_(model), option_(std::move(option)), golden_(golden), diagnostics_(diagnostics) {}
+
+  std::optional<NamedResource> name(const NamedFile& file) {
+    const auto index = find(file);
+    if (!index) return std::nullopt;
+    if (file.path == "-") {
+      refuse(option_ + " of a model cannot be a stream: its prints go there", "name a file");
+      return std::nullopt;
+    }
+    if (!golden_) refuse_inputs(model_.resources[*index].name, file.path);
+    NamedResource named{*index, file.path};
+    if (!golden_) return named;
+    try {
+      named.golden = with_context("reading the golden file " + file.path,
+                                  [&] { return NpyFile::open(file.path); });
+      return named;
+    } catch (const Error& error) {
+      refuse(error.what(), "", error.kind());
+      return std::nullopt;
+    }
+  }
+
+ private:
+  void refuse(std::string message, std::string suggestion, ErrorKind kind = ErrorKind::usage) {
+    diagnostics_.push_back({.kind = kind,
+                            .file = model_.document->file(),
+                            .message = std::move(message),
+                            .suggestion = std::move(suggestion)});
+  }
+
+  std::optional<std::size_t> find(const NamedFile& file) {
+    const std::vector<std::string> names = names_of(model_);
+    const std::string name = file.tensor.empty() ? only_output(model_) : file.tensor;
+    if (name.empty()) {
+      refuse("which resource is " + file.path + "? the model has " + join(names),
+             "write " + option_ + " RESOURCE=" + file.path);
+      return std::nullopt;
+    }
+    const Resource* resource = model_.find_resource(name);
+    if (resource != nullptr && !resource->is_deferred)
+      return static_cast<std::size_t>(resource - model_.resources.data());
+    const std::string nearest = nearest_name(name, names);
+    refuse("the model has no resource \"" + printable(name) + "\"",
+           nearest.empty() ? "resources: " + join(names) : "did you mean \"" + nearest + "\"?");
+    return std::nullopt;
+  }
+
+  void refuse_inputs(const std::string& name, const std::string& path) {
+    if (is_same_file(model_.document->file(), path))
+      refuse(name + " would replace the model " + path, "write to another file");
+    for (const Resource& input : model_.resources) {
+      if (!input.initial.path.empty() && is_same_file(input.initial.path, path))
+        refuse(name + " would replace the file of " + input.name + ": " + path,
+               "write to another file");
+    }
+  }
+
+  const Model& model_;
+  std::string option_;
+  bool golden_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+ResourceTensor tensor_of(const Model& model, std::size_t resource) {
+  const Resource& buffer = model.resources[resource];
+  ResourceTensor tensor{.resource = resource,
+                        .data_type = buffer.initial.data_type.value_or(DataType::UInt8),
+                        .sizes = {},
+                        .strides = {}};
+  tensor.sizes = {buffer.initial.data_type ? buffer.element_count() : buffer.size};
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    const Description& description = *model.dispatchables[dispatch->dispatchable].description;
+    for (const TensorBinding& binding : dispatch->bindings) {
+      const FieldSpec& field = *description.spec->find_field(binding.tensor);
+      if (field.kind != FieldKind::output_tensor || binding.range.resource != resource) continue;
+      const TensorDesc& desc = description.tensor(field.name);
+      tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, description.spec};
+      if (desc.strides) tensor.strides = *desc.strides;
+    }
+  }
+  if (tensor.strides.empty()) tensor.strides = packed_strides(tensor.sizes);
+  return tensor;
+}
+
+std::vector<std::byte> packed_elements(const ResourceTensor& tensor,
+                                       std::span<const std::byte> contents) {
+  const std::size_t size = size_of(tensor.data_type);
+  std::vector<std::byte> packed(*element_count(tensor.sizes) * size);
+  if (tensor.strides == packed_strides(tensor.sizes)) {
+    std::memcpy(packed.data(), contents.data() + tensor.offset, packed.size());
+    return packed;
+  }
+  for (std::uint64_t index = 0; index * size < packed.size(); ++index) {
+    std::uint64_t position = 0;
+    const auto indices = indices_of(index, tensor.sizes);
+    for (std::size_t i = 0; i < indices.size(); ++i) position += indices[i] * tensor.strides[i];
+    std::memcpy(&packed[index * size], &contents[tensor.offset + position * size], size);
+  }
+  return packed;
+}
+
+void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
+               const std::string& path) {
+  const std::string header = npy_header_bytes(tensor.data_type, tensor.sizes);
+  const auto elements = packed_elements(tensor, contents);
+  OutputFile file(path, header.size() + elements.size());
+  file.write_at(0, std::as_bytes(std::span(header)));
+  file.write_at(header.size(), elements);
+  file.commit();
+}
+
+std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
+                                          const std::string& option, bool golden,
+                                          Diagnostics& diagnostics) {
+  ResourceNamer namer(model, option, golden, diagnostics);
+  std::vector<NamedResource> named;
+  for (const NamedFile& file : files) {
+    if (auto resource = namer.name(file)) named.push_back(std::move(*resource));
+  }
+  return named;
+}
+
+OutputComparison compare_resource(const Model& model, const NamedResource& expected,
+                                  std::span<const std::byte> contents,
+                                  const std::optional<Tolerance>& tolerance) {
+  ResourceTensor tensor = tensor_of(model, expected.resource);
+  const auto elements = packed_elements(tensor, contents);
+  const Elements golden(*expected.golden);
+  const bool is_flat = golden.sizes().size() == 1 && golden.count() == element_count(tensor.sizes);
+  if (is_flat) tensor.sizes = golden.sizes();
+  const Tolerance used = tensor.writer != nullptr
+                             ? resolved_tolerance(tolerance, *tensor.writer, tensor.data_type)
+                             : tolerance.value_or(Tolerance{});
+  Comparator comparator(golden, tensor.data_type, tensor.sizes, used);
+  comparator.add(0, elements);
+  const std::uint64_t first = npy_header_bytes(tensor.data_type, tensor.sizes).size();
+  const std::size_t size = size_of(tensor.data_type);
+  return {model.resources[expected.resource].name, expected.path,
+          comparator.finish([=](std::uint64_t index) { return first + index * size; })};
+}
+
+}  // namespace dmlop

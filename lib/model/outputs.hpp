@@ -1,0 +1,59 @@
+// A resource at the end of a run as a tensor: what is written to .npy files that the caller names,
+// and compared with golden files.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "compare/compare.hpp"
+#include "job/job.hpp"
+#include "model/model.hpp"
+
+namespace dmlop {
+
+/// The tensor that a resource holds: as the last dispatch wrote it or else all of its values, in
+/// one dimension. Its elements may lie anywhere in the buffer.
+struct ResourceTensor {
+  std::size_t resource = 0;
+  DataType data_type = DataType::Float32;
+  Sizes sizes;
+  Strides strides;                       // in elements
+  std::uint64_t offset = 0;              // of the first element, in bytes
+  const OperatorSpec* writer = nullptr;  // the operator that wrote it; null: none
+};
+
+ResourceTensor tensor_of(const Model& model, std::size_t resource);
+
+/// Its elements, packed.
+std::vector<std::byte> packed_elements(const ResourceTensor& tensor,
+                                       std::span<const std::byte> contents);
+
+/// Writes them as numpy.save does. Errors: io_failed.
+void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
+               const std::string& path);
+
+/// A file that the caller names for a resource. `written` is the golden file, opened.
+struct NamedResource {
+  std::size_t resource = 0;
+  std::string path;
+  std::optional<NpyFile> golden = {};
+};
+
+/// Finds the resources that `files` name, by `option` ("-o", "--expect"); where only one resource
+/// is written its name may be left out. Adds a finding for each that is none, and for a file that
+/// the model reads. With `golden`, the files are opened.
+std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
+                                          const std::string& option, bool golden,
+                                          Diagnostics& diagnostics);
+
+/// Compares a resource with its golden file. A golden file of one dimension, which is what
+/// writeFile makes without dimensions, is compared element by element with any shape. Without a
+/// criterion in `tolerance` the writing operator's own holds.
+OutputComparison compare_resource(const Model& model, const NamedResource& expected,
+                                  std::span<const std::byte> contents,
+                                  const std::optional<Tolerance>& tolerance);
+
+}  // namespace dmlop

@@ -1,0 +1,128 @@
+// A model as a whole: its three members, and names that must be unique.
+#include <algorithm>
+#include <set>
+
+#include "model/reading.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+class Reader {
+ public:
+  Reader(ModelReading& reading, const json::Value& root) : reading_(reading), root_(root) {}
+
+  void read() {
+    reading_.notes.refuse_unknown(root_, {"$schema", "resources", "dispatchables", "commands"},
+                                  "a model");
+    const json::Value* resources = part("resources", Kind::object, "an object of buffers by name");
+    const json::Value* dispatchables =
+        part("dispatchables", Kind::object, "an object of operators by name");
+    const json::Value* commands = part("commands", Kind::array, "an array of commands");
+    if (resources != nullptr) {
+      for_each_once(*resources, "resource",
+                    [&](const json::Member& member) { read_resource(reading_, member); });
+    }
+    if (dispatchables != nullptr) {
+      for_each_once(*dispatchables, "dispatchable",
+                    [&](const json::Member& member) { read_dispatchable(reading_, member); });
+    }
+    if (commands == nullptr || resources == nullptr || dispatchables == nullptr) return;
+    for (std::size_t i = 0; i < commands->items.size(); ++i)
+      read_command(reading_, commands->items[i], i);
+  }
+
+ private:
+  const json::Value* part(const std::string& name, Kind kind, const std::string& what) {
+    const json::Value* value = root_.find(name);
+    if (value == nullptr) {
+      reading_.reader.missing(
+          root_, name, "a DxDispatch model has resources, dispatchables and commands",
+          kind == Kind::object ? "write \"" + name + "\": {…}" : "write \"" + name + "\": […]");
+      return nullptr;
+    }
+    if (value->kind == kind) return value;
+    reading_.reader.expected(*value, name, what);
+    return nullptr;
+  }
+
+  // The first of a name counts.
+  template <typename Action>
+  void for_each_once(const json::Value& object, const std::string& what, Action&& action) {
+    std::set<std::string> names;
+    for (const json::Member& member : object.members) {
+      if (names.insert(member.name).second) {
+        action(member);
+        continue;
+      }
+      reading_.reader.add(reading_.document().at(
+          member, "the " + what + " \"" + printable(member.name) + "\" is given twice"));
+    }
+  }
+
+  ModelReading& reading_;
+  const json::Value& root_;
+};
+
+// Repeated keys of the objects whose members are names have findings of their own.
+bool is_about_name(const Diagnostic& repeated) {
+  const std::string& pointer = repeated.pointer;
+  const std::string parent = pointer.substr(0, pointer.rfind('/'));
+  return parent == "/resources" || parent == "/dispatchables" || parent.ends_with("/bindings");
+}
+
+}  // namespace
+
+std::string ModelReading::native_path(std::string path) {
+  if (std::filesystem::path::preferred_separator == '/')
+    std::replace(path.begin(), path.end(), '\\', '/');
+  return path == "-" ? "./-" : path;
+}
+
+std::optional<std::string> required_string(ModelReading& reading, const json::Value& object,
+                                           const std::string& where, const std::string& member,
+                                           const std::string& example) {
+  const std::string name = where.empty() ? member : where + "." + member;
+  const json::Value* value = object.find(member);
+  if (value == nullptr) {
+    reading.reader.missing(object, name, "", "write \"" + member + "\": \"" + example + "\"");
+    return std::nullopt;
+  }
+  auto text = reading.reader.string(*value, name);
+  if (text && (text->empty() || text->find('\0') != std::string::npos)) {
+    reading.reader.expected(*value, name, "a string such as \"" + example + "\"");
+    return std::nullopt;
+  }
+  return text;
+}
+
+const Resource* Model::find_resource(std::string_view name) const {
+  const auto is_named = [&](const Resource& resource) { return resource.name == name; };
+  const auto found = std::find_if(resources.begin(), resources.end(), is_named);
+  return found == resources.end() ? nullptr : &*found;
+}
+
+std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
+                                const json::Value& root, const ModelRequest& request,
+                                Diagnostics& diagnostics, Diagnostics& notes) {
+  Model model{.document = document, .resources = {}, .dispatchables = {}, .commands = {}};
+  const std::size_t before = diagnostics.size();
+  for (Diagnostic note : document->tolerated()) {
+    if (is_about_name(note)) continue;
+    note.rule = document->has_text_after_root() ? "what follows a model is ignored"
+                                                : "the first of repeated fields counts";
+    notes.push_back(std::move(note));
+  }
+  ModelReading reading{.model = model,
+                       .request = request,
+                       .reader = FieldReader(*document, diagnostics),
+                       .notes = FieldReader(*document, notes),
+                       .diagnostics = diagnostics};
+  Reader(reading, root).read();
+  sort_by_position(diagnostics);
+  sort_by_position(notes);
+  return diagnostics.size() == before ? std::optional(std::move(model)) : std::nullopt;
+}
+
+}  // namespace dmlop

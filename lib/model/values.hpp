@@ -1,0 +1,37 @@
+// Initial values of resources: numbers of JSON as elements, and the four forms of initialisers that
+// need no file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "model/model.hpp"
+#include "spec/field_reader.hpp"
+
+namespace dmlop {
+
+/// One element as bytes, as DxDispatch converts a number: FLOAT16 through FLOAT and then toward
+/// zero. Integers must be written as integers and fit; floats may also be "nan", "inf" and "-inf",
+/// and an integer among them must be a double exactly. Else adds a finding and returns nothing.
+std::optional<std::array<std::byte, 8>> read_element(FieldReader& reader, const json::Value& value,
+                                                     const std::string& name, DataType type);
+
+/// [1, 2, 3]
+std::optional<InitialValues> read_list(FieldReader& reader, const json::Value& array,
+                                       const std::string& name, DataType type);
+/// [{"type": "UINT32", "value": 6}, …]: packed, one after another.
+std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Value& array,
+                                             const std::string& name);
+/// {"valueCount": n, "value": v}
+std::optional<InitialValues> read_constant(FieldReader& reader, const json::Value& object,
+                                           const std::string& name, DataType type);
+/// {"valueCount": n, "valueStart": a, "valueDelta": d}: a running sum in the data type, which
+/// rounds for floats and wraps for integers.
+std::optional<InitialValues> read_sequence(FieldReader& reader, const json::Value& object,
+                                           const std::string& name, DataType type);
+
+/// FLOAT16 of a float, rounded toward zero; infinity from 65536.
+std::uint16_t half_toward_zero(float value);
+
+}  // namespace dmlop
