@@ -32,15 +32,25 @@ class WatchedLane : public gpu::Lane {
     held_[index] = std::max(held_[index], bytes);
     return lane_->input(index, bytes);
   }
-  void submit(const gpu::Dispatch& dispatch) override {
+  void input(std::size_t index, const gpu::ResidentRange& range) override {
+    held_[index] = std::max(held_[index], range.bytes);
+    lane_->input(index, range);
+  }
+  void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
     counts.kernels.insert(dispatch.kernel);
     ++counts.dispatches;
     held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
     held_[3] = std::max(held_[3], dispatch.output_bytes);
-    lane_->submit(dispatch);
+    lane_->submit(dispatch, output);
   }
   std::span<const std::byte> finish() override { return lane_->finish(); }
   gpu::DispatchTimes times() const override { return lane_->times(); }
+  void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
+    lane_->write(to, bytes);
+  }
+  void read(const gpu::ResidentRange& from, std::span<std::byte> bytes) override {
+    lane_->read(from, bytes);
+  }
   std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
     return lane_->repeat(dispatch);
   }
@@ -69,6 +79,9 @@ class WatchedDevice : public gpu::Device {
     auto lane = std::make_unique<WatchedLane>(device_->make_lane());
     lanes_.push_back(lane.get());
     return lane;
+  }
+  std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
+    return device_->make_resident_buffer(bytes);
   }
   /// Of all lanes that were ever made: an Executor keeps them.
   std::uint64_t device_bytes() const {

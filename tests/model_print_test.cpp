@@ -26,7 +26,7 @@ std::string printed(const std::string& resource, bool verbose = false,
                     Fidelity fidelity = Fidelity::mended) {
   const Model model = model_of(resource);
   dmlop::Backend cpu;
-  const dmlop::Runtime runtime(model, cpu, {});
+  dmlop::Runtime runtime(model, cpu, {});
   return print_text(model.resources[0], runtime.contents(0), verbose, fidelity);
 }
 
@@ -42,7 +42,7 @@ std::string written(const std::string& resource, const std::string& fields,
   const Model model =
       model_of(resource, R"({"type": "writeFile", "resource": "A", "targetPath": )" + fields + "}");
   dmlop::Backend cpu;
-  const dmlop::Runtime runtime(model, cpu, {});
+  dmlop::Runtime runtime(model, cpu, {});
   std::string bytes;
   write_contents(model.resources[0], std::get<dmlop::WriteFileCommand>(model.commands[0]),
                  runtime.contents(0), fidelity, [&](std::span<const std::byte> part) {

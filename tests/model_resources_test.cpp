@@ -32,7 +32,7 @@ std::string model_of(const std::string& resource) {
 /// What the buffer holds when the model starts.
 std::string initial_bytes(const Model& model) {
   dmlop::Backend cpu;
-  const dmlop::Runtime runtime(model, cpu, {});
+  dmlop::Runtime runtime(model, cpu, {});
   return hex_of(runtime.contents(0));
 }
 

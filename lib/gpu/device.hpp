@@ -29,6 +29,20 @@ struct Dispatch {
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
+/// Memory that keeps its bytes on the device from dispatch to dispatch; lanes of its device read
+/// and write it.
+class ResidentBuffer {
+ public:
+  virtual ~ResidentBuffer() = default;
+};
+
+/// Bytes [offset, offset + bytes) of a buffer.
+struct ResidentRange {
+  ResidentBuffer* buffer = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// Room for one dispatch in flight: staging and device memory, kept and reused, growing as needed.
 /// Errors of all calls: run_failed, naming what was being done.
 class Lane {
@@ -36,11 +50,17 @@ class Lane {
   virtual ~Lane() = default;
   /// Host memory of at least `bytes` that becomes input `index` of the next submit().
   virtual std::span<std::byte> input(std::size_t index, std::uint64_t bytes) = 0;
-  /// Uploads the inputs, runs, downloads; returns at once.
-  virtual void submit(const Dispatch& dispatch) = 0;
+  /// The range becomes input `index` of the next submit() as it is then.
+  virtual void input(std::size_t index, const ResidentRange& range) = 0;
+  /// Uploads the inputs, runs, downloads; returns at once. With `output` the result goes there
+  /// instead of to the host, so many bytes as the range has.
+  virtual void submit(const Dispatch& dispatch, const ResidentRange* output = nullptr) = 0;
   /// Waits for submit(); the output's bytes, valid until the next submit().
   virtual std::span<const std::byte> finish() = 0;
   virtual DispatchTimes times() const = 0;
+  /// Copies between the host and the device, done on return.
+  virtual void write(const ResidentRange& to, std::span<const std::byte> bytes) = 0;
+  virtual void read(const ResidentRange& from, std::span<std::byte> bytes) = 0;
   /// Runs a dispatch again on what the last submit() left on the device; seconds on the device.
   virtual std::optional<double> repeat(const Dispatch& dispatch) = 0;
 };
@@ -52,6 +72,8 @@ class Device {
   /// The largest buffer a kernel can be given, in bytes.
   virtual std::uint64_t buffer_bytes_limit() const = 0;
   virtual std::unique_ptr<Lane> make_lane() = 0;
+  /// Errors: run_failed where the device has no room for it.
+  virtual std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) = 0;
 };
 
 }  // namespace dmlop::gpu

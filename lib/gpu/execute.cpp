@@ -121,4 +121,36 @@ bool Executor::execute(const Plan& plan, std::span<const std::span<const std::by
   return true;
 }
 
+Lane& Executor::first_lane() {
+  if (lanes_.empty()) lanes_.push_back(device_.make_lane());
+  return *lanes_.front();
+}
+
+bool Executor::execute_resident(const Plan& plan, std::span<const ResidentRange> inputs,
+                                const ResidentRange& output, DispatchTimes& times) {
+  if (!fits_kernel(plan)) return false;
+  const auto grid = TileGrid::make(plan, {.buffer_bytes = device_.buffer_bytes_limit()});
+  if (!grid || !grid->is_whole()) return false;
+  Lane& lane = first_lane();
+  const Tile tile = grid->tile(0);
+  for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
+    const IndexMapPlan& run = tile.gathers[i];
+    const auto begin = static_cast<std::uint64_t>(run.offset) * run.element_size;
+    lane.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
+                                output_elements(Plan(run)) * run.element_size});
+  }
+  lane.submit(make_dispatch(tile.plan), &output);
+  lane.finish();
+  add(times, lane.times());
+  return true;
+}
+
+void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {
+  first_lane().write(to, bytes);
+}
+
+void Executor::read(const ResidentRange& from, std::span<std::byte> bytes) {
+  first_lane().read(from, bytes);
+}
+
 }  // namespace dmlop::gpu

@@ -31,10 +31,20 @@ class Executor {
   bool execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
+  /// Executes the plan on buffers of the device; `inputs` are where the plan's inputs begin. False,
+  /// with nothing done, where the plan needs tiles. Errors: run_failed.
+  bool execute_resident(const Plan& plan, std::span<const ResidentRange> inputs,
+                        const ResidentRange& output, DispatchTimes& times);
+  /// Copies between the host and a buffer of the device. Errors: run_failed.
+  void write(const ResidentRange& to, std::span<const std::byte> bytes);
+  void read(const ResidentRange& from, std::span<std::byte> bytes);
+
   /// Waits for what a failed execute() left running and forgets it.
   void reset() { lanes_.clear(); }
 
  private:
+  Lane& first_lane();
+
   Device& device_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };

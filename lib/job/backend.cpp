@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "cpu/execute.hpp"
 #include "gpu/backends.hpp"
@@ -66,20 +67,55 @@ gpu::DispatchTimes Backend::execute(const Plan& plan,
   return times;
 }
 
-gpu::DispatchTimes Backend::execute_on_gpu(const Plan& plan,
-                                           std::span<const std::span<const std::byte>> inputs,
-                                           const ExecutionOptions& options, const OutputSink& sink,
-                                           bool& done) {
+template <typename Action>
+void Backend::on_gpu(Action&& action) {
   const std::scoped_lock turn(gpu_->turn);
-  gpu::DispatchTimes times;
   try {
-    done = gpu_->executor.execute(plan, inputs, {threads_of(options), options.device_memory_bytes},
-                                  sink, times);
+    action(gpu_->executor);
   } catch (...) {
     gpu_->executor.reset();  // the next plan must not meet this one's dispatches
     throw;
   }
+}
+
+gpu::DispatchTimes Backend::execute_on_gpu(const Plan& plan,
+                                           std::span<const std::span<const std::byte>> inputs,
+                                           const ExecutionOptions& options, const OutputSink& sink,
+                                           bool& done) {
+  gpu::DispatchTimes times;
+  on_gpu([&](gpu::Executor& executor) {
+    done = executor.execute(plan, inputs, {threads_of(options), options.device_memory_bytes}, sink,
+                            times);
+  });
   return times;
+}
+
+std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
+  if (!gpu_) return nullptr;
+  const std::scoped_lock turn(gpu_->turn);
+  try {
+    return gpu_->device->make_resident_buffer(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::run_failed) throw;
+    return nullptr;
+  }
+}
+
+bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> inputs,
+                               const gpu::ResidentRange& output, gpu::DispatchTimes& times) {
+  bool done = false;
+  on_gpu([&](gpu::Executor& executor) {
+    done = executor.execute_resident(plan, inputs, output, times);
+  });
+  return done;
+}
+
+void Backend::write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes) {
+  on_gpu([&](gpu::Executor& executor) { executor.write(to, bytes); });
+}
+
+void Backend::read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes) {
+  on_gpu([&](gpu::Executor& executor) { executor.read(from, bytes); });
 }
 
 }  // namespace dmlop

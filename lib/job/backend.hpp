@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "gpu/device_info.hpp"
+#include "gpu/device.hpp"
 #include "ops/plan.hpp"
 
 namespace dmlop {
@@ -44,6 +44,17 @@ class Backend {
   gpu::DispatchTimes execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                              const ExecutionOptions& options, const OutputSink& sink);
 
+  /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
+  /// for it. Errors: device_lost.
+  std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
+  /// Executes a plan on such buffers; `inputs` are where the plan's inputs begin. False, with
+  /// nothing done, where it needs tiles. Errors: run_failed, device_lost, interrupted.
+  bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> inputs,
+                        const gpu::ResidentRange& output, gpu::DispatchTimes& times);
+  /// Copies between the host and such a buffer. Errors: as execute_resident.
+  void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
+  void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);
+
   struct Gpu;
   /// The opened GPU, for measurements; null on the CPU.
   Gpu* gpu() { return gpu_.get(); }
@@ -53,6 +64,10 @@ class Backend {
                                     std::span<const std::span<const std::byte>> inputs,
                                     const ExecutionOptions& options, const OutputSink& sink,
                                     bool& done);
+
+  /// One user at a time; a failure leaves nothing behind for the next one.
+  template <typename Action>
+  void on_gpu(Action&& action);
 
   std::unique_ptr<Gpu> gpu_;
   std::string notice_;

@@ -50,7 +50,7 @@ class Scatter {
 
 Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& options)
     : model_(model), backend_(backend), options_(options) {
-  for (const Resource& resource : model.resources) buffers_.push_back(filled(resource));
+  for (const Resource& resource : model.resources) memories_.push_back({filled(resource)});
   keep_owned(model);
 }
 
@@ -72,44 +72,101 @@ void Runtime::keep_owned(const Model& model) {
     for (const TensorBinding& binding : model.dispatchables[i].owned) {
       const auto bytes =
           contents(binding.range.resource).subspan(binding.range.offset, binding.range.size);
-      owned_[i].emplace_back(bytes.begin(), bytes.end());
+      owned_[i].push_back({Buffer(bytes.begin(), bytes.end())});
     }
   }
 }
 
-Runtime::Step Runtime::step(const DispatchCommand& command) {
+Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
   const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
   const Description& description = *dispatchable.description;
-  Step step{.plan = make_plan(description), .inputs = {}, .output = {}, .sizes = {}, .strides = {}};
+  BoundPlan bound{
+      .plan = make_plan(description), .inputs = {}, .output = {}, .sizes = {}, .strides = {}};
   const auto is_of = [](const FieldSpec& field) {
     return [&field](const TensorBinding& binding) { return binding.tensor == field.name; };
   };
   for (const FieldSpec& field : description.spec->fields) {
     if (!field.is_tensor()) continue;
     const auto& bindings = command.bindings;
-    const auto bound = std::find_if(bindings.begin(), bindings.end(), is_of(field));
-    if (bound == bindings.end()) {
+    const auto binding = std::find_if(bindings.begin(), bindings.end(), is_of(field));
+    if (binding == bindings.end()) {
       const auto& kept = dispatchable.owned;
       const auto at = std::find_if(kept.begin(), kept.end(), is_of(field)) - kept.begin();
-      step.inputs.push_back(owned_[command.dispatchable][static_cast<std::size_t>(at)]);
+      Memory& memory = owned_[command.dispatchable][static_cast<std::size_t>(at)];
+      bound.inputs.push_back({&memory, 0, memory.host.size()});
       continue;
     }
-    const std::span<std::byte> bytes =
-        std::span(buffers_[bound->range.resource]).subspan(bound->range.offset, bound->range.size);
+    const Place place{&memories_[binding->range.resource], binding->range.offset,
+                      binding->range.size};
     if (field.kind == FieldKind::input_tensor) {
-      step.inputs.push_back(bytes);
+      bound.inputs.push_back(place);
       continue;
     }
     const TensorDesc& desc = description.tensor(field.name);
-    step.output = bytes;
-    step.sizes = desc.sizes;
-    step.strides = desc.strides.value_or(Strides{});
+    bound.output = place;
+    bound.sizes = desc.sizes;
+    bound.strides = desc.strides.value_or(Strides{});
   }
+  return bound;
+}
+
+Runtime::Step Runtime::step(const BoundPlan& bound) {
+  const auto bytes_at = [&](const Place& place) {
+    return on_host(*place.memory).subspan(place.offset, place.bytes);
+  };
+  Step step{.plan = bound.plan,
+            .inputs = {},
+            .output = bytes_at(bound.output),
+            .sizes = bound.sizes,
+            .strides = bound.strides};
+  for (const Place& input : bound.inputs) step.inputs.push_back(bytes_at(input));
   return step;
 }
 
-gpu::DispatchTimes Runtime::dispatch(const DispatchCommand& command) {
-  const Step step = this->step(command);
+Runtime::Step Runtime::step(const DispatchCommand& command) {
+  return step(bind(command));
+}
+
+std::span<std::byte> Runtime::on_host(Memory& memory) {
+  if (!memory.host_is_current)
+    backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host);
+  memory.host_is_current = true;
+  return memory.host;
+}
+
+bool Runtime::on_device(Memory& memory) {
+  if (memory.device_is_current) return true;
+  if (!memory.device) memory.device = backend_.make_resident_buffer(memory.host.size());
+  if (!memory.device) return false;
+  backend_.write_resident({memory.device.get(), 0, memory.host.size()}, memory.host);
+  memory.device_is_current = true;
+  return true;
+}
+
+bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
+  // A limit for the device is kept by tiles, which come from the host.
+  if (!backend_.is_gpu() || options_.device_memory_bytes != 0 || !bound.strides.empty())
+    return false;
+  const auto range_of = [](const Place& place) {
+    return gpu::ResidentRange{place.memory->device.get(), place.offset, place.bytes};
+  };
+  std::vector<gpu::ResidentRange> inputs;
+  for (const Place& input : bound.inputs) {
+    if (!on_device(*input.memory)) return false;
+    inputs.push_back(range_of(input));
+  }
+  if (!on_device(*bound.output.memory)) return false;
+  gpu::ResidentRange output = range_of(bound.output);
+  output.bytes = output_elements(bound.plan) * output_element_size(bound.plan);
+  if (!backend_.execute_resident(bound.plan, inputs, output, times)) return false;
+  bound.output.memory->host_is_current = false;
+  ++resident_dispatches_;
+  return true;
+}
+
+gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
+  const Step step = this->step(bound);
+  bound.output.memory->device_is_current = false;
   const Scatter scatter(step);
   const auto is_output = [&](std::span<const std::byte> input) {
     return overlap(input, step.output);
@@ -129,6 +186,12 @@ gpu::DispatchTimes Runtime::dispatch(const DispatchCommand& command) {
       });
   scatter.write(0, output);
   return times;
+}
+
+gpu::DispatchTimes Runtime::dispatch(const DispatchCommand& command) {
+  const BoundPlan bound = bind(command);
+  gpu::DispatchTimes times;
+  return dispatch_on_device(bound, times) ? times : dispatch_from_host(bound);
 }
 
 }  // namespace dmlop

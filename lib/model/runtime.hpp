@@ -1,8 +1,11 @@
-// Where a model's buffers live while it runs, here in the host's memory. All that needs what is in
-// them goes through this class: values at the start, dispatches, and reading back.
+// Where a model's buffers live while it runs: in the host's memory, and on a GPU for as long as
+// dispatches there use them. All that needs what is in them goes through this class: values at the
+// start, dispatches, and reading back.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,8 +24,11 @@ class Runtime {
   /// Errors: as Backend::execute.
   gpu::DispatchTimes dispatch(const DispatchCommand& command);
 
-  /// The bytes of a resource as they are now; valid until the next dispatch.
-  std::span<const std::byte> contents(std::size_t resource) const { return buffers_[resource]; }
+  /// The bytes of a resource as they are now; valid until the next dispatch. Errors: as dispatch().
+  std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
+
+  /// How many dispatches ran on buffers of the GPU.
+  std::uint64_t resident_dispatches() const { return resident_dispatches_; }
 
   /// A dispatch as it is executed: for measurements.
   struct Step {
@@ -37,15 +43,45 @@ class Runtime {
  private:
   using Buffer = std::vector<std::byte>;
 
+  /// The bytes of a resource, or of an input that DirectML owns, in one place or both.
+  struct Memory {
+    Buffer host;
+    std::unique_ptr<gpu::ResidentBuffer> device = nullptr;
+    bool host_is_current = true;
+    bool device_is_current = false;
+  };
+  struct Place {
+    Memory* memory = nullptr;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// A dispatch and where its tensors are.
+  struct BoundPlan {
+    Plan plan;
+    std::vector<Place> inputs;  // in the plan's order
+    Place output;
+    Sizes sizes;      // of the output
+    Strides strides;  // of the output; empty: packed
+  };
+
   static Buffer filled(const Resource& resource);
   /// Buffers that inputs owned by DirectML keep as they were when the model started.
   void keep_owned(const Model& model);
+  BoundPlan bind(const DispatchCommand& command);
+  Step step(const BoundPlan& bound);
+  std::span<std::byte> on_host(Memory& memory);
+  /// False where the GPU has no room.
+  bool on_device(Memory& memory);
+  /// False, with nothing done, where the plan has to run from the host's memory.
+  bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
+  gpu::DispatchTimes dispatch_from_host(const BoundPlan& bound);
 
   const Model& model_;
   Backend& backend_;
   ExecutionOptions options_;
-  std::vector<Buffer> buffers_;             // of each resource
-  std::vector<std::vector<Buffer>> owned_;  // of each dispatchable, for each owned input
+  std::vector<Memory> memories_;            // of each resource
+  std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
+  std::uint64_t resident_dispatches_ = 0;
 };
 
 }  // namespace dmlop

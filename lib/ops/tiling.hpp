@@ -37,6 +37,8 @@ class TileGrid {
   static std::optional<TileGrid> make(const Plan& plan, const TileLimits& limits);
 
   std::uint64_t size() const { return count_; }
+  /// Whether the only tile reads the inputs as they lie in memory: its gathers are single runs.
+  bool is_whole() const { return whole_; }
   /// Tile number `index`, row-major over the grid.
   Tile tile(std::uint64_t index) const;
 

@@ -15,6 +15,9 @@ constexpr std::size_t input_count = 3;
 constexpr UINT timestamp_count = 4;  // begin, uploaded, computed, downloaded
 constexpr std::uint64_t timestamp_bytes = timestamp_count * sizeof(std::uint64_t);
 
+// Bytes at a time between the host and resident buffers.
+constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
+
 // A dispatch that takes longer than this has hung.
 constexpr DWORD timeout_milliseconds = 120'000;
 
@@ -66,6 +69,30 @@ class Fence {
   std::uint64_t value_ = 0;
 };
 
+class Direct3DResidentBuffer : public ResidentBuffer {
+ public:
+  Direct3DResidentBuffer(ID3D12Device& device, std::uint64_t bytes)
+      : buffer_(device, Place::device) {
+    buffer_.grow(rounded_up(bytes));
+  }
+  ID3D12Resource* resource() const { return buffer_.resource(); }
+
+ private:
+  Buffer buffer_;
+};
+
+ID3D12Resource* resource_of(const ResidentRange& range) {
+  return static_cast<const Direct3DResidentBuffer*>(range.buffer)->resource();
+}
+
+/// Where an input of the next dispatch comes from: staging, or a buffer of the device.
+struct InputSource {
+  ID3D12Resource* resource = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // 0: there is no such input
+  bool is_resident = false;
+};
+
 class Direct3DLane : public Lane {
  public:
   explicit Direct3DLane(Context& context)
@@ -104,35 +131,63 @@ class Direct3DLane : public Lane {
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
     wait();
     uploads_[index]->grow(rounded_up(bytes));
-    input_bytes_[index] = bytes;
+    sources_[index] = {uploads_[index]->resource(), 0, bytes};
     return {uploads_[index]->data(), bytes};
   }
 
-  void submit(const Dispatch& dispatch) override {
+  void input(std::size_t index, const ResidentRange& range) override {
+    wait();
+    sources_[index] = {resource_of(range), range.offset, range.bytes, /*is_resident=*/true};
+  }
+
+  void submit(const Dispatch& dispatch, const ResidentRange* output) override {
     wait();
     if (!dispatch.table.empty()) {
       const auto table = std::as_bytes(std::span(dispatch.table));
       std::copy(table.begin(), table.end(), input(2, table.size()).begin());
     }
     for (std::size_t i = 0; i < input_count; ++i)
-      inputs_[i]->grow(rounded_up(input_bytes_[i] + 2 * input_slack_bytes));
-    output_bytes_ = dispatch.output_bytes;
-    output_.grow(rounded_up(output_bytes_));
+      inputs_[i]->grow(rounded_up(sources_[i].bytes + 2 * input_slack_bytes));
+    output_bytes_ = output != nullptr ? 0 : dispatch.output_bytes;
+    output_.grow(rounded_up(dispatch.output_bytes));
     download_.grow(rounded_up(output_bytes_));
     begin_commands();
     record_upload();
     stamp(1);
     record_kernel(dispatch);
     stamp(2);
-    record_download();
+    record_output(output);
     stamp(3);
     end_commands("running " + dispatch.kernel);
-    input_bytes_.fill(0);
+    sources_ = {};
   }
 
   std::span<const std::byte> finish() override {
     wait();
     return {download_.data(), output_bytes_};
+  }
+
+  void write(const ResidentRange& to, std::span<const std::byte> bytes) override {
+    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+      uploads_[0]->grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
+      std::memcpy(uploads_[0]->data(), bytes.data() + at, count);
+      begin_copy();
+      copy_to_resident(to, at, uploads_[0]->resource(), count);
+      end_copy(count);
+    });
+  }
+
+  void read(const ResidentRange& from, std::span<std::byte> bytes) override {
+    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+      download_.grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
+      begin_copy();
+      transition(resource_of(from), D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_SOURCE);
+      commands_->CopyBufferRegion(download_.resource(), 0, resource_of(from), from.offset + at,
+                                  count);
+      transition(resource_of(from), D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COMMON);
+      end_copy(count);
+      std::memcpy(bytes.data() + at, download_.data(), count);
+    });
   }
 
   DispatchTimes times() const override {
@@ -161,21 +216,28 @@ class Direct3DLane : public Lane {
 
   void stamp(UINT query) { commands_->EndQuery(queries_.Get(), D3D12_QUERY_TYPE_TIMESTAMP, query); }
 
-  void transition(const Buffer& buffer, D3D12_RESOURCE_STATES from, D3D12_RESOURCE_STATES to) {
+  void transition(ID3D12Resource* resource, D3D12_RESOURCE_STATES from, D3D12_RESOURCE_STATES to) {
     D3D12_RESOURCE_BARRIER barrier{.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
-    barrier.Transition = {buffer.resource(), D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, from, to};
+    barrier.Transition = {resource, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, from, to};
     commands_->ResourceBarrier(1, &barrier);
+  }
+  void transition(const Buffer& buffer, D3D12_RESOURCE_STATES from, D3D12_RESOURCE_STATES to) {
+    transition(buffer.resource(), from, to);
   }
 
   // Buffers are in the common state between command lists.
   void record_upload() {
     for (std::size_t i = 0; i < input_count; ++i) {
-      if (input_bytes_[i] == 0) continue;
+      const InputSource& source = sources_[i];
+      if (source.bytes == 0) continue;
       const Buffer& input = *inputs_[i];
-      transition(input, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_DEST);
-      commands_->CopyBufferRegion(input.resource(), i == 0 ? input_slack_bytes : 0,
-                                  uploads_[i]->resource(), 0, input_bytes_[i]);
-      transition(input, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COMMON);
+      constexpr auto common = D3D12_RESOURCE_STATE_COMMON;
+      transition(input, common, D3D12_RESOURCE_STATE_COPY_DEST);
+      if (source.is_resident) transition(source.resource, common, D3D12_RESOURCE_STATE_COPY_SOURCE);
+      commands_->CopyBufferRegion(input.resource(), i == 0 ? input_slack_bytes : 0, source.resource,
+                                  source.offset, source.bytes);
+      if (source.is_resident) transition(source.resource, D3D12_RESOURCE_STATE_COPY_SOURCE, common);
+      transition(input, D3D12_RESOURCE_STATE_COPY_DEST, common);
     }
   }
 
@@ -201,11 +263,40 @@ class Direct3DLane : public Lane {
     }
   }
 
-  void record_download() {
+  // To a buffer of the device, or to the host.
+  void record_output(const ResidentRange* to) {
     transition(output_, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_SOURCE);
-    commands_->CopyBufferRegion(download_.resource(), 0, output_.resource(), 0,
-                                rounded_up(output_bytes_));
+    if (to != nullptr) {
+      copy_to_resident(*to, 0, output_.resource(), to->bytes);
+    } else {
+      commands_->CopyBufferRegion(download_.resource(), 0, output_.resource(), 0,
+                                  rounded_up(output_bytes_));
+    }
     transition(output_, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COMMON);
+  }
+
+  void copy_to_resident(const ResidentRange& to, std::uint64_t at, ID3D12Resource* from,
+                        std::uint64_t bytes) {
+    transition(resource_of(to), D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_DEST);
+    commands_->CopyBufferRegion(resource_of(to), to.offset + at, from, 0, bytes);
+    transition(resource_of(to), D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COMMON);
+  }
+
+  template <typename Action>
+  static void in_steps(std::uint64_t bytes, Action&& action) {
+    for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
+      action(at, std::min(staging_bytes, bytes - at));
+  }
+
+  // A copy by itself, done at the end.
+  void begin_copy() {
+    wait();
+    begin_commands();
+    for (UINT query = 1; query < timestamp_count; ++query) stamp(query);
+  }
+  void end_copy(std::uint64_t bytes) {
+    end_commands("copying " + std::to_string(bytes) + " bytes");
+    wait();
   }
 
   void end_commands(const std::string& doing) {
@@ -238,7 +329,7 @@ class Direct3DLane : public Lane {
   Buffer output_;
   Buffer download_;
   Buffer ticks_;
-  std::array<std::uint64_t, input_count> input_bytes_{};
+  std::array<InputSource, input_count> sources_{};
   std::uint64_t output_bytes_ = 0;
   ComPtr<ID3D12CommandAllocator> allocator_;
   ComPtr<ID3D12GraphicsCommandList> commands_;
@@ -265,6 +356,9 @@ class Direct3DDevice : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Lane> make_lane() override { return std::make_unique<Direct3DLane>(context_); }
+  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
+    return std::make_unique<Direct3DResidentBuffer>(*context_.device.Get(), bytes);
+  }
 
   // What every device must take (D3D12_REQ_RESOURCE_SIZE_IN_MEGABYTES_EXPRESSION), and the 2^27
   // elements that a buffer of words may have in a shader.

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t input_count = 3;
 constexpr std::uint32_t timestamp_count = 4;  // begin, uploaded, computed, downloaded
 
+// Bytes at a time between the host and resident buffers.
+constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
+
 // A dispatch that takes longer than this has hung.
 constexpr std::uint64_t timeout_seconds = 120;
 
@@ -39,6 +42,29 @@ struct Context {
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
+
+class VulkanResidentBuffer : public ResidentBuffer {
+ public:
+  VulkanResidentBuffer(Context& context, std::uint64_t bytes)
+      : buffer_(context.physical, context.device, Place::device) {
+    buffer_.grow(rounded_up(bytes));
+  }
+  VkBuffer handle() const { return buffer_.handle(); }
+
+ private:
+  Buffer buffer_;
+};
+
+VkBuffer handle_of(const ResidentRange& range) {
+  return static_cast<const VulkanResidentBuffer*>(range.buffer)->handle();
+}
+
+/// Where an input of the next dispatch comes from: staging, or a buffer of the device.
+struct InputSource {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // 0: there is no such input
+};
 
 class VulkanLane : public Lane {
  public:
@@ -71,20 +97,25 @@ class VulkanLane : public Lane {
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
     wait();
     uploads_[index]->grow(rounded_up(bytes));
-    input_bytes_[index] = bytes;
+    sources_[index] = {uploads_[index]->handle(), 0, bytes};
     return {uploads_[index]->data(), bytes};
   }
 
-  void submit(const Dispatch& dispatch) override {
+  void input(std::size_t index, const ResidentRange& range) override {
+    wait();
+    sources_[index] = {handle_of(range), range.offset, range.bytes};
+  }
+
+  void submit(const Dispatch& dispatch, const ResidentRange* output) override {
     wait();
     if (!dispatch.table.empty()) {
       const auto table = std::as_bytes(std::span(dispatch.table));
       std::copy(table.begin(), table.end(), input(2, table.size()).begin());
     }
     for (std::size_t i = 0; i < input_count; ++i)
-      inputs_[i]->grow(rounded_up(input_bytes_[i] + 2 * input_slack_bytes));
-    output_bytes_ = dispatch.output_bytes;
-    output_.grow(rounded_up(output_bytes_));
+      inputs_[i]->grow(rounded_up(sources_[i].bytes + 2 * input_slack_bytes));
+    output_bytes_ = output != nullptr ? 0 : dispatch.output_bytes;
+    output_.grow(rounded_up(dispatch.output_bytes));
     download_.grow(rounded_up(output_bytes_));
     write_descriptors();
     begin_commands();
@@ -92,15 +123,35 @@ class VulkanLane : public Lane {
     stamp(1, VK_PIPELINE_STAGE_TRANSFER_BIT);
     record_kernel(dispatch);
     stamp(2, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-    record_download();
+    if (output != nullptr) {
+      record_output(handle_of(*output), output->offset, output->bytes);
+    } else {
+      record_output(download_.handle(), 0, output_bytes_);
+    }
     stamp(3, VK_PIPELINE_STAGE_TRANSFER_BIT);
     end_commands("running " + dispatch.kernel);
-    std::fill(input_bytes_.begin(), input_bytes_.end(), 0);
+    sources_ = {};
   }
 
   std::span<const std::byte> finish() override {
     wait();
     return {download_.data(), output_bytes_};
+  }
+
+  void write(const ResidentRange& to, std::span<const std::byte> bytes) override {
+    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+      uploads_[0]->grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
+      std::memcpy(uploads_[0]->data(), bytes.data() + at, count);
+      copy(uploads_[0]->handle(), 0, handle_of(to), to.offset + at, count);
+    });
+  }
+
+  void read(const ResidentRange& from, std::span<std::byte> bytes) override {
+    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+      download_.grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
+      copy(handle_of(from), from.offset + at, download_.handle(), 0, count);
+      std::memcpy(bytes.data() + at, download_.data(), count);
+    });
   }
 
   DispatchTimes times() const override {
@@ -196,10 +247,12 @@ class VulkanLane : public Lane {
   }
 
   void record_upload() {
+    await_earlier_copies();
     for (std::size_t i = 0; i < input_count; ++i) {
-      if (input_bytes_[i] == 0) continue;
-      const VkBufferCopy copy{0, i == 0 ? input_slack_bytes : 0, input_bytes_[i]};
-      vkCmdCopyBuffer(commands_, uploads_[i]->handle(), inputs_[i]->handle(), 1, &copy);
+      const InputSource& source = sources_[i];
+      if (source.bytes == 0) continue;
+      const VkBufferCopy copy{source.offset, i == 0 ? input_slack_bytes : 0, source.bytes};
+      vkCmdCopyBuffer(commands_, source.buffer, inputs_[i]->handle(), 1, &copy);
     }
     barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
@@ -215,13 +268,40 @@ class VulkanLane : public Lane {
     vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], 1);
   }
 
-  void record_download() {
+  // Resident buffers hold what earlier command buffers copied there.
+  void await_earlier_copies() {
+    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+  }
+
+  void record_output(VkBuffer to, std::uint64_t offset, std::uint64_t bytes) {
     barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
             VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferCopy copy{0, 0, output_bytes_};
-    vkCmdCopyBuffer(commands_, output_.handle(), download_.handle(), 1, &copy);
+    const VkBufferCopy copy{0, offset, bytes};
+    vkCmdCopyBuffer(commands_, output_.handle(), to, 1, &copy);
     barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  }
+
+  template <typename Action>
+  static void in_steps(std::uint64_t bytes, Action&& action) {
+    for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
+      action(at, std::min(staging_bytes, bytes - at));
+  }
+
+  // One copy by itself, done on return.
+  void copy(VkBuffer from, std::uint64_t from_offset, VkBuffer to, std::uint64_t to_offset,
+            std::uint64_t bytes) {
+    wait();
+    begin_commands();
+    await_earlier_copies();
+    const VkBufferCopy region{from_offset, to_offset, bytes};
+    vkCmdCopyBuffer(commands_, from, to, 1, &region);
+    barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    end_commands("copying " + std::to_string(bytes) + " bytes");
+    wait();
   }
 
   void end_commands(const std::string& doing) {
@@ -269,7 +349,7 @@ class VulkanLane : public Lane {
   std::vector<std::unique_ptr<Buffer>> uploads_;
   Buffer output_;
   Buffer download_;
-  std::array<std::uint64_t, input_count> input_bytes_{};
+  std::array<InputSource, input_count> sources_{};
   std::uint64_t output_bytes_ = 0;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
@@ -311,6 +391,9 @@ class VulkanDevice : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
   std::unique_ptr<Lane> make_lane() override { return std::make_unique<VulkanLane>(context_); }
+  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
+    return std::make_unique<VulkanResidentBuffer>(context_, bytes);
+  }
 
  private:
   void find_queue() {
