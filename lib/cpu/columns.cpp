@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/elements.hpp"
+#include "cpu/scratch.hpp"
 #include "cpu/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -31,8 +32,9 @@ class ColumnReversal {
         room_((height_ + group - 1) / group * group + group - 1),
         tile_width_(std::clamp(nearest_bytes / height_ / line * line, line, Output::stretch) /
                     sizeof(T)),
+        memory_((height_ + room_ + 1) * tile_width_ * sizeof(T)),
         lengths_(tile_width_ + line) {
-    plain_ = memory((height_ + room_ + 1) * tile_width_);
+    plain_ = reinterpret_cast<T*>(memory_.data());
     turned_ = plain_ + height_ * tile_width_;
     ends_ = turned_ + room_ * tile_width_;
   }
@@ -62,17 +64,6 @@ class ColumnReversal {
   static constexpr std::size_t group = 4;
   // Rows whose numbers fit T.
   static constexpr std::size_t ends_max = std::numeric_limits<T>::max();
-
-  // Kept: new memory of this size would be new pages each time.
-  static T* memory(std::size_t elements) {
-    struct alignas(line) Line {
-      std::byte bytes[line];
-    };
-    thread_local std::vector<Line> lines;
-    const std::size_t count = elements * sizeof(T) / line;
-    if (lines.size() < count) lines.resize(count);
-    return reinterpret_cast<T*>(lines.data());
-  }
 
   const std::byte* input_at(std::size_t row, std::size_t column) const {
     return columns_.rows + static_cast<std::ptrdiff_t>(row) * columns_.pitch + column * sizeof(T);
@@ -198,6 +189,7 @@ class ColumnReversal {
   std::size_t height_;
   std::size_t room_;  // for rows that are turned, whole groups of them
   std::size_t tile_width_;
+  Scratch memory_;
   std::vector<std::int32_t> lengths_;  // of the tile's columns
   T* plain_;                           // the rows of the tile
   T* turned_;                          // vector for vector, the rows of each

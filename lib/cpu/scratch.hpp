@@ -1,0 +1,33 @@
+// Memory for the length of one computation, kept for the next: fresh memory would be fresh pages
+// each time. It is not thread_local, because mingw-w64 destroys such objects after their storage is
+// gone.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace dmlop::cpu {
+
+class Scratch {
+ public:
+  /// At least so many bytes, at the beginning of a cache line; what is in them is undefined.
+  explicit Scratch(std::size_t bytes);
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+
+  std::byte* data() { return lines_.front().bytes; }
+
+ private:
+  static constexpr std::size_t line = 64;
+  struct alignas(line) Line {
+    std::byte bytes[line];
+  };
+  using Lines = std::vector<Line>;
+  struct Kept;
+  static Kept& kept();
+
+  Lines lines_;
+};
+
+}  // namespace dmlop::cpu
