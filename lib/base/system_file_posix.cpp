@@ -66,16 +66,6 @@ std::string reason(const std::error_code& error) {
   return error.message();
 }
 
-SystemFile::SystemFile(SystemFile&& other) noexcept
-    : handle_(std::exchange(other.handle_, none)), is_owned_(other.is_owned_) {}
-
-SystemFile& SystemFile::operator=(SystemFile&& other) noexcept {
-  close();
-  handle_ = std::exchange(other.handle_, none);
-  is_owned_ = other.is_owned_;
-  return *this;
-}
-
 SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
   return SystemFile(open_descriptor(path, O_RDONLY, error));
 }
