@@ -9,7 +9,7 @@ build=$(realpath "$1")
 shift
 
 folder=$build/wine
-mkdir -p "$folder"
+mkdir -p "$folder/prefix"
 export WINEPREFIX=$folder/prefix WINEDEBUG=-all WINE_D3D_CONFIG=renderer=vulkan
 export WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
 export LC_ALL=C.UTF-8 # file names on the way to and from Wine
