@@ -5,21 +5,16 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "gpu/d3d12/buffer.hpp"
 #include "gpu/d3d12/pipelines.hpp"
+#include "gpu/staging.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
 
-constexpr std::size_t input_count = 3;
 constexpr UINT timestamp_count = 4;  // begin, uploaded, computed, downloaded
 constexpr std::uint64_t timestamp_bytes = timestamp_count * sizeof(std::uint64_t);
-
-// Bytes at a time between the host and resident buffers.
-constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
-
-// A dispatch that takes longer than this has hung.
-constexpr DWORD timeout_milliseconds = 120'000;
 
 /// What device and lanes share.
 struct Context {
@@ -28,10 +23,6 @@ struct Context {
   std::unique_ptr<Pipelines> pipelines;
   double seconds_per_tick = 0;  // 0: no timestamps
 };
-
-std::uint64_t rounded_up(std::uint64_t bytes) {
-  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
-}
 
 /// The end of submitted work, to wait for.
 class Fence {
@@ -51,15 +42,14 @@ class Fence {
     check(context_.queue->Signal(fence_.Get(), ++value_), "signalling a fence",
           context_.device.Get());
   }
-  void wait(const std::string& doing) {
-    ID3D12Device* const device = context_.device.Get();
-    if (fence_->GetCompletedValue() < value_) {
-      check(fence_->SetEventOnCompletion(value_, event_), doing, device);
-      if (WaitForSingleObject(event_, timeout_milliseconds) != WAIT_OBJECT_0)
-        throw Error(ErrorKind::run_failed, doing + ": not done after 120 s");
-    }
-    // A lost device completes every fence.
-    check(device->GetDeviceRemovedReason(), doing, device);
+  /// True when the end is reached, or the device lost: that completes every fence.
+  bool wait(DWORD milliseconds) {
+    if (fence_->GetCompletedValue() >= value_) return true;
+    // Once for each end: every call would set the event once more, at a time of its own.
+    if (awaited_ != value_ && FAILED(fence_->SetEventOnCompletion(value_, event_))) return false;
+    awaited_ = value_;
+    WaitForSingleObject(event_, milliseconds);
+    return fence_->GetCompletedValue() >= value_;
   }
 
  private:
@@ -67,6 +57,7 @@ class Fence {
   ComPtr<ID3D12Fence> fence_;
   HANDLE event_;
   std::uint64_t value_ = 0;
+  std::uint64_t awaited_ = 0;  // the value that the event was asked for
 };
 
 class Direct3DResidentBuffer : public ResidentBuffer {
@@ -121,11 +112,7 @@ class Direct3DLane : public Lane {
   }
 
   ~Direct3DLane() override {
-    try {
-      wait();
-    } catch (const Error&) {
-      // Whoever waits for the result hears of it.
-    }
+    if (busy_) fence_.wait(timeout_seconds * 1000);
   }
 
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
@@ -168,7 +155,7 @@ class Direct3DLane : public Lane {
   }
 
   void write(const ResidentRange& to, std::span<const std::byte> bytes) override {
-    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+    in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
       uploads_[0]->grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
       std::memcpy(uploads_[0]->data(), bytes.data() + at, count);
       begin_copy();
@@ -178,7 +165,7 @@ class Direct3DLane : public Lane {
   }
 
   void read(const ResidentRange& from, std::span<std::byte> bytes) override {
-    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+    in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
       download_.grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
       begin_copy();
       transition(resource_of(from), D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_SOURCE);
@@ -282,12 +269,6 @@ class Direct3DLane : public Lane {
     transition(resource_of(to), D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COMMON);
   }
 
-  template <typename Action>
-  static void in_steps(std::uint64_t bytes, Action&& action) {
-    for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
-      action(at, std::min(staging_bytes, bytes - at));
-  }
-
   // A copy by itself, done at the end.
   void begin_copy() {
     wait();
@@ -312,8 +293,18 @@ class Direct3DLane : public Lane {
 
   void wait() {
     if (!busy_) return;
-    busy_ = false;
-    fence_.wait(doing_);
+    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for
+    // it.
+    constexpr DWORD step_milliseconds = 100;
+    bool done = false;
+    for (std::uint64_t waited = 0; !done && waited < timeout_seconds * 1000;
+         waited += step_milliseconds) {
+      check_for_stop();
+      done = fence_.wait(step_milliseconds);
+    }
+    busy_ = !done;
+    check(device_.GetDeviceRemovedReason(), doing_, &device_);
+    if (!done) throw Error(ErrorKind::run_failed, doing_ + ": timeout");
   }
 
   double seconds(std::size_t begin, std::size_t end) const {

@@ -6,20 +6,14 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "gpu/staging.hpp"
 #include "gpu/vulkan/buffer.hpp"
 #include "gpu/vulkan/pipelines.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
 
-constexpr std::size_t input_count = 3;
 constexpr std::uint32_t timestamp_count = 4;  // begin, uploaded, computed, downloaded
-
-// Bytes at a time between the host and resident buffers.
-constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
-
-// A dispatch that takes longer than this has hung.
-constexpr std::uint64_t timeout_seconds = 120;
 
 /// What device and lanes share.
 struct Context {
@@ -38,10 +32,6 @@ struct Context {
     vkDestroyDevice(device, nullptr);
   }
 };
-
-std::uint64_t rounded_up(std::uint64_t bytes) {
-  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
-}
 
 class VulkanResidentBuffer : public ResidentBuffer {
  public:
@@ -139,7 +129,7 @@ class VulkanLane : public Lane {
   }
 
   void write(const ResidentRange& to, std::span<const std::byte> bytes) override {
-    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+    in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
       uploads_[0]->grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
       std::memcpy(uploads_[0]->data(), bytes.data() + at, count);
       copy(uploads_[0]->handle(), 0, handle_of(to), to.offset + at, count);
@@ -147,7 +137,7 @@ class VulkanLane : public Lane {
   }
 
   void read(const ResidentRange& from, std::span<std::byte> bytes) override {
-    in_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
+    in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
       download_.grow(rounded_up(std::min<std::uint64_t>(bytes.size(), staging_bytes)));
       copy(handle_of(from), from.offset + at, download_.handle(), 0, count);
       std::memcpy(bytes.data() + at, download_.data(), count);
@@ -282,12 +272,6 @@ class VulkanLane : public Lane {
     vkCmdCopyBuffer(commands_, output_.handle(), to, 1, &copy);
     barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  }
-
-  template <typename Action>
-  static void in_steps(std::uint64_t bytes, Action&& action) {
-    for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
-      action(at, std::min(staging_bytes, bytes - at));
   }
 
   // One copy by itself, done on return.

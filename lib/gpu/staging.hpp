@@ -1,0 +1,32 @@
+// What the lanes of all backends have in common: how large their buffers are, and how bytes travel
+// between the host and the device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace dmlop::gpu {
+
+/// Inputs of a kernel: buffers 0 to 2 of shaders/common.hlsli.
+inline constexpr std::size_t input_count = 3;
+
+/// A dispatch that takes longer than this has hung.
+inline constexpr std::uint64_t timeout_seconds = 120;
+
+/// Bytes of the buffer that holds `bytes`: kernels read and write whole vectors of 16.
+constexpr std::uint64_t rounded_up(std::uint64_t bytes) {
+  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
+
+/// The most bytes at a time between the host and resident buffers.
+inline constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
+
+/// Calls action(offset, count) for the parts of `bytes` bytes that staging holds.
+template <typename Action>
+void in_staging_steps(std::uint64_t bytes, Action&& action) {
+  for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
+    action(at, std::min(staging_bytes, bytes - at));
+}
+
+}  // namespace dmlop::gpu
