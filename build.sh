@@ -13,6 +13,7 @@ packages_to_build=(
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
 # Tests that need these skip themselves, with the reason, where the system does not have them.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
+packages_to_fuzz=(clang libclang-rt-dev)
 packages_for_windows=(
   g++-mingw-w64-x86-64-posix binutils-mingw-w64-x86-64 directx-headers-dev wine wine64 xvfb
 )
@@ -24,6 +25,9 @@ usage: ./build.sh COMMAND
   demo             build build/dmlop and run the padding sample
   test             build everything and run every test
   test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
+  fuzz [SECONDS] [TARGET...]
+                   feed each fuzz target made-up bytes for so long (60), in build-fuzz/; what breaks one
+                   is kept there, and the corpora are, so that the next time goes on from them
   test-windows     build dmlop.exe with mingw-w64, in build-windows/, and run its tests under Wine
   clean            remove the build folders
 
@@ -121,6 +125,40 @@ run_tests() {
   ctest --preset "$1" --parallel "$(nproc)"
 }
 
+# fuzz [SECONDS] [TARGET...]: as many targets at once as there are processors.
+fuzz() {
+  local seconds=${1:-60} target status=0
+  case $seconds in *[!0-9]* | "") fail "SECONDS is a whole number, not \"$seconds\"" 2 ;; esac
+  [ $# -eq 0 ] || shift
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_fuzz[@]}"
+  configure fuzz
+  cmake --build --preset fuzz
+  local folder=build-fuzz/fuzz targets=("$@")
+  [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(build-fuzz/dmlop_fuzz --targets | cut -d ' ' -f 1)
+  for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || status=1; done
+    fuzz_target "$target" "$seconds" "$folder" &
+  done
+  while [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n || status=1; done
+  return $status
+}
+
+# fuzz_target TARGET SECONDS FOLDER: prints one line; fails where an input breaks the target.
+fuzz_target() {
+  local corpus=$3/$1/corpus found=$3/$1/found log=$3/$1/log
+  mkdir -p "$corpus" "$found"
+  build-fuzz/dmlop_fuzz --target="$1" --seeds="$3/$1/seeds" >"$log"
+  if build-fuzz/dmlop_fuzz --target="$1" "$corpus" "$3/$1/seeds" -dict=tests/fuzz/words.dict \
+    -artifact_prefix="$found/" -max_total_time="$2" -timeout=20 -rss_limit_mb=2048 -max_len=8192 \
+    -print_final_stats=1 >>"$log" 2>&1; then
+    printf '%-12s %s executions in %s s, %s inputs in the corpus, nothing found\n' "$1" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$2" "$(find "$corpus" -type f | wc -l)"
+  else
+    printf '%-12s FOUND something: %s\n' "$1" "$log"
+    return 1
+  fi
+}
+
 # dmlop.exe and its tests, beside a build of this system whose tests run it and whose files it must match.
 test_windows() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_windows[@]}"
@@ -134,12 +172,13 @@ test_windows() {
   tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel "$(nproc)"
 }
 
-[ $# -le 1 ] || fail "one command at a time; ./build.sh lists them" 2
+[ $# -le 1 ] || [ "$1" = fuzz ] || fail "one command at a time; ./build.sh lists them" 2
 case "${1:-help}" in
   demo) demo ;;
   test) run_tests release ;;
   test-sanitizers) run_tests asan ;;
   test-windows) test_windows ;;
+  fuzz) fuzz "${@:2}" ;;
   clean) rm -rf build build-*/ ;;
   help | -h | --help) help ;;
   *) fail "unknown command \"$1\"; ./build.sh lists them" 2 ;;

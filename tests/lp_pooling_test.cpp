@@ -220,19 +220,27 @@ LpPooling random_pooling(std::uint64_t p, const List& sizes, Random& random) {
   return pooling;
 }
 
+Case random_case(DataType type, std::size_t dimensions, std::uint64_t p, bool special,
+                 Random& random) {
+  const List sizes = random_sizes(dimensions, random);
+  const LpPooling pooling = random_pooling(p, sizes, random);
+  Case a_case = case_of(pooling, {random_numbers(type, sizes, special, random)}, promise);
+  if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+  return a_case;
+}
+
+const RandomOperator random_lp_pooling("LP_POOLING", [](Random& random) {
+  return random_case(random.one_of(F2), random.from_to(4, 5), random.one_of(exponents),
+                     random.one_in(8), random);
+});
+
 TEST_CASE("LP_POOLING: sweep over types, dimensions and exponents") {
   Random random(51);
   for (const DataType type : F2) {
-    for (const std::size_t dimensions : {4, 5}) {
+    for (const std::size_t dimensions : {std::size_t{4}, std::size_t{5}}) {
       for (const std::uint64_t p : exponents) {
-        for (int repeat = 0; repeat < 200; ++repeat) {
-          const bool special = repeat % 8 == 0;
-          const Tensor input =
-              random_numbers(type, random_sizes(dimensions, random), special, random);
-          Case a_case = case_of(random_pooling(p, input.sizes, random), {input}, promise);
-          if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
-          check_case(a_case, random);
-        }
+        for (int repeat = 0; repeat < 200; ++repeat)
+          check_case(random_case(type, dimensions, p, repeat % 8 == 0, random), random);
       }
     }
   }

@@ -282,20 +282,27 @@ List random_paddings(const List& sizes, Random& random) {
   return paddings;
 }
 
+Case random_case(DataType type, std::size_t dimensions, const std::string& mode, Random& random) {
+  const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
+  const Padding padding{mode, random_paddings(input.sizes, random),
+                        random_paddings(input.sizes, random),
+                        static_cast<double>(random.below(127))};
+  Case a_case = case_of(padding, {input});
+  if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+  return a_case;
+}
+
+const RandomOperator random_padding("PADDING", [](Random& random) {
+  return random_case(random.one_of(A11), random.from_to(1, 8), random.one_of(modes), random);
+});
+
 TEST_CASE("PADDING: sweep over types, dimensions and modes") {
   Random random(20);
   for (const DataType type : A11) {
     for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
       for (const std::string& mode : modes) {
-        for (int repeat = 0; repeat < 20; ++repeat) {
-          const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
-          const Padding padding{mode, random_paddings(input.sizes, random),
-                                random_paddings(input.sizes, random),
-                                static_cast<double>(random.below(127))};
-          Case a_case = case_of(padding, {input});
-          if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
-          check_case(a_case, random);
-        }
+        for (int repeat = 0; repeat < 20; ++repeat)
+          check_case(random_case(type, dimensions, mode, random), random);
       }
     }
   }

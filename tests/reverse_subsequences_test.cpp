@@ -161,21 +161,33 @@ Tensor random_lengths(DataType type, const List& sizes, std::uint64_t n, Random&
   return lengths;
 }
 
+Case random_case(DataType type, std::size_t dimensions, std::size_t axis, DataType lengths_type,
+                 Random& random) {
+  const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
+  List sizes = input.sizes;
+  sizes[axis] = 1;
+  const Tensor lengths = random_lengths(lengths_type, sizes, input.sizes[axis], random);
+  Case a_case = case_of(ReverseSubsequences{axis}, {input, lengths});
+  if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+  return a_case;
+}
+
+const Types lengths_types{DataType::UInt32, DataType::UInt64};
+
+const RandomOperator random_reversal("REVERSE_SUBSEQUENCES", [](Random& random) {
+  const std::size_t dimensions = random.from_to(1, 8);
+  return random_case(random.one_of(A11), dimensions, random.below(dimensions),
+                     random.one_of(lengths_types), random);
+});
+
 TEST_CASE("REVERSE_SUBSEQUENCES: sweep over types, dimensions, axes and lengths") {
   Random random(40);
   for (const DataType type : A11) {
     for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
       for (std::size_t axis = 0; axis < dimensions; ++axis) {
-        for (const DataType lengths_type : {DataType::UInt32, DataType::UInt64}) {
-          for (int repeat = 0; repeat < 20; ++repeat) {
-            const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
-            List sizes = input.sizes;
-            sizes[axis] = 1;
-            const Tensor lengths = random_lengths(lengths_type, sizes, input.sizes[axis], random);
-            Case a_case = case_of(ReverseSubsequences{axis}, {input, lengths});
-            if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
-            check_case(a_case, random);
-          }
+        for (const DataType lengths_type : lengths_types) {
+          for (int repeat = 0; repeat < 20; ++repeat)
+            check_case(random_case(type, dimensions, axis, lengths_type, random), random);
         }
       }
     }

@@ -148,24 +148,31 @@ Slice1 random_slice(const List& sizes, Random& random) {
   return slice;
 }
 
+Case random_case(DataType type, std::size_t dimensions, Random& random) {
+  const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
+  Slice1 slice = random_slice(input.sizes, random);
+  const bool shortened = random.one_in(3);
+  if (shortened) {
+    slice.output_sizes = slice.largest_sizes();
+    for (std::uint64_t& size : slice.output_sizes) {
+      if (random.one_in(2)) size = random.from_to(1, size);
+    }
+  }
+  Case a_case = case_of(slice, {input});
+  if (!shortened && random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
+  return a_case;
+}
+
+const RandomOperator random_slice1("SLICE1", [](Random& random) {
+  return random_case(random.one_of(A11), random.from_to(1, 8), random);
+});
+
 TEST_CASE("SLICE1: sweep over types and dimensions") {
   Random random(30);
   for (const DataType type : A11) {
     for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
-      for (int repeat = 0; repeat < 200; ++repeat) {
-        const Tensor input = random_tensor(type, random_sizes(dimensions, random), random);
-        Slice1 slice = random_slice(input.sizes, random);
-        const bool shortened = random.one_in(3);
-        if (shortened) {
-          slice.output_sizes = slice.largest_sizes();
-          for (std::uint64_t& size : slice.output_sizes) {
-            if (random.one_in(2)) size = random.from_to(1, size);
-          }
-        }
-        Case a_case = case_of(slice, {input});
-        if (!shortened && random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
-        check_case(a_case, random);
-      }
+      for (int repeat = 0; repeat < 200; ++repeat)
+        check_case(random_case(type, dimensions, random), random);
     }
   }
 }

@@ -132,7 +132,8 @@ List random_sizes(std::size_t dimensions, Random& random) {
   constexpr std::uint64_t elements_max = 400;
   List sizes(dimensions, 1);
   std::uint64_t elements = 1;
-  const std::uint64_t size_max = dimensions <= 2 ? 20 : dimensions <= 4 ? 6 : 4;
+  std::uint64_t size_max = dimensions <= 2 ? 20 : dimensions <= 4 ? 6 : 4;
+  if (random.one_in(16)) size_max = elements_max;  // rows of several vectors
   // From a random dimension on, so that none is always the small one.
   const std::size_t first = random.below(dimensions);
   for (std::size_t i = 0; i < dimensions; ++i) {
@@ -158,7 +159,7 @@ Tensor random_tensor(DataType type, const List& sizes, Random& random) {
     next = next * sizes[i] + (gaps ? random.below(3) : 0);
   }
   Tensor tensor = Tensor::strided(type, sizes, strides);
-  for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(random.below(256));
+  random.fill(tensor.bytes);
   return tensor;
 }
 
@@ -240,6 +241,24 @@ void check_case(const Case& a_case, Random& random) {
       CHECK(difference(expected.type, part, same) == "");
     }
   }
+}
+
+namespace {
+
+std::vector<RandomOperator>& known_random_operators() {
+  static std::vector<RandomOperator> known;
+  return known;
+}
+
+}  // namespace
+
+RandomOperator::RandomOperator(const char* operator_name, Case (*a_case)(Random& random))
+    : name(operator_name), random_case(a_case) {
+  known_random_operators().push_back(*this);
+}
+
+const std::vector<RandomOperator>& random_operators() {
+  return known_random_operators();
 }
 
 void check_reference(const Tensor& reference, const Tensor& expected, std::uint64_t ulp) {

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/diagnostic.hpp"
 #include "ops/plan.hpp"
+#include "random.hpp"
 #include "reference/tensor.hpp"
 #include "spec/feature_level.hpp"
 
@@ -43,25 +43,6 @@ const std::vector<Backend>& backends();
 /// is asked for and does not run is named once, with the reason, in the test's output.
 const std::vector<Backend>& available_backends();
 
-/// Random numbers that are the same everywhere.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  /// From 0 to n - 1.
-  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
-  std::uint64_t from_to(std::uint64_t low, std::uint64_t high) {
-    return low + below(high - low + 1);
-  }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-  template <typename T>
-  const T& one_of(const std::vector<T>& values) {
-    return values[below(values.size())];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 /// `dimensions` sizes whose product stays small.
 List random_sizes(std::size_t dimensions, Random& random);
 /// A tensor of random bytes: packed, transposed, broadcast, with gaps, or several of these.
@@ -85,6 +66,16 @@ struct Case {
 
 /// Runs a case on every backend and checks its output; `random` cuts it into parts.
 void check_case(const Case& a_case, Random& random);
+
+/// An operator's random valid cases, for whoever wants more of them than its own test: the fuzzer.
+/// One static object beside the operator's test.
+struct RandomOperator {
+  const char* name;
+  Case (*random_case)(Random& random);
+
+  RandomOperator(const char* operator_name, Case (*a_case)(Random& random));
+};
+const std::vector<RandomOperator>& random_operators();
 
 /// Checks a reference's output against one that is known.
 void check_reference(const Tensor& reference, const Tensor& expected, std::uint64_t ulp);

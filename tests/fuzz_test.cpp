@@ -1,0 +1,67 @@
+// Every fuzz target with its seeds, and with all inputs that were once found to break it
+// (fuzz/found/TARGET/).
+#include <doctest/doctest.h>
+
+#include "fuzz/files.hpp"
+#include "fuzz/target.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+void run(const FuzzTarget& target, const std::string& bytes) {
+  target.run(std::as_bytes(std::span(bytes)));
+}
+
+TEST_CASE("fuzz: every target takes its seeds") {
+  for (const FuzzTarget& target : fuzz_targets()) {
+    CAPTURE(target.name);
+    const auto seeds = target.seeds();
+    CHECK(!seeds.empty());
+    for (const std::string& seed : seeds) CHECK_NOTHROW(run(target, seed));
+  }
+}
+
+TEST_CASE("fuzz: what was found once does not come back") {
+  for (const FuzzTarget& target : fuzz_targets()) {
+    const std::filesystem::path folder = DMLOP_SOURCE_DIR "/tests/fuzz/found/" + target.name;
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& path : files_below(folder, "")) {
+      CAPTURE(path);
+      CHECK_NOTHROW(run(target, read_file(path)));
+    }
+  }
+}
+
+TEST_CASE("fuzz: seeds cut off, doubled and with every bit of their beginning turned") {
+  for (const FuzzTarget& target : fuzz_targets()) {
+    CAPTURE(target.name);
+    const auto seeds = target.seeds();
+    Random random(100);
+    for (int repeat = 0; repeat < 300; ++repeat) {
+      std::string seed = random.one_of(seeds);
+      CAPTURE(seed);
+      const std::size_t at = random.below(seed.size());
+      CHECK_NOTHROW(run(target, seed.substr(0, at)));
+      CHECK_NOTHROW(run(target, seed + seed));
+      seed[at] = static_cast<char>(seed[at] ^ (1 << random.below(8)));
+      CHECK_NOTHROW(run(target, seed));
+    }
+  }
+}
+
+TEST_CASE("fuzz: every operator has random cases") {
+  const std::vector<std::string> operators{
+#define DMLOP_OPERATOR(name, plan, check) #name,
+#include "ops/operators.def"
+#undef DMLOP_OPERATOR
+  };
+  for (const std::string& name : operators) {
+    const auto has_name = [&](const RandomOperator& known) { return known.name == name; };
+    CHECK_MESSAGE(std::any_of(random_operators().begin(), random_operators().end(), has_name),
+                  name << " has no RandomOperator beside its test");
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test
