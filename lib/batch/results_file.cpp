@@ -51,19 +51,27 @@ class Collector {
         json.is_object() && json.contains("summary") && json["summary"].is_object();
     if (!is_summary)
       throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch");
-    const Json& summary = json["summary"];
+    try {
+      read_summary(json["summary"]);
+    } catch (const Json::exception&) {  // a field of another type
+      throw Error(ErrorKind::invalid_input, place + ": this line is no summary of a batch");
+    }
+  }
+
+ private:
+  void read_summary(const Json& summary) {
     recorded_.complete = summary.value("complete", false);
     recorded_.shard = summary.value("shard", "");
     recorded_.device = summary.value("device", "");
   }
 
- private:
   RecordedResults& recorded_;
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-// The shards of "I/N" that no file has.
+// The shards of "I/N" that no file has; of many the first ones, as N is whatever a file says.
 std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
+  constexpr std::size_t named_max = 16;
   std::vector<std::string> missing;
   std::uint64_t count = 0;
   for (const std::string& shard : shards) {
@@ -71,7 +79,7 @@ std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
     if (slash == std::string::npos) return {};  // a file with all jobs
     std::from_chars(shard.data() + slash + 1, shard.data() + shard.size(), count);
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t i = 0; i < count && missing.size() < named_max; ++i) {
     const std::string shard = std::to_string(i) + "/" + std::to_string(count);
     if (!shards.contains(shard)) missing.push_back(shard);
   }

@@ -7,6 +7,9 @@ template <typename... Actions>
 struct Overloaded : Actions... {
   using Actions::operator()...;
 };
+// Clang before 17 does not deduce this by itself.
+template <typename... Actions>
+Overloaded(Actions...) -> Overloaded<Actions...>;
 
 }  // namespace
 
