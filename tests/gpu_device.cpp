@@ -117,9 +117,17 @@ const Choice& choice() {
   return made;
 }
 
+}  // namespace
+
+std::unique_ptr<gpu::Device> open_gpu() {
+  return gpu::open_device(choice().index);
+}
+
+namespace {
+
 /// A device of its own for whole and for tiled plans each: lanes keep the largest buffers they had.
 struct Opened {
-  WatchedDevice device{gpu::open_device(choice().index)};
+  WatchedDevice device{open_gpu()};
   gpu::Executor executor{device};
 };
 

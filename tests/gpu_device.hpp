@@ -2,6 +2,7 @@
 // (a spec as in --device); else it is llvmpipe where that is installed, or the first there is.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -13,6 +14,9 @@ namespace dmlop::test {
 
 /// Why there is no GPU; "" where there is one.
 const std::string& gpu_unavailable();
+
+/// Opens that device once more, for a test of its own.
+std::unique_ptr<gpu::Device> open_gpu();
 
 /// Executes a whole plan on the device; checks that every byte is handed out once.
 void execute_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,

@@ -314,7 +314,17 @@ class JobRun {
     result.pictures = list.dump();
   }
 
+  // That the output differs stands, with or without a picture of it.
   Json pictures_of(const OutputComparison& output) {
+    try {
+      return made_pictures(output);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::run_failed) throw;
+      return {{"picturesMissing", error.what()}};
+    }
+  }
+
+  Json made_pictures(const OutputComparison& output) {
     const Comparison& comparison = output.comparison;
     if (comparison.verdict() != Verdict::failed || comparison.worst.empty()) return nullptr;
     if (pictures_.fetch_add(1) >= pictures_max)

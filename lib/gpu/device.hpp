@@ -44,7 +44,8 @@ struct ResidentRange {
 };
 
 /// Room for one dispatch in flight: staging and device memory, kept and reused, growing as needed.
-/// Errors of all calls: run_failed, naming what was being done.
+/// Errors of all calls: run_failed or device_lost, naming what was being done. A lane that failed
+/// is not used again; its destructor waits for what is in flight.
 class Lane {
  public:
   virtual ~Lane() = default;
@@ -72,7 +73,7 @@ class Device {
   /// The largest buffer a kernel can be given, in bytes.
   virtual std::uint64_t buffer_bytes_limit() const = 0;
   virtual std::unique_ptr<Lane> make_lane() = 0;
-  /// Errors: run_failed where the device has no room for it.
+  /// Errors: run_failed where the device has no room for it; device_lost.
   virtual std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "job/backend.hpp"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "base/error.hpp"
@@ -49,6 +50,9 @@ Backend::Backend(const gpu::DeviceRequest& request) {
   if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::open_device(choice.index));
 }
 
+Backend::Backend(std::unique_ptr<gpu::Device> device)
+    : gpu_(std::make_unique<Gpu>(std::move(device))) {}
+
 std::string Backend::spec() const {
   return gpu_ ? gpu_->device->info().spec() : "cpu";
 }
@@ -72,6 +76,9 @@ void Backend::on_gpu(Action&& action) {
   const std::scoped_lock turn(gpu_->turn);
   try {
     action(gpu_->executor);
+  } catch (const std::bad_alloc&) {
+    gpu_->executor.reset();
+    throw Error(ErrorKind::run_failed, "running on " + spec() + ": out of memory");
   } catch (...) {
     gpu_->executor.reset();  // the next plan must not meet this one's dispatches
     throw;
@@ -92,13 +99,16 @@ gpu::DispatchTimes Backend::execute_on_gpu(const Plan& plan,
 
 std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
   if (!gpu_) return nullptr;
-  const std::scoped_lock turn(gpu_->turn);
-  try {
-    return gpu_->device->make_resident_buffer(bytes);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::run_failed) throw;
-    return nullptr;
-  }
+  std::unique_ptr<gpu::ResidentBuffer> buffer;
+  on_gpu([&](gpu::Executor&) {
+    try {
+      buffer = gpu_->device->make_resident_buffer(bytes);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::run_failed) throw;
+    } catch (const std::bad_alloc&) {  // no room on the host's side of it
+    }
+  });
+  return buffer;
 }
 
 bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> inputs,

@@ -27,6 +27,8 @@ class Backend {
   Backend();
   /// The device asked for, opened. Errors: usage, unavailable (no such device), run_failed.
   explicit Backend(const gpu::DeviceRequest& request);
+  /// A device that was opened already.
+  explicit Backend(std::unique_ptr<gpu::Device> device);
   ~Backend();
   Backend(Backend&&) noexcept;
 

@@ -1,8 +1,9 @@
-# Which test files become part of the Windows program: all but those that start processes or call POSIX.
+# Which test files become part of the Windows program: all but those that start processes, or call POSIX or
+# Vulkan.
 # Those of the command line run on the machine that builds, with dmlop.exe as their program
 # (tests.cmake).
 foreach(source IN LISTS test_sources)
-  file(STRINGS ${source} posix REGEX "#include (\"program\\.hpp\"|\"batch\\.hpp\"|<unistd\\.h>|<sys/|<signal\\.h>)")
+  file(STRINGS ${source} posix REGEX "#include (\"program\\.hpp\"|\"batch\\.hpp\"|<unistd\\.h>|<sys/|<signal\\.h>|<volk\\.h>)")
   if(posix)
     list(REMOVE_ITEM test_sources ${source})
   endif()

@@ -13,7 +13,8 @@
 namespace dmlop::gpu::d3d12 {
 namespace {
 
-constexpr UINT timestamp_count = 4;  // begin, uploaded, computed, downloaded
+constexpr UINT timestamp_count = 4;       // begin, uploaded, computed, downloaded
+constexpr DWORD step_milliseconds = 100;  // of waiting
 constexpr std::uint64_t timestamp_bytes = timestamp_count * sizeof(std::uint64_t);
 
 /// What device and lanes share.
@@ -27,11 +28,12 @@ struct Context {
 /// The end of submitted work, to wait for.
 class Fence {
  public:
-  explicit Fence(Context& context)
-      : context_(context), event_(CreateEventW(nullptr, FALSE, FALSE, nullptr)) {
+  explicit Fence(Context& context) : context_(context) {
     check(
         context.device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(fence_.GetAddressOf())),
         "creating a fence", context.device.Get());
+    event_ = CreateEventW(nullptr, FALSE, FALSE, nullptr);
+    if (event_ == nullptr) check(HRESULT_FROM_WIN32(GetLastError()), "creating an event");
   }
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;
@@ -46,16 +48,19 @@ class Fence {
   bool wait(DWORD milliseconds) {
     if (fence_->GetCompletedValue() >= value_) return true;
     // Once for each end: every call would set the event once more, at a time of its own.
-    if (awaited_ != value_ && FAILED(fence_->SetEventOnCompletion(value_, event_))) return false;
-    awaited_ = value_;
-    WaitForSingleObject(event_, milliseconds);
+    if (awaited_ == value_ || SUCCEEDED(fence_->SetEventOnCompletion(value_, event_))) {
+      awaited_ = value_;
+      WaitForSingleObject(event_, milliseconds);
+    } else {  // for lack of memory: the work goes on
+      Sleep(milliseconds);
+    }
     return fence_->GetCompletedValue() >= value_;
   }
 
  private:
   Context& context_;
   ComPtr<ID3D12Fence> fence_;
-  HANDLE event_;
+  HANDLE event_ = nullptr;
   std::uint64_t value_ = 0;
   std::uint64_t awaited_ = 0;  // the value that the event was asked for
 };
@@ -112,7 +117,9 @@ class Direct3DLane : public Lane {
   }
 
   ~Direct3DLane() override {
-    if (busy_) fence_.wait(timeout_seconds * 1000);
+    for (std::uint64_t waited = 0; busy_ && waited < timeout_seconds * 1000;
+         waited += step_milliseconds)
+      busy_ = !fence_.wait(step_milliseconds);
   }
 
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
@@ -286,16 +293,15 @@ class Direct3DLane : public Lane {
     check(commands_->Close(), doing, &device_);
     doing_ = doing;
     ID3D12CommandList* const lists[] = {commands_.Get()};
+    busy_ = true;  // also where the fence is not signalled: then the device is lost
     context_.queue->ExecuteCommandLists(1, lists);
     fence_.signal();
-    busy_ = true;
   }
 
   void wait() {
     if (!busy_) return;
     // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for
     // it.
-    constexpr DWORD step_milliseconds = 100;
     bool done = false;
     for (std::uint64_t waited = 0; !done && waited < timeout_seconds * 1000;
          waited += step_milliseconds) {
@@ -303,7 +309,9 @@ class Direct3DLane : public Lane {
       done = fence_.wait(step_milliseconds);
     }
     busy_ = !done;
-    check(device_.GetDeviceRemovedReason(), doing_, &device_);
+    // Whatever the reason is, there is one only where the device is gone.
+    if (FAILED(device_.GetDeviceRemovedReason()))
+      check(DXGI_ERROR_DEVICE_REMOVED, doing_, &device_);
     if (!done) throw Error(ErrorKind::run_failed, doing_ + ": timeout");
   }
 

@@ -9,7 +9,8 @@
 
 namespace dmlop::gpu::vulkan {
 
-/// Throws Error(run_failed) with the code by name and what was being done, unless it is a success.
+/// Throws Error with the code by name and what was being done, unless it is a success: device_lost
+/// where the device is gone, else run_failed.
 void check(VkResult result, const std::string& doing);
 
 }  // namespace dmlop::gpu::vulkan

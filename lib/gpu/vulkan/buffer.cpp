@@ -68,6 +68,10 @@ bool Buffer::grow(std::uint64_t bytes) {
 void Buffer::release() {
   vkDestroyBuffer(device_, buffer_, nullptr);
   vkFreeMemory(device_, memory_, nullptr);
+  abandon();
+}
+
+void Buffer::abandon() {
   buffer_ = VK_NULL_HANDLE;
   memory_ = VK_NULL_HANDLE;
   mapped_ = nullptr;

@@ -21,6 +21,8 @@ class Buffer {
   /// Makes the buffer at least `bytes` large; its content is lost when it grows. True when it grew.
   /// Errors: run_failed.
   bool grow(std::uint64_t bytes);
+  /// Leaves its memory to a dispatch that may use it until the process ends.
+  void abandon();
   VkBuffer handle() const { return buffer_; }
   std::uint64_t size() const { return size_; }
   /// Host address; null for Place::device.

@@ -1,6 +1,7 @@
 #include "gpu/vulkan/device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -25,9 +26,15 @@ struct Context {
   double seconds_per_tick = 0;  // 0: no timestamps
   std::uint64_t timestamp_mask = 0;
   std::mutex queue_mutex;
+  // A dispatch did not end: what it may use is left to it, and nothing more is run.
+  std::atomic<bool> hung{false};
 
   ~Context() {
     if (device == VK_NULL_HANDLE) return;
+    if (hung) {
+      static_cast<void>(pipelines.release());
+      return;
+    }
     pipelines.reset();
     vkDestroyDevice(device, nullptr);
   }
@@ -36,12 +43,16 @@ struct Context {
 class VulkanResidentBuffer : public ResidentBuffer {
  public:
   VulkanResidentBuffer(Context& context, std::uint64_t bytes)
-      : buffer_(context.physical, context.device, Place::device) {
+      : context_(context), buffer_(context.physical, context.device, Place::device) {
     buffer_.grow(rounded_up(bytes));
+  }
+  ~VulkanResidentBuffer() override {
+    if (context_.hung) buffer_.abandon();
   }
   VkBuffer handle() const { return buffer_.handle(); }
 
  private:
+  Context& context_;
   Buffer buffer_;
 };
 
@@ -58,14 +69,7 @@ struct InputSource {
 
 class VulkanLane : public Lane {
  public:
-  explicit VulkanLane(Context& context)
-      : context_(context),
-        output_(context.physical, context.device, Place::device),
-        download_(context.physical, context.device, Place::download) {
-    for (std::size_t i = 0; i < input_count; ++i) {
-      inputs_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::device));
-      uploads_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::upload));
-    }
+  explicit VulkanLane(Context& context) : VulkanLane(context, Nothing{}) {
     create_commands();
     create_descriptors();
     const VkQueryPoolCreateInfo queries{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -76,8 +80,10 @@ class VulkanLane : public Lane {
   }
 
   ~VulkanLane() override {
-    if (busy_)
-      vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, timeout_seconds * 1'000'000'000);
+    if (!becomes_idle()) {
+      abandon();
+      return;
+    }
     vkDestroyQueryPool(context_.device, queries_, nullptr);
     vkDestroyDescriptorPool(context_.device, descriptor_pool_, nullptr);
     vkDestroyFence(context_.device, fence_, nullptr);
@@ -165,6 +171,36 @@ class VulkanLane : public Lane {
   }
 
  private:
+  struct Nothing {};
+
+  // Delegated to, so that the destructor takes back what was created before a failure.
+  VulkanLane(Context& context, Nothing)
+      : context_(context),
+        output_(context.physical, context.device, Place::device),
+        download_(context.physical, context.device, Place::download) {
+    for (std::size_t i = 0; i < input_count; ++i) {
+      inputs_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::device));
+      uploads_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::upload));
+    }
+  }
+
+  // False where a dispatch may still run. A lost device runs none.
+  bool becomes_idle() {
+    if (!busy_) return true;
+    if (timed_out_ || context_.hung) return false;
+    const VkResult result =
+        vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, timeout_seconds * 1'000'000'000);
+    return result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST;
+  }
+
+  void abandon() {
+    context_.hung = true;
+    for (const auto& buffer : inputs_) buffer->abandon();
+    for (const auto& buffer : uploads_) buffer->abandon();
+    output_.abandon();
+    download_.abandon();
+  }
+
   void create_commands() {
     const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
@@ -311,7 +347,9 @@ class VulkanLane : public Lane {
       check_for_stop();
       result = vkWaitForFences(context_.device, 1, &fence_, VK_TRUE, step);
     }
-    busy_ = result == VK_TIMEOUT;
+    // Waiting can fail for lack of memory: the dispatch then goes on.
+    busy_ = result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
+    timed_out_ = result == VK_TIMEOUT;
     check(result, doing_);
   }
 
@@ -342,6 +380,7 @@ class VulkanLane : public Lane {
   VkDescriptorSet descriptors_ = VK_NULL_HANDLE;
   VkQueryPool queries_ = VK_NULL_HANDLE;
   bool busy_ = false;
+  bool timed_out_ = false;
   std::string doing_;
 };
 
@@ -374,12 +413,22 @@ class VulkanDevice : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
-  std::unique_ptr<Lane> make_lane() override { return std::make_unique<VulkanLane>(context_); }
+  std::unique_ptr<Lane> make_lane() override {
+    check_alive();
+    return std::make_unique<VulkanLane>(context_);
+  }
   std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
+    check_alive();
     return std::make_unique<VulkanResidentBuffer>(context_, bytes);
   }
 
  private:
+  void check_alive() const {
+    if (!context_.hung) return;
+    throw Error(ErrorKind::device_lost, info_.spec() + " hangs: a dispatch did not end within " +
+                                            std::to_string(timeout_seconds) + " s");
+  }
+
   void find_queue() {
     std::uint32_t count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(context_.physical, &count, nullptr);

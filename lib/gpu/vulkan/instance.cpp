@@ -114,17 +114,23 @@ std::string create_instance(Instance& instance) {
   return "";
 }
 
+// Empty where a driver fails.
+std::vector<VkPhysicalDevice> enumerate(VkInstance instance) {
+  std::uint32_t count = 0;
+  if (vkEnumeratePhysicalDevices(instance, &count, nullptr) < 0) return {};
+  std::vector<VkPhysicalDevice> devices(count);
+  if (vkEnumeratePhysicalDevices(instance, &count, devices.data()) < 0) return {};
+  devices.resize(count);
+  return devices;
+}
+
 // Lives until the process ends: drivers are not all safe to unload.
 const Instance& instance() {
   static const Instance made = [] {
     Instance fresh;
     fresh.list.unavailable = create_instance(fresh);
     if (!fresh.list.unavailable.empty()) return fresh;
-    std::uint32_t count = 0;
-    vkEnumeratePhysicalDevices(fresh.handle, &count, nullptr);
-    fresh.devices.resize(count);
-    vkEnumeratePhysicalDevices(fresh.handle, &count, fresh.devices.data());
-    fresh.devices.resize(count);
+    fresh.devices = enumerate(fresh.handle);
     for (std::size_t i = 0; i < fresh.devices.size(); ++i) {
       fresh.list.devices.push_back(describe(fresh.devices[i], i));
     }

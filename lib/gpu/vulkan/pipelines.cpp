@@ -32,7 +32,7 @@ std::string cache_path_for(VkPhysicalDevice physical) {
 
 }  // namespace
 
-Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : device_(device) {
+Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : Pipelines(device) {
   std::array<VkDescriptorSetLayoutBinding, input_count + 1> bindings{};
   for (std::uint32_t i = 0; i < bindings.size(); ++i) {
     bindings[i] = {.binding = i,

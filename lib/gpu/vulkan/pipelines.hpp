@@ -23,6 +23,8 @@ class Pipelines {
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
 
  private:
+  /// Delegated to, so that the destructor takes back what was created before a failure.
+  explicit Pipelines(VkDevice device) : device_(device) {}
   void load_cache(VkPhysicalDevice physical);
   void save_cache() const;
 

@@ -1,0 +1,58 @@
+// A GPU on which one call fails as calls of a real one do: memory runs out, or the device is lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gpu/device.hpp"
+
+namespace dmlop::test {
+
+enum class GpuFault {
+  out_of_device_memory,  // Error(run_failed)
+  out_of_host_memory,    // std::bad_alloc
+  device_lost,           // Error(device_lost), and so does every later call
+};
+
+/// Counts the calls of devices and lanes; one of them fails.
+class FaultInjector {
+ public:
+  /// Call number `call`, from 0, fails: instead of what it does, or once that is done. What an
+  /// earlier fault left behind is forgotten.
+  void arm(GpuFault fault, std::uint64_t call, bool afterwards);
+  /// Nothing fails any more, but a lost device stays lost.
+  void disarm() { armed_ = false; }
+  /// Whether the fault happened, and in which call.
+  bool fired() const { return fired_; }
+  const std::string& call() const { return call_; }
+  bool lost() const { return lost_; }
+
+  /// Around a call of this name.
+  void before(const char* call);
+  void after(const char* call);
+
+  /// Lanes that live.
+  std::atomic<int> lanes{0};
+
+ private:
+  void fail(const char* call);
+
+  GpuFault fault_ = GpuFault::device_lost;
+  std::uint64_t wanted_ = 0;
+  bool afterwards_ = false;
+  bool armed_ = false;
+  bool fired_ = false;
+  bool lost_ = false;
+  std::uint64_t calls_ = 0;
+  std::string call_;
+};
+
+/// What every message of an injected fault holds, in front of its cause.
+inline constexpr const char* injected_call = "injected into ";
+
+/// The device with faults; it and its lanes pass everything on to `inner`. Both must outlive it.
+std::unique_ptr<gpu::Device> make_faulty_device(gpu::Device& inner, FaultInjector& injector);
+
+}  // namespace dmlop::test
