@@ -119,7 +119,8 @@ class Presenter {
                  result.id.c_str());
     if (!result.message.empty()) std::fprintf(out, ": %s", printable_line(result.message).c_str());
     std::fprintf(out, "\n%s", indented(result.details).c_str());
-    if (result.status != Status::passed) std::fprintf(out, "  repeat: %s\n", result.repeat.c_str());
+    if (result.status != Status::passed && !result.repeat.empty())
+      std::fprintf(out, "  repeat: %s\n", result.repeat.c_str());
     std::fflush(out);
   }
 
@@ -310,8 +311,8 @@ int run_jobs(const Options& given) {
   Diagnostics diagnostics;
   const auto manifest = open_manifest(options.jobs, diagnostics);
   if (!manifest) return report(diagnostics, options.format);
+  RecordKeeper records(options);  // first: nobody else adds to what is read
   options.batch.earlier = earlier_records(options);
-  RecordKeeper records(options);
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)

@@ -334,17 +334,46 @@ TEST_CASE("files that are missing are named") {
   CHECK(said_of(named_job("a", ".")).status == "INVALID");
 }
 
-TEST_CASE("a line that is too long ends the batch, and the jobs before it are recorded") {
+TEST_CASE("a line that is too long is INVALID, and the others go on") {
   const BatchFolder folder;
-  std::string jobs = named_job("a") + "\n";
-  jobs.append(dmlop::json::max_text_bytes + (std::size_t{1} << 20), ' ');
-  folder.write("jobs.jsonl", jobs);
-  const auto result = folder.batch({"jobs.jsonl", "--results", "r.jsonl"});
+  constexpr std::size_t most = dmlop::json::max_text_bytes;
+  const auto blank = [](std::size_t count) { return std::string(count, ' ') + "\n"; };
+  // The second job has as many bytes as a job may have, the line after it one more.
+  std::string full = named_job("full");
+  full.insert(1, most - full.size(), ' ');
+  folder.write("jobs.jsonl", named_job("a") + "\n" + full + "\n" + blank(most + 1) +
+                                 named_job("b") + "\n" + std::string(most + 1, ' '));
+  const auto outcome = folder.run({"jobs.jsonl", "--junit", "junit.xml"});
+  CHECK(outcome.code() == 3);
+  CHECK(outcome.statuses() == "a PASSED, b PASSED, full PASSED, line-3 INVALID, line-5 INVALID");
+  for (const char* line : {"3", "5"}) {
+    const Json& record = outcome.record("line-" + std::string(line));
+    CHECK(record.at("details") ==
+          "jobs.jsonl:" + std::string(line) +
+              ":1: error: this line has more than 67108864 bytes\n"
+              "  rule: a job has at most 67108864 bytes of JSON\n"
+              "  help: put large tensors into .npy files and name them in bindings\n");
+    CHECK(contains(record.at("repeat"), "--filter line-" + std::string(line)));
+  }
+  CHECK(contains(folder.read("junit.xml"), "tests=\"5\""));
+  CHECK(outcome.summary.at("complete") == true);
+}
+
+TEST_CASE("a line that is too long is read over as it comes, in little memory") {
+  const BatchFolder folder({named_job("b")});
+#if defined(__SANITIZE_ADDRESS__)
+  const std::string limit;  // the sanitizer reserves more
+#else
+  const std::string limit = "ulimit -v 1000000; ";
+#endif
+  // 1 GiB of a line, of which the program keeps 64 MiB for a while.
+  const auto result = shell("{ head -c 1073741824 /dev/zero; echo; cat jobs.jsonl; } | { " + limit +
+                                "exec dmlop batch - --cpu --jobs 1 --results r.jsonl; }",
+                            {.folder = folder.path()});
   CHECK(result.code == 3);
-  CHECK(result.error ==
-        "dmlop: error: reading the jobs jobs.jsonl: a line is longer than "
-        "67108864 bytes\n");
-  CHECK(read_records(folder.read("r.jsonl")).at(0).at("id") == "a");
+  CHECK(contains(result.output, "INVALID line-1: this line has more than 67108864 bytes\n"));
+  CHECK_FALSE(contains(result.output, "repeat:"));  // nobody could type it
+  CHECK(contains(result.output, ": 1 PASSED, 1 INVALID\n"));
 }
 
 TEST_CASE("what is no batch is refused as a whole") {

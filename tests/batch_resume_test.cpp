@@ -246,6 +246,10 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
   CHECK(refused.code == 3);
   CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
   CHECK(folder.read("r.jsonl") == "no record\n" + records);
+  // Nor is a file of something else cut off at its last line end.
+  folder.write("r.jsonl", "no record\nhalf a line");
+  CHECK(folder.batch({"jobs", "--resume", "--results", "r.jsonl"}).code == 3);
+  CHECK(folder.read("r.jsonl") == "no record\nhalf a line");
 }
 
 TEST_CASE("--resume on another kind of device runs all again") {

@@ -71,6 +71,10 @@ class SystemFile {
   std::error_code reserve(std::uint64_t bytes);
   /// Cuts the file off at, or extends it to, `bytes`.
   std::error_code resize(std::uint64_t bytes);
+  /// Makes the file this one's alone until it is closed or the process ends, however it ends, among
+  /// all who ask so; resource_unavailable_try_again where it is another's, operation_not_supported
+  /// where the file system cannot.
+  std::error_code lock();
   /// Gives the file the permission bits of another; where there are none, nothing.
   std::error_code take_permissions_of(const std::string& path);
   /// The file is closed in either case.

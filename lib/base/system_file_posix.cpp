@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -159,6 +160,15 @@ std::error_code SystemFile::reserve(std::uint64_t bytes) {
 
 std::error_code SystemFile::resize(std::uint64_t bytes) {
   return ::ftruncate(handle_, static_cast<off_t>(bytes)) != 0 ? last_error() : std::error_code{};
+}
+
+std::error_code SystemFile::lock() {
+  while (::flock(handle_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return std::make_error_code(std::errc::resource_unavailable_try_again);
+    if (errno != EINTR) return std::make_error_code(std::errc::operation_not_supported);
+  }
+  return {};
 }
 
 std::error_code SystemFile::take_permissions_of(const std::string& path) {

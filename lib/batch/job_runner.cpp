@@ -57,6 +57,7 @@ Ending ending_of(ErrorKind kind) {
 
 std::string repeat_command(const BatchJob& job, const BatchOptions& options) {
   if (job.place.starts_with("-:")) {
+    if (job.text.empty()) return "";  // too long to be kept
     std::string text = job.text;
     std::replace(text.begin(), text.end(), '\n', ' ');
     return "printf '%s\\n' " + shell_quoted(text) + " | " + options.repeat_command;

@@ -1,5 +1,8 @@
 #include "batch/lines.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 
@@ -35,10 +38,7 @@ bool LineReader::fill() {
   buffer_.erase(0, begin_);
   searched_ -= begin_;
   begin_ = 0;
-  if (buffer_.size() > line_bytes_max_) {
-    throw Error(ErrorKind::invalid_input, "reading the jobs " + path_ + ": a line is longer than " +
-                                              std::to_string(line_bytes_max_) + " bytes");
-  }
+  forget_too_long_line();
   const std::size_t used = buffer_.size();
   buffer_.resize(used + step);
   std::error_code error;
@@ -50,20 +50,30 @@ bool LineReader::fill() {
   return !at_end_;
 }
 
-std::optional<std::string> LineReader::next() {
+// What the buffer holds is part of one line. Memory stays bounded, however long that is.
+void LineReader::forget_too_long_line() {
+  if (!is_too_long_ && buffer_.size() <= line_bytes_max_) return;
+  is_too_long_ = true;
+  std::string().swap(buffer_);
+  searched_ = 0;
+}
+
+// The line that ends at `end` in the buffer.
+Line LineReader::take(std::size_t end) {
+  const bool is_too_long = std::exchange(is_too_long_, false) || end - begin_ > line_bytes_max_;
+  Line line{is_too_long ? "" : buffer_.substr(begin_, end - begin_), is_too_long};
+  begin_ = searched_ = std::min(end + 1, buffer_.size());
+  return line;
+}
+
+std::optional<Line> LineReader::next() {
   for (;;) {
     const std::size_t end = buffer_.find('\n', searched_);
-    if (end != std::string::npos) {
-      std::string line = buffer_.substr(begin_, end - begin_);
-      begin_ = searched_ = end + 1;
-      return line;
-    }
+    if (end != std::string::npos) return take(end);
     searched_ = buffer_.size();
     if (fill()) continue;
-    if (begin_ == buffer_.size() || !at_end_) return std::nullopt;
-    std::string line = buffer_.substr(begin_);  // the last one, without an end
-    begin_ = searched_ = buffer_.size();
-    return line;
+    if (!at_end_ || (begin_ == buffer_.size() && !is_too_long_)) return std::nullopt;
+    return take(buffer_.size());  // the last one, without an end
   }
 }
 

@@ -9,19 +9,26 @@
 
 namespace dmlop {
 
+struct Line {
+  std::string text;          // without its end
+  bool is_too_long = false;  // and was read over: there is no text
+};
+
 class LineReader {
  public:
-  /// "-" is standard input. A line of more than `line_bytes_max` is an error. Errors: io_failed.
+  /// "-" is standard input. A line may have `line_bytes_max`. Errors: io_failed.
   LineReader(const std::string& path, std::size_t line_bytes_max);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// The next line without its end; nothing at the end of the input, or once interruption was
-  /// requested and more input would have to be waited for. Errors: io_failed, invalid_input.
-  std::optional<std::string> next();
+  /// The next line; nothing at the end of the input, or once interruption was requested and more
+  /// input would have to be waited for. Errors: io_failed.
+  std::optional<Line> next();
 
  private:
   bool fill();
+  Line take(std::size_t end);
+  void forget_too_long_line();
 
   std::string path_;
   std::size_t line_bytes_max_;
@@ -30,6 +37,7 @@ class LineReader {
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line in the buffer
   std::size_t searched_ = 0;  // no line end before
+  bool is_too_long_ = false;  // the line whose rest the buffer begins with
   bool at_end_ = false;
 };
 

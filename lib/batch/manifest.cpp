@@ -129,13 +129,28 @@ class LinesManifest : public Manifest {
   std::optional<BatchJob> next() override {
     while (auto line = lines_.next()) {
       ++number_;
-      if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
-      return job_of(std::move(*line));
+      if (line->is_too_long) return too_long_job();
+      if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+      return job_of(std::move(line->text));
     }
     return std::nullopt;
   }
 
  private:
+  BatchJob too_long_job() const {
+    BatchJob job{.id = "line-" + std::to_string(number_),
+                 .place = path_ + ":" + std::to_string(number_),
+                 .line = number_};
+    job.findings.push_back(
+        {.file = path_,
+         .line = number_,
+         .column = 1,
+         .message = "this line has more than " + std::to_string(json::max_text_bytes) + " bytes",
+         .rule = "a job has at most " + std::to_string(json::max_text_bytes) + " bytes of JSON",
+         .suggestion = "put large tensors into .npy files and name them in bindings"});
+    return job;
+  }
+
   BatchJob job_of(std::string line) {
     const std::string id = "line-" + std::to_string(number_);
     BatchJob broken{

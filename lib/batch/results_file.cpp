@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/file.hpp"
 #include "batch/record_json.hpp"
@@ -97,19 +98,34 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   file_ = SystemFile::open_to_append(path, error);
   if (error) fail(path, error);
   if (file_.status(error).kind != FileKind::regular) return;
-  // A run that was killed while writing left part of a line.
-  std::size_t length = 0;
-  if (append) {
-    const InputFile file = InputFile::open(path);
-    length = whole_lines(text_of(file));
+  if (file_.lock() == std::errc::resource_unavailable_try_again) {
+    throw Error(ErrorKind::io_failed, "writing the results " + path +
+                                          ": another batch writes this file; name a file of its "
+                                          "own for each, or wait for that one to end");
   }
-  error = file_.resize(length);
+  may_end_in_part_of_line_ = append;
+  if (append) return;
+  error = file_.resize(0);
   if (error) fail(path, error);
 }
 
+// A run that was killed while writing left part of a line.
+std::error_code ResultsFile::cut_off_part_of_line() {
+  std::size_t length = 0;
+  {
+    const InputFile file = InputFile::open(path_);
+    length = whole_lines(text_of(file));
+    if (length == file.bytes().size()) return {};
+  }
+  return file_.resize(length);
+}
+
 void ResultsFile::add(const std::string& record) {
+  // Only now: by then the caller has read the file, which may be none of results.
+  std::error_code error;
+  if (std::exchange(may_end_in_part_of_line_, false)) error = cut_off_part_of_line();
   const std::string line = record + "\n";
-  const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
+  if (!error) error = file_.write_all(std::as_bytes(std::span(line)));
   if (error) fail(path_, error);
 }
 

@@ -13,10 +13,15 @@
 
 namespace dmlop {
 
-/// A results file that grows line by line, each with one write. "-" is standard output.
+/// A results file that grows line by line, each with one write to its end: lines of several
+/// processes never mix. Yet it belongs to one process at a time, as the next one would cut it off
+/// below the first: a lock says so, which ends with the process, killed or not. Where the file
+/// system has no locks, the file is the caller's to guard. "-" is standard output; pipes are not
+/// locked.
 class ResultsFile {
  public:
-  /// Creates the file, or opens it to go on behind its last whole line. Errors: io_failed.
+  /// Creates the file, or empties it, or opens it to go on behind its last whole line. Errors:
+  /// io_failed, also when another process writes the file.
   ResultsFile(const std::string& path, bool append);
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
@@ -26,8 +31,11 @@ class ResultsFile {
   void add(const BatchSummary& summary);
 
  private:
+  std::error_code cut_off_part_of_line();
+
   std::string path_;
   SystemFile file_;
+  bool may_end_in_part_of_line_ = false;
 };
 
 /// What a results file holds: the last record of each job, in the order of the first ones.
