@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> merge;
   std::string shard;
   DeviceOptions device;
+  ConfineOption confine;
   BatchOptions batch;
   std::string junit;
   std::string results;
@@ -59,7 +60,12 @@ std::string indented(const std::string& text) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines += "  " + text.substr(begin, end - begin) + "\n";
+    std::string line = one_line(std::string_view(text).substr(begin, end - begin));
+    // At the start of a line GitHub takes it for a command.
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first != std::string::npos && line.compare(first, 2, "::") == 0)
+      line.replace(first, 1, "\\u003a");
+    lines += "  " + line + "\n";
     begin = end + 1;
   }
   return lines;
@@ -92,7 +98,8 @@ class Presenter {
     if (options_.verbose && !summary.slowest.empty()) {
       std::fprintf(out, "slowest:\n");
       for (const BatchResult& result : summary.slowest)
-        std::fprintf(out, "  %s s  %s\n", rounded(result.seconds).c_str(), result.id.c_str());
+        std::fprintf(out, "  %s s  %s\n", rounded(result.seconds).c_str(),
+                     one_line(result.id).c_str());
     }
     const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
     std::fprintf(out, "%s in %s s (%s/s) on %s: %s", counted(summary.jobs(), "job").c_str(),
@@ -116,17 +123,17 @@ class Presenter {
     const char* colour = is_good(result.status) ? "\033[32m" : "\033[31m";
     std::fprintf(out, "%s%s%s %s", colour_ ? colour : "",
                  std::string(name_of(result.status)).c_str(), colour_ ? "\033[0m" : "",
-                 result.id.c_str());
+                 one_line(result.id).c_str());
     if (!result.message.empty()) std::fprintf(out, ": %s", printable_line(result.message).c_str());
     std::fprintf(out, "\n%s", indented(result.details).c_str());
     if (result.status != Status::passed && !result.repeat.empty())
-      std::fprintf(out, "  repeat: %s\n", result.repeat.c_str());
+      std::fprintf(out, "  repeat: %s\n", one_line(result.repeat).c_str());
     std::fflush(out);
   }
 
   static std::string printable_line(std::string text) {
     std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
+    return one_line(text);
   }
 
   const Options& options_;
@@ -269,6 +276,8 @@ std::string repeat_command(const Options& options, const Backend& backend) {
     command += " --feature-level " + to_text(*options.batch.feature_level);
   if (options.batch.timeout_seconds)
     command += " --timeout " + shortest_text(*options.batch.timeout_seconds);
+  if (const SharedConfinement confinement = options.confine.confinement(options.jobs))
+    command += " --confine=" + shell_quoted(confinement->folder());
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);
   return command;
@@ -309,7 +318,8 @@ int merge(const Options& options) {
 int run_jobs(const Options& given) {
   Options options = given;
   Diagnostics diagnostics;
-  const auto manifest = open_manifest(options.jobs, diagnostics);
+  const auto manifest =
+      open_manifest(options.jobs, diagnostics, options.confine.confinement(options.jobs));
   if (!manifest) return report(diagnostics, options.format);
   RecordKeeper records(options);  // first: nobody else adds to what is read
   options.batch.earlier = earlier_records(options);
@@ -437,6 +447,7 @@ Action add_batch(CLI::App& command) {
   command.add_option("JOBS", options->jobs,
                      "A folder (every op.json below it), a JSON file, or JSON Lines (.jsonl); - is "
                      "JSON Lines on standard input");
+  options->confine.add_to(command);
   options->device.add_to(command, options->batch.execution);
   options->batch.workers = hardware_threads();
   command

@@ -18,6 +18,7 @@ struct Options {
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
   ModelOptions model;
+  ConfineOption confine;
   Format format = Format::text;
   bool quiet = false;
 };
@@ -74,7 +75,11 @@ class Checker {
  private:
   void check_description(const std::string& path, const OpenedFile& file,
                          Diagnostics& diagnostics) {
-    const JobRequest request{path, options_.inputs, {}, options_.feature_level};
+    const JobRequest request{.description_path = path,
+                             .inputs = options_.inputs,
+                             .outputs = {},
+                             .feature_level = options_.feature_level,
+                             .confinement = options_.confine.confinement(path)};
     const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     const std::string& name = job->description.spec->name;
@@ -89,9 +94,9 @@ class Checker {
                              .message = "-i is for op descriptions, and this is a model",
                              .suggestion = "name files in its resources (sourcePath)"});
     Diagnostics notes;
-    const auto model =
-        read_model(file.document, file.document->root(),
-                   options_.model.request(options_.feature_level), diagnostics, notes);
+    const auto model = read_model(
+        file.document, file.document->root(),
+        options_.model.request(options_.feature_level, options_.confine, path), diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!model) return;
     add(path, model_summary(*model),
@@ -135,6 +140,7 @@ Action add_check(CLI::App& command) {
   add_named_file_option(command, "-i,--input", options->inputs,
                         "An input's .npy file, of which the header is read");
   options->model.add_input_path(command);
+  options->confine.add_to(command);
   add_feature_level_option(command, options->feature_level);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

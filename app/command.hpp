@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "job/job.hpp"
 
@@ -39,6 +40,15 @@ enum class Format { text, json, markdown };
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
 /// --feature-level; a name that is no level is a usage error.
 void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level);
+/// --confine: whether, and to which folder, the paths that stand in files are confined.
+struct ConfineOption {
+  std::string folder;  // "": that of the file
+  const CLI::Option* option = nullptr;
+
+  void add_to(CLI::App& command);
+  /// Null where the option is not given. `path` is a file or a folder. Errors: usage.
+  SharedConfinement confinement(const std::string& path) const;
+};
 /// -i NAME=FILE and -o NAME=FILE.
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description);

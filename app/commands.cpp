@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -18,7 +20,8 @@ constexpr std::array table{
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "dmlop check samples/slice1/op.json\n"
-            "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1",
+            "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1\n"
+            "dmlop check samples/padding/op.json --confine",
             add_check},
     Command{"compare", "Compare a .npy file with the expected one",
             "dmlop compare samples/padding/expected/OutputTensor.npy "
@@ -155,6 +158,24 @@ void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& le
           "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else "
           "6_4)")
       ->type_name("LEVEL");
+}
+
+void ConfineOption::add_to(CLI::App& command) {
+  option = command.add_flag(
+      "--confine{}", folder,
+      "Refuse paths in files that are absolute, have \"..\" or leave the file's folder through "
+      "links; --confine=FOLDER: that leave FOLDER. Paths given here are not confined");
+}
+
+SharedConfinement ConfineOption::confinement(const std::string& path) const {
+  if (option == nullptr || option->count() == 0) return nullptr;
+  std::error_code ignored;
+  if (!folder.empty() && !std::filesystem::is_directory(to_path(folder), ignored))
+    throw Error(ErrorKind::usage, "--confine: " + folder + " is no folder");
+  if (!folder.empty()) return std::make_shared<const Confinement>(folder);
+  if (path != "-" && std::filesystem::is_directory(to_path(path), ignored))
+    return std::make_shared<const Confinement>(path);
+  return std::make_shared<const Confinement>(Confinement::beside(path));
 }
 
 void add_named_file_option(CLI::App& command, const std::string& names,

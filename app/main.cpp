@@ -34,8 +34,8 @@ extern "C" void stop_at_signal(int signal) {
 }
 
 int fail(const std::string& message, const std::string& help, int code) {
-  std::fprintf(stderr, "dmlop: error: %s\n", message.c_str());
-  if (!help.empty()) std::fprintf(stderr, "  help: %s\n", help.c_str());
+  std::fprintf(stderr, "dmlop: error: %s\n", one_line(message).c_str());
+  if (!help.empty()) std::fprintf(stderr, "  help: %s\n", one_line(help).c_str());
   return code;
 }
 

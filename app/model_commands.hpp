@@ -21,6 +21,10 @@ struct ModelOptions {
   void add_to(CLI::App& command);
   void add_input_path(CLI::App& command);
   ModelRequest request(std::optional<FeatureLevel> feature_level) const;
+  /// The same for the model `path`, whose files are confined to --confine, --input-path or its
+  /// folder.
+  ModelRequest request(std::optional<FeatureLevel> feature_level, const ConfineOption& confine,
+                       const std::string& path) const;
   Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
   /// Errors: usage, when one of them is given for an op description.
   void refuse_for_description() const;
@@ -29,6 +33,7 @@ struct ModelOptions {
 /// What a run of a model needs.
 struct ModelRun {
   ModelOptions model;
+  const ConfineOption& confine;
   std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -30,20 +32,26 @@ Json to_json(const Diagnostic& diagnostic) {
 
 }  // namespace
 
+// So many findings are printed; the rest are counted.
+constexpr std::size_t findings_shown = 1000;
+
 int report(const Diagnostics& diagnostics, Format format) {
+  const std::span shown(diagnostics.data(), std::min(diagnostics.size(), findings_shown));
+  const std::size_t more = diagnostics.size() - shown.size();
   const int code = exit_code_of(worst_kind(diagnostics));
   if (format == Format::json) {
     Json json{{"status", "error"}, {"exitCode", code}, {"diagnostics", Json::array()}};
-    for (const Diagnostic& diagnostic : diagnostics)
-      json["diagnostics"].push_back(to_json(diagnostic));
+    for (const Diagnostic& diagnostic : shown) json["diagnostics"].push_back(to_json(diagnostic));
+    if (more != 0) json["diagnosticsNotShown"] = more;
     // Text from files may be no UTF-8; it must not stop the report.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
     std::fprintf(stdout, "%s\n", text.c_str());
     return code;
   }
-  for (const Diagnostic& diagnostic : diagnostics) {
+  for (const Diagnostic& diagnostic : shown) {
     std::fprintf(stderr, "%s\n", to_text(diagnostic).c_str());
   }
+  if (more != 0) std::fprintf(stderr, "and %zu more\n", more);
   if (diagnostics.size() > 1) std::fprintf(stderr, "%zu errors\n", diagnostics.size());
   return code;
 }

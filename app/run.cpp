@@ -27,6 +27,7 @@ struct Options {
   DeviceOptions device;
   ToleranceOptions tolerance;
   ModelOptions model;
+  ConfineOption confine;
   std::string update_golden;  // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
@@ -115,7 +116,7 @@ void print_result(const Job& job, const Options& options, const std::string& dev
     const TensorDesc& desc = job.description.tensor(output.tensor);
     std::printf("%s: %s %s in %s\n", output.tensor.c_str(),
                 std::string(name_of(*desc.data_type)).c_str(), list_of(desc.sizes).c_str(),
-                output.path.c_str());
+                one_line(output.path).c_str());
   }
   print_comparisons(outcome);
 }
@@ -158,6 +159,7 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
     throw Error(ErrorKind::usage,
                 "--update-golden is for op descriptions; write a golden file with -o");
   return run_model(file, {.model = options.model,
+                          .confine = options.confine,
                           .outputs = request.outputs,
                           .expected = request.expected,
                           .tolerance = request.tolerance,
@@ -184,6 +186,7 @@ int run(const Options& options) {
   const auto file = open_op_or_model(request.description_path, diagnostics);
   if (file && file->has_model) return run_as_model(*file, request, options);
   if (file) options.model.refuse_for_description();
+  request.confinement = options.confine.confinement(request.description_path);
   const auto job =
       file ? prepare_job(file->document, file->root(), request, Purpose::run, diagnostics)
            : std::nullopt;
@@ -237,6 +240,7 @@ Action add_run(CLI::App& command) {
                 "--update-golden=accept exits with 0")
       ->check(CLI::IsMember({"write", "accept"}));
   options->model.add_to(command);
+  options->confine.add_to(command);
   options->device.add_to(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);

@@ -20,6 +20,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// So many warnings are printed.
+constexpr std::size_t notes_shown = 1000;
+
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -48,8 +51,8 @@ class CommandRunner {
     const double seconds = clock.lap();
     const std::string& name = model_.dispatchables[command.dispatchable].name;
     if (options_.timings && options_.format == Format::text) {
-      std::fprintf(stderr, "Dispatch '%s': 1 iterations, %.4f ms median (CPU)", name.c_str(),
-                   seconds * 1e3);
+      std::fprintf(stderr, "Dispatch '%s': 1 iterations, %.4f ms median (CPU)",
+                   one_line(name).c_str(), seconds * 1e3);
       if (times.kernel) std::fprintf(stderr, ", %.6f ms median (GPU)", *times.kernel * 1e3);
       std::fprintf(stderr, "\n");
     }
@@ -79,7 +82,8 @@ class CommandRunner {
       write_file(resource, command, runtime_.contents(command.resource), fidelity);
     });
     if (options_.format == Format::text && !options_.quiet)
-      print("Resource '" + resource.name + "' written to '" + command.path + "'\n");
+      print("Resource '" + one_line(resource.name) + "' written to '" + one_line(command.path) +
+            "'\n");
     Json json{{"type", "writeFile"}, {"resource", resource.name}, {"file", command.path}};
     if (command.is_npy) {
       json["dataType"] = name_of(*resource.initial.data_type);
@@ -106,13 +110,13 @@ void print_text_result(const Model& model, const ModelRun& options,
   if (options.quiet) return;
   for (const NamedResource& output : outputs) {
     const ResourceTensor tensor = tensor_of(model, output.resource);
-    std::printf("%s: %s %s in %s\n", model.resources[output.resource].name.c_str(),
+    std::printf("%s: %s %s in %s\n", one_line(model.resources[output.resource].name).c_str(),
                 std::string(name_of(tensor.data_type)).c_str(), list_of(tensor.sizes).c_str(),
                 output.path.c_str());
   }
   for (const auto& [name, expected, comparison] : ending.comparisons) {
     std::printf("%s: %s against %s: %s\n%s", std::string(name_of(comparison.verdict())).c_str(),
-                name.c_str(), expected.c_str(), comparison.summary().c_str(),
+                one_line(name).c_str(), expected.c_str(), comparison.summary().c_str(),
                 to_text(comparison).c_str());
   }
 }
@@ -165,6 +169,13 @@ ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level) co
   return {input_folder, output_folder, feature_level};
 }
 
+ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level,
+                                   const ConfineOption& confine, const std::string& path) const {
+  ModelRequest made = request(feature_level);
+  made.confinement = confine.confinement(input_folder.value_or(path));
+  return made;
+}
+
 void ModelOptions::refuse_for_description() const {
   const char* given = input_folder    ? "--input-path"
                       : output_folder ? "--output-path"
@@ -177,13 +188,20 @@ void ModelOptions::refuse_for_description() const {
 }
 
 void print_notes(const Diagnostics& notes) {
-  for (const Diagnostic& note : notes)
+  std::size_t shown = 0;
+  for (const Diagnostic& note : notes) {
+    if (shown == notes_shown) break;
+    ++shown;
     std::fprintf(stderr, "%s\n", to_text(note, "warning").c_str());
+  }
+  if (shown < notes.size()) std::fprintf(stderr, "and %zu more warnings\n", notes.size() - shown);
 }
 
 Json notes_json(const Diagnostics& notes) {
   Json list = Json::array();
-  for (const Diagnostic& note : notes) list.push_back(to_text(note, "warning"));
+  for (const Diagnostic& note : notes) {
+    if (list.size() < notes_shown) list.push_back(to_text(note, "warning"));
+  }
   return list;
 }
 
@@ -202,8 +220,10 @@ std::string model_summary(const Model& model) {
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
-  const auto model = read_model(file.document, file.document->root(),
-                                options.model.request(options.feature_level), diagnostics, notes);
+  const auto model = read_model(
+      file.document, file.document->root(),
+      options.model.request(options.feature_level, options.confine, file.document->file()),
+      diagnostics, notes);
   if (!options.quiet && options.format == Format::text) print_notes(notes);
   std::vector<NamedResource> outputs, expected;
   if (model) {

@@ -4,18 +4,20 @@
 #include <array>
 #include <tuple>
 
+#include "base/text.hpp"
+
 namespace dmlop {
 
 std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   std::string text;
-  if (!diagnostic.file.empty()) text += diagnostic.file + ":";
+  if (!diagnostic.file.empty()) text += one_line(diagnostic.file) + ":";
   if (diagnostic.line != 0) {
     text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + ":";
   }
   if (!text.empty()) text += " ";
-  text += std::string(word) + ": " + diagnostic.message;
-  if (!diagnostic.rule.empty()) text += "\n  rule: " + diagnostic.rule;
-  if (!diagnostic.suggestion.empty()) text += "\n  help: " + diagnostic.suggestion;
+  text += std::string(word) + ": " + one_line(diagnostic.message);
+  if (!diagnostic.rule.empty()) text += "\n  rule: " + one_line(diagnostic.rule);
+  if (!diagnostic.suggestion.empty()) text += "\n  help: " + one_line(diagnostic.suggestion);
   return text;
 }
 

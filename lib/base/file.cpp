@@ -141,6 +141,7 @@ struct OutputFile::State {
   void choose_target(std::uint64_t size);
   void create_temporary();
   void reserve(std::uint64_t size);
+  void reserve_memory(std::uint64_t size);
   void hold_back(std::uint64_t offset, std::span<const std::byte> bytes);
   void send_held_back();
   void give_name();
@@ -250,6 +251,15 @@ void OutputFile::State::reserve(std::uint64_t size) {
   reserved = size;
 }
 
+// Address space only: what is more than the machine has is said before anything is computed.
+void OutputFile::State::reserve_memory(std::uint64_t size) {
+  try {
+    held_back.reserve(size);
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    fail("holding " + std::to_string(size) + " bytes for " + path + ": out of memory");
+  }
+}
+
 void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byte> bytes) {
   const std::lock_guard lock(held_back_mutex);
   const std::uint64_t needed = offset + bytes.size();
@@ -289,6 +299,7 @@ void OutputFile::State::give_name() {
 OutputFile::OutputFile(std::string path, std::uint64_t size)
     : state_(std::make_unique<State>(std::move(path))) {
   if (state_->path != "-") state_->choose_target(size);
+  if (state_->temporary.empty()) state_->reserve_memory(size);
 }
 
 OutputFile::OutputFile(OutputFile&&) noexcept = default;

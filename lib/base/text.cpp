@@ -80,6 +80,69 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+namespace {
+
+// The character at the start of UTF-8 text and its length in bytes; length 0 for what is none.
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t length = 0;
+};
+
+Character first_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return {first, 1};
+  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
+  std::uint32_t code = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (starts_character(text[i])) return {};
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  return {code, length};
+}
+
+// Controls, line ends of any kind, and what shows text in another order than it has.
+bool is_unsafe(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string escape_of(std::uint32_t code, const char* format) {
+  std::array<char, 16> text;
+  std::snprintf(text.data(), text.size(), format, static_cast<unsigned>(code));
+  return text.data();
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    const std::size_t length = std::max<std::size_t>(character.length, 1);
+    const bool starts_command = text[0] == '#' && line.ends_with('#');
+    if (character.length == 0) {
+      line += escape_of(static_cast<unsigned char>(text[0]), "\\x%02x");
+    } else if (is_unsafe(character.code) || starts_command) {
+      line += escape_of(character.code, "\\u%04x");
+    } else {
+      line += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return line;
+}
+
+std::string names_of_list(const std::vector<std::string>& names) {
+  constexpr std::size_t shown_max = 16;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < shown_max; ++i)
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  const std::size_t more = names.size() - std::min(names.size(), shown_max);
+  return more == 0 ? text : text + ", and " + std::to_string(more) + " more";
+}
+
 std::string rounded(double number) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.4g", number);

@@ -52,6 +52,15 @@ std::size_t character_count(std::string_view text);
 /// Text from a file as a message shows it: control characters escaped, cut after 60 characters.
 std::string printable(std::string_view text);
 
+/// Text from a file as part of one line of a terminal or a log, at any length: control characters,
+/// bytes that are no UTF-8, marks that turn the direction of text and the ## that starts commands
+/// of CI services are escaped.
+std::string one_line(std::string_view text);
+
+/// "a, b, c"; of more than 16 names the first ones and how many there are, each cut after 60
+/// characters.
+std::string names_of_list(const std::vector<std::string>& names);
+
 /// "[1, 2, 3]"; of more than 16 numbers the first ones and how many there are.
 template <typename Range>
 std::string list_of(const Range& numbers) {

@@ -9,10 +9,22 @@ namespace {
 constexpr std::size_t annotations_max = 10;  // as many as GitHub shows for a step
 constexpr std::size_t rows_max = 50;
 
+// Every line without what a terminal or the runner would act on.
+std::string safe_lines(const std::string& text) {
+  std::string safe;
+  for (std::string_view rest = text;;) {
+    const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
+    safe += one_line(rest.substr(0, end));
+    if (end == rest.size()) return safe;
+    safe += rest[end];
+    rest.remove_prefix(end + 1);
+  }
+}
+
 // Workflow commands end with their line; properties also at commas and colons.
 std::string escaped(const std::string& text, bool is_property) {
   std::string command;
-  for (const char c : text) {
+  for (const char c : safe_lines(text)) {
     if (c == '%') {
       command += "%25";
     } else if (c == '\n') {
@@ -42,12 +54,15 @@ std::string place_properties(const std::string& place) {
 // Text in a cell of a table.
 std::string cell(const std::string& text) {
   std::string escaped_text;
-  for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_') escaped_text += '\\';
+  constexpr std::string_view markdown = "|\\`*_[]!~";
+  for (const char c : safe_lines(text)) {
+    if (markdown.find(c) != std::string_view::npos) escaped_text += '\\';
     if (c == '<') {
       escaped_text += "&lt;";
+    } else if (c == '&') {
+      escaped_text += "&amp;";
     } else {
-      escaped_text += c == '\n' ? ' ' : c;
+      escaped_text += c == '\n' || c == '\r' ? ' ' : c;
     }
   }
   return escaped_text;

@@ -15,6 +15,7 @@
 #include "batch/record_json.hpp"
 #include "compare/comparison_text.hpp"
 #include "compare/picture.hpp"
+#include "job/bind.hpp"
 #include "model/open.hpp"
 
 namespace dmlop {
@@ -107,6 +108,7 @@ class JobRun {
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
     std::optional<OpenedFile> file;
+    check_output_folder(findings);
     if (findings.empty()) file = open(findings);
     if (file)
       file->has_model ? prepare_model(*file, findings) : prepare_description(*file, findings);
@@ -125,6 +127,15 @@ class JobRun {
                      output_name(*prepared_->description.spec) +
                      ".npy in a folder expected/) or use --out");
     return false;
+  }
+
+  // A link below --out may lead a job's files out of it.
+  void check_output_folder(Diagnostics& findings) const {
+    if (!job_.request.confinement || options_.output_folder.empty()) return;
+    const Confinement confinement(options_.output_folder);
+    const std::string folder = to_text(to_path(options_.output_folder) / to_path(job_.id));
+    if (const PathProblem problem = confinement.problem_of_folder(folder))
+      findings.push_back(confinement_finding(folder, problem, confinement));
   }
 
   std::optional<OpenedFile> open(Diagnostics& findings) const {
@@ -170,7 +181,7 @@ class JobRun {
       keep_tensors(request.expected, description, FieldKind::output_tensor);
     }
     for (const Binding& binding : description.bindings) {
-      if (binding.path != "-") continue;
+      if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
           description.document().at(*binding.written, "bindings." + binding.tensor +
                                                           " is \"-\": jobs of a batch have no "
@@ -305,7 +316,7 @@ class JobRun {
       if (result.status != Status::failed) {
         end(verdict == Verdict::failed ? Status::failed : Status::mistrusted, 1, summary);
       }
-      result.details += tensor + " against " + path + ":\n" + to_text(comparison);
+      result.details += one_line(tensor + " against " + path) + ":\n" + to_text(comparison);
     }
   }
 

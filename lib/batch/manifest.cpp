@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/path.hpp"
 #include "base/system_file.hpp"
@@ -22,6 +23,12 @@ using Kind = json::Value::Kind;
 constexpr std::size_t manifest_values_max = 20'000'000;
 
 constexpr std::size_t id_bytes_max = 200;
+
+// Of tags and of golden files of one job.
+constexpr std::size_t entries_max = 4096;
+
+// Every job takes a copy of what it inherits.
+constexpr std::size_t defaults_bytes_max = std::size_t{64} << 10;
 
 // An id names a folder below --out, and is printed.
 std::string id_problem(const std::string& id) {
@@ -63,6 +70,8 @@ class JobReader {
     if (const json::Value* tolerance = root_.find("tolerance"))
       job_.request.tolerance = read_tolerance(reader_, *tolerance, "tolerance");
     if (const json::Value* expect = root_.find("expect")) read_expect(*expect);
+    const json::Value* bindings = root_.find("bindings");
+    if (bindings != nullptr && job_.request.confinement) check_bindings(*bindings);
   }
 
  private:
@@ -83,9 +92,11 @@ class JobReader {
       reader_.expected(value, "tags", "an array of strings");
       return;
     }
-    for (const json::Value& item : value.items) {
-      if (auto tag = reader_.string(item, "tags")) job_.tags.push_back(*tag);
-    }
+    if (refuse_long(value, "tags", value.items.size())) return;
+    const auto is_text = [](const json::Value& item) { return item.kind == Kind::string; };
+    const auto wrong = std::find_if_not(value.items.begin(), value.items.end(), is_text);
+    if (wrong != value.items.end()) reader_.expected(*wrong, "tags", "strings only");
+    for (const json::Value& item : value.items) job_.tags.push_back(item.text);
   }
 
   // A path, or a path for each output.
@@ -96,11 +107,43 @@ class JobReader {
       if (text->empty() || *text == "-" || text->find('\0') != std::string::npos) {
         reader_.expected(path, "expect", "the path of a .npy file");
       } else {
-        job_.request.expected.push_back({tensor, path_beside(job_.document->file(), *text)});
+        const std::string file = path_beside(job_.document->file(), *text);
+        if (is_confined(path, "expect", *text, file))
+          job_.request.expected.push_back({tensor, file, /*is_found=*/true});
       }
     };
     if (value.kind != Kind::object) return add("", value);
+    if (refuse_long(value, "expect", value.members.size())) return;
     for (const json::Member& member : value.members) add(member.name, member.value);
+  }
+
+  bool refuse_long(const json::Value& value, const std::string& name, std::size_t entries) {
+    if (entries <= entries_max) return false;
+    reader_.add(job_.document->at(value, name + " has " + std::to_string(entries) +
+                                             " entries, must have at most " +
+                                             std::to_string(entries_max)));
+    return true;
+  }
+
+  // Paths of the description, so that all that is refused is said at once.
+  void check_bindings(const json::Value& bindings) {
+    for (const json::Member& member : bindings.members) {
+      const json::Value& path = member.value;
+      if (path.kind != Kind::string || path.text.empty()) continue;
+      is_confined(path, "bindings." + printable(member.name), path.text,
+                  path_beside(job_.document->file(), path.text));
+    }
+  }
+
+  bool is_confined(const json::Value& written, const std::string& name, const std::string& text,
+                   const std::string& path) {
+    const SharedConfinement& confinement = job_.request.confinement;
+    if (!confinement) return true;
+    PathProblem problem = confinement->problem_of_text(text);
+    if (!problem) problem = confinement->problem_of_file(path);
+    if (problem)
+      reader_.add(confinement_finding(*job_.document, written, name, problem, *confinement));
+    return !problem;
   }
 
   BatchJob& job_;
@@ -109,8 +152,10 @@ class JobReader {
 };
 
 BatchJob job_from(std::shared_ptr<const json::Document> document,
-                  std::shared_ptr<const json::Value> root, const std::string& default_id) {
+                  std::shared_ptr<const json::Value> root, const std::string& default_id,
+                  const SharedConfinement& confinement) {
   BatchJob job;
+  job.request.confinement = confinement;
   job.line = document->line_of(*root);
   job.place = document->file() + ":" + std::to_string(job.line);
   job.text = document->source(*root);
@@ -123,8 +168,8 @@ BatchJob job_from(std::shared_ptr<const json::Document> document,
 /// One job a line. Empty lines are none.
 class LinesManifest : public Manifest {
  public:
-  explicit LinesManifest(const std::string& path)
-      : path_(path), lines_(path, json::max_text_bytes) {}
+  LinesManifest(const std::string& path, SharedConfinement confinement)
+      : path_(path), lines_(path, json::max_text_bytes), confinement_(std::move(confinement)) {}
 
   std::optional<BatchJob> next() override {
     while (auto line = lines_.next()) {
@@ -160,13 +205,14 @@ class LinesManifest : public Manifest {
     if (!document) return broken;
     auto shared = std::make_shared<const json::Document>(std::move(*document));
     std::shared_ptr<const json::Value> root(shared, &shared->root());
-    BatchJob job = job_from(std::move(shared), std::move(root), id);
+    BatchJob job = job_from(std::move(shared), std::move(root), id, confinement_);
     job.findings.insert(job.findings.begin(), broken.findings.begin(), broken.findings.end());
     return job;
   }
 
   std::string path_;
   LineReader lines_;
+  SharedConfinement confinement_;
   std::uint32_t number_ = 0;
 };
 
@@ -174,14 +220,17 @@ class LinesManifest : public Manifest {
 json::Value merged(const json::Value& job, const json::Value& defaults, int depth = 0) {
   json::Value value = job;
   if (job.kind != Kind::object || defaults.kind != Kind::object) return value;
+  std::set<std::string_view> names;
+  for (const json::Member& member : job.members) names.insert(member.name);
   for (const json::Member& member : defaults.members) {
+    if (!names.contains(member.name)) {
+      value.members.push_back(member);
+      continue;
+    }
+    if (depth != 0) continue;
     const auto has_name = [&](const json::Member& own) { return own.name == member.name; };
     const auto own = std::find_if(value.members.begin(), value.members.end(), has_name);
-    if (own == value.members.end()) {
-      value.members.push_back(member);
-    } else if (depth == 0) {
-      own->value = merged(own->value, member.value, depth + 1);
-    }
+    own->value = merged(own->value, member.value, depth + 1);
   }
   return value;
 }
@@ -189,8 +238,9 @@ json::Value merged(const json::Value& job, const json::Value& defaults, int dept
 /// {"defaults": {...}, "jobs": [...]}, or only the array.
 class JsonManifest : public Manifest {
  public:
-  JsonManifest(json::Document document, Diagnostics& diagnostics)
-      : document_(std::make_shared<const json::Document>(std::move(document))) {
+  JsonManifest(json::Document document, SharedConfinement confinement, Diagnostics& diagnostics)
+      : document_(std::make_shared<const json::Document>(std::move(document))),
+        confinement_(std::move(confinement)) {
     const json::Value& root = document_->root();
     FieldReader reader(*document_, diagnostics);
     if (root.kind == Kind::object) {
@@ -198,6 +248,10 @@ class JsonManifest : public Manifest {
       defaults_ = root.find("defaults");
       if (defaults_ != nullptr && defaults_->kind != Kind::object)
         reader.expected(*defaults_, "defaults", "an object with fields for every job");
+      if (defaults_ != nullptr && document_->source(*defaults_).size() > defaults_bytes_max)
+        reader.add(document_->at(
+            *defaults_, "defaults have " + std::to_string(document_->source(*defaults_).size()) +
+                            " bytes, must have at most " + std::to_string(defaults_bytes_max)));
     }
     jobs_ = root.kind == Kind::array ? &root : root.find("jobs");
     if (jobs_ == nullptr) {
@@ -214,7 +268,7 @@ class JsonManifest : public Manifest {
     const std::string id = "job-" + std::to_string(next_++);
     auto root = defaults_ != nullptr ? std::make_shared<const json::Value>(merged(item, *defaults_))
                                      : std::shared_ptr<const json::Value>(document_, &item);
-    BatchJob job = job_from(document_, std::move(root), id);
+    BatchJob job = job_from(document_, std::move(root), id, confinement_);
     if (defaults_ != nullptr) job.defaults = document_->source(*defaults_);
     return job;
   }
@@ -222,6 +276,7 @@ class JsonManifest : public Manifest {
 
  private:
   std::shared_ptr<const json::Document> document_;
+  SharedConfinement confinement_;
   const json::Value* defaults_ = nullptr;
   const json::Value* jobs_ = nullptr;
   std::size_t next_ = 0;
@@ -231,12 +286,13 @@ class JsonManifest : public Manifest {
 /// their fields' names, or their resources'.
 class FolderManifest : public Manifest {
  public:
-  explicit FolderManifest(const std::string& root) : root_(to_path(root)) {
+  FolderManifest(const std::string& root, SharedConfinement confinement)
+      : root_(to_path(root)), confinement_(std::move(confinement)) {
     const auto options = fs::directory_options::follow_directory_symlink;
     std::error_code error;
     for (fs::recursive_directory_iterator at(root_, options, error), end; !error && at != end;
          at.increment(error)) {
-      if (at.depth() > depth_max) at.disable_recursion_pending();
+      if (at.depth() > depth_max || refuses_folder(*at)) at.disable_recursion_pending();
       const fs::path name = at->path().filename();
       if (name == "op.json" || name == "model.json") paths_.push_back(at->path());
     }
@@ -248,13 +304,14 @@ class FolderManifest : public Manifest {
     if (next_ == paths_.size()) return std::nullopt;
     const fs::path& path = paths_[next_++];
     const fs::path folder = path.parent_path();
-    BatchJob job{.id = id_of(folder), .place = to_text(path)};
-    if (path.filename() == "model.json" && fs::exists(folder / "op.json")) job.id += "/model";
+    if (const PathProblem problem = problem_of(path)) return refused_job(path, problem);
+    BatchJob job{.id = job_id(path), .place = to_text(path)};
+    job.request.confinement = confinement_;
     job.request.description_path = to_text(path);
     job.request.inputs = files_of(folder, {});
     job.request.expected = files_of(folder / "expected", {});
     if (fs::exists(folder / "expected.npy"))
-      job.request.expected.push_back({"", to_text(folder / "expected.npy")});
+      job.request.expected.push_back({"", to_text(folder / "expected.npy"), /*is_found=*/true});
     read_tolerance_file(folder / "tol.json", job);
     return job;
   }
@@ -262,6 +319,36 @@ class FolderManifest : public Manifest {
 
  private:
   static constexpr int depth_max = 32;  // links may go round in circles
+
+  // A link to a folder outside is a job that is refused: passing over it would hide its jobs.
+  bool refuses_folder(const fs::directory_entry& entry) {
+    if (!confinement_ || !entry.is_symlink() || !entry.is_directory()) return false;
+    const PathProblem problem = confinement_->problem_of_folder(to_text(entry.path()));
+    if (problem) paths_.push_back(entry.path());
+    return static_cast<bool>(problem);
+  }
+
+  PathProblem problem_of(const fs::path& path) const {
+    if (!confinement_) return {};
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) ? confinement_->problem_of_folder(to_text(path))
+                                           : confinement_->problem_of_file(to_text(path));
+  }
+
+  // Without the path, so that nobody opens it.
+  BatchJob refused_job(const fs::path& path, const PathProblem& problem) const {
+    const bool is_job = path.filename() == "op.json" || path.filename() == "model.json";
+    BatchJob job{.id = is_job ? job_id(path) : id_of(path), .place = to_text(path)};
+    job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
+    return job;
+  }
+
+  // A model beside an op description has an id of its own.
+  std::string job_id(const fs::path& path) const {
+    const fs::path folder = path.parent_path();
+    const bool is_second = path.filename() == "model.json" && fs::exists(folder / "op.json");
+    return id_of(folder) + (is_second ? "/model" : "");
+  }
 
   std::string id_of(const fs::path& folder) const {
     // As the tree is walked: a link is a name in it, wherever it leads.
@@ -278,7 +365,7 @@ class FolderManifest : public Manifest {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       const fs::path& path = at->path();
       if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({to_text(path.stem()), to_text(path)});
+        files.push_back({to_text(path.stem()), to_text(path), /*is_found=*/true});
     }
     std::sort(files.begin(), files.end(),
               [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
@@ -287,9 +374,17 @@ class FolderManifest : public Manifest {
 
   static void read_tolerance_file(const fs::path& path, BatchJob& job) {
     if (!fs::exists(path)) return;
+    const SharedConfinement& confinement = job.request.confinement;
+    if (confinement) {
+      if (const PathProblem problem = confinement->problem_of_file(to_text(path))) {
+        job.findings.push_back(confinement_finding(to_text(path), problem, *confinement));
+        return;
+      }
+    }
     try {
-      const InputFile file =
-          with_context("reading " + to_text(path), [&] { return InputFile::open(to_text(path)); });
+      const InputFile file = with_context("reading " + to_text(path), [&] {
+        return InputFile::open(PinnedFile(confinement, to_text(path)).path());
+      });
       const auto* text = reinterpret_cast<const char*>(file.bytes().data());
       const auto document =
           json::Document::parse(to_text(path), {text, file.bytes().size()}, job.findings);
@@ -302,6 +397,7 @@ class FolderManifest : public Manifest {
   }
 
   fs::path root_;
+  SharedConfinement confinement_;
   std::vector<fs::path> paths_;
   std::size_t next_ = 0;
 };
@@ -318,12 +414,13 @@ const std::vector<std::string>& batch_job_fields() {
   return fields;
 }
 
-std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics) {
+std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics,
+                                        const SharedConfinement& confinement) {
   if (path == "-" || has_extension(path, {".jsonl", ".ndjson"}))
-    return std::make_unique<LinesManifest>(path);
+    return std::make_unique<LinesManifest>(path, confinement);
   std::error_code error;
   if (fs::is_directory(to_path(path), error)) {
-    auto folder = std::make_unique<FolderManifest>(path);
+    auto folder = std::make_unique<FolderManifest>(path, confinement);
     if (folder->size() != 0) return folder;
     diagnostics.push_back(
         {.file = path,
@@ -349,7 +446,7 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
     return nullptr;
   }
   const std::size_t before = diagnostics.size();
-  auto manifest = std::make_unique<JsonManifest>(std::move(*document), diagnostics);
+  auto manifest = std::make_unique<JsonManifest>(std::move(*document), confinement, diagnostics);
   if (diagnostics.size() != before) return nullptr;
   return manifest;
 }

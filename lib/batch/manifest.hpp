@@ -47,7 +47,9 @@ class Manifest {
 /// Opens JOBS: a folder (every op.json and model.json below it), a JSON file with jobs and
 /// defaults, or JSON Lines
 /// (.jsonl, .ndjson, or "-" for standard input). Returns nothing, with findings, when it is none.
-/// Errors: io_failed.
-std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics);
+/// With a confinement the paths that stand in files, and the files that a folder has, are checked
+/// against it: a job with one that is refused has findings. Errors: io_failed.
+std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics,
+                                        const SharedConfinement& confinement = nullptr);
 
 }  // namespace dmlop

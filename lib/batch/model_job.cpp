@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> document,
                                           const json::Value& root, const BatchJob& job,
                                           const BatchOptions& options, Diagnostics& findings) {
-  ModelRequest request{.feature_level = options.feature_level};
+  ModelRequest request{.feature_level = options.feature_level,
+                       .confinement = job.request.confinement};
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
   Diagnostics notes;  // they change nothing

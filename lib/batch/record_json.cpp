@@ -100,10 +100,12 @@ bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs) {
   const Json json = Json::parse(record, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("digest") || json["digest"] != digest) return false;
+  const Json recorded = json.value("outputs", Json::object());
   for (const NamedFile& output : outputs) {
-    const Json::json_pointer at("/outputs/" + output.tensor + "/digest");
     const std::string found = digest_of_file(output.path);
-    if (found.empty() || !json.contains(at) || json[at] != found) return false;
+    const auto entry = recorded.find(output.tensor);
+    if (found.empty() || entry == recorded.end() || !entry->is_object()) return false;
+    if (!entry->contains("digest") || (*entry)["digest"] != found) return false;
   }
   return true;
 }

@@ -21,6 +21,30 @@ using Json = nlohmann::ordered_json;
   throw Error(ErrorKind::io_failed, "writing the results " + path + ": " + reason(error));
 }
 
+// A record of this program is not nearly so deep; what walks JSON is not to run out of its stack.
+constexpr int depth_max = 32;
+
+constexpr std::uint64_t shards_max = 1'000'000;
+
+// Whether arrays and objects of a line stand in each other deeper than any record's.
+bool is_too_deep(std::string_view line) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (in_string && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '[' || c == '{')) {
+      if (++depth > depth_max) return true;
+    } else if (!in_string && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 // The length of the text up to the end of its last whole line.
 std::size_t whole_lines(std::string_view text) {
   const std::size_t last = text.rfind('\n');
@@ -37,6 +61,7 @@ class Collector {
   explicit Collector(RecordedResults& recorded) : recorded_(recorded) {}
 
   void add(const std::string& line, const std::string& place) {
+    if (is_too_deep(line)) refuse(place);
     if (auto result = earlier_result(line)) {
       recorded_.complete = false;
       const auto [entry, is_new] = places_.try_emplace(result->id, recorded_.results.size());
@@ -50,20 +75,20 @@ class Collector {
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     const bool is_summary =
         json.is_object() && json.contains("summary") && json["summary"].is_object();
-    if (!is_summary)
-      throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch");
+    if (!is_summary) refuse(place);
     try {
-      read_summary(json["summary"]);
+      const Json& summary = json["summary"];
+      recorded_.complete = summary.value("complete", false);
+      recorded_.shard = summary.value("shard", "");
+      recorded_.device = summary.value("device", "");
     } catch (const Json::exception&) {  // a field of another type
-      throw Error(ErrorKind::invalid_input, place + ": this line is no summary of a batch");
+      refuse(place);
     }
   }
 
  private:
-  void read_summary(const Json& summary) {
-    recorded_.complete = summary.value("complete", false);
-    recorded_.shard = summary.value("shard", "");
-    recorded_.device = summary.value("device", "");
+  [[noreturn]] static void refuse(const std::string& place) {
+    throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch");
   }
 
   RecordedResults& recorded_;
@@ -80,6 +105,10 @@ std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
     if (slash == std::string::npos) return {};  // a file with all jobs
     std::from_chars(shard.data() + slash + 1, shard.data() + shard.size(), count);
   }
+  if (count > shards_max)
+    throw Error(ErrorKind::invalid_input, "the results name " + std::to_string(count) +
+                                              " shards, must be at most " +
+                                              std::to_string(shards_max));
   for (std::uint64_t i = 0; i < count && missing.size() < named_max; ++i) {
     const std::string shard = std::to_string(i) + "/" + std::to_string(count);
     if (!shards.contains(shard)) missing.push_back(shard);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/owner.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 
@@ -21,12 +22,29 @@ struct CacheHeader {
   std::uint64_t checksum = 0;
 };
 
-// FNV-1a: finds damage, not attacks; the folder is the user's own.
+// FNV-1a: finds damage, not attacks; what others can write is not read.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0xcbf29ce484222325ULL;
   for (const std::byte byte : bytes)
     sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
   return sum;
+}
+
+std::string folder_of(const std::string& path) {
+  return to_text(to_path(path).parent_path());
+}
+
+// Makes the folder where there is none, for this user alone, and takes it from others where they
+// may write it. False where it is somebody else's.
+bool own_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  if (fs::create_directories(to_path(folder)))
+    fs::permissions(to_path(folder), fs::perms::owner_all);
+  if (!is_mine(folder)) return false;
+  if (!is_only_mine(folder))
+    fs::permissions(to_path(folder), fs::perms::group_write | fs::perms::others_write,
+                    fs::perm_options::remove);
+  return is_only_mine(folder);
 }
 
 }  // namespace
@@ -39,6 +57,8 @@ std::string cache_path(const std::string& name) {
 std::vector<std::byte> read_cache(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::exists(to_path(path), ignored)) return {};
+  // Drivers take what is in it as it is.
+  if (!is_only_mine(folder_of(path)) || !is_mine(path)) return {};
   try {
     const InputFile file = InputFile::open(path);
     CacheHeader header;
@@ -59,7 +79,7 @@ void write_cache(const std::string& path, std::span<const std::byte> data) {
   header.bytes = data.size();
   header.checksum = checksum_of(data);
   try {
-    std::filesystem::create_directories(to_path(path).parent_path());
+    if (!own_folder(folder_of(path))) return;
     OutputFile file(path, sizeof header + data.size());
     file.write_at(0, std::as_bytes(std::span(&header, 1)));
     file.write_at(sizeof header, data);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "cpu/execute.hpp"
 #include "gpu/dispatch.hpp"
 #include "job/backend_gpu.hpp"
@@ -26,6 +27,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Errors: run_failed without memory for them.
+Bytes zero_bytes(std::uint64_t count) {
+  try {
+    return Bytes(count);
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    throw Error(ErrorKind::run_failed, "out of memory for " + counted(count, "byte"));
+  }
+}
+
 std::uint64_t buffer_elements(const TensorDesc& desc) {
   return *reached_elements(desc.sizes, input_strides(desc));
 }
@@ -36,7 +46,7 @@ Bytes random_bytes(const TensorDesc& desc, std::uint64_t seed, unsigned threads)
   const DataType type = *desc.data_type;
   const std::size_t size = size_of(type);
   const std::uint64_t largest = *std::max_element(desc.sizes.begin(), desc.sizes.end());
-  Bytes bytes(buffer_elements(desc) * size);
+  Bytes bytes = zero_bytes(buffer_elements(desc) * size);
   parallel_for(
       threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
         std::mt19937_64 random(seed + part);
@@ -155,7 +165,7 @@ void bench_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const Ben
     return seconds_since(start);
   };
   result.clock = "wall";
-  Bytes output(result.output_bytes);
+  Bytes output = zero_bytes(result.output_bytes);
   result.seconds = measure(options, 0, [&] {
     return timed([&] { cpu::execute_all(plan, inputs, threads, output.data()); });
   });
@@ -221,7 +231,7 @@ void bench_gpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, Backend& 
     fill_lane(*lane, tile, inputs, threads);
     lane->submit(dispatch);
     const auto output = lane->finish();
-    Bytes expected(result.output_bytes);
+    Bytes expected = zero_bytes(result.output_bytes);
     cpu::execute_all(plan, inputs, threads, expected.data());
     compare_with_cpu(plan, output, expected);
     const gpu::DispatchTimes times = lane->times();

@@ -25,6 +25,7 @@ std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) 
 struct Source {
   std::string path;  // "": named in a way that has its own finding
   const json::Value* written = nullptr;
+  bool is_confined = false;  // not named by the caller
 };
 
 class Binder {
@@ -42,7 +43,7 @@ class Binder {
       if (is_mine(binding.tensor)) {
         const bool is_path = !binding.path.empty();
         sources_[binding.tensor] = {is_path ? path_beside(description.file(), binding.path) : "",
-                                    binding.written};
+                                    binding.written, /*is_confined=*/true};
       }
     }
   }
@@ -63,7 +64,7 @@ class Binder {
         continue;
       }
       named.push_back(tensor);
-      sources_[tensor] = {file.path, nullptr};
+      sources_[tensor] = {file.path, nullptr, file.is_found};
     }
   }
 
@@ -219,6 +220,11 @@ class HeaderMerger {
   Diagnostics& diagnostics_;
 };
 
+NpyFile open_npy(const JobRequest& request, const Source& source) {
+  const PinnedFile file(source.is_confined ? request.confinement : nullptr, source.path);
+  return NpyFile::open(file.path());
+}
+
 // An Error about a file, as a finding at the place that names the file.
 Diagnostic file_finding(const Description& description, const Source& source, const Error& error) {
   Diagnostic diagnostic;
@@ -238,6 +244,48 @@ std::string path_beside(const std::string& file, const std::string& path) {
   const std::filesystem::path given = to_path(path);
   if (given.is_absolute()) return path;
   return to_text(to_path(file).parent_path() / given);
+}
+
+Diagnostic confinement_finding(const json::Document& document, const json::Value& written,
+                               const std::string& name, const PathProblem& problem,
+                               const Confinement& confinement) {
+  Diagnostic diagnostic =
+      document.at(written, name + " is " + json::describe(written) + ", which " + problem.what);
+  diagnostic.rule = confinement.rule();
+  diagnostic.suggestion = problem.remedy;
+  return diagnostic;
+}
+
+Diagnostic confinement_finding(const std::string& path, const PathProblem& problem,
+                               const Confinement& confinement) {
+  return {.file = path,
+          .message = path + " " + problem.what,
+          .rule = confinement.rule(),
+          .suggestion = problem.remedy};
+}
+
+bool check_confined(const Description& description, const JobRequest& request,
+                    Diagnostics& diagnostics) {
+  if (!request.confinement) return true;
+  const Confinement& confinement = *request.confinement;
+  const std::size_t before = diagnostics.size();
+  for (const Binding& binding : description.bindings) {
+    if (binding.path.empty()) continue;  // it has its own finding
+    PathProblem problem = confinement.problem_of_text(binding.path);
+    if (!problem)
+      problem = confinement.problem_of_file(path_beside(description.file(), binding.path));
+    if (!problem) continue;
+    diagnostics.push_back(confinement_finding(description.document(), *binding.written,
+                                              "bindings." + binding.tensor, problem, confinement));
+  }
+  for (const auto* files : {&request.inputs, &request.expected}) {
+    for (const NamedFile& file : *files) {
+      const PathProblem problem =
+          file.is_found ? confinement.problem_of_file(file.path) : PathProblem{};
+      if (problem) diagnostics.push_back(confinement_finding(file.path, problem, confinement));
+    }
+  }
+  return diagnostics.size() == before;
 }
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
@@ -260,7 +308,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     }
     try {
       NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                  [&] { return NpyFile::open(source->path); });
+                                  [&] { return open_npy(request, *source); });
       HeaderMerger(description, tensor, source->path, diagnostics).merge(file.header());
       inputs.push_back({tensor, std::move(file), source->path});
     } catch (const Error& error) {
@@ -329,7 +377,7 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
     try {
       if (!is_missing) {
         expectation.file = with_context("reading the golden file " + source->path,
-                                        [&] { return NpyFile::open(source->path); });
+                                        [&] { return open_npy(request, *source); });
       }
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {

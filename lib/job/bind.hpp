@@ -9,6 +9,20 @@ namespace dmlop {
 /// are.
 std::string path_beside(const std::string& file, const std::string& path);
 
+/// Adds a finding for each path of the description, and each file that was found beside it, that
+/// the request's confinement refuses; false where there is one. Nothing is opened.
+bool check_confined(const Description& description, const JobRequest& request,
+                    Diagnostics& diagnostics);
+
+/// The finding that a path which stands at `written` is refused.
+Diagnostic confinement_finding(const json::Document& document, const json::Value& written,
+                               const std::string& name, const PathProblem& problem,
+                               const Confinement& confinement);
+
+/// The finding that a file or folder which was found is refused.
+Diagnostic confinement_finding(const std::string& path, const PathProblem& problem,
+                               const Confinement& confinement);
+
 /// Opens the input files, completes the description's inputs from their headers and adds a finding
 /// for each disagreement, unknown name and file that cannot be read.
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,

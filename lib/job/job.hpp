@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "compare/compare.hpp"
 #include "job/backend.hpp"
@@ -20,7 +21,8 @@ namespace dmlop {
 /// "InputTensor=x.npy" of a command line; the name may be left out where one tensor can be meant.
 struct NamedFile {
   std::string tensor;
-  std::string path;  // "-" is standard input or output
+  std::string path;       // "-" is standard input or output
+  bool is_found = false;  // in a folder or a file, not named by the caller: it is confined
 };
 
 struct JobRequest {
@@ -32,6 +34,7 @@ struct JobRequest {
   std::optional<Tolerance> tolerance = {};         // its criteria win over the operator's own
   bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
+  SharedConfinement confinement = {};    // of the paths that stand in files
 };
 
 struct BoundInput {

@@ -16,6 +16,12 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 // After this many findings of one kind the rest are not listed.
 constexpr std::size_t duplicates_listed = 8;
 
+// Characters are counted once for each such piece of a text.
+constexpr std::size_t piece_bytes = 4096;
+
+// A longer name is cut in a finding's pointer: many findings may stand below it.
+constexpr std::size_t pointer_name_max = 1000;
+
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -295,9 +301,9 @@ bool parse_root(const std::string& text, Builder& builder) {
                                    to_the_end);
 }
 
-std::string escape_pointer(const std::string& name) {
+std::string escape_pointer(std::string_view name) {
   std::string escaped;
-  for (const char c : name) {
+  for (const char c : name.substr(0, pointer_name_max)) {
     if (c == '~') {
       escaped += "~0";
     } else if (c == '/') {
@@ -306,7 +312,7 @@ std::string escape_pointer(const std::string& name) {
       escaped += c;
     }
   }
-  return escaped;
+  return name.size() > pointer_name_max ? escaped + "..." : escaped;
 }
 
 }  // namespace
@@ -352,8 +358,30 @@ std::optional<Document> Document::parse_leniently(Source source, std::string tex
   document.text_ = std::move(text);
   for (std::size_t at = 0; (at = document.text_.find('\n', at)) != std::string::npos; ++at)
     document.line_ends_.push_back(at);
+  document.count_characters();
   if (document.refuse_as_text(diagnostics) || !document.build(diagnostics)) return std::nullopt;
   return document;
+}
+
+void Document::count_characters() {
+  if (text_.size() > max_text_bytes) return;  // it is refused
+  std::size_t count = 0;
+  for (std::string_view rest = text_; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, piece_bytes);
+    characters_before_.push_back(count);
+    count += character_count(piece);
+    rest.remove_prefix(piece.size());
+  }
+  characters_before_.push_back(count);
+}
+
+// How many characters begin in the text before the offset.
+std::size_t Document::characters_to(std::size_t offset) const {
+  const std::size_t piece = offset / piece_bytes;
+  if (piece >= characters_before_.size()) return 0;
+  const std::size_t begin = piece * piece_bytes;
+  return characters_before_[piece] +
+         character_count(std::string_view(text_).substr(begin, offset - begin));
 }
 
 // What is wrong with the text before it is read as JSON.
@@ -450,13 +478,13 @@ std::string_view Document::source(const Value& value) const {
 Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   Diagnostic diagnostic;
   diagnostic.file = source_.file;
-  const std::string_view before = std::string_view(text_).substr(0, offset);
   const std::size_t line = line_index(offset);
   const std::size_t line_begin = line == 0 ? 0 : line_ends_[line - 1] + 1;
-  const bool has_mark = line_begin == 0 && before.starts_with(byte_order_mark);
+  const bool has_mark =
+      line_begin == 0 && offset >= byte_order_mark.size() && text_.starts_with(byte_order_mark);
   diagnostic.line = source_.first_line + static_cast<std::uint32_t>(line);
-  diagnostic.column =
-      static_cast<std::uint32_t>(character_count(before.substr(line_begin)) + (has_mark ? 0 : 1));
+  diagnostic.column = static_cast<std::uint32_t>(characters_to(offset) - characters_to(line_begin) +
+                                                 (has_mark ? 0 : 1));
   diagnostic.pointer = pointer_to(offset);
   diagnostic.message = std::move(message);
   return diagnostic;
@@ -467,15 +495,16 @@ std::string Document::pointer_to(std::size_t offset) const {
   const Value* value = &root_;
   while (true) {
     const Value* next = nullptr;
-    for (const Member& member : value->members) {
-      if (offset >= member.begin && offset < member.value.end) {
-        pointer += "/" + escape_pointer(member.name);
-        next = offset >= member.value.begin ? &member.value : nullptr;
-        if (next == nullptr) return pointer;
-        break;
-      }
+    // Members and items stand in the order of the text.
+    const auto& members = value->members;
+    const auto member =
+        std::upper_bound(members.begin(), members.end(), offset,
+                         [](std::size_t at, const Member& one) { return at < one.value.end; });
+    if (member != members.end() && offset >= member->begin) {
+      pointer += "/" + escape_pointer(member->name);
+      if (offset < member->value.begin) return pointer;
+      next = &member->value;
     }
-    // Items stand in the order of the text.
     const auto ends_after = [](std::size_t at, const Value& item) { return at < item.end; };
     const auto& items = value->items;
     const auto item = std::upper_bound(items.begin(), items.end(), offset, ends_after);

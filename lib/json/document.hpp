@@ -76,7 +76,8 @@ class Document {
   /// The line of the file in which `value` begins.
   std::uint32_t line_of(const Value& value) const;
 
-  /// A finding that points at `value` (a part of this document).
+  /// A finding that points at `value` (a part of this document), in a time that does not depend on
+  /// how large the document is. In its pointer names are cut after 1000 bytes.
   Diagnostic at(const Value& value, std::string message) const;
   /// A finding that points at a member's name.
   Diagnostic at(const Member& member, std::string message) const;
@@ -92,10 +93,13 @@ class Document {
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::size_t line_index(std::size_t offset) const;
   std::string pointer_to(std::size_t offset) const;
+  void count_characters();
+  std::size_t characters_to(std::size_t offset) const;
 
   Source source_;
   std::string text_;
-  std::vector<std::size_t> line_ends_;  // where the newlines are
+  std::vector<std::size_t> line_ends_;          // where the newlines are
+  std::vector<std::size_t> characters_before_;  // of each piece of the text
   Value root_;
   Diagnostics tolerated_;
   bool has_text_after_root_ = false;

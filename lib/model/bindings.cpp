@@ -29,14 +29,12 @@ std::optional<std::size_t> find_resource(ModelReading& reading, const json::Valu
                                          const std::string& place) {
   const auto name = reading.reader.string(value, place);
   if (!name) return std::nullopt;
-  std::vector<std::string> names;
-  for (const Resource& resource : reading.model.resources) names.push_back(resource.name);
-  const auto found = std::find(names.begin(), names.end(), *name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const std::string nearest = nearest_name(*name, names);
+  const auto found = reading.resource_names.find(*name);
+  if (found != reading.resource_names.end()) return found->second;
+  const auto [list, nearest] = names_there_are(reading.model.resources, *name);
   reading.add(value, "no resource is called \"" + printable(*name) + "\"",
-              names.empty() ? "the model has no resources" : "resources: " + join(names),
-              nearest.empty() ? "" : "did you mean \"" + nearest + "\"?");
+              list.empty() ? "the model has no resources" : "resources: " + list,
+              nearest.empty() ? "" : "did you mean \"" + printable(nearest) + "\"?");
   return std::nullopt;
 }
 

@@ -41,28 +41,27 @@ class CommandReader {
   /// The index of what a member names.
   template <typename Things>
   std::optional<std::size_t> find_named(const char* member, const Things& things,
-                                        const std::string& kind) {
+                                        const ModelReading::Names& index, const std::string& kind) {
     const auto name = required_string(reading_, written_, name_, member, "NAME");
     if (!name) return std::nullopt;
-    std::vector<std::string> names;
-    for (const auto& thing : things) names.push_back(thing.name);
-    const auto found = std::find(names.begin(), names.end(), *name);
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    const std::string nearest = nearest_name(*name, names);
+    const auto found = index.find(*name);
+    if (found != index.end()) return found->second;
+    const auto [list, nearest] = names_there_are(things, *name);
     reading_.add(*written_.find(member), "no " + kind + " is called \"" + printable(*name) + "\"",
-                 names.empty() ? "the model has none" : kind + "s: " + join(names),
-                 nearest.empty() ? "" : "did you mean \"" + nearest + "\"?");
+                 list.empty() ? "the model has none" : kind + "s: " + list,
+                 nearest.empty() ? "" : "did you mean \"" + printable(nearest) + "\"?");
     return std::nullopt;
   }
 
   std::optional<std::size_t> find_resource() {
-    return find_named("resource", reading_.model.resources, "resource");
+    return find_named("resource", reading_.model.resources, reading_.resource_names, "resource");
   }
 
   void read_dispatch() {
     reading_.notes.refuse_unknown(
         written_, {"type", "dispatchable", "bindings", "threadGroupCount"}, "a dispatch");
-    const auto index = find_named("dispatchable", reading_.model.dispatchables, "dispatchable");
+    const auto index = find_named("dispatchable", reading_.model.dispatchables,
+                                  reading_.dispatchable_names, "dispatchable");
     if (const json::Value* counts = written_.find("threadGroupCount")) read_groups(*counts);
     const json::Value* bindings = written_.find("bindings");
     if (bindings == nullptr) {
@@ -176,11 +175,11 @@ class CommandReader {
                    printable(command.target) + " is " + what + ", which would be replaced", "",
                    "write to another file");
     };
+    std::error_code ignored;
+    if (!fs::exists(to_path(command.path), ignored)) return;
     if (is_same_file(reading_.document().file(), command.path)) refuse("the model itself");
-    for (const Resource& resource : reading_.model.resources) {
-      if (resource.initial.path.empty()) continue;
-      if (is_same_file(resource.initial.path, command.path))
-        refuse("the file of \"" + printable(resource.name) + "\"");
+    for (const auto& [path, resource] : reading_.source_files) {
+      if (is_same_file(path, command.path)) refuse("the file of \"" + printable(resource) + "\"");
     }
   }
 

@@ -214,6 +214,15 @@ class OpMaker {
     return *only;
   }
 
+  static std::vector<std::byte> zero_bytes(const Resource& resource) {
+    try {
+      return std::vector<std::byte>(resource.size);
+    } catch (const std::exception&) {  // bad_alloc, length_error
+      throw Error(ErrorKind::run_failed, "out of memory for \"" + printable(resource.name) +
+                                             "\" of " + counted(resource.size, "byte"));
+    }
+  }
+
   // The resource's own .npy file where it is the tensor, else a new one.
   std::string file_of(const TensorBinding& binding, const TensorDesc& desc) {
     const Resource& resource = model_.resources[binding.range.resource];
@@ -222,7 +231,7 @@ class OpMaker {
                            resource.offset == 0 && initial.file->header().sizes == desc.sizes &&
                            initial.data_type == desc.data_type;
     if (is_tensor) return path_from(conversion_.path, initial.path);
-    std::vector<std::byte> buffer(resource.size);
+    std::vector<std::byte> buffer = zero_bytes(resource);
     initial.fill(std::span(buffer).subspan(resource.offset, initial.bytes));
     const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
     const auto begin = buffer.begin() + static_cast<std::ptrdiff_t>(binding.range.offset);

@@ -229,7 +229,9 @@ class DispatchableReader {
 }  // namespace
 
 void read_dispatchable(ModelReading& reading, const json::Member& member) {
-  reading.model.dispatchables.push_back(DispatchableReader(reading, member).read());
+  const Dispatchable& dispatchable =
+      reading.model.dispatchables.emplace_back(DispatchableReader(reading, member).read());
+  reading.dispatchable_names.try_emplace(dispatchable.name, reading.model.dispatchables.size() - 1);
 }
 
 }  // namespace dmlop

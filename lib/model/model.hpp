@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 #include "npy/npy.hpp"
@@ -98,10 +99,14 @@ struct Model {
   const Resource* find_resource(std::string_view name) const;
 };
 
+/// How many resources, dispatchables and commands a model may have, of each.
+inline constexpr std::size_t model_parts_max = 10'000;
+
 struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
   std::optional<std::string> output_folder = {};  // default: the current one
   std::optional<FeatureLevel> feature_level = {};
+  SharedConfinement confinement = {};  // of sourcePath; a targetPath then stays in output_folder
 };
 
 /// Reads and checks a model, or what is meant to be one: files' headers are read, values are not.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
 
@@ -62,7 +63,7 @@ std::string print_text(const Resource& resource, std::span<const std::byte> cont
   const std::size_t size = size_of(type);
   const std::uint64_t count = resource.value_count();
   const std::size_t width = std::to_string(count).size();
-  std::string text = "Resource '" + resource.name + "':" + (verbose ? "\n" : " ");
+  std::string text = "Resource '" + one_line(resource.name) + "':" + (verbose ? "\n" : " ");
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* element = &contents[i * size];
     if (verbose) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/path.hpp"
+#include "job/bind.hpp"
 #include "model/reading.hpp"
 
 namespace dmlop {
@@ -42,6 +44,12 @@ class Reader {
           kind == Kind::object ? "write \"" + name + "\": {…}" : "write \"" + name + "\": […]");
       return nullptr;
     }
+    const std::size_t parts = value->members.size() + value->items.size();
+    if (value->kind == kind && parts > model_parts_max) {
+      reading_.add(*value, "the model has " + std::to_string(parts) + " " + name +
+                               ", must have at most " + std::to_string(model_parts_max));
+      return nullptr;
+    }
     if (value->kind == kind) return value;
     reading_.reader.expected(*value, name, what);
     return nullptr;
@@ -65,6 +73,55 @@ class Reader {
   const json::Value& root_;
 };
 
+/// Paths that a confinement refuses, all of them, before any file is opened.
+class ConfinementChecker {
+ public:
+  ConfinementChecker(ModelReading& reading, const json::Value& root)
+      : reading_(reading),
+        root_(root),
+        sources_(*reading.request.confinement),
+        targets_(reading.request.output_folder.value_or(".")) {}
+
+  void check() {
+    if (const json::Value* resources = root_.find("resources")) {
+      for (const json::Member& resource : resources->members) {
+        const json::Value* values = resource.value.find("initialValues");
+        const json::Value* path = values != nullptr ? values->find("sourcePath") : nullptr;
+        if (path == nullptr) continue;
+        check_path(*path, printable(resource.name) + ".initialValues.sourcePath", sources_,
+                   reading_.source_folder());
+      }
+    }
+    if (const json::Value* commands = root_.find("commands")) {
+      for (const json::Value& command : commands->items) {
+        const json::Value* path = command.find("targetPath");
+        if (path == nullptr) continue;
+        const std::string index = std::to_string(&command - commands->items.data());
+        check_path(*path, "commands[" + index + "].targetPath", targets_,
+                   to_path(reading_.request.output_folder.value_or("")));
+      }
+    }
+  }
+
+ private:
+  void check_path(const json::Value& written, const std::string& name,
+                  const Confinement& confinement, const std::filesystem::path& folder) {
+    if (written.kind != Kind::string || written.text.empty()) return;  // it has its own finding
+    PathProblem problem = confinement.problem_of_text(written.text);
+    if (!problem)
+      problem = confinement.problem_of_file(
+          to_text(folder / to_path(ModelReading::native_path(written.text))));
+    if (problem)
+      reading_.reader.add(
+          confinement_finding(reading_.document(), written, name, problem, confinement));
+  }
+
+  ModelReading& reading_;
+  const json::Value& root_;
+  const Confinement& sources_;
+  Confinement targets_;
+};
+
 // Repeated keys of the objects whose members are names have findings of their own.
 bool is_about_name(const Diagnostic& repeated) {
   const std::string& pointer = repeated.pointer;
@@ -78,6 +135,11 @@ std::string ModelReading::native_path(std::string path) {
   if (std::filesystem::path::preferred_separator == '/')
     std::replace(path.begin(), path.end(), '\\', '/');
   return path == "-" ? "./-" : path;
+}
+
+std::filesystem::path ModelReading::source_folder() const {
+  if (request.input_folder) return to_path(*request.input_folder);
+  return to_path(document().file()).parent_path();
 }
 
 std::optional<std::string> required_string(ModelReading& reading, const json::Value& object,
@@ -119,7 +181,8 @@ std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                        .reader = FieldReader(*document, diagnostics),
                        .notes = FieldReader(*document, notes),
                        .diagnostics = diagnostics};
-  Reader(reading, root).read();
+  if (request.confinement) ConfinementChecker(reading, root).check();
+  if (diagnostics.size() == before) Reader(reading, root).read();
   sort_by_position(diagnostics);
   sort_by_position(notes);
   return diagnostics.size() == before ? std::optional(std::move(model)) : std::nullopt;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <unordered_map>
 
 #include "base/text.hpp"
 #include "model/model.hpp"
@@ -28,8 +30,17 @@ struct ModelReading {
   }
   /// A path of the model for the system: never "-", and with this system's separators.
   static std::string native_path(std::string path);
+  /// What sourcePath is relative to.
+  std::filesystem::path source_folder() const;
 
   Diagnostics& diagnostics;
+
+  /// Where a resource or a dispatchable of a name is in the model; the first counts.
+  using Names = std::unordered_map<std::string, std::size_t>;
+  Names resource_names = {};
+  Names dispatchable_names = {};
+  /// Files of resources that may be replaced by mistake, by a path without detours.
+  std::map<std::string, std::string> source_files = {};  // and the resource
 
  private:
   Diagnostic diagnostic_at(const json::Value& value, std::string message, std::string rule,
@@ -46,6 +57,26 @@ struct ModelReading {
 std::optional<std::string> required_string(ModelReading& reading, const json::Value& object,
                                            const std::string& where, const std::string& member,
                                            const std::string& example);
+
+/// Of a name that nothing has: which names there are, and the one that was probably meant. Among
+/// very many names none is looked for.
+struct NamesThereAre {
+  std::string list;
+  std::string nearest;
+};
+template <typename Things>
+NamesThereAre names_there_are(const Things& things, std::string_view name) {
+  constexpr std::size_t compared_max = 256;
+  constexpr std::size_t listed_max = 16;
+  std::vector<std::string> names;
+  for (const auto& thing : things) {
+    if (names.size() == (things.size() <= compared_max ? compared_max : listed_max)) break;
+    names.push_back(thing.name);
+  }
+  if (things.size() <= compared_max) return {names_of_list(names), nearest_name(name, names)};
+  return {names_of_list(names) + ", and " + std::to_string(things.size() - names.size()) + " more",
+          ""};
+}
 
 void read_resource(ModelReading& reading, const json::Member& member);
 void read_dispatchable(ModelReading& reading, const json::Member& member);

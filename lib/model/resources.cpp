@@ -125,9 +125,9 @@ class ResourceReader {
 
   // The first that exists: relative to the input folder, then to the current one.
   std::string find_file(const std::string& path) const {
-    const auto& input_folder = reading_.request.input_folder;
-    const fs::path folder =
-        input_folder ? to_path(*input_folder) : to_path(reading_.document().file()).parent_path();
+    const fs::path folder = reading_.source_folder();
+    if (reading_.request.confinement)
+      return to_text(folder / to_path(ModelReading::native_path(path)));
     std::error_code ignored;
     for (const std::string& given : {path == "-" ? "./-" : path, ModelReading::native_path(path)}) {
       for (const fs::path& candidate : {folder / to_path(given), to_path(given)}) {
@@ -154,7 +154,8 @@ class ResourceReader {
     const std::string found = find_file(*path);
     try {
       return with_context("reading " + found, [&] {
-        return extension == ".npy" ? read_npy(source, found) : read_raw(source, found);
+        const PinnedFile file(reading_.request.confinement, found);
+        return extension == ".npy" ? read_npy(source, found, file) : read_raw(source, found, file);
       });
     } catch (const Error& error) {
       reading_.add(source, error.what(), "",
@@ -167,8 +168,9 @@ class ResourceReader {
     }
   }
 
-  std::optional<InitialValues> read_npy(const json::Value& source, const std::string& path) {
-    const auto file = std::make_shared<const NpyFile>(NpyFile::open(path));
+  std::optional<InitialValues> read_npy(const json::Value& source, const std::string& path,
+                                        const PinnedFile& pinned) {
+    const auto file = std::make_shared<const NpyFile>(NpyFile::open(pinned.path()));
     const NpyHeader& header = file->header();
     const auto is_long = [](std::uint64_t size) { return size > 1; };
     if (header.fortran_order &&
@@ -199,9 +201,10 @@ class ResourceReader {
                          .path = path};
   }
 
-  std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path) {
+  std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path,
+                                        const PinnedFile& pinned) {
     if (!require_type()) return std::nullopt;
-    const auto file = std::make_shared<const InputFile>(InputFile::open(path));
+    const auto file = std::make_shared<const InputFile>(InputFile::open(pinned.path()));
     if (file->bytes().empty()) {
       reading_.add(source, path + " is empty", "a buffer has at least one value");
       return std::nullopt;
@@ -267,7 +270,12 @@ class ResourceReader {
 }  // namespace
 
 void read_resource(ModelReading& reading, const json::Member& member) {
-  reading.model.resources.push_back(ResourceReader(reading, member).read());
+  const Resource& resource =
+      reading.model.resources.emplace_back(ResourceReader(reading, member).read());
+  reading.resource_names.try_emplace(resource.name, reading.model.resources.size() - 1);
+  if (!resource.initial.path.empty())
+    reading.source_files.try_emplace(to_text(to_path(resource.initial.path).lexically_normal()),
+                                     resource.name);
 }
 
 }  // namespace dmlop

@@ -161,6 +161,7 @@ class DescriptionReader {
           member, "both \"" + std::string(name) + "\" and \"" + other + "\" are given");
       diagnostic.suggestion = "keep one of them";
       reader_->add(std::move(diagnostic));
+      return;
     }
   }
 

@@ -1,0 +1,303 @@
+// What files cannot do to those who look at the output, to the machine's other users and to caches.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <regex>
+
+#include "base/text.hpp"
+#include "batch.hpp"
+#include "gpu/cache_file.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+/// What terminals, CI services and pages would act on, each with letters to find it by.
+const std::vector<std::string> hostile_texts{
+    "a\x1b[31mb",
+    "a\x1b]0;title\x07z",
+    "a\n::error::b",
+    "a\n  ::add-mask::b",
+    "a\r\n::warning::b",
+    "a##[group]b",
+    "a##vso[task.setvariable variable=x]b",
+    "a###[add-path]b",
+    "a\xC2\x9B"
+    "31mb",  // CSI as one character
+    "a\xE2\x80\xAE"
+    "b",                 // turns the direction
+    "a\xE2\x80\xA8::b",  // a line end of Unicode's
+    "a\x7F\x08z",
+    "a</script><script>alert(1)</script>b",
+    "a\"><img src=x onerror=alert(1)>b",
+};
+
+/// What of a log acts on its reader; "" where nothing does. Lines of ours that are commands are
+/// counted by the caller.
+std::string danger_in(const std::string& log, std::size_t own_commands = 0) {
+  static const std::vector<std::string> marks{
+      "\x1b", "\r", "\x07", "\x08", "\x7F", "\xC2\x9B", "\xE2\x80\xAE", "\xE2\x80\xA8", "##"};
+  for (const std::string& mark : marks) {
+    if (const std::size_t at = log.find(mark); at != std::string::npos)
+      return "at " + std::to_string(at) + ": " + dmlop::printable(log.substr(at, 20));
+  }
+  std::size_t commands = 0;
+  std::size_t begin = 0;
+  while (begin < log.size()) {
+    const std::size_t end = std::min(log.find('\n', begin), log.size());
+    const std::size_t first = log.find_first_not_of(" \t", begin);
+    if (first < end && log.compare(first, 2, "::") == 0) ++commands;
+    begin = end + 1;
+  }
+  if (commands == own_commands) return "";
+  return std::to_string(commands) + " workflow commands";
+}
+
+std::string quoted(const std::string& text) {
+  return Json(text).dump();
+}
+
+void check_harmless(const ProgramResult& result, std::size_t own_commands = 0) {
+  CAPTURE(result.output);
+  CAPTURE(result.error);
+  CHECK(danger_in(result.output, own_commands) == "");
+  CHECK(danger_in(result.error) == "");
+}
+
+}  // namespace
+
+TEST_CASE("security: one_line leaves text as it is, and nothing that acts") {
+  CHECK(dmlop::one_line("plain \"text\" # 1, \xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80") ==
+        "plain \"text\" # 1, \xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
+  CHECK(dmlop::one_line("a\nb\tc\x1b") == "a\\u000ab\\u0009c\\u001b");
+  CHECK(dmlop::one_line("\xC2\x9B\xC2\xA0\xE2\x80\xAE") == "\\u009b\xC2\xA0\\u202e");
+  CHECK(dmlop::one_line("##[x] ###") == "#\\u0023[x] #\\u0023#");
+  CHECK(dmlop::one_line("\x9B \xC3 \xFF") == "\\x9b \\xc3 \\xff");
+  for (const std::string& text : hostile_texts) {
+    CAPTURE(text);
+    CHECK(danger_in(dmlop::one_line(text)) == "");
+    CHECK(dmlop::one_line(text).find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("security: findings show no text of a file that a terminal or a CI log acts on") {
+  const BatchFolder folder;
+  for (const std::string& text : hostile_texts) {
+    CAPTURE(text);
+    const std::string q = quoted(text);
+    const std::vector<std::string> files{
+        "{\"type\": " + q + "}",
+        "{" + edge_fields + ", " + q + ": 1, \"bindings\": {" + q + ": 1}}",
+        "{" + edge_fields + ", \"bindings\": {\"InputTensor\": " + q + "}}",
+        "{" + edge_fields + ", \"featureLevel\": " + q + "}",
+        "{" + q + ": 1, " + q + ": 2}",
+        "{\"type\": " + text + "}",
+        "{\"type\": \"" + text,
+        "{\"resources\": {" + q + ": {\"initialValues\": {\"sourcePath\": " + q + "}, " + q +
+            ": 1}}, \"dispatchables\": {" + q + ": {\"type\": " + q +
+            "}}, \"commands\": [{\"type\": \"print\", \"resource\": " + q +
+            "}, {\"type\": \"dispatch\", \"dispatchable\": \"none\", \"bindings\": {}}]}",
+    };
+    for (const std::string& file : files) {
+      CAPTURE(file);
+      folder.write("x.json", file);
+      for (const char* confine : {"--confine", "-q"}) {
+        const auto result = dmlop_program({"check", "x.json", confine}, {.folder = folder.path()});
+        CHECK(result.code >= 3);
+        check_harmless(result);
+      }
+    }
+  }
+}
+
+TEST_CASE("security: names of a model that runs reach the output on one line") {
+  const BatchFolder folder;
+  for (const std::string& text : hostile_texts) {
+    CAPTURE(text);
+    const std::string q = quoted(text);
+    folder.write("x.json",
+                 "{\"resources\": {" + q +
+                     ": {\"initialValuesDataType\": \"FLOAT32\", \"initialValues\": [1, 2]}}, "
+                     "\"dispatchables\": {}, \"commands\": [{\"type\": \"print\", \"resource\": " +
+                     q + "}, {\"type\": \"writeFile\", \"resource\": " + q +
+                     ", \"targetPath\": \"out.bin\"}]}");
+    const auto result = dmlop_program({"run", "x.json", "--cpu"}, {.folder = folder.path()});
+    CHECK(result.code == 0);
+    check_harmless(result);
+    CHECK(count_of(result.output, "\n") == 2);
+  }
+}
+
+TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmlessly") {
+  const BatchFolder folder;
+  std::size_t wrong = 0;
+  for (const std::string& text : hostile_texts) {
+    if (text.find('/') != std::string::npos) continue;  // no name of a folder
+    ++wrong;
+    folder.write("jobs/" + text + "/op.json", "{" + edge_fields + ", " + quoted(text) + ": 1}");
+  }
+  for (const std::string& text : hostile_texts) {
+    // Written jobs: tags, a golden file that is not there, a reason.
+    folder.write("jobs.jsonl",
+                 edge_job("\"tags\": [" + quoted(text) + "], \"expect\": " + quoted(text)) + "\n" +
+                     edge_job("\"id\": " + quoted(text)) + "\n" +
+                     edge_job("\"skip\": " + quoted(text)) + "\n");
+    CAPTURE(text);
+    check_harmless(folder.batch({"jobs.jsonl", "-v", "--junit", "junit.xml"}));
+  }
+  const auto result = folder.batch({"jobs", "-v", "--github", "--html", "report.html", "--junit",
+                                    "junit.xml", "--results", "records.jsonl"});
+  CHECK(result.code == 3);
+  check_harmless(result, std::min<std::size_t>(wrong, 10));
+
+  const std::string junit = folder.read("junit.xml");
+  for (const char* mark : {"\x1b", "\r", "\x07", "\x08", "<script", "<img"}) {
+    CAPTURE(mark);
+    CHECK_FALSE(contains(junit, mark));
+  }
+  const std::string html = folder.read("report.html");
+  CHECK(count_of(html, "<script") == count_of(html, "</script"));
+  for (const char* mark : {"\x1b", "\x07", "<script>alert", "<img src=x"}) {
+    CAPTURE(mark);
+    CHECK_FALSE(contains(html, mark));
+  }
+
+  // The records, edited by hand, say the same things to who merges them.
+  std::string records;
+  for (const std::string& text : hostile_texts) {
+    records += Json{{"id", text},      {"status", "FAILED"}, {"place", text},   {"message", text},
+                    {"details", text}, {"repeat", text},     {"operator", text}}
+                   .dump() +
+               "\n";
+  }
+  records += R"({"summary": {"complete": true, "device": "cpu"}})" + std::string("\n");
+  folder.write("old.jsonl", records);
+  const auto merged = folder.batch({"--merge", "old.jsonl", "--github", "--html", "merged.html"});
+  CAPTURE(merged.output);
+  std::string calm = merged.output;
+  // Lines of "details" are lines: what stands on them is not a command at their start.
+  CHECK(danger_in(calm, 10) == "");
+  CHECK_FALSE(contains(folder.read("merged.html"), "<script>alert"));
+}
+
+TEST_CASE("security: the page of a report never makes markup of texts") {
+  const std::string page = read_file(fs::path(DMLOP_SOURCE_DIR) / "lib/batch/report.html");
+  for (const char* call : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
+                           "eval(", "new Function", "src=\"http", "href=\"http"}) {
+    CAPTURE(call);
+    CHECK_FALSE(contains(page, call));
+  }
+}
+
+TEST_CASE("security: no program is started and no shell is called") {
+  const std::regex call(
+      R"(\b(system|_?popen|fork|vfork|posix_spawnp?|exec(l|v|lp|vp|le|ve|vpe)|CreateProcess[AW]?|ShellExecute\w*|WinExec)\s*\()");
+  std::size_t files = 0;
+  for (const char* folder : {"lib", "app"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(DMLOP_SOURCE_DIR) / folder)) {
+      const auto extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".hpp") continue;
+      ++files;
+      CAPTURE(entry.path().string());
+      const std::string text = read_file(entry.path());
+      std::smatch found;
+      const bool calls = std::regex_search(text, found, call);
+      CAPTURE(found.str());
+      CHECK_FALSE(calls);
+    }
+  }
+  CHECK(files > 100);
+  for (const char* line : {"system(\"ls\")", "::popen (x", "execvp(a, b)", "CreateProcessW("})
+    CHECK(std::regex_search(line, call));
+}
+
+TEST_CASE("security: temporary files cannot be guessed, nor made beforehand") {
+  const BatchFolder folder;
+  folder.write("jobs.jsonl", long_job() + "\n");
+  folder.write("op.json", edge_job());
+  // A name that is taken is not used: O_EXCL. What a run leaves is its output only.
+  const auto result =
+      dmlop_program({"run", "op.json", "--cpu", "-o", "out.npy"}, {.folder = folder.path()});
+  CHECK(result.code == 0);
+  CHECK_FALSE(contains(folder.list(), ".tmp"));
+  struct stat found {};
+  REQUIRE(::stat((folder / "out.npy").c_str(), &found) == 0);
+  CHECK((found.st_mode & S_IWOTH) == 0);
+
+  std::vector<std::string> names;
+  for (int i = 0; i < 2; ++i) {
+    Process process({program_path(), "batch", "--cpu", "jobs.jsonl"}, {.folder = folder.path()});
+    std::string name;
+    for (int step = 0; step < 2000 && name.empty() && process.is_running(); ++step) {
+      for (const auto& entry : fs::directory_iterator(folder.path())) {
+        const std::string file = entry.path().filename().string();
+        if (file.ends_with(".tmp")) name = file;
+      }
+      ::usleep(5'000);
+    }
+    process.send(SIGTERM);
+    process.wait();
+    REQUIRE_FALSE(name.empty());
+    names.push_back(name);
+  }
+  const std::regex form(R"(\.long\.npy\.[a-z2-7]{12}\.tmp)");
+  CHECK(std::regex_match(names[0], form));
+  CHECK(std::regex_match(names[1], form));
+  CHECK(names[0] != names[1]);
+}
+
+TEST_CASE("security: a cache that others could have written is not read") {
+  const Folder folder;
+  const std::string cache = folder / "cache/dmlop/pipelines";
+  const std::string caches = folder / "cache/dmlop";
+  const std::vector<std::byte> data(100, std::byte{7});
+  const auto mode_of = [](const std::string& path) {
+    struct stat found {};
+    REQUIRE(::lstat(path.c_str(), &found) == 0);
+    return found.st_mode & 0777U;
+  };
+  const auto read = [&] { return dmlop::gpu::read_cache(cache); };
+  const mode_t before = ::umask(0);
+  dmlop::gpu::write_cache(cache, data);
+  ::umask(before);
+  CHECK(mode_of(caches) == 0700);
+  CHECK(read() == data);
+
+  for (const mode_t mode : {0777U, 0770U, 0702U}) {
+    CAPTURE(mode);
+    REQUIRE(::chmod(caches.c_str(), mode) == 0);
+    CHECK(read().empty());
+    dmlop::gpu::write_cache(cache, data);
+    CHECK((mode_of(caches) & 0022U) == 0);
+    CHECK(read() == data);
+  }
+
+  // Links lead to where somebody else may write.
+  fs::rename(caches, folder / "elsewhere");
+  fs::create_directory_symlink(folder / "elsewhere", caches);
+  CHECK(read().empty());
+  dmlop::gpu::write_cache(cache, std::vector<std::byte>(50));
+  CHECK(dmlop::gpu::read_cache(folder / "elsewhere/pipelines") == data);
+  fs::remove(caches);
+  fs::rename(folder / "elsewhere", caches);
+  CHECK(read() == data);
+
+  if (::geteuid() != 0) {
+    MESSAGE("SKIPPED: files of another user can be made by root only");
+    return;
+  }
+  constexpr uid_t nobody = 65534;
+  REQUIRE(::lchown(cache.c_str(), nobody, nobody) == 0);
+  CHECK(read().empty());
+  REQUIRE(::lchown(cache.c_str(), 0, 0) == 0);
+  CHECK(read() == data);
+  REQUIRE(::lchown(caches.c_str(), nobody, nobody) == 0);
+  CHECK(read().empty());
+  dmlop::gpu::write_cache(cache, std::vector<std::byte>(50));
+  REQUIRE(::lchown(caches.c_str(), 0, 0) == 0);
+  CHECK(read() == data);
+}
