@@ -244,9 +244,10 @@ void require_folder_of(const std::string& option, const std::string& path) {
   // A pipe or a device needs nothing of its folder.
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
   const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
-  if (check_writable_folder(to_text(folder)))
-    throw Error(ErrorKind::io_failed, option + " " + path + ": folder " + to_text(folder) +
-                                          " does not exist or cannot be written");
+  if (const std::error_code unwritable = check_writable_folder(to_text(folder)))
+    throw Error(ErrorKind::io_failed,
+                option + " " + path + ": folder " + to_text(folder) +
+                    " does not exist or cannot be written: " + reason(unwritable));
 }
 
 // What would fail after all jobs were run is said before the first.

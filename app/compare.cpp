@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/parallel.hpp"
 #include "command.hpp"
@@ -27,9 +28,12 @@ NpyFile open_file(const std::string& path) {
   return with_context("reading " + path, [&] { return NpyFile::open(path); });
 }
 
-void write_heatmap(const Options& options, const Elements& actual, const Elements& expected) {
-  const Png png = error_picture(actual, expected, options.tolerance.tolerance.nan_equals_nan);
-  OutputFile file(options.heatmap, png.size());
+void require_intact(const std::string& path, const NpyFile& file) {
+  with_context("reading " + path, [&] { file.require_intact(); });
+}
+
+void write_heatmap(const std::string& path, const Png& png) {
+  OutputFile file(path, png.size());
   file.write_at(0, png);
   file.commit();
 }
@@ -65,12 +69,15 @@ int compare_files(const Options& options) {
   const Elements expected_elements(expected);
   const Comparison comparison =
       compare(actual_elements, expected_elements, tolerance, hardware_threads());
-  if (!options.heatmap.empty()) {
-    if (comparison.unlike.empty() && comparison.elements != 0) {
-      write_heatmap(options, actual_elements, expected_elements);
-    } else {
-      std::fprintf(stderr, "dmlop: there is nothing to draw in %s\n", options.heatmap.c_str());
-    }
+  std::optional<Png> heatmap;
+  if (!options.heatmap.empty() && comparison.unlike.empty() && comparison.elements != 0)
+    heatmap = error_picture(actual_elements, expected_elements, tolerance.nan_equals_nan);
+  require_intact(options.actual, actual);
+  require_intact(options.expected, expected);
+  if (heatmap) {
+    write_heatmap(options.heatmap, *heatmap);
+  } else if (!options.heatmap.empty()) {
+    std::fprintf(stderr, "dmlop: there is nothing to draw in %s\n", options.heatmap.c_str());
   }
   print(options, comparison);
   return comparison.verdict() == Verdict::passed ? exit_done : exit_different;

@@ -48,6 +48,10 @@ std::string preview(const NpyFile& file) {
   return text;
 }
 
+void require_intact(const std::string& path, const NpyFile& file) {
+  with_context("reading " + path, [&] { file.require_intact(); });
+}
+
 Json to_json(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
   const Statistics statistics = statistics_of(file);
@@ -70,9 +74,12 @@ Json to_json(const std::string& path, const NpyFile& file) {
           {"first", first}};
 }
 
+// Nothing is printed of a file that was changed meanwhile.
 void print_text(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
   const Statistics statistics = statistics_of(file);
+  const std::string first_elements = preview(file);
+  require_intact(path, file);
   std::printf("%s: %s %s, %s order, %s endian, %zu bytes\n", path.c_str(),
               std::string(name_of(header.data_type)).c_str(), list_of(header.sizes).c_str(),
               header.fortran_order ? "Fortran" : "C", header.big_endian ? "big" : "little",
@@ -82,7 +89,7 @@ void print_text(const std::string& path, const NpyFile& file) {
               statistics.mean ? Json(*statistics.mean).dump().c_str() : "none",
               static_cast<unsigned long long>(statistics.nan_count),
               static_cast<unsigned long long>(statistics.infinity_count));
-  std::printf("%s", preview(file).c_str());
+  std::printf("%s", first_elements.c_str());
 }
 
 int inspect(const Options& options) {
@@ -93,6 +100,7 @@ int inspect(const Options& options) {
       const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
       if (options.format == Format::json) {
         list.push_back(to_json(path, file));
+        require_intact(path, file);
       } else {
         print_text(path, file);
       }

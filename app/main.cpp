@@ -8,8 +8,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
 #include <new>
 
+#include "base/file.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #ifdef _WIN32
@@ -33,9 +36,15 @@ extern "C" void stop_at_signal(int signal) {
   request_interruption();
 }
 
+// Takes no memory: there may be none.
+int fail(const char* message, int code) {
+  std::fprintf(stderr, "dmlop: error: %s\n", message);
+  return code;
+}
+
 int fail(const std::string& message, const std::string& help, int code) {
-  std::fprintf(stderr, "dmlop: error: %s\n", one_line(message).c_str());
-  if (!help.empty()) std::fprintf(stderr, "  help: %s\n", one_line(help).c_str());
+  std::fprintf(stderr, "dmlop: error: %s\n  help: %s\n", one_line(message).c_str(),
+               one_line(help).c_str());
   return code;
 }
 
@@ -67,6 +76,21 @@ std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
   const std::string nearest = word.starts_with("--") ? nearest_name(word, names) : "";
   return "unknown option \"" + word + "\"" +
          (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+}
+
+std::terminate_handler end_with_report = nullptr;
+
+// Without memory even cleaning up can fail: destructors that need some (nlohmann/json's) may not
+// throw. What else ends here is a mistake in the program.
+void end_at_once() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    remove_unfinished_outputs();
+    std::_Exit(fail("out of memory", exit_run_failed));
+  } catch (...) {
+  }
+  end_with_report();
 }
 
 int exit_code_for(const Error& error) {
@@ -112,6 +136,8 @@ int interrupted_exit_code() {
 
 /// The program with its arguments in UTF-8; its exit code.
 int run_program(int argument_count, char** arguments) {
+  occupy_closed_standard_streams();
+  end_with_report = std::set_terminate(end_at_once);
   std::signal(SIGINT, stop_at_signal);
   std::signal(SIGTERM, stop_at_signal);
 #ifdef _WIN32
@@ -123,16 +149,17 @@ int run_program(int argument_count, char** arguments) {
   try {
     code = run_command_line(argument_count, arguments);
   } catch (const Error& error) {
-    code = fail(error.what(), "", exit_code_for(error));
+    code = fail(error.what(), exit_code_for(error));
   } catch (const std::bad_alloc&) {
-    code = fail("out of memory", "", exit_run_failed);
+    code = fail("out of memory", exit_run_failed);
+  } catch (const std::filesystem::filesystem_error& error) {
+    code = fail(error.what(), exit_io_failed);
   } catch (const std::exception& error) {
-    code = fail(error.what(), "", exit_run_failed);
+    code = fail(error.what(), exit_run_failed);
   }
   // A result that could not be written is a failure, not silence.
   const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!flushed && code == exit_done)
-    code = fail("writing standard output failed", "", exit_io_failed);
+  if (!flushed && code == exit_done) code = fail("writing standard output failed", exit_io_failed);
   return code;
 }
 

@@ -134,10 +134,13 @@ void update_golden(const Job& job, Backend& backend, const Options& options, Out
     outcome.updated.push_back(expectation.path);
     if (options.update_golden != "accept") continue;
     if (compared != comparisons.end()) comparisons.erase(compared);
-    const NpyFile written = NpyFile::open(expectation.path);
-    comparisons.push_back(
-        {expectation.tensor, expectation.path,
-         compare(Elements(written), Elements(written), expectation.tolerance, hardware_threads())});
+    with_context("reading the golden file " + expectation.path, [&] {
+      const NpyFile written = NpyFile::open(expectation.path);
+      comparisons.push_back({expectation.tensor, expectation.path,
+                             compare(Elements(written), Elements(written), expectation.tolerance,
+                                     hardware_threads())});
+      written.require_intact();
+    });
   }
 }
 

@@ -61,8 +61,14 @@ Process::Process(const std::vector<std::string>& command, const ProgramOptions& 
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  REQUIRE(posix_spawnp(&id_, arguments[0], streams.actions(), nullptr, arguments.data(), environ) ==
-          0);
+  std::vector<char*> environment;
+  for (const std::string& variable : options.environment)
+    environment.push_back(const_cast<char*>(variable.c_str()));
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    environment.push_back(*variable);
+  environment.push_back(nullptr);
+  REQUIRE(posix_spawnp(&id_, arguments[0], streams.actions(), nullptr, arguments.data(),
+                       environment.data()) == 0);
 }
 
 Process::~Process() {

@@ -17,10 +17,11 @@ struct ProgramResult {
 };
 
 struct ProgramOptions {
-  std::string folder;          // working folder; "": this one's
-  std::string input;           // of standard input
-  std::string output_path;     // standard output goes there instead
-  bool closed_output = false;  // standard output is a pipe that nobody reads
+  std::string folder;                    // working folder; "": this one's
+  std::string input;                     // of standard input
+  std::string output_path;               // standard output goes there instead
+  bool closed_output = false;            // standard output is a pipe that nobody reads
+  std::vector<std::string> environment;  // NAME=VALUE, beside those of this process
 };
 
 /// A program that was started. It is killed if it still runs after half a minute.

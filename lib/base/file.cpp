@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstring>
@@ -29,6 +30,13 @@ constexpr std::uint64_t min_reserved_bytes = std::uint64_t{1} << 20;
 
 [[noreturn]] void refuse_directory() {
   throw Error(ErrorKind::invalid_input, "is a directory; name a file inside it");
+}
+
+void refuse_change(FileChange change) {
+  if (change == FileChange::none) return;
+  fail(std::string("the file ") +
+       (change == FileChange::shorter ? "became shorter" : "was changed") +
+       " while it was read; run this again when nothing writes to the file");
 }
 
 /// Reads to the end, in steps that start with `first_step` bytes.
@@ -75,6 +83,8 @@ InputFile InputFile::open(const std::string& path) {
     return input;
   }
   if (status.bytes > 0) {
+    input.path_ = path;
+    input.opened_ = status;
     const std::byte* const mapping = map_to_read(file, status.bytes, error);
     if (mapping != nullptr) {
       input.mapping_ = mapping;
@@ -94,9 +104,34 @@ void InputFile::own(std::vector<std::byte> bytes) {
   bytes_ = owned_;
 }
 
+std::string InputFile::text() const {
+  std::string text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+  require_intact();
+  return text;
+}
+
+FileChange InputFile::change() const {
+  if (mapping_ == nullptr) return FileChange::none;
+  if (has_lost_bytes(mapping_)) return FileChange::shorter;
+  std::error_code error;
+  const FileChange change = change_of(path_, opened_, error);
+  if (error) fail("asking whether the file was changed while it was read: " + reason(error));
+  return change;
+}
+
+void InputFile::require_not_shorter() const {
+  refuse_change(change() == FileChange::shorter ? FileChange::shorter : FileChange::none);
+}
+
+void InputFile::require_intact() const {
+  refuse_change(change());
+}
+
 InputFile::InputFile(InputFile&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})),
       mapping_(std::exchange(other.mapping_, nullptr)),
+      path_(std::move(other.path_)),
+      opened_(other.opened_),
       owned_(std::move(other.owned_)) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
@@ -104,6 +139,8 @@ InputFile& InputFile::operator=(InputFile&& other) noexcept {
   release();
   bytes_ = std::exchange(other.bytes_, {});
   mapping_ = std::exchange(other.mapping_, nullptr);
+  path_ = std::move(other.path_);
+  opened_ = other.opened_;
   owned_ = std::move(other.owned_);
   return *this;
 }
@@ -118,14 +155,33 @@ void InputFile::release() noexcept {
   bytes_ = {};
 }
 
+namespace {
+
+/// The names of temporary files that exist; of more than fit here some are not listed.
+std::array<const char*, 256> unfinished;
+std::mutex unfinished_mutex;  // also while a file is created
+
+void replace_unfinished(const char* listed, const char* by) noexcept {
+  const auto entry = std::find(unfinished.begin(), unfinished.end(), listed);
+  if (entry != unfinished.end()) *entry = by;
+}
+
+void unlist_unfinished(const std::string& path) noexcept {
+  const std::scoped_lock lock(unfinished_mutex);
+  replace_unfinished(path.c_str(), nullptr);
+}
+
+}  // namespace
+
 /// Bytes go to `temporary` when it has a name; else they are held back in memory and go to the
 /// pipe or device `target` in order (to standard output when that is empty).
 struct OutputFile::State {
   explicit State(std::string given_path) : path(std::move(given_path)) {}
   ~State() {
     file.close();
-    std::error_code ignored;
-    if (!temporary.empty()) std::filesystem::remove(to_path(temporary), ignored);
+    if (temporary.empty()) return;
+    remove_file(temporary.c_str());
+    unlist_unfinished(temporary);
   }
 
   std::string path;  // as given, for messages
@@ -165,8 +221,10 @@ std::string resolve_links(const std::string& path) {
   fs::path resolved = to_path(path);
   for (int count = 0; count < max_links; ++count) {
     std::error_code error;
-    const fs::path link = fs::read_symlink(resolved, error);
-    if (error) return to_text(resolved);
+    const fs::file_type type = fs::symlink_status(resolved, error).type();
+    if (type != fs::file_type::symlink && type != fs::file_type::none) return to_text(resolved);
+    const fs::path link = error ? fs::path() : fs::read_symlink(resolved, error);
+    if (error) fail("creating " + path + ": " + reason(error));
     resolved = resolved.parent_path() / link;
   }
   fail("creating " + path + ": " +
@@ -222,11 +280,13 @@ void OutputFile::State::create_temporary() {
   constexpr int max_attempts = 100;
   std::error_code error = std::make_error_code(std::errc::file_exists);
   for (int attempt = 0; attempt < max_attempts && error == std::errc::file_exists; ++attempt) {
-    const std::string candidate =
+    std::string candidate =
         to_text(folder) + "/." + name.substr(0, max_kept) + "." + random_letters() + ".tmp";
+    const std::scoped_lock lock(unfinished_mutex);
     file = SystemFile::create_new(candidate, error);
     if (!error) {
-      temporary = candidate;
+      temporary = std::move(candidate);  // which cannot fail, so that the file will be removed
+      replace_unfinished(nullptr, temporary.c_str());
       return;
     }
   }
@@ -293,6 +353,7 @@ void OutputFile::State::give_name() {
   if (error) fail("writing " + path + ": " + reason(error));
   error = replace_file(temporary, target);
   if (error) fail("naming " + path + ": " + reason(error));
+  unlist_unfinished(temporary);
   temporary.clear();
 }
 
@@ -336,6 +397,13 @@ void OutputFile::commit() {
     state_->send_held_back();
   } else {
     state_->give_name();
+  }
+}
+
+void remove_unfinished_outputs() noexcept {
+  unfinished_mutex.lock();  // for good: no file may be created behind this
+  for (const char* path : unfinished) {
+    if (path != nullptr) remove_file(path);
   }
 }
 

@@ -6,13 +6,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "base/system_file.hpp"
 
 namespace dmlop {
 
 /// The bytes of one file, mapped read-only, or read where it is small; "-" reads standard input to
 /// its end into memory, and so are pipes and devices read. Errors: io_failed with the system's
 /// reason; invalid_input for a directory.
+///
+/// A file that is mapped can be changed by others while its bytes are used. Whoever has read them
+/// asks before the result counts: require_intact().
 class InputFile {
  public:
   static InputFile open(const std::string& path);
@@ -22,14 +28,39 @@ class InputFile {
   ~InputFile();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// The bytes as text, once all of them were there. Errors: as require_intact().
+  std::string text() const;
+
+  /// Errors: io_failed when the file was changed since it was opened, so that what was read from
+  /// bytes() is neither the old nor the new file.
+  void require_intact() const;
+  /// The same for a file that others may write more to: what was there when it was opened counts.
+  void require_not_shorter() const;
+
+  /// What `read` returns for the bytes; where they changed meanwhile, what it returns or throws
+  /// means nothing. Errors: as require_intact(), and what `read` throws.
+  template <typename Read>
+  auto read_intact(Read&& read) const {
+    try {
+      auto result = read(bytes_);
+      require_intact();
+      return result;
+    } catch (...) {
+      require_intact();
+      throw;
+    }
+  }
 
  private:
   InputFile() = default;
   void own(std::vector<std::byte> bytes);
   void release() noexcept;
+  FileChange change() const;
 
   std::span<const std::byte> bytes_;
   const std::byte* mapping_ = nullptr;
+  std::string path_;   // of a mapped file
+  FileStatus opened_;  // likewise
   std::vector<std::byte> owned_;
 };
 
@@ -60,6 +91,10 @@ class OutputFile {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Removes the temporary files of all outputs that are being written, for a program that has to end
+/// at once: no output can be created afterwards. Needs no memory.
+void remove_unfinished_outputs() noexcept;
 
 /// Whether both paths name the same existing file (through links, too).
 bool is_same_file(const std::string& a, const std::string& b);

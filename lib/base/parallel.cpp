@@ -5,6 +5,8 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -77,12 +79,27 @@ class Loop {
   // As many as there is work and room for; more when threads become free later.
   void start_helpers(std::uint64_t index) {
     while (helpers_.size() + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
-      const auto worker = static_cast<unsigned>(helpers_.size() + 1);
+      if (start_helper()) continue;
+      give_spare_thread();
+      workers_ = static_cast<unsigned>(helpers_.size() + 1);
+    }
+  }
+
+  // False where the system has no thread, or no memory for one, to give; those there are do the
+  // work.
+  bool start_helper() {
+    const auto worker = static_cast<unsigned>(helpers_.size() + 1);
+    try {
       helpers_.emplace_back([this, worker, end = thread_end] {
         thread_end = end;
         work(worker);
         give_spare_thread();
       });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    } catch (const std::bad_alloc&) {
+      return false;
     }
   }
 

@@ -21,6 +21,10 @@ enum class FileKind { regular, folder, other };  // other: a pipe, a device
 struct FileStatus {
   FileKind kind = FileKind::other;
   std::uint64_t bytes = 0;  // of a regular file
+  // Which file it is and when its contents changed last; only where they can change while mapped.
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  std::int64_t modified_nanoseconds = 0;
 };
 
 /// An open file, closed at the end of its life; not inherited by child processes. Calls that a
@@ -91,12 +95,22 @@ class SystemFile {
   bool is_owned_ = true;
 };
 
-/// Maps a whole file for reading; null with the reason in `error`. It stays when the file closes.
+/// Maps a whole file for reading; null with the reason in `error`, which is no_such_device where
+/// the file can only be read. It stays when the file closes. Bytes that the file loses while it is
+/// mapped read as zeros, and has_lost_bytes() tells.
 const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error);
 void unmap(const std::byte* address, std::uint64_t bytes) noexcept;
+/// Whether a read of the mapping at `address` met bytes that its file does not have any more.
+bool has_lost_bytes(const std::byte* address) noexcept;
+
+enum class FileChange { none, longer, shorter, rewritten };
+/// What became of the file that `path` named at `before`; nothing where it names another file now.
+FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error);
 
 /// Gives a file the name `to` in one step; what had that name is replaced.
 std::error_code replace_file(const std::string& from, const std::string& to);
+/// Removes a file, if it can. Needs no memory.
+void remove_file(const char* path) noexcept;
 
 /// Whether files can be created in the folder.
 std::error_code check_writable_folder(const std::string& path);
@@ -109,6 +123,10 @@ bool is_terminal(StandardStream stream);
 
 /// A variable of the environment, UTF-8; "" where it is not set.
 std::string environment_variable(const std::string& name);
+
+/// Where standard streams are closed, opens something in their place that can neither be read nor
+/// written, so that no other file gets their numbers. To be called before any file is opened.
+void occupy_closed_standard_streams() noexcept;
 
 /// The folder where this user's programs keep what they can make again, with "/dmlop"; "" where
 /// there is none.

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,15 +23,36 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
+/// Makes a call of the system that returns -1 on failure, again as often as a signal interrupts it.
+template <typename Call>
+std::error_code called(Call&& call) {
+  while (call() < 0) {
+    if (errno != EINTR) return last_error();
+  }
+  return {};
+}
+
 /// -1 on failure, with the reason in `error`.
 int open_descriptor(const std::string& path, int flags, std::error_code& error) {
   constexpr mode_t mode = 0666;
   int number = -1;
-  do {
-    number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
-  } while (number < 0 && errno == EINTR);
-  error = number < 0 ? last_error() : std::error_code{};
+  error = called([&] { return number = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode); });
   return number;
+}
+
+FileStatus status_of(const struct stat& found) {
+  if (S_ISDIR(found.st_mode)) return {FileKind::folder};
+  if (!S_ISREG(found.st_mode)) return {FileKind::other};
+#ifdef __APPLE__
+  const timespec& modified = found.st_mtimespec;
+#else
+  const timespec& modified = found.st_mtim;
+#endif
+  return {.kind = FileKind::regular,
+          .bytes = static_cast<std::uint64_t>(found.st_size),
+          .device = static_cast<std::uint64_t>(found.st_dev),
+          .number = static_cast<std::uint64_t>(found.st_ino),
+          .modified_nanoseconds = std::int64_t{modified.tv_sec} * 1'000'000'000 + modified.tv_nsec};
 }
 
 /// While one lives, this thread's writes to a closed pipe end in EPIPE and not in a signal.
@@ -93,11 +113,8 @@ SystemFile SystemFile::standard_output() {
 
 FileStatus SystemFile::status(std::error_code& error) const {
   struct stat found {};
-  error = ::fstat(handle_, &found) != 0 ? last_error() : std::error_code{};
-  if (error) return {};
-  if (S_ISDIR(found.st_mode)) return {FileKind::folder};
-  if (!S_ISREG(found.st_mode)) return {FileKind::other};
-  return {FileKind::regular, static_cast<std::uint64_t>(found.st_size)};
+  error = called([&] { return ::fstat(handle_, &found); });
+  return error ? FileStatus{} : status_of(found);
 }
 
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
@@ -123,7 +140,8 @@ std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
   const PipeSignalHeldBack held_back;
   while (!bytes.empty()) {
     const ssize_t count = ::write(handle_, bytes.data(), bytes.size());
-    if (count >= 0) {
+    if (count == 0) return std::make_error_code(std::errc::io_error);
+    if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
       pollfd ready{handle_, POLLOUT, 0};
@@ -138,7 +156,8 @@ std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
 std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::pwrite(handle_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count >= 0) {
+    if (count == 0) return std::make_error_code(std::errc::io_error);
+    if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
       offset += static_cast<std::uint64_t>(count);
     } else if (errno != EINTR) {
@@ -159,7 +178,7 @@ std::error_code SystemFile::reserve(std::uint64_t bytes) {
 }
 
 std::error_code SystemFile::resize(std::uint64_t bytes) {
-  return ::ftruncate(handle_, static_cast<off_t>(bytes)) != 0 ? last_error() : std::error_code{};
+  return called([&] { return ::ftruncate(handle_, static_cast<off_t>(bytes)); });
 }
 
 std::error_code SystemFile::lock() {
@@ -173,9 +192,8 @@ std::error_code SystemFile::lock() {
 
 std::error_code SystemFile::take_permissions_of(const std::string& path) {
   struct stat found {};
-  if (::stat(path.c_str(), &found) != 0 || ::fchmod(handle_, found.st_mode & 0777) != 0)
-    return last_error();
-  return {};
+  const std::error_code error = called([&] { return ::stat(path.c_str(), &found); });
+  return error ? error : called([&] { return ::fchmod(handle_, found.st_mode & 0777); });
 }
 
 std::error_code SystemFile::close() noexcept {
@@ -184,18 +202,25 @@ std::error_code SystemFile::close() noexcept {
   return errno == EINTR ? std::error_code{} : last_error();  // Linux has closed it already then
 }
 
-const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
-  void* const mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.handle(), /*offset=*/0);
-  error = mapping == MAP_FAILED ? last_error() : std::error_code{};
-  return mapping == MAP_FAILED ? nullptr : static_cast<const std::byte*>(mapping);
-}
-
-void unmap(const std::byte* address, std::uint64_t bytes) noexcept {
-  ::munmap(const_cast<std::byte*>(address), bytes);
+FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {
+  struct stat found {};
+  error = called([&] { return ::stat(path.c_str(), &found); });
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
+    error.clear();  // what was mapped lives on without a name
+  const FileStatus now = status_of(found);
+  if (error || now.device != before.device || now.number != before.number) return FileChange::none;
+  if (now.bytes < before.bytes) return FileChange::shorter;
+  if (now.bytes > before.bytes) return FileChange::longer;
+  return now.modified_nanoseconds != before.modified_nanoseconds ? FileChange::rewritten
+                                                                 : FileChange::none;
 }
 
 std::error_code replace_file(const std::string& from, const std::string& to) {
-  return ::rename(from.c_str(), to.c_str()) != 0 ? last_error() : std::error_code{};
+  return called([&] { return ::rename(from.c_str(), to.c_str()); });
+}
+
+void remove_file(const char* path) noexcept {
+  ::unlink(path);
 }
 
 std::error_code check_writable_folder(const std::string& path) {
@@ -213,6 +238,23 @@ bool is_terminal(StandardStream stream) {
 std::string environment_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value != nullptr ? value : "";
+}
+
+void occupy_closed_standard_streams() noexcept {
+  // Opened the wrong way round: who reads or writes a stream that is closed still has an error.
+  while (true) {
+    const int number = ::open("/dev/null", O_RDONLY);
+    if (number < 0) return;
+    if (number > STDERR_FILENO) {
+      ::close(number);
+      return;
+    }
+    if (number != STDIN_FILENO) continue;
+    const int unreadable = ::open("/dev/null", O_WRONLY);
+    if (unreadable < 0) return;
+    ::dup2(unreadable, STDIN_FILENO);
+    ::close(unreadable);
+  }
 }
 
 std::string cache_folder() {

@@ -186,6 +186,26 @@ void unmap(const std::byte* address, std::uint64_t) noexcept {
   UnmapViewOfFile(address);
 }
 
+// A file that is mapped cannot be cut off here.
+bool has_lost_bytes(const std::byte*) noexcept {
+  return false;
+}
+
+FileChange change_of(const std::string&, const FileStatus&, std::error_code& error) {
+  error.clear();
+  return FileChange::none;
+}
+
+void remove_file(const char* path) noexcept {
+  try {
+    DeleteFileW(to_utf16(path).c_str());
+  } catch (const std::exception&) {  // no memory for the path
+  }
+}
+
+// The runtime opens files by handles, of which none is a standard stream's number.
+void occupy_closed_standard_streams() noexcept {}
+
 std::error_code replace_file(const std::string& from, const std::string& to) {
   const std::wstring source = to_utf16(from);
   const std::wstring target = to_utf16(to);

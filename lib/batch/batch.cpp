@@ -7,6 +7,8 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -133,14 +135,15 @@ class BatchRun {
   }
 
   void run(Manifest& manifest) {
-    std::exception_ptr failure;
     {
       std::vector<std::jthread> workers;
-      for (unsigned i = 0; i < options_.workers; ++i) workers.emplace_back([this] { work(); });
       try {
-        read(manifest);
+        start(workers);
+        read(manifest, /*works_itself=*/workers.empty());
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::interrupted) failure = std::current_exception();
+        if (error.kind() != ErrorKind::interrupted) keep_failure();
+      } catch (...) {
+        keep_failure();
       }
       queue_.close();
     }
@@ -149,7 +152,7 @@ class BatchRun {
       summary.interrupted = device_lost_reason;
       summary.exit_code = worse_exit_code(summary.exit_code, 5);
     }
-    if (failure) std::rethrow_exception(failure);
+    if (failure_) std::rethrow_exception(failure_);
   }
 
   BatchSummary summary;
@@ -161,21 +164,43 @@ class BatchRun {
     return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
   }
 
-  void read(Manifest& manifest) {
+  // As many as the system has threads and memory for.
+  void start(std::vector<std::jthread>& workers) {
+    try {
+      for (unsigned i = 0; i < options_.workers; ++i) workers.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  void read(Manifest& manifest, bool works_itself) {
     UsedIds ids;
     while (auto job = manifest.next()) {
+      if (has_failed_) return;
       ids.check(*job);
-      if (options_.selection.selects(*job)) queue_.push(std::move(*job));
+      if (!options_.selection.selects(*job)) continue;
+      works_itself ? do_job(std::move(*job)) : queue_.push(std::move(*job));
     }
   }
 
   void work() {
-    while (auto job = queue_.pop(spare_)) {
+    while (auto job = queue_.pop(spare_)) do_job(std::move(*job));
+  }
+
+  // What fails outside of a job, its report among it, ends the batch; the queue is emptied all the
+  // same, as its reader may wait for room.
+  void do_job(BatchJob job) {
+    if (has_failed_) return;
+    try {
       const std::string reason = stop_reason();
-      const BatchResult result =
-          reason.empty() ? runner_.run(std::move(*job)) : runner_.not_run(*job, reason);
-      finish(result);
+      finish(reason.empty() ? runner_.run(std::move(job)) : runner_.not_run(job, reason));
+    } catch (...) {
+      keep_failure();
     }
+  }
+
+  void keep_failure() {
+    if (!has_failed_.exchange(true)) failure_ = std::current_exception();
   }
 
   std::string stop_reason() {
@@ -199,6 +224,8 @@ class BatchRun {
   SpareThreads spare_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> failures_{0};
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr failure_;  // the first; read when all threads have ended
 };
 
 }  // namespace

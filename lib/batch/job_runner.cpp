@@ -349,8 +349,11 @@ class JobRun {
     const std::uint64_t worst = comparison.worst.front().index;
     const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
     if (!prepared_->outputs.empty()) {
-      const NpyFile written = NpyFile::open(prepared_->outputs.front().path);
-      return pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
+      const std::string& path = prepared_->outputs.front().path;
+      const NpyFile written = with_context("reading " + path, [&] { return NpyFile::open(path); });
+      Json json = pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
+      with_context("reading " + path, [&] { written.require_intact(); });
+      return json;
     }
     const auto actual = output_in_memory(*prepared_, backend_, options_.execution);
     return pictures_json(plane_pictures(Elements(comparison.data_type, comparison.sizes, actual),
@@ -380,8 +383,7 @@ class JobRun {
   std::string description_text() const {
     if (job_.document || job_.request.description_path.empty()) return job_.text;
     try {
-      const InputFile file = InputFile::open(job_.request.description_path);
-      return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+      return InputFile::open(job_.request.description_path).text();
     } catch (const Error&) {
       return "";  // that it cannot be read is the result's message
     }
@@ -416,6 +418,8 @@ BatchResult JobRunner::run(BatchJob job) {
     run.fail(error);
   } catch (const std::bad_alloc&) {
     run.fail(Error(ErrorKind::run_failed, "out of memory"));
+  } catch (const fs::filesystem_error& error) {
+    run.fail(Error(ErrorKind::io_failed, error.what()));
   } catch (const std::exception& error) {
     run.fail(Error(ErrorKind::run_failed, error.what()));
   }

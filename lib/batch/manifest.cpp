@@ -308,8 +308,8 @@ class FolderManifest : public Manifest {
     BatchJob job{.id = job_id(path), .place = to_text(path)};
     job.request.confinement = confinement_;
     job.request.description_path = to_text(path);
-    job.request.inputs = files_of(folder, {});
-    job.request.expected = files_of(folder / "expected", {});
+    job.request.inputs = files_of(folder, job.findings);
+    job.request.expected = files_of(folder / "expected", job.findings);
     if (fs::exists(folder / "expected.npy"))
       job.request.expected.push_back({"", to_text(folder / "expected.npy"), /*is_found=*/true});
     read_tolerance_file(folder / "tol.json", job);
@@ -360,13 +360,19 @@ class FolderManifest : public Manifest {
 
   // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
   // runner, which knows it.
-  static std::vector<NamedFile> files_of(const fs::path& folder, std::error_code error) {
+  static std::vector<NamedFile> files_of(const fs::path& folder, Diagnostics& findings) {
     std::vector<NamedFile> files;
+    std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       const fs::path& path = at->path();
       if (path.extension() == ".npy" && path.filename() != "expected.npy")
         files.push_back({to_text(path.stem()), to_text(path), /*is_found=*/true});
     }
+    const bool is_absent =
+        error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+    if (error && !is_absent)  // a golden file that was overlooked would not be compared
+      findings.push_back({.kind = ErrorKind::io_failed,
+                          .message = "listing " + to_text(folder) + ": " + reason(error)});
     std::sort(files.begin(), files.end(),
               [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
     return files;
@@ -428,6 +434,10 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
          .suggestion = "name a folder with jobs, a JSON file or JSON Lines"});
     return nullptr;
   }
+  const bool may_be_absent =
+      error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+  if (error && !may_be_absent)
+    throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
   const InputFile file =
       with_context("reading the jobs " + path, [&] { return InputFile::open(path); });
   const auto* text = reinterpret_cast<const char*>(file.bytes().data());

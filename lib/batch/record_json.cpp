@@ -112,7 +112,7 @@ bool proves(const std::string& record, const std::string& digest,
 
 std::string digest_of_file(const std::string& path) {
   try {
-    return digest_of(InputFile::open(path).bytes());
+    return InputFile::open(path).read_intact(digest_of);
   } catch (const Error&) {
     return "";
   }

@@ -55,6 +55,15 @@ std::string_view text_of(const InputFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+std::uint64_t whole_lines_of(const std::string& path) {
+  return with_context("reading the results " + path, [&] {
+    const InputFile file = InputFile::open(path);
+    const std::size_t bytes = whole_lines(text_of(file));
+    file.require_not_shorter();
+    return bytes;
+  });
+}
+
 /// Puts the records of one file together.
 class Collector {
  public:
@@ -126,7 +135,9 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   std::error_code error;
   file_ = SystemFile::open_to_append(path, error);
   if (error) fail(path, error);
-  if (file_.status(error).kind != FileKind::regular) return;
+  is_regular_ = file_.status(error).kind == FileKind::regular;
+  if (error) fail(path, error);
+  if (!is_regular_) return;
   if (file_.lock() == std::errc::resource_unavailable_try_again) {
     throw Error(ErrorKind::io_failed, "writing the results " + path +
                                           ": another batch writes this file; name a file of its "
@@ -139,23 +150,19 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
 }
 
 // A run that was killed while writing left part of a line.
-std::error_code ResultsFile::cut_off_part_of_line() {
-  std::size_t length = 0;
-  {
-    const InputFile file = InputFile::open(path_);
-    length = whole_lines(text_of(file));
-    if (length == file.bytes().size()) return {};
-  }
-  return file_.resize(length);
+void ResultsFile::cut_off_part_of_line() {
+  bytes_ = whole_lines_of(path_);
+  if (const std::error_code error = file_.resize(bytes_)) fail(path_, error);
 }
 
 void ResultsFile::add(const std::string& record) {
   // Only now: by then the caller has read the file, which may be none of results.
-  std::error_code error;
-  if (std::exchange(may_end_in_part_of_line_, false)) error = cut_off_part_of_line();
+  if (std::exchange(may_end_in_part_of_line_, false)) cut_off_part_of_line();
   const std::string line = record + "\n";
-  if (!error) error = file_.write_all(std::as_bytes(std::span(line)));
+  const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
+  if (error && is_regular_) file_.resize(bytes_);
   if (error) fail(path_, error);
+  bytes_ += line.size();
 }
 
 void ResultsFile::add(const BatchSummary& summary) {
@@ -170,6 +177,7 @@ void ResultsFile::add(const BatchSummary& summary) {
   if (!summary.shard.empty()) json["shard"] = summary.shard;
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());
+  if (const std::error_code error = file_.close()) fail(path_, error);
 }
 
 RecordedResults read_results(const std::string& path) {
@@ -177,13 +185,20 @@ RecordedResults read_results(const std::string& path) {
       with_context("reading the results " + path, [&] { return InputFile::open(path); });
   std::string_view text = text_of(file);
   text = text.substr(0, whole_lines(text));
+  // A batch that still runs may go on with the file: lines that it adds meanwhile are not read.
+  const auto require_lines = [&] {
+    with_context("reading the results " + path, [&] { file.require_not_shorter(); });
+  };
   RecordedResults recorded;
   Collector collector(recorded);
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    collector.add(std::string(text.substr(0, end)), path + ":" + std::to_string(number));
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::string line(text.substr(0, end));
+    if (line.find('\0') != std::string::npos) require_lines();
+    collector.add(line, path + ":" + std::to_string(number));
     text.remove_prefix(end + 1);
   }
+  require_lines();
   return recorded;
 }
 

@@ -26,15 +26,18 @@ class ResultsFile {
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
-  /// Errors: io_failed.
+  /// Errors: io_failed; what was written of the line is cut off again.
   void add(const std::string& record);
+  /// The last line; the file is closed. Errors: io_failed.
   void add(const BatchSummary& summary);
 
  private:
-  std::error_code cut_off_part_of_line();
+  void cut_off_part_of_line();
 
   std::string path_;
   SystemFile file_;
+  std::uint64_t bytes_ = 0;  // up to the end of the last whole line
+  bool is_regular_ = false;
   bool may_end_in_part_of_line_ = false;
 };
 

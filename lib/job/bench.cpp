@@ -265,7 +265,10 @@ unsigned threads_of(const BenchOptions& options) {
 
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
   const Workload workload = make_workload(job, threads_of(options));
-  return bench(make_plan(job.description), workload.inputs, request, options);
+  BenchResult result = bench(make_plan(job.description), workload.inputs, request, options);
+  for (const BoundInput& input : job.inputs)
+    with_context("reading " + input.path, [&] { input.file.require_intact(); });
+  return result;
 }
 
 BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> inputs,

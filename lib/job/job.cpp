@@ -9,9 +9,8 @@ namespace dmlop {
 namespace {
 
 std::string read_text(const std::string& path) {
-  const InputFile file =
-      with_context("reading the description " + path, [&] { return InputFile::open(path); });
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  return with_context("reading the description " + path,
+                      [&] { return InputFile::open(path).text(); });
 }
 
 /// An input in native byte order: the file's own bytes, or a swapped copy.
@@ -119,6 +118,12 @@ gpu::DispatchTimes execute(const Job& job, Backend& backend, const ExecutionOpti
   return backend.execute(plan, inputs, options, sink);
 }
 
+// What was computed counts only if the files were what they were all the time.
+void require_intact_inputs(const Job& job) {
+  for (const BoundInput& input : job.inputs)
+    with_context("reading " + input.path, [&] { input.file.require_intact(); });
+}
+
 /// The output as a .npy file that is being written.
 class NpyOutput {
  public:
@@ -175,6 +180,10 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
           if (output) output->write_at(offset, part);
           if (comparator) comparator->add(offset / size_of(*desc.data_type), part);
         });
+  require_intact_inputs(job);
+  if (expectation != nullptr)
+    with_context("reading the golden file " + expectation->path,
+                 [&] { expectation->file->require_intact(); });
   if (output) output->commit();
   if (comparator) {
     const std::uint64_t header_bytes = output_header(job).size();
@@ -192,6 +201,7 @@ void write_expected(const Job& job, Backend& backend, const ExecutionOptions& op
   execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
     output.write_at(offset, part);
   });
+  require_intact_inputs(job);
   output.commit();
 }
 
@@ -201,6 +211,7 @@ std::vector<std::byte> output_in_memory(const Job& job, Backend& backend,
   execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
     std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   });
+  require_intact_inputs(job);
   return bytes;
 }
 

@@ -29,10 +29,9 @@ std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string tex
 }
 
 std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics) {
-  const InputFile file =
-      with_context("reading the description " + path, [&] { return InputFile::open(path); });
-  const auto* text = reinterpret_cast<const char*>(file.bytes().data());
-  return parse_op_or_model(json::Source{path}, {text, file.bytes().size()}, diagnostics);
+  std::string text =
+      with_context("reading the description " + path, [&] { return InputFile::open(path).text(); });
+  return parse_op_or_model(json::Source{path}, std::move(text), diagnostics);
 }
 
 }  // namespace dmlop

@@ -172,6 +172,8 @@ OutputComparison compare_resource(const Model& model, const NamedResource& expec
                              : tolerance.value_or(Tolerance{});
   Comparator comparator(golden, tensor.data_type, tensor.sizes, used);
   comparator.add(0, elements);
+  with_context("reading the golden file " + expected.path,
+               [&] { expected.golden->require_intact(); });
   const std::uint64_t first = npy_header_bytes(tensor.data_type, tensor.sizes).size();
   const std::size_t size = size_of(tensor.data_type);
   return {model.resources[expected.resource].name, expected.path,

@@ -191,11 +191,12 @@ class ResourceReader {
     return InitialValues{.data_type = header.data_type,
                          .bytes = file->data().size(),
                          .fill =
-                             [file](std::span<std::byte> to) {
+                             [file, path](std::span<std::byte> to) {
                                std::vector<std::byte> scratch;
                                const auto from =
                                    Elements(*file).read(0, file->element_count(), scratch);
                                std::copy(from.begin(), from.end(), to.begin());
+                               with_context("reading " + path, [&] { file->require_intact(); });
                              },
                          .file = file,
                          .path = path};
@@ -217,8 +218,9 @@ class ResourceReader {
     return InitialValues{.data_type = type_,
                          .bytes = file->bytes().size(),
                          .fill =
-                             [file](std::span<std::byte> to) {
+                             [file, path](std::span<std::byte> to) {
                                std::copy(file->bytes().begin(), file->bytes().end(), to.begin());
+                               with_context("reading " + path, [&] { file->require_intact(); });
                              },
                          .path = path};
   }

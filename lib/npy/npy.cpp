@@ -468,7 +468,7 @@ NpyFile::NpyFile(InputFile file, NpyHeader header)
 
 NpyFile NpyFile::open(const std::string& path) {
   InputFile file = InputFile::open(path);
-  NpyHeader header = parse_npy_header(file.bytes());
+  NpyHeader header = file.read_intact(parse_npy_header);
   return NpyFile(std::move(file), std::move(header));
 }
 

@@ -32,6 +32,9 @@ class NpyFile {
   static NpyFile open(const std::string& path);
 
   const NpyHeader& header() const { return header_; }
+  /// Errors: io_failed when the file was changed since it was opened. To be called when its
+  /// elements were read and before what was made of them counts.
+  void require_intact() const { file_.require_intact(); }
   /// The elements in file order and the file's byte order.
   std::span<const std::byte> data() const;
   std::uint64_t element_count() const;

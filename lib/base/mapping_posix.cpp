@@ -1,0 +1,131 @@
+// Mapped files of base/system_file.hpp on POSIX. Reading a page that a mapped file lost, because it
+// was cut off or its disk failed, raises SIGBUS. Here that page and those behind it become zeros,
+// and the mapping is marked, so that whoever reads it goes on and can be told.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include "base/system_file.hpp"
+
+namespace dmlop {
+namespace {
+
+/// A mapping as the signal handler sees it. `begin` is 0 where the entry is free, and 1 while it is
+/// filled in.
+struct Mapping {
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<bool> has_lost_bytes{false};
+};
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
+
+constexpr std::uintptr_t reserved_entry = 1;
+// A program that maps more files at a time reads the others.
+constinit std::array<Mapping, 4096> mappings;
+struct sigaction earlier_action {};
+
+Mapping* reserve_entry() {
+  for (Mapping& mapping : mappings) {
+    std::uintptr_t free = 0;
+    if (mapping.begin.load(std::memory_order_relaxed) == 0 &&
+        mapping.begin.compare_exchange_strong(free, reserved_entry))
+      return &mapping;
+  }
+  return nullptr;
+}
+
+Mapping* entry_of(const std::byte* address) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  for (Mapping& mapping : mappings) {
+    if (mapping.begin.load(std::memory_order_acquire) == begin) return &mapping;
+  }
+  return nullptr;
+}
+
+/// The mapping that holds an address, which is in use and so does not change meanwhile; entries
+/// that do are told by their second look.
+Mapping* entry_around(std::uintptr_t address) {
+  for (Mapping& mapping : mappings) {
+    const std::uintptr_t begin = mapping.begin.load();
+    const std::uintptr_t end = mapping.end.load();
+    if (begin > reserved_entry && begin <= address && address < end &&
+        mapping.begin.load() == begin)
+      return &mapping;
+  }
+  return nullptr;
+}
+
+bool put_zeros_at(std::uintptr_t address) {
+  Mapping* const mapping = entry_around(address);
+  if (mapping == nullptr) return false;
+  mapping->has_lost_bytes = true;
+  const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = address / page_bytes * page_bytes;
+  void* const from = reinterpret_cast<void*>(page);
+  return ::mmap(from, mapping->end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                /*fd=*/-1, /*offset=*/0) == from;
+}
+
+// What would have happened without this handler.
+void do_as_before(int signal, siginfo_t* info, void* context) {
+  if ((earlier_action.sa_flags & SA_SIGINFO) != 0) {
+    earlier_action.sa_sigaction(signal, info, context);
+  } else if (earlier_action.sa_handler != SIG_DFL && earlier_action.sa_handler != SIG_IGN) {
+    earlier_action.sa_handler(signal);
+  } else {
+    ::sigaction(signal, &earlier_action, nullptr);
+    ::raise(signal);  // once the handler returns; a read that failed fails again then
+  }
+}
+
+extern "C" void read_lost_page(int signal, siginfo_t* info, void* context) {
+  const int number = errno;
+  const bool is_fault = info->si_code > 0;  // and not sent by a process
+  if (!is_fault || !put_zeros_at(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    do_as_before(signal, info, context);
+  errno = number;
+}
+
+bool install_handler() {
+  struct sigaction action {};
+  action.sa_sigaction = read_lost_page;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return ::sigaction(SIGBUS, &action, &earlier_action) == 0;
+}
+
+}  // namespace
+
+const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
+  static const bool is_guarded = install_handler();
+  Mapping* const entry = is_guarded ? reserve_entry() : nullptr;
+  error = std::make_error_code(std::errc::no_such_device);
+  if (entry == nullptr) return nullptr;
+  void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.handle(), /*offset=*/0);
+  error =
+      address == MAP_FAILED ? std::error_code{errno, std::generic_category()} : std::error_code{};
+  if (error) {
+    entry->begin = 0;
+    return nullptr;
+  }
+  entry->has_lost_bytes = false;
+  entry->end = reinterpret_cast<std::uintptr_t>(address) + bytes;
+  entry->begin = reinterpret_cast<std::uintptr_t>(address);
+  return static_cast<const std::byte*>(address);
+}
+
+void unmap(const std::byte* address, std::uint64_t bytes) noexcept {
+  if (Mapping* const entry = entry_of(address)) entry->begin = 0;
+  ::munmap(const_cast<std::byte*>(address), bytes);
+}
+
+bool has_lost_bytes(const std::byte* address) noexcept {
+  const Mapping* const entry = entry_of(address);
+  return entry != nullptr && entry->has_lost_bytes;
+}
+
+}  // namespace dmlop

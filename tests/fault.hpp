@@ -1,0 +1,68 @@
+// Faults for tests: the program on a system where one call after the other fails
+// (preload/faults.cpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define DMLOP_TEST_SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DMLOP_TEST_SANITIZED
+#endif
+
+namespace dmlop::test {
+
+/// Says so where calls cannot be made to fail.
+inline bool can_inject_faults() {
+#ifdef DMLOP_TEST_SANITIZED
+  MESSAGE("SKIPPED: a sanitizer takes the place of the library that makes calls fail");
+  return false;
+#else
+  return true;
+#endif
+}
+
+/// How calls fail.
+struct Fault {
+  std::string calls;     // "write,pwrite"
+  std::string effect;    // an errno, "one", "half", or what happens to a mapped file
+  bool lasting = false;  // all calls from the first one that fails
+};
+
+inline std::string to_text(const Fault& fault, unsigned number) {
+  return fault.calls + " " + fault.effect + " at " + std::to_string(number) +
+         (fault.lasting ? " and later" : "");
+}
+
+/// The variables that make call `number` of a program fail; it creates `happened` then.
+inline std::vector<std::string> environment_of(const Fault& fault, unsigned number,
+                                               const std::string& happened) {
+  return {"LD_PRELOAD=" DMLOP_FAULTS, "DMLOP_FAULT_CALLS=" + fault.calls,
+          "DMLOP_FAULT=" + fault.effect,
+          "DMLOP_FAULT_AT=" + std::to_string(number) + (fault.lasting ? "+" : ""),
+          "DMLOP_FAULT_HAPPENED=" + happened};
+}
+
+/// Calls `run`, which starts the program with the variables and checks what became of it, for each
+/// call (or each `step`th) until no call is left to fail. Returns how many faults there were.
+inline unsigned for_each_fault(
+    const Fault& fault, const std::function<void(const std::vector<std::string>& environment)>& run,
+    unsigned step = 1) {
+  const Folder folder;
+  for (unsigned number = 1, faults = 0;; number += step, ++faults) {
+    CAPTURE(to_text(fault, number));
+    const std::string happened = folder / ("at-" + std::to_string(number));
+    run(environment_of(fault, number, happened));
+    if (!std::filesystem::exists(happened)) return faults;
+  }
+}
+
+}  // namespace dmlop::test

@@ -1,0 +1,184 @@
+// Memory and threads that run out, at every point of the program: a message and an exit code, never
+// the end by a signal, and nothing left behind.
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <numeric>
+
+#include "batch.hpp"
+#include "fault.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+std::string number(int value) {
+  return std::to_string(value);
+}
+
+/// Commands on tiny files, and what they write.
+struct Command {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string output;  // "": none
+};
+const std::vector<Command> commands{
+    {"run",
+     {"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy", "--expect", "golden.npy"},
+     "y.npy"},
+    {"check", {"check", "op.json", "-i", "x.npy"}, ""},
+    {"compare", {"compare", "x.npy", "x.npy"}, ""},
+    {"inspect", {"inspect", "x.npy"}, ""},
+    {"batch",
+     {"batch", "jobs.jsonl", "--cpu", "--out", "out", "--results", "r.jsonl", "--junit",
+      "junit.xml", "--html", "report.html"},
+     "out/a/OutputTensor.npy"}};
+
+class Memory {
+ public:
+  Memory() : folder_({named_job("a"), named_job("b")}) {
+    folder_.write("op.json", "{" + edge_fields + "}");
+  }
+
+  /// The exit code, checked against what is there afterwards.
+  int run(const Command& command, std::vector<std::string> environment) {
+    for (const char* name : {"out", "y.npy", "r.jsonl", "junit.xml", "report.html"})
+      fs::remove_all(folder_ / name);
+    ProgramOptions options{.folder = folder_.path()};
+    options.environment = std::move(environment);
+    const auto result = dmlop_program(command.arguments, options);
+    CAPTURE(result.error);
+    CAPTURE(result.output);
+    CHECK((result.code == 0 || result.code == 5 || result.code == 6));
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+      CHECK(entry.path().extension() != ".tmp");
+    const bool has_output = !command.output.empty() && folder_.has(command.output);
+    if (has_output) CHECK(folder_.read(command.output) == folder_.read("golden.npy"));
+    if (result.code == 0) {
+      CHECK(has_output == !command.output.empty());
+      if (command.name == "batch")
+        for (const char* name : {"r.jsonl", "junit.xml", "report.html"}) CHECK(folder_.has(name));
+    } else {
+      const std::string text = result.error + result.output;
+      CHECK((contains(text, "ut of memory") || contains(text, "annot allocate memory")));
+    }
+    return result.code;
+  }
+
+ private:
+  BatchFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("memory: a command that gets no memory, once or from then on, ends with a message") {
+  if (!can_inject_faults()) return;
+#ifndef NDEBUG
+  MESSAGE("SKIPPED: assertions of nlohmann/json end the program where it gets no memory");
+  return;
+#endif
+  Memory memory;
+  unsigned faults = 0;
+  for (const Command& command : commands) {
+    CAPTURE(command.name);
+    // Every allocation of a command would be too many starts; the steps are no divisors of what
+    // repeats, and together they go through all parts of the program.
+    for (const auto& [lasting, step] : {std::pair(false, 17U), std::pair(true, 29U)}) {
+      faults += for_each_fault(
+          {"malloc", number(ENOMEM), lasting},
+          [&](const auto& environment) { memory.run(command, environment); }, step);
+    }
+  }
+  MESSAGE(faults << " faults injected");
+  CHECK(faults > 100);
+}
+
+TEST_CASE("memory: with little room for addresses a command ends with a message") {
+  if (!can_inject_faults()) return;
+  Memory memory;
+  unsigned failures = 0;
+  for (const Command& command : commands) {
+    CAPTURE(command.name);
+    int last = -1;
+    // The first are less than the program takes when main begins.
+    for (unsigned megabytes = 1; megabytes < 200; megabytes += megabytes < 40 ? 1 : 20) {
+      CAPTURE(megabytes);
+      last = memory.run(command, {"LD_PRELOAD=" DMLOP_FAULTS,
+                                  "DMLOP_LIMIT_MEMORY=" + std::to_string(megabytes << 20)});
+      if (last != 0) ++failures;
+    }
+    CHECK(last == 0);
+  }
+  MESSAGE(failures << " commands had too little");
+  CHECK(failures > 0);
+}
+
+TEST_CASE("memory: a large job that does not fit ends with 5 or 6 and leaves nothing") {
+  if (!can_inject_faults()) return;
+  const Folder folder;
+  folder.write("op.json", "{" + edge_fields + "}");
+  std::vector<float> numbers(2000000);
+  std::iota(numbers.begin(), numbers.end(), 1.F);
+  folder.write("x.npy", float_npy("(2000000,)", numbers));
+  bool has_failed = false;
+  int last = -1;
+  for (unsigned megabytes = 4; megabytes < 200; megabytes += 4) {
+    CAPTURE(megabytes);
+    fs::remove(folder / "y.npy");
+    ProgramOptions options{.folder = folder.path()};
+    options.environment = {"LD_PRELOAD=" DMLOP_FAULTS,
+                           "DMLOP_LIMIT_MEMORY=" + std::to_string(megabytes << 20)};
+    const auto result =
+        dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy"}, options);
+    CAPTURE(result.error);
+    last = result.code;
+    CHECK((last == 0 || last == 5 || last == 6));
+    CHECK(folder.list() == (last == 0 ? "op.json x.npy y.npy" : "op.json x.npy"));
+    if (last == 0) continue;
+    has_failed = true;
+    CHECK((contains(result.error, "ut of memory") ||
+           contains(result.error, "annot allocate memory")));
+  }
+  CHECK(has_failed);
+  CHECK(last == 0);
+}
+
+TEST_CASE("memory: without threads, or with fewer, the work is done all the same") {
+  if (!can_inject_faults()) return;
+  BatchFolder folder;
+  std::vector<float> numbers(3000000);
+  std::iota(numbers.begin(), numbers.end(), 1.F);
+  folder.write("large.npy", float_npy("(3000000,)", numbers));
+  folder.write("op.json", "{" + edge_fields + "}");
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 200; ++i) jobs.push_back(named_job("job" + std::to_string(i)));
+  folder.write("jobs.jsonl", lines_of(jobs));
+  REQUIRE(dmlop_program({"run", "op.json", "--cpu", "-i", "large.npy", "-o", "large-golden.npy"},
+                        {.folder = folder.path()})
+              .code == 0);
+  unsigned faults = 0;
+  for (const bool lasting : {false, true}) {
+    faults +=
+        for_each_fault({"pthread_create", number(EAGAIN), lasting}, [&](const auto& environment) {
+          ProgramOptions options{.folder = folder.path()};
+          options.environment = environment;
+          const auto result = dmlop_program({"run", "op.json", "--cpu", "--threads", "4", "-i",
+                                             "large.npy", "--expect", "large-golden.npy"},
+                                            options);
+          CHECK(result.code == 0);
+          CHECK(result.error == "");
+          CHECK(contains(result.output, "PASSED"));
+        });
+    faults += for_each_fault({"pthread_create", number(EAGAIN), lasting}, [&](const auto&
+                                                                                  environment) {
+      ProgramOptions options{.folder = folder.path()};
+      options.environment = environment;
+      const auto result = dmlop_program({"batch", "jobs.jsonl", "--cpu", "--jobs", "4"}, options);
+      CHECK(result.code == 0);
+      CHECK(contains(result.output, "200 PASSED"));
+    });
+  }
+  MESSAGE(faults << " faults injected");
+  CHECK(faults >= 8);
+}
