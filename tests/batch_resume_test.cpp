@@ -353,10 +353,16 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   const auto wrong = merge({"wrong.jsonl"});
   CHECK(wrong.code == 3);
   CHECK(contains(wrong.error, "wrong.jsonl:2: this line is no record of a batch"));
+  // 256 would be 0 to whoever started the program.
+  for (const char* code : {"256", "-1", "1e30", "0.5", "\"0\""}) {
+    CAPTURE(code);
+    folder.write("wrong.jsonl",
+                 std::string(R"({"id": "a", "status": "FAILED", "exitCode": )") + code + "}\n");
+    CHECK(merge({"wrong.jsonl"}).code == 3);
+  }
   // Of as many shards as a file may name, only the first missing ones are listed.
-  folder.write("many.jsonl",
-               record + R"({"summary": {"complete": true, "shard": "0/1000000"}})"
-                        "\n");
+  folder.write("many.jsonl", record + R"({"summary": {"complete": true, "shard": "0/1000000"}})"
+                                      "\n");
   const auto many = merge({"many.jsonl"});
   CHECK(many.code == 5);
   CHECK(contains(many.error, "no results of shard 16/1000000"));

@@ -190,7 +190,7 @@ void execute_in_tiles_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begi
 std::set<std::string> kernels_of_plans() {
   std::set<std::string> names;
   const auto add = [&](const Plan& plan) { names.insert(gpu::make_dispatch(plan).kernel); };
-  for (const std::size_t size : List{1, 2, 4, 8}) {
+  for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {
       IndexMapPlan plan{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
       for (int boundary = 0; boundary <= 5; ++boundary) {

@@ -38,6 +38,15 @@ std::string base64(const Png& bytes) {
   return text;
 }
 
+// A run's exit code as a record has it; nothing for what is none.
+std::optional<int> exit_code_in(const Json& record) {
+  constexpr std::uint64_t code_max = 255;
+  const auto code = record.find("exitCode");
+  if (code == record.end()) return 0;
+  if (!code->is_number_unsigned() || code->get<std::uint64_t>() > code_max) return std::nullopt;
+  return code->get<int>();
+}
+
 std::string data_uri(const Png& png) {
   return "data:image/png;base64," + base64(png);
 }
@@ -80,10 +89,11 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
   if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) return std::nullopt;
   try {
     const auto status = status_named(json.value("status", ""));
-    if (!status) return std::nullopt;
+    const auto exit_code = exit_code_in(json);
+    if (!status || !exit_code) return std::nullopt;
     return BatchResult{.id = json["id"],
                        .status = *status,
-                       .exit_code = json.value("exitCode", 0),
+                       .exit_code = *exit_code,
                        .operator_name = json.value("operator", ""),
                        .place = json.value("place", ""),
                        .seconds = json.value("seconds", 0.0),
