@@ -167,8 +167,10 @@ void print_json(const BatchSummary& summary, const std::vector<BatchResult>& res
             {"exitCode", summary.exit_code},
             {"device", summary.device},
             {"seconds", summary.seconds}};
+  Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    json["counts"][std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(status_names[i])] = summary.counts[i];
+  json["counts"] = std::move(counts);
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   json["jobs"] = Json::array();
   for (const BatchResult& result : results) {

@@ -104,9 +104,11 @@ void print_result(const Job& job, const Options& options, const std::string& dev
                                  {"dataType", name_of(*desc.data_type)},
                                  {"sizes", desc.sizes}});
     }
+    Json comparisons = Json::array();
     for (const OutputComparison& output : outcome.comparisons)
-      json["comparisons"].push_back(comparison_json(output));
-    for (const std::string& path : outcome.updated) json["updated"].push_back(path);
+      comparisons.push_back(comparison_json(output));
+    if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
+    if (!outcome.updated.empty()) json["updated"] = outcome.updated;
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return;
   }

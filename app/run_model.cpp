@@ -137,11 +137,13 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
                                {"dataType", name_of(tensor.data_type)},
                                {"sizes", tensor.sizes}});
   }
+  Json comparisons = Json::array();
   for (const OutputComparison& output : ending.comparisons) {
     Json comparison{{"name", output.tensor}, {"expected", output.expected_path}};
     comparison.update(to_json(output.comparison));
-    json["comparisons"].push_back(std::move(comparison));
+    comparisons.push_back(std::move(comparison));
   }
+  if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 

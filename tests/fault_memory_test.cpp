@@ -50,6 +50,7 @@ class Memory {
     const auto result = dmlop_program(command.arguments, options);
     CAPTURE(result.error);
     CAPTURE(result.output);
+    CAPTURE(result.code);
     CHECK((result.code == 0 || result.code == 5 || result.code == 6));
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
       CHECK(entry.path().extension() != ".tmp");

@@ -38,8 +38,10 @@ Json data_of(const BatchReport& report) {
             {"seconds", summary.seconds}};
   if (!summary.shard.empty()) data["shard"] = summary.shard;
   if (!summary.interrupted.empty()) data["interrupted"] = summary.interrupted;
+  Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    data["counts"][std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(status_names[i])] = summary.counts[i];
+  data["counts"] = std::move(counts);
   data["jobs"] = Json::array();
   for (const BatchResult& result : report.results) data["jobs"].push_back(job_json(result));
   return data;

@@ -69,18 +69,24 @@ std::string record_of(const RecordParts& parts) {
   add("details", result.details);
   add("repeat", result.repeat);
   add("description", parts.description);
+  // Lists and objects are made before they are put in: a null that becomes one is left broken where
+  // memory runs out.
+  Json comparisons = Json::array(), inputs = Json::object(), outputs = Json::object();
   for (const OutputComparison& output : parts.comparisons) {
     Json comparison{{"tensor", output.tensor}, {"expected", output.expected_path}};
     for (const OutputRecord& written : parts.outputs) {
       if (written.tensor == output.tensor) comparison["actual"] = written.path;
     }
     comparison.update(to_json(output.comparison));
-    json["comparisons"].push_back(std::move(comparison));
+    comparisons.push_back(std::move(comparison));
   }
+  if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
   add("digest", parts.digest);
-  for (const auto& [tensor, digest] : parts.inputs) json["inputs"][tensor] = digest;
+  for (const auto& [tensor, digest] : parts.inputs) inputs[tensor] = digest;
+  if (!inputs.empty()) json["inputs"] = std::move(inputs);
   for (const OutputRecord& output : parts.outputs)
-    json["outputs"][output.tensor] = {{"file", output.path}, {"digest", output.digest}};
+    outputs[output.tensor] = {{"file", output.path}, {"digest", output.digest}};
+  if (!outputs.empty()) json["outputs"] = std::move(outputs);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
