@@ -14,6 +14,8 @@ packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validat
 # Tests that need these skip themselves, with the reason, where the system does not have them.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
 packages_to_fuzz=(clang libclang-rt-dev)
+packages_to_lint=(clang clang-tidy cppcheck libbenchmark-dev)
+packages_for_coverage=(clang llvm libclang-rt-dev)
 packages_for_windows=(
   g++-mingw-w64-x86-64-posix binutils-mingw-w64-x86-64 directx-headers-dev wine wine64 xvfb
 )
@@ -24,11 +26,14 @@ usage: ./build.sh COMMAND
 
   demo             build build/dmlop and run the padding sample
   test             build everything and run every test
-  test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
+  test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/,
+                   then with ThreadSanitizer, in build-tsan/
   fuzz [SECONDS] [TARGET...]
                    feed each fuzz target made-up bytes for so long (60), in build-fuzz/; what breaks one
                    is kept there, and the corpora are, so that the next time goes on from them
   test-windows     build dmlop.exe with mingw-w64, in build-windows/, and run its tests under Wine
+  lint             look for faults with clang's warnings, cppcheck and clang-tidy, in build-lint/
+  coverage         run the tests, in build-coverage/, and print which lines of lib/ they reach
   clean            remove the build folders
 
 Packages that are missing are installed with apt-get, as root or with sudo.
@@ -115,14 +120,95 @@ demo() {
   echo "The output is the expected one, byte for byte."
 }
 
-# run_tests PRESET
+# run_tests PRESET PREFIX...: the programs that it builds and runs are started with the prefix.
 run_tests() {
+  local preset=$1
+  shift
   need "${packages_to_build[@]}" "${packages_to_test[@]}"
   need_if_available "${packages_to_test_more[@]}"
   need_browser_driver
-  configure "$1" -DDMLOP_TESTS=ON
-  cmake --build --preset "$1"
-  ctest --preset "$1" --parallel "$(nproc)"
+  configure "$preset" -DDMLOP_TESTS=ON
+  "$@" cmake --build --preset "$preset"
+  "$@" ctest --preset "$preset" --parallel "$(nproc)"
+}
+
+test_sanitizers() {
+  run_tests asan
+  # Kernels of today place programs where ThreadSanitizer before g++ 14 has no room for them.
+  local prefix=(setarch "$(uname -m)" --addr-no-randomize)
+  "${prefix[@]}" true 2>/dev/null || prefix=()
+  run_tests tsan "${prefix[@]}"
+}
+
+# The files of lib/ and app/ that are built on this system.
+built_here() {
+  find lib app -name '*.cpp' ! -name '*windows.cpp' ! -path '*/d3d12/*' -printf '%s %p\n' |
+    sort -nr | cut -d' ' -f2
+}
+
+# Every tool runs, whatever those before it found.
+lint() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_lint[@]}"
+  local found=0
+  configure lint
+  cmake --build --preset lint -- -k 0 || found=1
+
+  mkdir -p build-lint/cppcheck
+  # Both systems' files; doctest's macro stands for a function.
+  cppcheck --quiet -j "$(nproc)" --std=c++20 --enable=warning,performance,portability --inline-suppr \
+    '-DTEST_CASE(name)=static void test_case()' -I lib -I tests \
+    --cppcheck-build-dir=build-lint/cppcheck --suppressions-list=tests/cppcheck.supp \
+    --template='{file}:{line}: {severity}: {message} [{id}]' --error-exitcode=1 \
+    lib app tests || found=1
+
+  built_here | xargs --max-args=1 --max-procs="$(nproc)" \
+    clang-tidy -p build-lint --quiet 2> >(grep -v '^[0-9]* warnings\? ' >&2) || found=1
+  [ $found = 0 ] || fail "the findings above"
+  echo "No findings."
+}
+
+# What llvm-cov's report says of the files of lib/, as a table of folders; fails below 90 percent.
+coverage_table() {
+  awk -v least=90 '
+    function row(name, lines, missed) {
+      return sprintf("%-28s %6d %8d %7.1f %%\n", name, lines, missed, 100 * (lines - missed) / lines)
+    }
+    sub("^lib/", "", $1) && $8 > 0 {
+      folder = $1
+      sub("/[^/]*$", "", folder)
+      if (!(folder in lines)) folders[++count] = folder
+      lines[folder] += $8; missed[folder] += $9; all += $8; all_missed += $9
+      if (($8 - $9) * 100 < least * $8) low = low row($1, $8, $9)
+    }
+    END {
+      if (all == 0) { print "no lines were counted"; exit 1 }
+      printf "%-28s %6s %8s\n", "folder of lib/", "lines", "not run"
+      for (i = 1; i <= count; ++i) printf "%s", row(folders[i], lines[folders[i]], missed[folders[i]])
+      printf "%s\nfiles below %d %%:\n%s", row("all", all, all_missed), least, low
+      exit (all - all_missed) * 100 < least * all
+    }'
+}
+
+# The kernels are built for one instruction set, Highway's emulated one: of what a system's header
+# includes, as it does for each of the others, clang counts no lines.
+coverage() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_coverage[@]}"
+  configure coverage -DDMLOP_TESTS=ON
+  cmake --build --preset coverage
+  local folder=build-coverage
+  rm -rf $folder/profiles
+  # Without what runs only lines that others run, too; of the tests on a GPU those of models are enough.
+  ctest --preset coverage --parallel "$(nproc)" -E '^(gpu_operators|package_.*|cluster_.*|html_.*)$'
+  DMLOP_TEST_BACKENDS=gpu DMLOP_VULKAN_VALIDATION=1 LLVM_PROFILE_FILE=$folder/profiles/%4m.profraw \
+    $folder/dmlop_tests --source-file='*/model_run_test.cpp'
+  llvm-profdata merge -sparse $folder/profiles/*.profraw -o $folder/tests.profdata
+
+  local programs=($folder/dmlop_tests -object $folder/dmlop -instr-profile $folder/tests.profdata)
+  llvm-cov show "${programs[@]}" -format html -output-dir $folder/html lib
+  echo
+  llvm-cov report "${programs[@]}" lib app | coverage_table ||
+    fail "less than 90 % of the lines of lib/ are run"
+  echo "Line by line: $folder/html/index.html"
 }
 
 # fuzz [SECONDS] [TARGET...]: as many targets at once as there are processors.
@@ -176,9 +262,11 @@ test_windows() {
 case "${1:-help}" in
   demo) demo ;;
   test) run_tests release ;;
-  test-sanitizers) run_tests asan ;;
+  test-sanitizers) test_sanitizers ;;
   test-windows) test_windows ;;
   fuzz) fuzz "${@:2}" ;;
+  lint) lint ;;
+  coverage) coverage ;;
   clean) rm -rf build build-*/ ;;
   help | -h | --help) help ;;
   *) fail "unknown command \"$1\"; ./build.sh lists them" 2 ;;

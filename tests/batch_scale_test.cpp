@@ -76,8 +76,10 @@ TEST_CASE("results depend neither on --jobs nor on --threads") {
   };
   first = run("1", "1");
   CHECK(first.size() > 500);
-  for (const auto& [jobs, threads] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {"1", "3"}, {"2", ""}, {"8", "1"}, {"8", "16"}}) {
+    const auto& jobs = row.first;
+    const auto& threads = row.second;
     CAPTURE(jobs);
     CAPTURE(threads);
     CHECK((run(jobs, threads) == first));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "base/parallel.hpp"
@@ -59,6 +60,7 @@ class EndOfPage {
 /// Calls action() once for each instruction set of this machine, which kernels then use.
 template <typename Action>
 void on_every_target(Action&& action) {
+  REQUIRE(cpu::simd_targets() != 0);
   for (int bit = 0; bit < 63; ++bit) {
     const std::int64_t target = (std::int64_t{1} << bit) & cpu::simd_targets();
     if (target == 0) continue;
@@ -206,7 +208,8 @@ TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES of columns of any height") {
   Random random(68);
   for (const DataType type :
        {DataType::UInt8, DataType::Int16, DataType::Float32, DataType::Int64}) {
-    for (const std::uint64_t height : {2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 127, 128, 260}) {
+    for (const std::uint64_t height :
+         {2U, 3U, 4U, 5U, 7U, 8U, 9U, 16U, 31U, 33U, 127U, 128U, 260U}) {
       for (int repeat = 0; repeat < 4; ++repeat) {
         const std::uint64_t bytes = random.one_in(2) ? 512 : 2100;  // 2100: several parts
         const List sizes{2, height, bytes / size_of(type) + random.below(80)};
@@ -223,7 +226,7 @@ TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES of columns of any height") {
 TEST_CASE("cpu kernels: LP_POOLING of pairs") {
   Random random(69);
   for (const DataType type : F2) {
-    for (const std::uint64_t p : {1, 2, 3, 4, 5}) {
+    for (const std::uint64_t p : {1U, 2U, 3U, 4U, 5U}) {
       for (int repeat = 0; repeat < 24; ++repeat) {
         const List sizes{1, random.from_to(1, 2), random.from_to(4, 24),
                          extent_about_vectors(random)};
@@ -242,7 +245,7 @@ TEST_CASE("cpu kernels: LP_POOLING of pairs") {
 TEST_CASE("cpu kernels: LP_POOLING") {
   Random random(63);
   for (const DataType type : F2) {
-    for (const std::uint64_t p : {1, 2, 3, 4, 5, 6, 7, 1000}) {
+    for (const std::uint64_t p : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 1000U}) {
       for (int repeat = 0; repeat < 24; ++repeat) {
         List sizes = shape(random);
         if (random.one_in(3)) sizes.insert(sizes.begin() + 2, random.from_to(1, 3));
@@ -261,10 +264,25 @@ TEST_CASE("cpu kernels: LP_POOLING") {
   }
 }
 
+TEST_CASE("cpu kernels: LP_POOLING gives infinity beyond the range of FLOAT32, and of infinity") {
+  Random random(70);
+  for (const std::uint64_t p : {1U, 2U, 3U, 5U, 7U}) {
+    for (const float value : {3e38F, std::numeric_limits<float>::infinity()}) {
+      Tensor input = Tensor::packed(DataType::Float32, {1, 1, 2, 67});
+      for (std::size_t at = 0; at < input.bytes.size(); at += sizeof value)
+        std::memcpy(&input.bytes[at], &value, sizeof value);
+      for (const std::uint64_t stride : {1U, 2U}) {
+        check_on_every_target(
+            case_of(LpPooling{p, {2, 2}, {stride, stride}, {0, 0}, {0, 0}}, {input}, 0), random);
+      }
+    }
+  }
+}
+
 TEST_CASE("cpu kernels: LP_POOLING with windows larger than are summed at once") {
   Random random(64);
   for (const DataType type : F2) {
-    for (const std::uint64_t p : {1, 2, 3, 5, 9}) {
+    for (const std::uint64_t p : {1U, 2U, 3U, 5U, 9U}) {
       const Tensor wide = random_numbers(type, {1, 1, 2, 2500}, false, random);
       check_on_every_target(
           case_of(LpPooling{p, {2, 2300}, {1, 7}, {0, 90}, {0, 3}}, {wide}, promise), random);

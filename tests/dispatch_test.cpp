@@ -111,7 +111,7 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
   CHECK(constants(dispatch, 16, 20) == Words{20, 9, 1, 4});
   CHECK(constants(dispatch, 20, 23) == Words{1, 1, 2});
   CHECK(constants(dispatch, 24, 27) == Words{0, 0, negative(1)});
-  for (const std::uint64_t p : {1, 2, 3}) {
+  for (const std::uint64_t p : {1U, 2U, 3U}) {
     plan.p = p;
     CHECK(gpu::make_dispatch(plan).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
   }

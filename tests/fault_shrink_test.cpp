@@ -130,16 +130,16 @@ TEST_CASE("shrink: a file that is changed in its place is noticed, whatever its 
     const char* message;
     bool is_shorter;
   };
-  for (const auto& [bytes, message, is_shorter] :
+  for (const Row& row :
        {Row{large - 1, shorter.c_str(), true}, Row{0, shorter.c_str(), true},
         Row{large, changed.c_str(), false}, Row{large + 1, changed.c_str(), false}}) {
-    CAPTURE(bytes);
+    CAPTURE(row.bytes);
     const std::string path = folder.write("x", std::string(large, 'x'));
     const InputFile file = InputFile::open(path);
-    folder.write("x", std::string(bytes, 'y'));
+    folder.write("x", std::string(row.bytes, 'y'));
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
-    CHECK(error_of(file) == message);
-    CHECK((error_of([&] { file.require_not_shorter(); }) == shorter) == is_shorter);
+    CHECK(error_of(file) == row.message);
+    CHECK((error_of([&] { file.require_not_shorter(); }) == shorter) == row.is_shorter);
   }
 }
 
@@ -311,16 +311,16 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
       {{"batch", "--merge", "records.jsonl", "--junit", "y.npy"}, 1, true},
   };
   for (const Change& change : changes) {
-    for (const auto& [arguments, mapping, is_read_once] : rows) {
-      if (is_read_once && change.is_later()) continue;
-      const bool appends = arguments.front() == "batch";
+    for (const Row& row : rows) {
+      if (row.is_read_once && change.is_later()) continue;
+      const bool appends = row.arguments.front() == "batch";
       if (appends && change.effect == "touch") continue;  // the file may grow meanwhile
       CAPTURE(change.effect);
-      CAPTURE(arguments.front());
-      CAPTURE(arguments[1]);
-      CAPTURE(mapping);
+      CAPTURE(row.arguments.front());
+      CAPTURE(row.arguments[1]);
+      CAPTURE(row.mapping);
       const Folder folder;
-      folder.write("model.json", padding_model("x.npy", mapping == 1 ? write_command : ""));
+      folder.write("model.json", padding_model("x.npy", row.mapping == 1 ? write_command : ""));
 
       folder.write("x.bin", many_npy().substr(128));
       folder.write("raw.json", padding_model("x.bin", write_command));
@@ -344,7 +344,7 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
       folder.write("records.jsonl", records + R"({"summary": {"complete": true}})"
                                               "\n");
       const std::string before = folder.list();
-      const auto result = run_while(change, mapping, folder, arguments);
+      const auto result = run_while(change, row.mapping, folder, row.arguments);
       CAPTURE(result.error);
       CHECK(result.code == 6);
       CHECK(contains(result.error + result.output, change.message));

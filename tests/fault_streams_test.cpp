@@ -68,7 +68,7 @@ TEST_CASE("surroundings: on a full disk a run ends with 6, and leaves the disk a
     const char* command;  // of dmlop
     const char* message;
   };
-  for (const auto& [name, fill, command, message] : {
+  for (const Row& row : {
            Row{"an output larger than the disk", ":", "run large.json --cpu -i x.npy -o disk/y.npy",
                "reserving 2000140 bytes for disk/y.npy: No space left on device"},
            Row{"an output larger than what is left", "head -c 700000 /dev/zero > disk/old",
@@ -81,13 +81,13 @@ TEST_CASE("surroundings: on a full disk a run ends with 6, and leaves the disk a
                "run op.json --cpu -i x.npy --expect disk/y.npy --update-golden=accept",
                "writing disk/y.npy: No space left on device"},
        }) {
-    CAPTURE(name);
+    CAPTURE(row.name);
     const std::string space = "df --output=used disk | tail -n 1; ls -A disk; ";
-    const auto result = shell(on_small_disk(std::string(fill) + "; " + space + "dmlop " + command +
-                                            "; echo code $?; " + space),
+    const auto result = shell(on_small_disk(std::string(row.fill) + "; " + space + "dmlop " +
+                                            row.command + "; echo code $?; " + space),
                               {.folder = folder.path()});
     CAPTURE(result.error);
-    CHECK(contains(result.error, message));
+    CHECK(contains(result.error, row.message));
     const std::size_t middle = result.output.find("code 6\n");
     REQUIRE(middle != std::string::npos);
     CHECK(result.output.substr(0, middle) == result.output.substr(middle + 7));
@@ -137,7 +137,7 @@ TEST_CASE("surroundings: without permission a run ends with 6 and says for what"
     std::string arguments;
     std::string message;
   };
-  for (const auto& [arguments, message] : std::vector<Row>{
+  for (const Row& row : std::vector<Row>{
            {"run op.json --cpu -i x.npy -o locked/y.npy",
             "creating locked/y.npy: no temporary file in folder locked: Permission denied"},
            {"run op.json --cpu -i secret.npy -o y.npy", "secret.npy: Permission denied"},
@@ -146,11 +146,12 @@ TEST_CASE("surroundings: without permission a run ends with 6 and says for what"
            {"batch . --cpu --results locked/r.jsonl",
             "--results locked/r.jsonl: folder locked does not exist or cannot be written"},
            {"batch . --cpu --junit locked/junit.xml", "cannot be written"}}) {
-    CAPTURE(arguments);
-    const auto result = shell(user + program_path() + " " + arguments, {.folder = folder.path()});
+    CAPTURE(row.arguments);
+    const auto result =
+        shell(user + program_path() + " " + row.arguments, {.folder = folder.path()});
     CAPTURE(result.error);
     CHECK(result.code == 6);
-    CHECK(contains(result.error, message));
+    CHECK(contains(result.error, row.message));
     CHECK(folder.read("locked/y.npy") == "old");
     CHECK(folder.list() == "locked op.json secret.npy x.npy");
   }
@@ -182,7 +183,7 @@ TEST_CASE("surroundings: closed standard streams are not mistaken for files") {
     const char* message;
   };
   const std::string run = "run op.json --cpu -i x.npy -o y.npy";
-  for (const auto& [streams, arguments, code, message] : std::vector<Row>{
+  for (const Row& row : std::vector<Row>{
            {"<&-", run, 0, ""},
            {"2>&-", run, 0, ""},
            {"<&- 2>&-", run, 0, ""},
@@ -198,20 +199,21 @@ TEST_CASE("surroundings: closed standard streams are not mistaken for files") {
            {"2>&-", "run none.json --cpu", 6, ""},
            {"<&- >&- 2>&-", "batch jobs.jsonl --cpu --out out -q", 0, ""},
        }) {
-    CAPTURE(streams);
-    CAPTURE(arguments);
+    CAPTURE(row.streams);
+    CAPTURE(row.arguments);
     RunFolder folder;
     folder.write("jobs.jsonl", edge_job(R"("id": "a")") + "\n");
-    const auto result = shell("exec dmlop " + arguments + " " + streams, {.folder = folder.path()});
-    CHECK(result.code == code);
-    CHECK(contains(result.error, message));
+    const auto result =
+        shell("exec dmlop " + row.arguments + " " + row.streams, {.folder = folder.path()});
+    CHECK(result.code == row.code);
+    CHECK(contains(result.error, row.message));
     if (result.code == 0) CHECK(result.error == "");
     CHECK(folder.read("x.npy") == small);
     CHECK(folder.read("op.json") == "{" + edge_fields + "}");
-    const bool is_batch = arguments.starts_with("batch");
+    const bool is_batch = row.arguments.starts_with("batch");
     if (is_batch) CHECK(folder.read("out/a/OutputTensor.npy") == padded);
     // The results are there; only saying so failed.
-    if (arguments.starts_with(run)) CHECK(folder.read("y.npy") == padded);
+    if (row.arguments.starts_with(run)) CHECK(folder.read("y.npy") == padded);
     CHECK_FALSE(folder.has("z.npy"));
   }
 }
@@ -224,7 +226,7 @@ TEST_CASE(
     std::string error;
   };
   const std::string run = "dmlop run op.json --cpu -i x.npy -o y.npy";
-  for (const auto& [command, code, error] : std::vector<Row>{
+  for (const Row& row : std::vector<Row>{
            {run + " 2>/dev/full", 0, ""},
            {run + " >/dev/full", 6, "dmlop: error: writing standard output failed\n"},
            {run + " >/dev/full 2>/dev/full", 6, ""},
@@ -237,13 +239,13 @@ TEST_CASE(
            {"mkfifo p; (exec 3<p; exec 3<&-) & exec 4>p; wait; " + run + " >&4 2>&4", 6, ""},
            {"mkfifo p; (exec 3<p; exec 3<&-) & exec 4>p; wait; " + run + " -q 2>&4", 0, ""},
        }) {
-    CAPTURE(command);
+    CAPTURE(row.command);
     RunFolder folder;
     folder.write("jobs.jsonl", edge_job(R"("id": "a", "skip": "why")") + "\n");
-    const auto result = shell(command, {.folder = folder.path()});
-    CHECK(result.code == code);
-    CHECK(result.error == error);
-    if (contains(command, "-o y.npy")) CHECK(folder.read("y.npy") == padded);
+    const auto result = shell(row.command, {.folder = folder.path()});
+    CHECK(result.code == row.code);
+    CHECK(result.error == row.error);
+    if (contains(row.command, "-o y.npy")) CHECK(folder.read("y.npy") == padded);
   }
 }
 

@@ -112,11 +112,12 @@ TEST_CASE("plan: a transposed input does not merge") {
 }
 
 TEST_CASE("plan: images padded in height and width keep these two and one for the images") {
-  for (const auto& [mode, boundary] : {std::pair{"CONSTANT", Boundary::constant},
+  for (const auto& [name, boundary] : {std::pair{"CONSTANT", Boundary::constant},
                                        {"EDGE", Boundary::edge},
                                        {"REFLECTION", Boundary::reflection},
                                        {"SYMMETRIC", Boundary::symmetric},
                                        {"WRAP", Boundary::wrap}}) {
+    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
     CAPTURE(mode);
     const IndexMapPlan plan = padding_plan({2, 3, 4, 5}, mode, {0, 0, 1, 2}, {0, 0, 1, 0});
     CHECK(plan.axes ==
@@ -125,8 +126,9 @@ TEST_CASE("plan: images padded in height and width keep these two and one for th
 }
 
 TEST_CASE("plan: constant and wrapped padding of whole blocks is padding of their elements") {
-  for (const auto& [mode, boundary] :
+  for (const auto& [name, boundary] :
        {std::pair{"CONSTANT", Boundary::constant}, {"WRAP", Boundary::wrap}}) {
+    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
     CAPTURE(mode);
     const IndexMapPlan plan = padding_plan({2, 3, 4, 5}, mode, {0, 0, 1, 0}, {0, 0, 2, 0});
     CHECK(plan.axes == Axes{axis(6, 20), padded(boundary, 35, 1, 5, 20)});
@@ -134,9 +136,10 @@ TEST_CASE("plan: constant and wrapped padding of whole blocks is padding of thei
 }
 
 TEST_CASE("plan: mirrored and edge padding of whole blocks repeats blocks") {
-  for (const auto& [mode, boundary] : {std::pair{"EDGE", Boundary::edge},
+  for (const auto& [name, boundary] : {std::pair{"EDGE", Boundary::edge},
                                        {"REFLECTION", Boundary::reflection},
                                        {"SYMMETRIC", Boundary::symmetric}}) {
+    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
     CAPTURE(mode);
     const IndexMapPlan plan = padding_plan({3, 4, 5}, mode, {1, 0, 0}, {0, 0, 0});
     CHECK(plan.axes == Axes{padded(boundary, 4, 20, 1, 3), axis(20, 1)});
@@ -215,7 +218,8 @@ int wrong_pieces(const IndexMapAxis& along) {
 }
 
 TEST_CASE("piece_at: agrees with the definition, element by element") {
-  for (const auto& [boundary, mode] : boundaries) {
+  for (const auto& [boundary, name] : boundaries) {
+    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
     CAPTURE(mode);
     for (std::uint64_t n = 1; n <= 5; ++n) {
       // A negative start begins behind the input's first element.

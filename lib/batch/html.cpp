@@ -1,4 +1,5 @@
-#include <ctime>
+#include <chrono>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "batch/report_template.hpp"
@@ -10,9 +11,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string now_text() {
-  const std::time_t now = std::time(nullptr);
+  using namespace std::chrono;
+  const auto now = floor<seconds>(system_clock::now());
+  const auto day = floor<days>(now);
+  const year_month_day date(day);
+  const hh_mm_ss time(now - day);
   std::array<char, 32> text;
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()));
   return text.data();
 }
 

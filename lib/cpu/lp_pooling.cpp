@@ -430,15 +430,14 @@ class LpPooling {
   // double's. Which of the two is taken depends on the sum alone.
   HWY_INLINE void put_square_roots(V sum0, V sum1, std::byte* output, std::size_t k,
                                    std::size_t count) const {
-    const hn::Rebind<float, D> half;
-    const hn::Twice<decltype(half)> floats;
-    const auto sums = hn::Combine(floats, hn::DemoteTo(half, sum1), hn::DemoteTo(half, sum0));
+    const hn::Twice<hn::Rebind<float, D>> floats;
+    const auto sums = hn::Combine(floats, float_from_double(d, sum1), float_from_double(d, sum0));
     const auto usual =
         hn::And(hn::Gt(sums, hn::Set(floats, 0x1p-100F)), hn::Lt(sums, hn::Set(floats, 0x1p100F)));
     auto roots = hn::Sqrt(sums);
     if (HWY_UNLIKELY(!hn::AllTrue(floats, usual))) {
-      const auto low = hn::DemoteTo(half, hn::Sqrt(sum0)),
-                 high = hn::DemoteTo(half, hn::Sqrt(sum1));
+      const auto low = float_from_double(d, hn::Sqrt(sum0)),
+                 high = float_from_double(d, hn::Sqrt(sum1));
       roots = hn::IfThenElse(usual, roots, hn::Combine(floats, high, low));
     }
     if (k < count) put_lanes(roots, floats, output + k * sizeof(float), count - k);
@@ -454,7 +453,7 @@ class LpPooling {
       put_lanes(half_from_float(d, norms), halves, to, count - k);
     } else if (size_ == sizeof(float)) {
       const hn::Rebind<float, D> floats;
-      put_lanes(hn::DemoteTo(floats, norms), floats, to, count - k);
+      put_lanes(float_from_double(d, norms), floats, to, count - k);
     } else {
       HWY_ALIGN T values[hn::MaxLanes(D())];
       hn::Store(norms, d, values);

@@ -55,6 +55,23 @@ HWY_INLINE void store_part(hn::Vec<D> v, D d, std::byte* to, std::size_t count) 
   std::memcpy(to, lanes, count * sizeof(hn::TFromD<D>));
 }
 
+/// Doubles rounded to floats; those beyond float's range are infinite.
+template <class D>
+HWY_INLINE hn::Vec<hn::Rebind<float, D>> float_from_double(D d, hn::Vec<D> v) {
+  const hn::Rebind<float, D> floats;
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  // Highway's own gives the largest float for them, for infinity, too.
+  HWY_ALIGN double lanes[hn::MaxLanes(D())];
+  HWY_ALIGN float rounded[hn::MaxLanes(D())];
+  hn::Store(v, d, lanes);
+  for (std::size_t i = 0; i < hn::MaxLanes(D()); ++i) rounded[i] = static_cast<float>(lanes[i]);
+  return hn::Load(floats, rounded);
+#else
+  (void)d;
+  return hn::DemoteTo(floats, v);
+#endif
+}
+
 }  // namespace dmlop::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

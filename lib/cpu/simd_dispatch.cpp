@@ -58,7 +58,7 @@ Features find_features() {
 std::int64_t find_targets() {
 #if HWY_ARCH_X86
   const Features found = find_features();
-  std::int64_t targets = HWY_SCALAR;
+  std::int64_t targets = HWY_SCALAR | HWY_EMU128;  // whichever the compiler is given
   if (!found.sse4) return targets;
   targets |= HWY_SSE4;
   // Every processor with these has LZCNT and F16C, too, which compilers cannot all ask for.

@@ -24,7 +24,7 @@ std::string float_text(double value) {
   return {text.data(), end};
 }
 
-std::string right_aligned(std::string text, std::size_t width) {
+std::string right_aligned(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 

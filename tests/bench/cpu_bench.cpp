@@ -230,12 +230,12 @@ void add_pooling(Rows& rows, const List& shape) {
         goal, row_of(pooling, {{type, shape_for(shape, type)}}));
   };
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
-    for (const std::uint64_t p : {1, 2}) add_window(2, 2, p, 0.7, type);
+    for (const std::uint64_t p : {1U, 2U}) add_window(2, 2, p, 0.7, type);
   }
   add_window(3, 1, 2, 0.5, DataType::Float32);
   add_window(7, 1, 2, 0.3, DataType::Float32);
   add_window(3, 1, 3, 0.3, DataType::Float32);
-  for (const std::uint64_t p : {4, 5, 1000}) add_window(3, 1, p, 0, DataType::Float32);
+  for (const std::uint64_t p : {4U, 5U, 1000U}) add_window(3, 1, p, 0, DataType::Float32);
   add_window(3, 1, 2, 0, DataType::Float16);
 }
 
