@@ -162,6 +162,8 @@ TEST_CASE("numbers that JSON does not have") {
       {"[01]", "t:1:2: error: wrong JSON: 01 is no JSON number that can be read"},
       {"[0x10]", "t:1:2: error: wrong JSON: 0x10 is no JSON number that can be read"},
       {"[1.]", "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'"},
+      {R"("invalid number; x"d)",
+       "t:1:20: error: wrong JSON: unexpected d; expected the end of the file"},
       {"[.5]", "t:1:2: error: wrong JSON: unexpected .5; expected a value or ']'"},
       {"{\"a\":+1}", "t:1:6: error: wrong JSON: unexpected +1; expected a value"},
       {"[NaN]", "t:1:2: error: wrong JSON: unexpected NaN; expected a value or ']'" + quotes},

@@ -149,9 +149,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::json::exception& error) override {
     const std::size_t stopped = position == 0 ? 0 : position - 1;
     const std::string reason = error.what();
-    const bool in_token = reason.find(" - invalid ") != std::string::npos;
+    // What stands before the text that was read, which may have the same words.
+    const std::string fault = reason.substr(0, reason.find("; last read: '"));
+    const bool in_token = fault.find(" - invalid ") != std::string::npos;
     std::size_t token = token_around(stopped, in_token);
-    if (const std::string about = part_after(reason, "invalid string: "); !about.empty()) {
+    if (const std::string about = part_after(fault, "invalid string: "); !about.empty()) {
       const bool is_open = about.starts_with("missing closing quote");
       if (!is_open) token = stopped;
       problem = is_open ? "this string has no closing quote"
@@ -161,7 +163,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     } else if (stopped < cursor_ || error.id == 406) {
       token = stopped < cursor_ ? last_begin_ : token;
       problem = shown(token) + " is no JSON number that can be read";
-    } else if (const std::string lacks = part_after(reason, "invalid number; "); !lacks.empty()) {
+    } else if (const std::string lacks = part_after(fault, "invalid number; "); !lacks.empty()) {
       problem = shown(token) + " is no number: " + lacks;
     } else {
       problem = (token < strict_.size() ? "unexpected " + shown(token) : "the file ends") +
