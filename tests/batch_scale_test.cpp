@@ -11,8 +11,8 @@ using namespace dmlop::test;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool memory_is_measured = false;  // the sanitizer keeps freed memory
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool memory_is_measured = false;  // the sanitizer keeps freed memory, and takes its time
 #else
 constexpr bool memory_is_measured = true;
 #endif
@@ -88,8 +88,8 @@ TEST_CASE("results depend neither on --jobs nor on --threads") {
 
 TEST_CASE("ten thousand jobs from JSON Lines, and memory stays flat") {
   const BatchFolder folder;
-  const long few = peak_memory(folder, 1'000);
-  const long many = peak_memory(folder, 10'000);
+  const long few = peak_memory(folder, memory_is_measured ? 1'000 : 100);
+  const long many = peak_memory(folder, memory_is_measured ? 10'000 : 1'000);
   CHECK(few > 1000);
   if (memory_is_measured) CHECK(many - few < 8 * 1024);
 }
@@ -108,7 +108,8 @@ TEST_CASE("batch on a GPU: the samples pass, also by several workers, and equal 
   REQUIRE(on("cpu", "2", " --out cpu").code == 0);
   for (const char* jobs : {"1", "4"}) {
     const auto result = on(program_gpu(), jobs, " --out gpu --results r.jsonl");
-    CHECK(result.error == "");
+    CHECK_FALSE(contains(result.error, "error"));  // slow machines show progress there
+    CHECK_FALSE(contains(result.error, "warning"));
     CHECK(result.code == 0);
     CHECK(contains(result.output, "on " + program_gpu() + ":" + count));
     for (const Json& record : read_records(folder.read("r.jsonl"))) {

@@ -236,7 +236,7 @@ bool is_terminal(StandardStream stream) {
 }
 
 std::string environment_variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nothing sets it
   return value != nullptr ? value : "";
 }
 

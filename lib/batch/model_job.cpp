@@ -1,7 +1,6 @@
 #include "batch/model_job.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/path.hpp"
 #include "base/text.hpp"
@@ -10,8 +9,6 @@
 #include "model/write_file.hpp"
 
 namespace dmlop {
-
-namespace fs = std::filesystem;
 
 std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> document,
                                           const json::Value& root, const BatchJob& job,

@@ -21,7 +21,8 @@ constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
 // What a lane holds on the device beside its tiles: slack around three inputs, roundings, a table.
-constexpr std::uint64_t lane_overhead_bytes = 3 * 2 * input_slack_bytes + 4 * 16 + 256;
+constexpr std::uint64_t lane_overhead_bytes =
+    std::uint64_t{3} * 2 * input_slack_bytes + std::uint64_t{4} * 16 + 256;
 
 // Lanes keep their largest buffers, so each has room for an input, its lengths and an output
 // whatever the plan is.

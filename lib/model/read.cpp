@@ -168,18 +168,20 @@ const Resource* Model::find_resource(std::string_view name) const {
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
                                 Diagnostics& diagnostics, Diagnostics& notes) {
-  Model model{.document = document, .resources = {}, .dispatchables = {}, .commands = {}};
+  Model model{
+      .document = std::move(document), .resources = {}, .dispatchables = {}, .commands = {}};
+  const json::Document& text = *model.document;
   const std::size_t before = diagnostics.size();
-  for (Diagnostic note : document->tolerated()) {
+  for (Diagnostic note : text.tolerated()) {
     if (is_about_name(note)) continue;
-    note.rule = document->has_text_after_root() ? "what follows a model is ignored"
-                                                : "the first of repeated fields counts";
+    note.rule = text.has_text_after_root() ? "what follows a model is ignored"
+                                           : "the first of repeated fields counts";
     notes.push_back(std::move(note));
   }
   ModelReading reading{.model = model,
                        .request = request,
-                       .reader = FieldReader(*document, diagnostics),
-                       .notes = FieldReader(*document, notes),
+                       .reader = FieldReader(text, diagnostics),
+                       .notes = FieldReader(text, notes),
                        .diagnostics = diagnostics};
   if (request.confinement) ConfinementChecker(reading, root).check();
   if (diagnostics.size() == before) Reader(reading, root).read();

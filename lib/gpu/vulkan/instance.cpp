@@ -81,7 +81,9 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
 // Empty on success, else why there is no instance.
 std::string create_instance(Instance& instance) {
   if (volkInitialize() != VK_SUCCESS) return "the Vulkan loader (libvulkan.so.1) is not installed";
-  const bool validated = std::getenv("DMLOP_VULKAN_VALIDATION") != nullptr;
+  const char* const wish =
+      std::getenv("DMLOP_VULKAN_VALIDATION");  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  const bool validated = wish != nullptr;
   const VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                       .pApplicationName = "dmlop",
                                       .apiVersion = VK_API_VERSION_1_1};
