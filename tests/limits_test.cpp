@@ -335,7 +335,7 @@ TEST_CASE("limits: what a batch may have") {
   folder.write("jobs.jsonl", std::string(dmlop::json::max_text_bytes + 200'000, ' '));
   const auto line = folder.batch({"jobs.jsonl"});
   CHECK(line.code == 3);
-  CHECK(contains(line.error, "this line has more than 67108864 bytes"));
+  CHECK(contains(line.output, "this line has more than 67108864 bytes"));
 }
 
 TEST_CASE("limits: records of earlier runs that nobody wrote are refused") {
