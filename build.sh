@@ -129,7 +129,8 @@ run_tests() {
   need_browser_driver
   configure "$preset" -DDMLOP_TESTS=ON
   "$@" cmake --build --preset "$preset"
-  "$@" ctest --preset "$preset" --parallel "$(nproc)"
+  # Many tests wait, for processes and files: twice as many as there are processors keep these busy.
+  "$@" ctest --preset "$preset" --parallel $((2 * $(nproc)))
 }
 
 test_sanitizers() {
