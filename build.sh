@@ -214,7 +214,7 @@ coverage() {
 
 # fuzz [SECONDS] [TARGET...]: as many targets at once as there are processors.
 fuzz() {
-  local seconds=${1:-60} target status=0
+  local seconds=${1:-60} target process status=0 running=()
   case $seconds in *[!0-9]* | "") fail "SECONDS is a whole number, not \"$seconds\"" 2 ;; esac
   [ $# -eq 0 ] || shift
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_fuzz[@]}"
@@ -223,10 +223,11 @@ fuzz() {
   local folder=build-fuzz/fuzz targets=("$@")
   [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(build-fuzz/dmlop_fuzz --targets | cut -d ' ' -f 1)
   for target in "${targets[@]}"; do
-    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || status=1; done
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.2; done
     fuzz_target "$target" "$seconds" "$folder" &
+    running+=($!)
   done
-  while [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n || status=1; done
+  for process in "${running[@]}"; do wait "$process" || status=1; done
   return $status
 }
 

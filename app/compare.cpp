@@ -28,10 +28,6 @@ NpyFile open_file(const std::string& path) {
   return with_context("reading " + path, [&] { return NpyFile::open(path); });
 }
 
-void require_intact(const std::string& path, const NpyFile& file) {
-  with_context("reading " + path, [&] { file.require_intact(); });
-}
-
 void write_heatmap(const std::string& path, const Png& png) {
   OutputFile file(path, png.size());
   file.write_at(0, png);
@@ -72,8 +68,8 @@ int compare_files(const Options& options) {
   std::optional<Png> heatmap;
   if (!options.heatmap.empty() && comparison.unlike.empty() && comparison.elements != 0)
     heatmap = error_picture(actual_elements, expected_elements, tolerance.nan_equals_nan);
-  require_intact(options.actual, actual);
-  require_intact(options.expected, expected);
+  require_intact(actual, options.actual);
+  require_intact(expected, options.expected);
   if (heatmap) {
     write_heatmap(options.heatmap, *heatmap);
   } else if (!options.heatmap.empty()) {

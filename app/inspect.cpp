@@ -48,10 +48,6 @@ std::string preview(const NpyFile& file) {
   return text;
 }
 
-void require_intact(const std::string& path, const NpyFile& file) {
-  with_context("reading " + path, [&] { file.require_intact(); });
-}
-
 Json to_json(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
   const Statistics statistics = statistics_of(file);
@@ -79,7 +75,7 @@ void print_text(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
   const Statistics statistics = statistics_of(file);
   const std::string first_elements = preview(file);
-  require_intact(path, file);
+  require_intact(file, path);
   std::printf("%s: %s %s, %s order, %s endian, %zu bytes\n", path.c_str(),
               std::string(name_of(header.data_type)).c_str(), list_of(header.sizes).c_str(),
               header.fortran_order ? "Fortran" : "C", header.big_endian ? "big" : "little",
@@ -100,7 +96,7 @@ int inspect(const Options& options) {
       const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
       if (options.format == Format::json) {
         list.push_back(to_json(path, file));
-        require_intact(path, file);
+        require_intact(file, path);
       } else {
         print_text(path, file);
       }

@@ -119,6 +119,12 @@ const Choice& choice() {
 
 }  // namespace
 
+bool has_gpu() {
+  if (gpu_unavailable().empty()) return true;
+  MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
+  return false;
+}
+
 std::unique_ptr<gpu::Device> open_gpu() {
   return gpu::open_device(choice().index);
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/device.hpp"
 #include "ops/plan.hpp"
 
@@ -15,8 +17,26 @@ namespace dmlop::test {
 /// Why there is no GPU; "" where there is one.
 const std::string& gpu_unavailable();
 
+/// Whether there is one; says so in the test's output where there is none.
+bool has_gpu();
+
 /// Opens that device once more, for a test of its own.
 std::unique_ptr<gpu::Device> open_gpu();
+
+/// How an action ended; only errors with a kind may leave it.
+struct Ending {
+  std::optional<ErrorKind> kind;
+  std::string message;
+};
+template <typename Action>
+Ending ending_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  return {};
+}
 
 /// Executes a whole plan on the device; checks that every byte is handed out once.
 void execute_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,

@@ -25,12 +25,6 @@ namespace fs = std::filesystem;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
 
-bool has_gpu() {
-  if (gpu_unavailable().empty()) return true;
-  MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
-  return false;
-}
-
 gpu::Device& opened_gpu() {
   static const std::unique_ptr<gpu::Device> device = open_gpu();
   return *device;
@@ -76,21 +70,6 @@ void with_every_fault(const std::string& what, Run&& run) {
   }
   CHECK(sum > 0);
   MESSAGE(what << ": " << sum << " faults" << text);
-}
-
-/// How an action ended; only errors with a kind may leave it.
-struct Ending {
-  std::optional<ErrorKind> kind;
-  std::string message;
-};
-template <typename Action>
-Ending ending_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
 }
 
 bool has(const std::string& text, const std::string& part) {

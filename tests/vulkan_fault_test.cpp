@@ -209,27 +209,6 @@ class FaultyDriver {
   PFN_vkGetDeviceProcAddr get_device_proc_addr_;
 };
 
-bool has_gpu() {
-  if (gpu_unavailable().empty()) return true;
-  MESSAGE("SKIPPED on gpu: " << gpu_unavailable());
-  return false;
-}
-
-/// An error that is meant to leave an action, or none.
-struct Ending {
-  std::optional<ErrorKind> kind;
-  std::string message;
-};
-template <typename Action>
-Ending ending_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
-}
-
 /// Work that is done on a device again and again.
 struct Work {
   std::function<void()> prepare;

@@ -96,7 +96,7 @@ PathProblem Confinement::problem_of_text(std::string_view written) const {
   return {};
 }
 
-PathProblem Confinement::problem_of_place(const std::string& path) const {
+PathProblem Confinement::problem_of_folder(const std::string& path) const {
   std::error_code error;
   const fs::path real = resolved(to_path(path), error);
   if (error)
@@ -107,15 +107,11 @@ PathProblem Confinement::problem_of_place(const std::string& path) const {
 }
 
 PathProblem Confinement::problem_of_file(const std::string& path) const {
-  if (PathProblem problem = problem_of_place(path)) return problem;
+  if (PathProblem problem = problem_of_folder(path)) return problem;
   std::error_code error;
   const fs::file_type type = fs::status(to_path(path), error).type();
   if (type == fs::file_type::regular || type == fs::file_type::not_found) return {};
   return {"is no regular file", "name a regular file; folders, pipes and devices are none"};
-}
-
-PathProblem Confinement::problem_of_folder(const std::string& path) const {
-  return problem_of_place(path);
 }
 
 }  // namespace dmlop

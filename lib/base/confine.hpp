@@ -34,15 +34,13 @@ class Confinement {
   PathProblem problem_of_text(std::string_view written) const;
   /// Where a path leads must be inside, links followed, and a regular file if it exists.
   PathProblem problem_of_file(const std::string& path) const;
-  /// The same of a folder.
+  /// The same of a folder, which need not exist.
   PathProblem problem_of_folder(const std::string& path) const;
 
   /// The rule that a violation breaks, for a message.
   std::string rule() const;
 
  private:
-  PathProblem problem_of_place(const std::string& path) const;
-
   std::string folder_;  // as given
   std::string root_;    // without links
 };

@@ -352,7 +352,7 @@ class JobRun {
       const std::string& path = prepared_->outputs.front().path;
       const NpyFile written = with_context("reading " + path, [&] { return NpyFile::open(path); });
       Json json = pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
-      with_context("reading " + path, [&] { written.require_intact(); });
+      require_intact(written, path);
       return json;
     }
     const auto actual = output_in_memory(*prepared_, backend_, options_.execution);

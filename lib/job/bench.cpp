@@ -266,8 +266,7 @@ unsigned threads_of(const BenchOptions& options) {
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
   const Workload workload = make_workload(job, threads_of(options));
   BenchResult result = bench(make_plan(job.description), workload.inputs, request, options);
-  for (const BoundInput& input : job.inputs)
-    with_context("reading " + input.path, [&] { input.file.require_intact(); });
+  for (const BoundInput& input : job.inputs) require_intact(input.file, input.path);
   return result;
 }
 

@@ -120,8 +120,7 @@ gpu::DispatchTimes execute(const Job& job, Backend& backend, const ExecutionOpti
 
 // What was computed counts only if the files were what they were all the time.
 void require_intact_inputs(const Job& job) {
-  for (const BoundInput& input : job.inputs)
-    with_context("reading " + input.path, [&] { input.file.require_intact(); });
+  for (const BoundInput& input : job.inputs) require_intact(input.file, input.path);
 }
 
 /// The output as a .npy file that is being written.

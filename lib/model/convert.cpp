@@ -87,7 +87,7 @@ class ModelMaker {
     }
     conversion_.files.push_back(
         {copy, npy_header_bytes(plain.data_type, plain.sizes), elements_of(file, keeps_order)});
-    with_context("reading " + path, [&] { file.require_intact(); });
+    require_intact(file, path);
     return path_from(conversion_.path, copy);
   }
 

@@ -196,7 +196,7 @@ class ResourceReader {
                                const auto from =
                                    Elements(*file).read(0, file->element_count(), scratch);
                                std::copy(from.begin(), from.end(), to.begin());
-                               with_context("reading " + path, [&] { file->require_intact(); });
+                               require_intact(*file, path);
                              },
                          .file = file,
                          .path = path};

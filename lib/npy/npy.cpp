@@ -476,6 +476,10 @@ std::span<const std::byte> NpyFile::data() const {
   return file_.bytes().subspan(header_.data_offset);
 }
 
+void require_intact(const NpyFile& file, const std::string& path) {
+  with_context("reading " + path, [&] { file.require_intact(); });
+}
+
 std::uint64_t NpyFile::element_count() const {
   return data().size() / size_of(header_.data_type);
 }

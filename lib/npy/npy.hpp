@@ -45,6 +45,9 @@ class NpyFile {
   NpyHeader header_;
 };
 
+/// file.require_intact() of the file at `path`, which its errors name.
+void require_intact(const NpyFile& file, const std::string& path);
+
 /// The bytes before the elements, as numpy.save writes them for a C-ordered little-endian array.
 /// Every NumPy writes these for up to 8 dimensions; for more, those that leave room for growth do.
 std::string npy_header_bytes(DataType data_type, std::span<const std::uint64_t> sizes);
