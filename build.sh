@@ -128,17 +128,20 @@ run_tests() {
   need_if_available "${packages_to_test_more[@]}"
   need_browser_driver
   configure "$preset" -DDMLOP_TESTS=ON
-  "$@" cmake --build --preset "$preset"
+  "$@" cmake --build --preset "$preset" || return
   # Many tests wait, for processes and files: twice as many as there are processors keep these busy.
   "$@" ctest --preset "$preset" --parallel $((2 * $(nproc)))
 }
 
+# Both, whatever the first one found.
 test_sanitizers() {
-  run_tests asan
+  local found=0
+  run_tests asan || found=1
   # Kernels of today place programs where ThreadSanitizer before g++ 14 has no room for them.
   local prefix=(setarch "$(uname -m)" --addr-no-randomize)
   "${prefix[@]}" true 2>/dev/null || prefix=()
-  run_tests tsan "${prefix[@]}"
+  run_tests tsan "${prefix[@]}" || found=1
+  [ $found = 0 ] || fail "tests fail with sanitizers: above"
 }
 
 # The files of lib/ and app/ that are built on this system.
@@ -215,7 +218,7 @@ coverage() {
 # fuzz [SECONDS] [TARGET...]: as many targets at once as there are processors.
 fuzz() {
   local seconds=${1:-60} target process status=0 running=()
-  case $seconds in *[!0-9]* | "") fail "SECONDS is a whole number, not \"$seconds\"" 2 ;; esac
+  case $seconds in *[!0-9]* | "" | 0*) fail "SECONDS is a whole number from 1, not \"$seconds\"" 2 ;; esac
   [ $# -eq 0 ] || shift
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_fuzz[@]}"
   configure fuzz

@@ -50,7 +50,15 @@ struct HostilePath {
   std::string path;
   std::string said;
 };
-const std::vector<HostilePath> hostile_paths{
+/// Without those that Wine hides: it shows pipes as empty files, and no links to nothing.
+std::vector<HostilePath> seen_by_the_program(std::vector<HostilePath> paths) {
+  if (is_windows_program())
+    std::erase_if(paths, [](const HostilePath& row) {
+      return row.path == "nowhere.npy" || row.path == "pipe.npy";
+    });
+  return paths;
+}
+const std::vector<HostilePath> hostile_paths = seen_by_the_program({
     {"/etc/hostname", "which is absolute"},
     {"../secret.npy", "which has a part \"..\""},
     {"sub/../../secret.npy", "which has a part \"..\""},
@@ -65,7 +73,7 @@ const std::vector<HostilePath> hostile_paths{
     {"nowhere.npy", "which cannot be followed"},
     {"pipe.npy", "which is no regular file"},
     {"sub", "which is no regular file"},
-};
+});
 
 std::string op_with(const std::string& bindings) {
   return "{" + edge_fields + R"(, "bindings": {)" + bindings + "}}";
@@ -350,6 +358,7 @@ TEST_CASE("confine: what a folder batch finds is confined to it") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
+    if (row.what == "an input that is a pipe" && is_windows_program()) continue;
     const Checkout folder;
     fs::remove(folder / "jobs/away");
     folder.write("secret.json", secret);

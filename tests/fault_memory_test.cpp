@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <numeric>
 
 #include "batch.hpp"
@@ -80,15 +81,17 @@ TEST_CASE("memory: a command that gets no memory, once or from then on, ends wit
   return;
 #endif
   Memory memory;
+  // Every allocation of a command would be too many starts for each day: DMLOP_TEST_EVERY_FAULT
+  // asks for it. The steps are no divisors of what repeats, and together they go through all parts
+  // of the program.
+  const bool every = std::getenv("DMLOP_TEST_EVERY_FAULT") != nullptr;
   unsigned faults = 0;
   for (const Command& command : commands) {
     CAPTURE(command.name);
-    // Every allocation of a command would be too many starts; the steps are no divisors of what
-    // repeats, and together they go through all parts of the program.
     for (const auto& [lasting, step] : {std::pair(false, 17U), std::pair(true, 29U)}) {
       faults += for_each_fault(
           {"malloc", number(ENOMEM), lasting},
-          [&](const auto& environment) { memory.run(command, environment); }, step);
+          [&](const auto& environment) { memory.run(command, environment); }, every ? 1 : step);
     }
   }
   MESSAGE(faults << " faults injected");

@@ -8,6 +8,7 @@
 
 #include <numeric>
 
+#include "base/confine.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "batch.hpp"
@@ -121,6 +122,17 @@ TEST_CASE("shrink: a file that is whole again was not whole when it was read") {
   folder.write("x", std::string(large, 'x'));
   fs::last_write_time(path, time);
   CHECK(error_of(file) == shorter);
+}
+
+TEST_CASE("shrink: a file that was pinned when it was opened is one that was named") {
+  const Folder folder;
+  const std::string path = folder.write("x", std::string(large, 'x'));
+  const auto confinement = std::make_shared<const Confinement>(folder.path());
+  const InputFile file = InputFile::open(PinnedFile(confinement, path));
+  CHECK(error_of(file) == "");
+  folder.write("x", std::string(large, 'y'));
+  fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
+  CHECK(error_of(file) == changed);
 }
 
 TEST_CASE("shrink: a file that is changed in its place is noticed, whatever its size") {
@@ -309,11 +321,12 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
       {{"convert", "fortran.json", "--to-model", "y.npy"}, 1},
       {{"bench", "op.json", "--cpu", "-i", "x.npy", "--min-time", "0.01"}, 1},
       {{"batch", "--merge", "records.jsonl", "--junit", "y.npy"}, 1, true},
+      {{"batch", "jobs.json", "--cpu"}, 1, true},
   };
   for (const Change& change : changes) {
     for (const Row& row : rows) {
       if (row.is_read_once && change.is_later()) continue;
-      const bool appends = row.arguments.front() == "batch";
+      const bool appends = row.arguments[1] == "--merge";
       if (appends && change.effect == "touch") continue;  // the file may grow meanwhile
       CAPTURE(change.effect);
       CAPTURE(row.arguments.front());
@@ -327,6 +340,7 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
       folder.write("op.json", "{" + edge_fields + "}");
       folder.write("long.json", "{" + edge_fields + spaces + "}");
       folder.write("small.npy", float_npy("(3,)", {1, 2, 3}));
+      folder.write("jobs.json", R"({"jobs": [)" + edge_job("", "small.npy") + "]" + spaces + "}");
       folder.write("x.npy", many_npy());
       folder.write("x2.npy", many_npy());
       std::vector<float> padded(60003, 1);

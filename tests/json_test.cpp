@@ -92,6 +92,11 @@ TEST_CASE("strings are read with their escapes, numbers stay as they were writte
   CHECK(items[3].boolean);
   CHECK(describe(items[2]) == "1e999");
   CHECK(describe(items[4]) == "an object");
+
+  const std::string long_number = "-12." + std::string(1000, '7') + "e-3";
+  const Document numbers = parsed("[" + long_number + ",\"1." + std::string(100, '8') + "\"]");
+  CHECK(numbers.root().items[0].text == long_number);
+  CHECK(numbers.root().items[1].text == "1." + std::string(100, '8'));
 }
 
 TEST_CASE("comments and trailing commas are accepted and move nothing") {

@@ -107,6 +107,10 @@ const std::string& program_path() {
   return path;
 }
 
+bool is_windows_program() {
+  return std::getenv("DMLOP_TEST_PROGRAM") != nullptr;
+}
+
 ProgramResult dmlop_program(const std::vector<std::string>& arguments,
                             const ProgramOptions& options) {
   std::vector<std::string> command{program_path()};

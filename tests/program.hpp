@@ -45,6 +45,8 @@ class Process {
 
 /// The program that is tested: the one built with the tests, or DMLOP_TEST_PROGRAM.
 const std::string& program_path();
+/// Whether that is dmlop.exe in Wine.
+bool is_windows_program();
 
 /// Runs `dmlop` with these arguments.
 ProgramResult dmlop_program(const std::vector<std::string>& arguments,

@@ -133,10 +133,8 @@ TEST_CASE("security: names of a model that runs reach the output on one line") {
 
 TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmlessly") {
   const BatchFolder folder;
-  std::size_t wrong = 0;
   for (const std::string& text : hostile_texts) {
     if (text.find('/') != std::string::npos) continue;  // no name of a folder
-    ++wrong;
     folder.write("jobs/" + text + "/op.json", "{" + edge_fields + ", " + quoted(text) + ": 1}");
   }
   for (const std::string& text : hostile_texts) {
@@ -151,6 +149,9 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
   const auto result = folder.batch({"jobs", "-v", "--github", "--html", "report.html", "--junit",
                                     "junit.xml", "--results", "records.jsonl"});
   CHECK(result.code == 3);
+  // Some are no names of folders on Windows.
+  const std::size_t wrong = count_of(folder.read("records.jsonl"), "\"status\":\"INVALID\"");
+  CHECK(wrong > 5);
   check_harmless(result, std::min<std::size_t>(wrong, 10));
 
   const std::string junit = folder.read("junit.xml");
@@ -242,6 +243,7 @@ TEST_CASE("security: temporary files cannot be guessed, nor made beforehand") {
     process.send(SIGTERM);
     process.wait();
     REQUIRE_FALSE(name.empty());
+    fs::remove(folder / name);  // stays where no handler ran
     names.push_back(name);
   }
   const std::regex form(R"(\.long\.npy\.[a-z2-7]{12}\.tmp)");

@@ -61,8 +61,11 @@ class PinnedFile {
 
   /// What to open.
   const std::string& path() const { return path_; }
+  /// The path as it was given.
+  const std::string& name() const { return name_; }
 
  private:
+  std::string name_;
   std::string path_;
   int descriptor_ = -1;
 };

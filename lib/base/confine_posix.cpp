@@ -24,7 +24,7 @@ std::string real_path(const std::string& path, std::error_code& error) {
 // The descriptor stands for the file itself; it reads nothing, and opening a pipe does not wait.
 // What is then opened is the same file, by the name that the descriptor has in /proc.
 PinnedFile::PinnedFile(const SharedConfinement& confinement, const std::string& path)
-    : path_(path) {
+    : name_(path), path_(path) {
   if (!confinement) return;
   descriptor_ = ::open(path.c_str(), O_PATH | O_CLOEXEC);
   if (descriptor_ < 0) throw Error(ErrorKind::io_failed, reason({errno, std::generic_category()}));
@@ -38,7 +38,7 @@ PinnedFile::PinnedFile(const SharedConfinement& confinement, const std::string& 
 #else
 
 PinnedFile::PinnedFile(const SharedConfinement& confinement, const std::string& path)
-    : path_(path) {
+    : name_(path), path_(path) {
   if (!confinement) return;
   if (const PathProblem problem = confinement->problem_of_file(path))
     throw Error(ErrorKind::invalid_input, "the file " + problem.what);

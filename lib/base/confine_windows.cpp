@@ -24,7 +24,7 @@ std::string real_path(const std::string& path, std::error_code& error) {
 }
 
 PinnedFile::PinnedFile(const SharedConfinement& confinement, const std::string& path)
-    : path_(path) {
+    : name_(path), path_(path) {
   if (!confinement) return;
   if (const PathProblem problem = confinement->problem_of_file(path))
     throw Error(ErrorKind::invalid_input, "the file " + problem.what);

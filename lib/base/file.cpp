@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/confine.hpp"
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
@@ -96,6 +97,12 @@ InputFile InputFile::open(const std::string& path) {
   }
   // Pipes and devices have no size, nor have the regular files of /proc.
   input.own(read_to_end(file));
+  return input;
+}
+
+InputFile InputFile::open(const PinnedFile& file) {
+  InputFile input = open(file.path());
+  input.path_ = file.name();  // the other path names nothing, or another file, after the pin
   return input;
 }
 

@@ -13,6 +13,8 @@
 
 namespace dmlop {
 
+class PinnedFile;
+
 /// The bytes of one file, mapped read-only, or read where it is small; "-" reads standard input to
 /// its end into memory, and so are pipes and devices read. Errors: io_failed with the system's
 /// reason; invalid_input for a directory.
@@ -22,6 +24,8 @@ namespace dmlop {
 class InputFile {
  public:
   static InputFile open(const std::string& path);
+  /// The file that was found, which need not be pinned any longer.
+  static InputFile open(const PinnedFile& file);
 
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;

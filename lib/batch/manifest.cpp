@@ -388,12 +388,10 @@ class FolderManifest : public Manifest {
       }
     }
     try {
-      const InputFile file = with_context("reading " + to_text(path), [&] {
-        return InputFile::open(PinnedFile(confinement, to_text(path)).path());
+      std::string text = with_context("reading " + to_text(path), [&] {
+        return InputFile::open(PinnedFile(confinement, to_text(path))).text();
       });
-      const auto* text = reinterpret_cast<const char*>(file.bytes().data());
-      const auto document =
-          json::Document::parse(to_text(path), {text, file.bytes().size()}, job.findings);
+      const auto document = json::Document::parse(to_text(path), std::move(text), job.findings);
       if (!document) return;
       FieldReader reader(*document, job.findings);
       job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
@@ -438,11 +436,10 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
       error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
   if (error && !may_be_absent)
     throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
-  const InputFile file =
-      with_context("reading the jobs " + path, [&] { return InputFile::open(path); });
-  const auto* text = reinterpret_cast<const char*>(file.bytes().data());
+  std::string text =
+      with_context("reading the jobs " + path, [&] { return InputFile::open(path).text(); });
   auto document = json::Document::parse(json::Source{path, 1, manifest_values_max},
-                                        {text, file.bytes().size()}, diagnostics);
+                                        std::move(text), diagnostics);
   if (!document) return nullptr;
   const json::Value& root = document->root();
   const bool has_model = is_model(root);

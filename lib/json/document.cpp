@@ -51,8 +51,20 @@ std::size_t skip_token(std::string_view text, std::size_t begin) {
   return std::min(text.find_first_of(" \t\r\n,:[]{}", begin), text.size());
 }
 
-// Makes the exponent whose letter stands at `letter` zero. nlohmann ends at a number beyond double;
-// whether a number fits its field is the field's matter, which reads the original text.
+// What a number is worth is its field's matter, which reads the original text. nlohmann, which wants
+// to know it, too, ends at a number beyond double, and C libraries may take a time that is quadratic
+// in the digits.
+
+// Makes the digits of a fraction zero behind the first ones, which messages show.
+void blank_fraction(std::string& text, std::size_t point) {
+  constexpr std::size_t kept = 32;
+  if (point == 0 || !is_digit(text[point - 1])) return;
+  std::size_t at = point + 1;
+  while (at < text.size() && at <= point + kept && is_digit(text[at])) ++at;
+  for (; at < text.size() && is_digit(text[at]); ++at) text[at] = '0';
+}
+
+// Makes the exponent whose letter stands at `letter` zero.
 void blank_exponent(std::string& text, std::size_t letter) {
   if (letter == 0 || !is_digit(text[letter - 1])) return;
   std::size_t at = letter + 1;
@@ -82,6 +94,7 @@ std::optional<std::size_t> blank_extensions(std::string& text) {
       ++at;
       continue;
     }
+    if (c == '.') blank_fraction(text, at);
     if (c == 'e' || c == 'E') blank_exponent(text, at);
     const bool closes = c == ']' || c == '}';
     const bool follows_value = before_comma != 0 && before_comma != '[' && before_comma != '{' &&

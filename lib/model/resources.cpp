@@ -170,7 +170,7 @@ class ResourceReader {
 
   std::optional<InitialValues> read_npy(const json::Value& source, const std::string& path,
                                         const PinnedFile& pinned) {
-    const auto file = std::make_shared<const NpyFile>(NpyFile::open(pinned.path()));
+    const auto file = std::make_shared<const NpyFile>(NpyFile::open(pinned));
     const NpyHeader& header = file->header();
     const auto is_long = [](std::uint64_t size) { return size > 1; };
     if (header.fortran_order &&
@@ -205,7 +205,7 @@ class ResourceReader {
   std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path,
                                         const PinnedFile& pinned) {
     if (!require_type()) return std::nullopt;
-    const auto file = std::make_shared<const InputFile>(InputFile::open(pinned.path()));
+    const auto file = std::make_shared<const InputFile>(InputFile::open(pinned));
     if (file->bytes().empty()) {
       reading_.add(source, path + " is empty", "a buffer has at least one value");
       return std::nullopt;

@@ -463,13 +463,15 @@ NpyHeader parse_npy_header(std::span<const std::byte> file) {
   return header;
 }
 
-NpyFile::NpyFile(InputFile file, NpyHeader header)
-    : file_(std::move(file)), header_(std::move(header)) {}
+NpyFile::NpyFile(InputFile file)
+    : file_(std::move(file)), header_(file_.read_intact(parse_npy_header)) {}
 
 NpyFile NpyFile::open(const std::string& path) {
-  InputFile file = InputFile::open(path);
-  NpyHeader header = file.read_intact(parse_npy_header);
-  return NpyFile(std::move(file), std::move(header));
+  return NpyFile(InputFile::open(path));
+}
+
+NpyFile NpyFile::open(const PinnedFile& file) {
+  return NpyFile(InputFile::open(file));
 }
 
 std::span<const std::byte> NpyFile::data() const {

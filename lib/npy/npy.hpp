@@ -30,6 +30,7 @@ class NpyFile {
  public:
   /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
   static NpyFile open(const std::string& path);
+  static NpyFile open(const PinnedFile& file);
 
   const NpyHeader& header() const { return header_; }
   /// Errors: io_failed when the file was changed since it was opened. To be called when its
@@ -40,7 +41,7 @@ class NpyFile {
   std::uint64_t element_count() const;
 
  private:
-  NpyFile(InputFile file, NpyHeader header);
+  explicit NpyFile(InputFile file);
   InputFile file_;
   NpyHeader header_;
 };
