@@ -21,17 +21,23 @@ using Json = nlohmann::ordered_json;
   throw Error(ErrorKind::io_failed, "writing the results " + path + ": " + reason(error));
 }
 
-// A record of this program is not nearly so deep; what walks JSON is not to run out of its stack.
+// A record of this program has nothing like it. What walks JSON is not to run out of its stack, and
+// C libraries may take a time for a number that is quadratic in its digits.
 constexpr int depth_max = 32;
+constexpr std::size_t digits_max = 64;
 
 constexpr std::uint64_t shards_max = 1'000'000;
 
-// Whether arrays and objects of a line stand in each other deeper than any record's.
-bool is_too_deep(std::string_view line) {
+// Whether arrays and objects of a line stand in each other deeper, or a number is longer, than any
+// record's.
+bool is_beyond_records(std::string_view line) {
   int depth = 0;
+  std::size_t digits = 0;
   bool in_string = false;
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
+    digits = !in_string && c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > digits_max) return true;
     if (in_string && c == '\\') {
       ++at;
     } else if (c == '"') {
@@ -70,7 +76,7 @@ class Collector {
   explicit Collector(RecordedResults& recorded) : recorded_(recorded) {}
 
   void add(const std::string& line, const std::string& place) {
-    if (is_too_deep(line)) refuse(place);
+    if (is_beyond_records(line)) refuse(place);
     if (auto result = earlier_result(line)) {
       recorded_.complete = false;
       const auto [entry, is_new] = places_.try_emplace(result->id, recorded_.results.size());
