@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "batch.hpp"
 #include "batch/manifest.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -362,11 +363,7 @@ TEST_CASE("a line that is too long is INVALID, and the others go on") {
 
 TEST_CASE("a line that is too long is read over as it comes, in little memory") {
   const BatchFolder folder({named_job("b")});
-#if defined(__SANITIZE_ADDRESS__)
-  const std::string limit;  // the sanitizer reserves more
-#else
-  const std::string limit = "ulimit -v 1000000; ";
-#endif
+  const std::string limit = is_sanitized ? "" : "ulimit -v 1000000; ";
   // 1 GiB of a line, of which the program keeps 64 MiB for a while.
   const auto result = shell("{ head -c 1073741824 /dev/zero; echo; cat jobs.jsonl; } | { " + limit +
                                 "exec dmlop batch - --cpu --jobs 1 --results r.jsonl; }",

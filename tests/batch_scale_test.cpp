@@ -4,18 +4,13 @@
 #include <limits>
 
 #include "batch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
 using namespace dmlop::test;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_is_measured = false;  // the sanitizer keeps freed memory, and takes its time
-#else
-constexpr bool memory_is_measured = true;
-#endif
 
 /// What a record says that must be the same in every run.
 std::string essence(Json record) {
@@ -88,10 +83,10 @@ TEST_CASE("results depend neither on --jobs nor on --threads") {
 
 TEST_CASE("ten thousand jobs from JSON Lines, and memory stays flat") {
   const BatchFolder folder;
-  const long few = peak_memory(folder, memory_is_measured ? 1'000 : 100);
-  const long many = peak_memory(folder, memory_is_measured ? 10'000 : 1'000);
+  const long few = peak_memory(folder, is_sanitized ? 100 : 1'000);
+  const long many = peak_memory(folder, is_sanitized ? 1'000 : 10'000);
   CHECK(few > 1000);
-  if (memory_is_measured) CHECK(many - few < 8 * 1024);
+  if (!is_sanitized) CHECK(many - few < 8 * 1024);
 }
 
 TEST_CASE("batch on a GPU: the samples pass, also by several workers, and equal the CPU's") {

@@ -8,26 +8,15 @@
 #include <vector>
 
 #include "program.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define DMLOP_TEST_SANITIZED
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DMLOP_TEST_SANITIZED
-#endif
+#include "sanitized.hpp"
 
 namespace dmlop::test {
 
 /// Says so where calls cannot be made to fail.
 inline bool can_inject_faults() {
-#ifdef DMLOP_TEST_SANITIZED
-  MESSAGE("SKIPPED: a sanitizer takes the place of the library that makes calls fail");
-  return false;
-#else
-  return true;
-#endif
+  if (is_sanitized)
+    MESSAGE("SKIPPED: a sanitizer takes the place of the library that makes calls fail");
+  return !is_sanitized;
 }
 
 /// How calls fail.

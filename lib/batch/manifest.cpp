@@ -438,8 +438,8 @@ std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& di
     throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
   std::string text =
       with_context("reading the jobs " + path, [&] { return InputFile::open(path).text(); });
-  auto document = json::Document::parse(json::Source{path, 1, manifest_values_max},
-                                        std::move(text), diagnostics);
+  auto document = json::Document::parse(json::Source{path, 1, manifest_values_max}, std::move(text),
+                                        diagnostics);
   if (!document) return nullptr;
   const json::Value& root = document->root();
   const bool has_model = is_model(root);

@@ -221,8 +221,7 @@ class HeaderMerger {
 };
 
 NpyFile open_npy(const JobRequest& request, const Source& source) {
-  return NpyFile::open(
-      PinnedFile(source.is_confined ? request.confinement : nullptr, source.path));
+  return NpyFile::open(PinnedFile(source.is_confined ? request.confinement : nullptr, source.path));
 }
 
 // An Error about a file, as a finding at the place that names the file.

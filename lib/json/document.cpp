@@ -51,9 +51,9 @@ std::size_t skip_token(std::string_view text, std::size_t begin) {
   return std::min(text.find_first_of(" \t\r\n,:[]{}", begin), text.size());
 }
 
-// What a number is worth is its field's matter, which reads the original text. nlohmann, which wants
-// to know it, too, ends at a number beyond double, and C libraries may take a time that is quadratic
-// in the digits.
+// What a number is worth is its field's matter, which reads the original text. nlohmann, which
+// wants to know it, too, ends at a number beyond double, and C libraries may take a time that is
+// quadratic in the digits.
 
 // Makes the digits of a fraction zero behind the first ones, which messages show.
 void blank_fraction(std::string& text, std::size_t point) {

@@ -46,7 +46,7 @@ struct Tensor {
     Tensor tensor = packed(type, sizes);
     if (values.size() * sizeof(T) != tensor.bytes.size())
       throw std::logic_error("values and sizes do not agree");
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     return tensor;
   }
 

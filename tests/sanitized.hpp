@@ -1,0 +1,21 @@
+// Whether the tests and the program are built with a sanitizer: it keeps freed memory, reserves
+// much more, takes its time, and has to be the first library of a process.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DMLOP_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define DMLOP_TEST_SANITIZED 1
+#endif
+#endif
+#ifndef DMLOP_TEST_SANITIZED
+#define DMLOP_TEST_SANITIZED 0
+#endif
+
+namespace dmlop::test {
+
+constexpr bool is_sanitized = DMLOP_TEST_SANITIZED != 0;
+
+}  // namespace dmlop::test
