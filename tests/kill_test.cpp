@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "batch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -151,7 +152,7 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
   MESSAGE("killed while running: " << running << ", of them with a part of the output written: "
                                    << writing << "; ended before: " << ended);
   CHECK(running > kills / 2);
-  CHECK(writing > kills / 5);
+  CHECK(writing > (is_sanitized ? 0 : kills / 5));  // a sanitizer starts slowly
   CHECK(moments.measure(command, options).code == 0);
   CHECK((folder.read("out.npy") == complete));
   CHECK(temporary_files(folder.path()).size() == kept.size());

@@ -14,8 +14,30 @@
 #define DMLOP_TEST_SANITIZED 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace dmlop::test {
 
 constexpr bool is_sanitized = DMLOP_TEST_SANITIZED != 0;
+
+/// What this thread allocates meanwhile may stay for good.
+class LeaksOnPurpose {
+ public:
+#if defined(__SANITIZE_ADDRESS__)
+  LeaksOnPurpose() {
+    __lsan_disable();
+  }
+  ~LeaksOnPurpose() {
+    __lsan_enable();
+  }
+#else
+  LeaksOnPurpose() = default;
+  ~LeaksOnPurpose() {}  // not trivial: used for its scope
+#endif
+  LeaksOnPurpose(const LeaksOnPurpose&) = delete;
+  LeaksOnPurpose& operator=(const LeaksOnPurpose&) = delete;
+};
 
 }  // namespace dmlop::test
