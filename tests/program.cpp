@@ -12,10 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "sanitized.hpp"
+
 namespace dmlop::test {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(30);
+constexpr auto patience = std::chrono::seconds(is_sanitized ? 600 : 60);
 
 /// What the started program's standard streams are.
 class Streams {
@@ -88,14 +90,17 @@ void Process::send(int signal) const {
 
 ProgramResult Process::wait() {
   const auto end = std::chrono::steady_clock::now() + patience;
+  bool is_late = false;
   while (is_running()) {
-    if (std::chrono::steady_clock::now() > end) ::kill(id_, SIGKILL);
+    is_late = std::chrono::steady_clock::now() > end;
+    if (is_late) ::kill(id_, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   ProgramResult result;
   result.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
   if (streams_.has("output")) result.output = streams_.read("output");
   result.error = streams_.read("error");
+  if (is_late) result.error += "\n(the test lost its patience and killed the program)\n";
   return result;
 }
 
