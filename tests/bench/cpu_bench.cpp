@@ -31,7 +31,6 @@ namespace {
 
 const List large_shape{16, 4, 1024, 1024};  // elements of 4 bytes: 256 MiB
 const List small_shape{2, 3, 19, 67};
-constexpr std::uint64_t large_elements = std::uint64_t{64} << 20;
 
 using Clock = std::chrono::steady_clock;
 
