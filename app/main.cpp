@@ -84,7 +84,7 @@ std::terminate_handler end_with_report = nullptr;
 // throw. What else ends here is a mistake in the program.
 void end_at_once() {
   try {
-    if (std::current_exception()) throw;
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
     remove_unfinished_outputs();
     std::_Exit(fail("out of memory", exit_run_failed));

@@ -193,7 +193,11 @@ class BatchRun {
     if (has_failed_) return;
     try {
       const std::string reason = stop_reason();
-      finish(reason.empty() ? runner_.run(std::move(job)) : runner_.not_run(job, reason));
+      if (reason.empty()) {
+        finish(runner_.run(std::move(job)));
+      } else {
+        finish(runner_.not_run(job, reason));
+      }
     } catch (...) {
       keep_failure();
     }

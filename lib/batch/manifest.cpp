@@ -352,7 +352,7 @@ class FolderManifest : public Manifest {
 
   std::string id_of(const fs::path& folder) const {
     // As the tree is walked: a link is a name in it, wherever it leads.
-    const std::string id = to_text(folder.lexically_relative(root_));
+    std::string id = to_text(folder.lexically_relative(root_));
     if (id != ".") return id;
     const std::string name = to_text(fs::absolute(folder).lexically_normal().filename());
     return name.empty() ? to_text(fs::absolute(folder).parent_path().filename()) : name;
