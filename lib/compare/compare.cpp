@@ -240,7 +240,7 @@ class Comparator::Range {
     for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
       const T a = load<T>(actual.data() + at);
       const T e = load<T>(expected.data() + at);
-      const bool same = std::memcmp(&a, &e, sizeof(T)) == 0;
+      const bool same = std::memcmp(actual.data() + at, expected.data() + at, sizeof(T)) == 0;
       if (same && (tolerance_.nan_equals_nan || !is_nan(a))) {
         ++found.histogram[0];
       } else {

@@ -42,8 +42,8 @@ Colour colour_at(double share) {
   const double part = at - static_cast<double>(low);
   Colour colour{};
   for (std::size_t i = 0; i < colour.size(); ++i) {
-    colour[i] =
-        static_cast<unsigned char>(ramp[low][i] * (1 - part) + ramp[low + 1][i] * part + 0.5);
+    const double between = ramp[low][i] * (1 - part) + ramp[low + 1][i] * part;
+    colour[i] = static_cast<unsigned char>(std::lround(between));
   }
   return colour;
 }

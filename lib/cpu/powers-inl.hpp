@@ -70,12 +70,14 @@ HWY_INLINE hn::Vec<D> rough_inverse_cube_root(D d, hn::Vec<D> x) {
     const auto shift = hn::Set(d, 0x1p52);
     const auto upper = hn::ShiftRight<32>(hn::BitCast(du, x));
     const auto number = hn::Sub(hn::BitCast(d, hn::Or(upper, hn::BitCast(du, shift))), shift);
-    const auto divided = hn::MulAdd(number, hn::Set(d, -1.0 / 3), hn::Set(d, double{0x553F09FD}));
+    const auto divided =
+        hn::MulAdd(number, hn::Set(d, -1.0 / 3), hn::Set(d, static_cast<double>(0x553F09FD)));
     return hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(du, hn::Add(divided, shift))));
   } else {
     const hn::RebindToSigned<D> di;
     const auto number = hn::ConvertTo(d, hn::BitCast(di, x));
-    const auto divided = hn::MulAdd(number, hn::Set(d, -1.0F / 3), hn::Set(d, float{0x54A2FA80}));
+    const auto divided =
+        hn::MulAdd(number, hn::Set(d, -1.0F / 3), hn::Set(d, static_cast<float>(0x54A2FA80)));
     return hn::BitCast(d, hn::ConvertTo(di, divided));
   }
 }

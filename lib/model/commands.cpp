@@ -149,7 +149,7 @@ class CommandReader {
   Sizes checked_dimensions(const std::vector<std::int64_t>& dimensions, const json::Value& place,
                            std::size_t index) {
     const Resource& resource = reading_.model.resources[index];
-    const Sizes sizes(dimensions.begin(), dimensions.end());
+    Sizes sizes(dimensions.begin(), dimensions.end());
     const auto count = element_count(sizes);
     const std::uint64_t held = resource.element_count();
     const std::string name = "\"" + printable(resource.name) + "\"";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 
 #include "base/file.hpp"
@@ -15,7 +14,6 @@
 namespace dmlop {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Its valueCount is a UINT.
@@ -205,7 +203,7 @@ class OpMaker {
       only = dispatch;
       names.push_back(model_.dispatchables[dispatch->dispatchable].name);
     }
-    if (names.size() != 1)
+    if (only == nullptr || names.size() != 1)
       throw Error(
           ErrorKind::invalid_input,
           model_.document->file() + " has " +

@@ -226,7 +226,7 @@ class VulkanLane : public Lane {
                                           .pPoolSizes = &size};
     check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_),
           "creating a descriptor pool");
-    const VkDescriptorSetLayout layout = context_.pipelines->set_layout();
+    VkDescriptorSetLayout layout = context_.pipelines->set_layout();
     const VkDescriptorSetAllocateInfo allocate{
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_,
