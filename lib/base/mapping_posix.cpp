@@ -59,15 +59,17 @@ Mapping* entry_around(std::uintptr_t address) {
   return nullptr;
 }
 
-bool put_zeros_at(std::uintptr_t address) {
+bool put_zeros_at(void* lost) {
+  const auto address = reinterpret_cast<std::uintptr_t>(lost);
   Mapping* const mapping = entry_around(address);
   if (mapping == nullptr) return false;
   mapping->has_lost_bytes = true;
   const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::uintptr_t page = address / page_bytes * page_bytes;
-  void* const from = reinterpret_cast<void*>(page);
-  return ::mmap(from, mapping->end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                /*fd=*/-1, /*offset=*/0) == from;
+  const std::uintptr_t into_page = address % page_bytes;
+  void* const page = static_cast<std::byte*>(lost) - into_page;
+  const std::uintptr_t bytes = mapping->end - (address - into_page);
+  return ::mmap(page, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, /*fd=*/-1,
+                /*offset=*/0) == page;
 }
 
 // What would have happened without this handler.
@@ -85,8 +87,7 @@ void do_as_before(int signal, siginfo_t* info, void* context) {
 extern "C" void read_lost_page(int signal, siginfo_t* info, void* context) {
   const int number = errno;
   const bool is_fault = info->si_code > 0;  // and not sent by a process
-  if (!is_fault || !put_zeros_at(reinterpret_cast<std::uintptr_t>(info->si_addr)))
-    do_as_before(signal, info, context);
+  if (!is_fault || !put_zeros_at(info->si_addr)) do_as_before(signal, info, context);
   errno = number;
 }
 
