@@ -38,7 +38,7 @@ std::string hex_text(const std::byte* element, std::size_t size) {
     text.insert(text.begin(), digits[bits % 16]);
     bits /= 16;
   } while (bits != 0);
-  return right_aligned(std::move(text), 2 * size);
+  return right_aligned(text, 2 * size);
 }
 
 }  // namespace
