@@ -358,7 +358,10 @@ TEST_CASE("confine: what a folder batch finds is confined to it") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    if (row.what == "an input that is a pipe" && is_windows_program()) continue;
+    if (row.what == "an input that is a pipe" && is_windows_program()) {
+      MESSAGE("SKIPPED: Wine shows a pipe as an empty file");
+      continue;
+    }
     const Checkout folder;
     fs::remove(folder / "jobs/away");
     folder.write("secret.json", secret);
