@@ -12,38 +12,15 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "json/value.hpp"
 
 namespace dmlop::json {
 
-struct Member;
+struct Parsed;
+struct StrictText;
 
-struct Value {
-  enum class Kind { null, boolean, number, string, array, object };
-
-  Kind kind = Kind::null;
-  std::size_t begin = 0;  // bytes [begin, end) of the text
-  std::size_t end = 0;
-  bool boolean = false;
-  std::string text;             // a string's content; a number as written
-  std::vector<Value> items;     // of an array
-  std::vector<Member> members;  // of an object, in file order
-
-  /// The member's value; null when absent or when this is not an object.
-  const Value* find(std::string_view name) const;
-};
-
-struct Member {
-  std::string name;
-  std::size_t begin = 0;  // of the quoted name
-  Value value;
-};
-
-/// "an array", "the string \"x\"", "1.5": how a message calls a value.
-std::string describe(const Value& value);
-
-/// Limits that hold for every document: a larger or deeper file is refused, not parsed.
+/// Limits that hold for every document: a larger file is refused, not parsed.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
-inline constexpr std::size_t max_depth = 64;
 inline constexpr std::size_t max_values = 1'000'000;
 
 /// Where a text comes from, and how many values it may have.
@@ -88,7 +65,8 @@ class Document {
  private:
   bool refuse_as_text(Diagnostics& diagnostics) const;
   bool build(Diagnostics& diagnostics);
-  void tolerate_text_after_root(const std::string& strict, std::optional<std::size_t> comment);
+  Diagnostic why_incomplete(const StrictText& strict, const Parsed& parsed) const;
+  void tolerate_text_after_root(const StrictText& strict);
   Diagnostic open_comment(std::size_t offset) const;
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::size_t line_index(std::size_t offset) const;

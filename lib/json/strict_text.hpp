@@ -1,0 +1,28 @@
+// The tokens of a JSON text, and DxDispatch's dialect made strict JSON of the same length.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dmlop::json {
+
+inline constexpr std::string_view structure = "[]{},:";
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+bool is_space(char c);
+
+/// The end of the token that starts at `begin`, which is no space and not the end of `text`.
+std::size_t skip_token(std::string_view text, std::size_t begin);
+
+struct StrictText {
+  std::string text;                         // ends before a comment that never ends
+  std::optional<std::size_t> open_comment;  // where that comment begins
+};
+
+/// The text with spaces for comments, trailing commas and the byte order mark, so that offsets
+/// stay. Of numbers only the form is kept: far digits of fractions, and exponents, are zeros.
+StrictText strict_text(std::string text);
+
+}  // namespace dmlop::json
