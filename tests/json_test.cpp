@@ -2,7 +2,9 @@
 // was expected there.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,28 @@ TEST_CASE("strings are read with their escapes, numbers stay as they were writte
   CHECK(items[3].boolean);
   CHECK(describe(items[2]) == "1e999");
   CHECK(describe(items[4]) == "an object");
+
+  const auto nearest = [](const std::string& literal) {
+    return *dmlop::json::nearest_double(parsed("[" + literal + "]").root().items[0]);
+  };
+  CHECK(nearest("-1.5e3") == -1500);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::string zeros(400, '0');
+  for (const std::string& large : std::vector<std::string>{
+           "1e309", "17.5e308", "1" + zeros, "0.0001e9999", "0." + zeros + "1e1000",
+           "1e99999999999999999999", "1" + zeros + "." + zeros + "e-1"}) {
+    CAPTURE(large);
+    CHECK(nearest(large) == infinity);
+    CHECK(nearest("-" + large) == -infinity);
+  }
+  for (const std::string& small :
+       std::vector<std::string>{"0", "0e999", "1e-400", "0." + zeros + "1", "1000e-999",
+                                "5e-99999999999999999999", "1" + zeros + "e-1000", "0.0"}) {
+    CAPTURE(small);
+    CHECK(nearest(small) == 0);
+    CHECK(std::signbit(nearest("-" + small)));
+  }
+  CHECK_FALSE(dmlop::json::nearest_double(document.root().items[3]));
 
   const std::string long_number = "-12." + std::string(1000, '7') + "e-3";
   const Document numbers = parsed("[" + long_number + ",\"1." + std::string(100, '8') + "\"]");

@@ -206,6 +206,11 @@ TEST_CASE("model resources: values that their type does not take") {
     list("FLOAT32", "[1]", "an array" + float_range("FLOAT32") + "\n  help: write the values as one flat list"),
     list("FLOAT32", "1e39", "1e39, must be within the range of FLOAT (up to 3.4028235e38)\n"
                             "  help: write \"inf\" for infinity"),
+    list("FLOAT32", "1e400", "1e400, must be within the range of FLOAT (up to 3.4028235e38)\n"
+                             "  help: write \"inf\" for infinity"),
+    list("FLOAT64", "-1e309",
+         "-1e309, must be within the range of FLOAT64 (up to 1.7976931348623157e308)\n"
+         "  help: write \"-inf\" for infinity"),
     list("FLOAT64", "9007199254740993",
          "9007199254740993, must be an integer that a double holds exactly, or have a fraction\n"
          "  help: write 9007199254740993.0 for the nearest one"),

@@ -67,6 +67,14 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is -1e39, must be within the range of FLOAT (up to 3.4028235e38)\n"
       "  help: write \"-inf\" for infinity"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^1e309, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is 1e309, must be within the range of FLOAT (up to 3.4028235e38)\n"
+      "  help: write \"inf\" for infinity"}},
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^-12345e400, )"
+     R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
+     {"PaddingValue is -12345e400, must be within the range of FLOAT (up to 3.4028235e38)\n"
+      "  help: write \"-inf\" for infinity"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^"infinity", )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is the string \"infinity\", must be a number, \"inf\", \"-inf\" or "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,10 @@ struct Member {
   std::size_t begin = 0;  // of the quoted name
   Value value;
 };
+
+/// The double nearest to a number as it is written: an infinity beyond all of them, 0 for what is
+/// smaller than the smallest. Nothing where the value is no number.
+std::optional<double> nearest_double(const Value& value);
 
 /// "an array", "the string \"x\"", "1.5": how a message calls a value.
 std::string describe(const Value& value);

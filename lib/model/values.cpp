@@ -35,7 +35,7 @@ T value_of(const Element& element) {
   return value;
 }
 
-// Nothing unless the value is a number that JSON's readers take as a double, or one of three words.
+// Nothing unless the value is a number, or one of three words.
 std::optional<double> read_double(const json::Value& value) {
   if (value.kind == Kind::string) {
     const std::string word = lower_case(value.text);
@@ -44,12 +44,7 @@ std::optional<double> read_double(const json::Value& value) {
     if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
     return std::nullopt;
   }
-  if (value.kind != Kind::number) return std::nullopt;
-  double number = 0;
-  const char* end = value.text.data() + value.text.size();
-  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-  if (error == std::errc::result_out_of_range && std::abs(number) < 1) return 0.0;
-  return error == std::errc{} ? std::optional(number) : std::nullopt;
+  return json::nearest_double(value);
 }
 
 template <typename T>
@@ -84,14 +79,17 @@ std::optional<Element> read_float(FieldReader& reader, const json::Value& value,
                     "write " + value.text + ".0 for the nearest one");
     return std::nullopt;
   }
-  if (type == DataType::Float64) return element_of(*number);
   const auto narrow = static_cast<float>(*number);
-  if (std::isinf(narrow) && !std::isinf(*number)) {
+  const bool is_double = type == DataType::Float64;
+  if (value.kind == Kind::number && std::isinf(is_double ? *number : narrow)) {
     reader.expected(
-        value, name, "within the range of FLOAT (up to 3.4028235e38)",
+        value, name,
+        std::string("within the range of ") +
+            (is_double ? "FLOAT64 (up to 1.7976931348623157e308)" : "FLOAT (up to 3.4028235e38)"),
         std::string("write ") + (*number < 0 ? "\"-inf\"" : "\"inf\"") + " for infinity");
     return std::nullopt;
   }
+  if (is_double) return element_of(*number);
   return type == DataType::Float16 ? element_of(half_toward_zero(narrow)) : element_of(narrow);
 }
 

@@ -117,17 +117,14 @@ std::optional<double> FieldReader::float32(const json::Value& value, const std::
     if (word == "-inf") return -std::numeric_limits<double>::infinity();
     if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
   }
-  if (value.kind != json::Value::Kind::number) {
+  const auto number = json::nearest_double(value);
+  if (!number) {
     expected(value, name, what);
     return std::nullopt;
   }
-  double number = 0;
-  const char* end = value.text.data() + value.text.size();
-  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-  const bool too_small = error == std::errc::result_out_of_range && std::abs(number) < 1;
-  const float narrow = too_small ? 0.0F : static_cast<float>(number);
-  if ((error != std::errc{} && !too_small) || std::isinf(narrow)) {
-    const std::string infinity = value.text.starts_with('-') ? "\"-inf\"" : "\"inf\"";
+  const auto narrow = static_cast<float>(*number);
+  if (std::isinf(narrow)) {
+    const std::string infinity = *number < 0 ? "\"-inf\"" : "\"inf\"";
     expected(value, name, "within the range of FLOAT (up to 3.4028235e38)",
              "write " + infinity + " for infinity");
     return std::nullopt;
@@ -171,11 +168,8 @@ std::vector<std::size_t> FieldReader::names_of(const json::Value& value, const s
 }
 
 std::optional<double> FieldReader::nonnegative(const json::Value& value, const std::string& name) {
-  double number = 0;
-  const char* end = value.text.data() + value.text.size();
-  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-  const bool is_number = value.kind == json::Value::Kind::number && error == std::errc{};
-  if (is_number && stop == end && number >= 0) return number;
+  const auto number = json::nearest_double(value);
+  if (number && *number >= 0 && !std::isinf(*number)) return number;
   expected(value, name, "a number that is not negative, such as 1e-5");
   return std::nullopt;
 }
