@@ -231,7 +231,8 @@ class RecordKeeper {
 
 EarlierRecords earlier_records(const Options& options) {
   EarlierRecords earlier;
-  if (!options.resume || !fs::exists(to_path(options.results))) return earlier;
+  std::error_code ignored;
+  if (!options.resume || !fs::exists(to_path(options.results), ignored)) return earlier;
   for (BatchResult& result : read_results(options.results).results)
     earlier.emplace(result.id, std::move(result.record));
   return earlier;
@@ -252,6 +253,34 @@ void require_folder_of(const std::string& option, const std::string& path) {
                     " does not exist or cannot be written: " + reason(unwritable));
 }
 
+// What is written must not replace what is read, nor one report another.
+void refuse_same_files(const Options& options) {
+  struct Named {
+    std::string option;
+    std::string path;
+  };
+  std::vector<Named> named{{"the JOBS", options.jobs}};
+  for (const std::string& path : options.merge) named.push_back({"--merge", path});
+  for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
+                               Named{"--html", options.html}}) {
+    if (written.path.empty()) continue;
+    for (const Named& other : named) {
+      if (names_same_file(other.path, written.path))
+        throw Error(ErrorKind::usage, written.option + " " + written.path + " would replace " +
+                                          other.option + "; write to another file");
+    }
+    named.push_back(written);
+  }
+}
+
+// A file that no batch wrote is not emptied for the results of one.
+void refuse_other_file(const std::string& results) {
+  if (results.empty() || results == "-" || begins_as_results(results)) return;
+  throw Error(ErrorKind::usage, "--results " + results +
+                                    " is a file with something else, which would be lost; name "
+                                    "another file, or remove this one");
+}
+
 // What would fail after all jobs were run is said before the first.
 void check_options(const Options& options) {
   if (options.jobs.empty() == options.merge.empty())
@@ -263,6 +292,8 @@ void check_options(const Options& options) {
   require_folder_of("--junit", options.junit);
   require_folder_of("--html", options.html);
   require_folder_of("--results", options.results);
+  refuse_same_files(options);
+  if (!options.resume) refuse_other_file(options.results);
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(to_path(options.batch.output_folder), error);

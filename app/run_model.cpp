@@ -231,6 +231,7 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
   if (model) {
     outputs = name_resources(*model, options.outputs, "-o", false, diagnostics);
     expected = name_resources(*model, options.expected, "--expect", true, diagnostics);
+    refuse_replaced(*model, outputs, expected, diagnostics);
   }
   if (!diagnostics.empty()) return report(diagnostics, options.format);
   stop_jobs_gently();

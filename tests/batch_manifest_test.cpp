@@ -1,6 +1,9 @@
 // Which jobs a batch has: from a folder, a JSON file and JSON Lines, and what is said about jobs
 // that are wrong.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <map>
 
 #include "base/error.hpp"
 #include "batch.hpp"
@@ -67,19 +70,116 @@ TEST_CASE("a folder's jobs are its op.json, sorted, called as their folders") {
   CHECK(jobs_of(folder / "b").front().place == folder / "b/op.json");
 }
 
-TEST_CASE("links to folders are followed, but not round in circles") {
+TEST_CASE("links to folders are followed, but each folder once, however many lead to it") {
   const Folder folder;
+  const auto link = [&](const std::string& target, const std::string& name) {
+    std::filesystem::create_directory_symlink(target, folder / name);
+  };
   folder.write("jobs/a/op.json", "{" + edge_fields + "}");
   folder.write("far/op.json", "{" + edge_fields + "}");
-  std::filesystem::create_directory_symlink(folder / "far", folder / "jobs/linked");
-  CHECK(ids_of(jobs_of(folder / "jobs")) == "a linked");
-  std::filesystem::create_directory_symlink("..", folder / "jobs/a/round");
-  dmlop::Diagnostics diagnostics;
-  try {
-    CHECK(dmlop::open_manifest(folder / "jobs", diagnostics) != nullptr);
-  } catch (const dmlop::Error& error) {
-    CHECK(error.kind() == dmlop::ErrorKind::io_failed);  // the system's limit on links
+  folder.write("far/below/op.json", "{" + edge_fields + "}");
+  link(folder / "far", "jobs/linked");
+  link(folder / "far/below", "jobs/z");
+  CHECK(ids_of(jobs_of(folder / "jobs")) == "a linked linked/below");
+  // Round in circles, in more ways than anyone could go.
+  for (const char* name : {"jobs/a/round", "jobs/a/again", "far/round", "far/again"})
+    link("..", name);
+  for (const char* name : {"jobs/here", "jobs/there", "jobs/a/here", "far/here"}) link(".", name);
+  CHECK(ids_of(jobs_of(folder / "jobs")) == "a linked linked/below");
+  CHECK(ids_of(jobs_of(folder / "far")) == "far below");
+  // Named twice in a folder, by the first name.
+  link("linked", "jobs/b");
+  CHECK(ids_of(jobs_of(folder / "jobs")) == "a b b/below");
+}
+
+TEST_CASE("jobs of folders are found however deep they are") {
+  const Folder folder;
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "d/";
+  folder.write(deep + "op.json", "{" + edge_fields + "}");
+  deep.pop_back();
+  CHECK(ids_of(jobs_of(folder.path())) == deep);
+}
+
+TEST_CASE("no two jobs of a folder have the same id") {
+  const Folder folder;
+  for (const char* name :
+       {"jobs/op.json", "jobs/model.json", "jobs/jobs/op.json", "jobs/a/op.json",
+        "jobs/a/model.json", "jobs/a/model/op.json", "jobs/a/model-2/op.json", "jobs/b/model.json",
+        "jobs/\xFF"
+        "a/op.json",
+        "jobs/\xFE"
+        "a/op.json",
+        "jobs/%FFa/op.json"})
+    folder.write(name, "{}");
+  const auto jobs = jobs_of(folder / "jobs");
+  std::map<std::string, std::string> places;
+  for (const auto& job : jobs) {
+    CAPTURE(job.id);
+    CHECK(places.emplace(job.id, job.place.substr(folder.path().size() + 6)).second);
   }
+  CHECK(places == std::map<std::string, std::string>{{"jobs-2", "op.json"},
+                                                     {"jobs/model", "model.json"},
+                                                     {"jobs", "jobs/op.json"},
+                                                     {"a", "a/op.json"},
+                                                     {"a/model-3", "a/model.json"},
+                                                     {"a/model", "a/model/op.json"},
+                                                     {"a/model-2", "a/model-2/op.json"},
+                                                     {"b", "b/model.json"},
+                                                     {"%FEa",
+                                                      "\xFE"
+                                                      "a/op.json"},
+                                                     {"%FFa-2",
+                                                      "\xFF"
+                                                      "a/op.json"},
+                                                     {"%FFa", "%FFa/op.json"}});
+}
+
+TEST_CASE("files of jobs that are links to nothing, or to themselves, cost their jobs") {
+  struct Row {
+    std::string name;
+    std::string said;
+  };
+  for (const Row& row :
+       {Row{"a/expected.npy", "reading the golden file "}, Row{"a/expected", "listing "},
+        Row{"a/tol.json", "reading "}, Row{"a/InputTensor.npy", "reading InputTensor from "},
+        Row{"a/op.json", "reading the description "}}) {
+    for (const char* target : {"nothing", "itself"}) {
+      CAPTURE(row.name);
+      CAPTURE(target);
+      const BatchFolder folder;
+      for (const char* job : {"a", "b"}) {
+        folder.write("jobs/" + std::string(job) + "/op.json", "{" + edge_fields + "}");
+        folder.write("jobs/" + std::string(job) + "/InputTensor.npy", folder.read("x.npy"));
+      }
+      const std::filesystem::path link = folder / ("jobs/" + row.name);
+      std::filesystem::remove(link);
+      std::filesystem::create_symlink(target == std::string("itself") ? link.filename() : target,
+                                      link);
+      std::filesystem::create_symlink("stray", folder / "jobs/stray");
+      const auto outcome = folder.run({"jobs", "--out", "out"});
+      CHECK(outcome.code() == 6);
+      CHECK(outcome.statuses() == "a ERROR, b PASSED");
+      CHECK(contains(outcome.record("a").at("message"), row.said));
+    }
+  }
+}
+
+TEST_CASE("a folder that cannot be listed costs its jobs") {
+  if (::geteuid() == 0) {
+    MESSAGE("SKIPPED: root may list every folder");
+    return;
+  }
+  const BatchFolder folder;
+  for (const char* job : {"a", "b"}) {
+    folder.write("jobs/" + std::string(job) + "/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/" + std::string(job) + "/InputTensor.npy", folder.read("x.npy"));
+  }
+  std::filesystem::permissions(folder / "jobs/a", std::filesystem::perms::none);
+  const auto outcome = folder.run({"jobs", "--out", "out"});
+  std::filesystem::permissions(folder / "jobs/a", std::filesystem::perms::owner_all);
+  CHECK(outcome.code() == 6);
+  CHECK(outcome.statuses() == "a ERROR, b PASSED");
 }
 
 TEST_CASE("a folder's inputs, golden files and tolerance lie beside its op.json") {
@@ -256,10 +356,27 @@ TEST_CASE("ids are safe relative paths") {
     CAPTURE(id);
     CHECK(said_of(named_job(id)).status == "PASSED");
   }
-  for (const std::string& id :
-       std::vector<std::string>{"", "/", "/etc", "..", "a/..", "../a", "a/../b", ".", "./a", "a/.",
-                                "a//../b", "a/", "a\nb", "a\tb", std::string("a\0b", 3), "\x7F",
-                                "line-7", "job-0", std::string(201, 'x')}) {
+  for (const std::string& id : std::vector<std::string>{"",
+                                                        "/",
+                                                        "/etc",
+                                                        "..",
+                                                        "a/..",
+                                                        "../a",
+                                                        "a/../b",
+                                                        ".",
+                                                        "./a",
+                                                        "a/.",
+                                                        "a//../b",
+                                                        "a//b",
+                                                        "//a",
+                                                        "a/",
+                                                        "a\nb",
+                                                        "a\tb",
+                                                        std::string("a\0b", 3),
+                                                        "\x7F",
+                                                        "line-7",
+                                                        "job-0",
+                                                        std::string(201, 'x')}) {
     CAPTURE(id);
     const Said said = said_of(named_job(id));
     CHECK(said.status == "INVALID");

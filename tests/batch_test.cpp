@@ -4,11 +4,15 @@
 #include "batch.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <limits>
 #include <set>
+#include <thread>
 
 namespace {
 
@@ -328,6 +332,89 @@ TEST_CASE("--timeout stops a long job, and the others go on") {
   }
   for (const char* wrong : {"0", "-1", "soon"})
     CHECK(folder.batch({"jobs.jsonl", "--timeout", wrong}).code == 2);
+}
+
+TEST_CASE("--timeout counts for reading as well: a pipe that nobody writes") {
+  const BatchFolder folder(
+      {edge_job(R"("id": "pipe", "expect": "golden.npy")", "pipe.npy"), named_job("a")});
+  REQUIRE(::mkfifo((folder / "pipe.npy").c_str(), 0600) == 0);
+  const auto outcome = folder.run({"jobs.jsonl", "--timeout", "0.2"});
+  CHECK(outcome.statuses() == "a PASSED, pipe ERROR");
+  CHECK(
+      contains(outcome.record("pipe").at("message"), "pipe.npy: stopped after 0.2 s (--timeout)"));
+  CHECK(outcome.record("pipe").at("exitCode") == 5);
+}
+
+TEST_CASE("a pipe is read when somebody writes it, if only later") {
+  const BatchFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe.npy").c_str(), 0600) == 0);
+  const std::string bytes = folder.read("x.npy");
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::ofstream stream(folder / "pipe.npy", std::ios::binary);
+    stream << bytes.substr(0, 50) << std::flush;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stream << bytes.substr(50);
+  });
+  const auto result = dmlop_program({"inspect", folder / "pipe.npy"});
+  writer.join();
+  CHECK(result.code == 0);
+}
+
+TEST_CASE("two jobs that write one file: one is INVALID, however the path is written") {
+  const auto writes = [](const std::string& id, const std::string& output) {
+    return "{" + edge_fields + R"(, "id": ")" + id +
+           R"(", "bindings": {"InputTensor": "x.npy", "OutputTensor": ")" + output + "\"}}";
+  };
+  const BatchFolder folder({writes("a", "o.npy"), writes("b", "sub/../o.npy"), writes("c", "p.npy"),
+                            writes("d", "/dev/null"), writes("e", "/dev/null"),
+                            writes("f", "link.npy")});
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink("p.npy", folder / "link.npy");
+  folder.write("p.npy", "old");
+  const auto outcome = folder.run({"jobs.jsonl", "--jobs", "1"});
+  CHECK(outcome.statuses() == "a PASSED, b INVALID, c PASSED, d PASSED, e PASSED, f INVALID");
+  CHECK(contains(outcome.record("b").at("message"), "which another job of this batch writes"));
+  // With --out each has a file of its own.
+  CHECK(folder.run({"jobs.jsonl", "--out", "out"}).code() == 0);
+}
+
+TEST_CASE("reports do not replace what is read, nor each other") {
+  const BatchFolder folder({named_job("a")});
+  const std::string jobs = folder.read("jobs.jsonl");
+  CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  const std::string records = folder.read("r.jsonl");
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& arguments : {Arguments{"jobs.jsonl", "--results", "./jobs.jsonl"},
+                                     Arguments{"jobs.jsonl", "--junit", "jobs.jsonl"},
+                                     Arguments{"jobs.jsonl", "--html", "jobs.jsonl"},
+                                     Arguments{"jobs.jsonl", "--results", "s", "--junit", "./s"},
+                                     Arguments{"jobs.jsonl", "--html", "s", "--junit", "s"},
+                                     Arguments{"--merge", "r.jsonl", "--junit", "r.jsonl"},
+                                     Arguments{"--merge", "r.jsonl", "--results", "r.jsonl"}}) {
+    CAPTURE(arguments);
+    const auto result = folder.batch(arguments);
+    CHECK(result.code == 2);
+    CHECK(contains(result.error, "would replace"));
+    CHECK_FALSE(folder.has("s"));
+  }
+  // What no batch wrote is not emptied for results.
+  for (const char* name : {"x.npy", "jobs.jsonl", "notes.txt"}) {
+    CAPTURE(name);
+    folder.write("other.jsonl", jobs);
+    folder.write("notes.txt", "{}");
+    const std::string before = folder.read(name);
+    const auto result = folder.batch({"other.jsonl", "--results", name});
+    CHECK(result.code == 2);
+    CHECK(contains(result.error, "is a file with something else"));
+    CHECK(folder.read(name) == before);
+  }
+  for (const std::string& former : {records, records.substr(0, 20), std::string()}) {
+    CAPTURE(former);
+    folder.write("r.jsonl", former);
+    CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  }
+  CHECK(folder.read("jobs.jsonl") == jobs);
 }
 
 TEST_CASE("--out writes what dmlop run writes") {

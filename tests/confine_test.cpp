@@ -6,6 +6,8 @@
 
 #include "base/file.hpp"
 #include "batch.hpp"
+#include "batch/job_runner.hpp"
+#include "batch/manifest.hpp"
 
 namespace {
 
@@ -353,12 +355,26 @@ TEST_CASE("confine: what a folder batch finds is confined to it") {
          f.link("goldens", "jobs/a/expected");
        },
        "a"},
+      {"a golden file of a model",
+       [](const Checkout& f) {
+         f.write("jobs/a/model.json", model_with("InputTensor.npy", "made.npy"));
+         fs::remove(f / "jobs/a/op.json");
+         f.link("golden.npy", "jobs/a/expected/In.npy");
+       },
+       "a"},
+      {"a golden file of a model that is a pipe",
+       [](const Checkout& f) {
+         f.write("jobs/a/model.json", model_with("InputTensor.npy", "made.npy"));
+         fs::remove(f / "jobs/a/op.json");
+         REQUIRE(::mkfifo((f / "jobs/a/expected/In.npy").c_str(), 0600) == 0);
+       },
+       "a"},
       {"tolerances", [](const Checkout& f) { f.link("secret.json", "jobs/a/tol.json"); }, "a"},
       {"a folder", [](const Checkout& f) { f.link("away", "jobs/linked"); }, "linked"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    if (row.what == "an input that is a pipe" && is_windows_program()) {
+    if (contains(row.what, "that is a pipe") && is_windows_program()) {
       MESSAGE("SKIPPED: Wine shows a pipe as an empty file");
       continue;
     }
@@ -391,6 +407,61 @@ TEST_CASE("confine: a link in --out does not lead a job's files out of it") {
   CHECK(outcome.statuses() == "a INVALID, b PASSED");
   CHECK(folder.has("out/b/OutputTensor.npy"));
   CHECK_FALSE(folder.has("away/OutputTensor.npy"));
+}
+
+TEST_CASE("confine: nor does a link that has the name of an output") {
+  for (const char* target : {"secret.npy", "nothing.npy"}) {
+    CAPTURE(target);
+    if (target == std::string("nothing.npy") && is_windows_program()) {
+      MESSAGE("SKIPPED: Wine shows no link to nothing");
+      continue;
+    }
+    const Checkout folder;
+    folder.write("jobs/jobs.jsonl", named_job("a") + "\n" + named_job("b") + "\n");
+    fs::create_directories(folder / "out/a");
+    folder.link(target, "out/a/OutputTensor.npy");
+    const auto outcome = folder.BatchFolder::run({"jobs/jobs.jsonl", "--confine", "--out", "out"});
+    CHECK(outcome.statuses() == "a INVALID, b PASSED");
+    CHECK(folder.read("secret.npy") == folder.read("x.npy"));
+    CHECK_FALSE(folder.has("nothing.npy"));
+  }
+}
+
+TEST_CASE("confine: a golden file that a model's job names is refused before any is opened") {
+  const Checkout folder;
+  std::string model = model_with("x.npy", "made.npy");
+  std::replace(model.begin(), model.end(), '\n', ' ');
+  model.replace(0, 1, R"({"id": "a", "expect": {"In": "link.npy"}, )");
+  folder.write("jobs/jobs.jsonl", model + "\n");
+  const auto outcome = folder.BatchFolder::run({"jobs/jobs.jsonl", "--confine"});
+  CHECK(outcome.status("a") == "INVALID");
+  CHECK(contains(outcome.record("a").at("message"), "which leads out of jobs"));
+}
+
+TEST_CASE("confine: a description that becomes a link while the batch runs is not followed") {
+  const Checkout folder;
+  fs::remove(folder / "jobs/away");
+  folder.write("secret.json", R"({"secret": "kept"})");
+  folder.write("jobs/a/op.json", "{" + edge_fields + "}");
+  folder.write("jobs/b/op.json", "{" + edge_fields + "}");
+  dmlop::Diagnostics diagnostics;
+  const auto manifest = dmlop::open_manifest(folder / "jobs", diagnostics,
+                                             std::make_shared<const Confinement>(folder / "jobs"));
+  REQUIRE(manifest != nullptr);
+  manifest->next();
+  dmlop::BatchJob job = *manifest->next();
+  CHECK(job.id == "b");
+  CHECK(job.findings.empty());
+  fs::remove(folder / "jobs/b/op.json");
+  folder.link("secret.json", "jobs/b/op.json");
+  dmlop::BatchOptions options;
+  options.keep_records = true;
+  dmlop::Backend backend;
+  dmlop::JobRunner runner(backend, options);
+  const dmlop::BatchResult result = runner.run(std::move(job));
+  CHECK(result.status == dmlop::Status::invalid);
+  CHECK(contains(result.message, "leads out of"));
+  CHECK_FALSE(contains(result.record, "kept"));
 }
 
 TEST_CASE("an id never leads out of --out") {

@@ -47,10 +47,11 @@ bool is_inside(const fs::path& path, const fs::path& root) {
   return in_root == root.end() || (in_root->empty() && std::next(in_root) == root.end());
 }
 
-// Where a path leads, links followed, if only its beginning exists. A link that leads nowhere is an
-// error.
-fs::path resolved(const fs::path& path, std::error_code& error) {
-  fs::path existing = fs::absolute(path);
+}  // namespace
+
+std::string real_path_to_be(const std::string& path, std::error_code& error) {
+  fs::path existing = fs::absolute(to_path(path), error);
+  if (error) return "";
   fs::path rest;
   std::error_code ignored;
   while (fs::symlink_status(existing, ignored).type() == fs::file_type::not_found &&
@@ -58,16 +59,14 @@ fs::path resolved(const fs::path& path, std::error_code& error) {
     rest = rest.empty() ? existing.filename() : existing.filename() / rest;
     existing = existing.parent_path();
   }
-  const fs::path real = to_path(real_path(to_text(existing), error));
-  return rest.empty() ? real : real / rest;
+  const std::string real = real_path(to_text(existing), error);
+  return rest.empty() || error ? real : to_text((to_path(real) / rest).lexically_normal());
 }
-
-}  // namespace
 
 Confinement::Confinement(std::string folder) : folder_(std::move(folder)) {
   if (folder_.empty()) folder_ = ".";
   std::error_code error;
-  root_ = to_text(resolved(to_path(folder_), error));
+  root_ = real_path_to_be(folder_, error);
   if (error)
     throw Error(ErrorKind::io_failed, "confining paths to " + folder_ + ": " + reason(error));
 }
@@ -98,7 +97,7 @@ PathProblem Confinement::problem_of_text(std::string_view written) const {
 
 PathProblem Confinement::problem_of_folder(const std::string& path) const {
   std::error_code error;
-  const fs::path real = resolved(to_path(path), error);
+  const fs::path real = to_path(real_path_to_be(path, error));
   if (error)
     return {"cannot be followed: " + reason(error), "replace the symbolic link by what it names"};
   if (is_inside(real, to_path(root_))) return {};

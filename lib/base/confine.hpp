@@ -73,4 +73,8 @@ class PinnedFile {
 /// The path of an existing file or folder without links.
 std::string real_path(const std::string& path, std::error_code& error);
 
+/// Where a path leads, links followed, if only its beginning exists. A link that leads nowhere is
+/// an error.
+std::string real_path_to_be(const std::string& path, std::error_code& error);
+
 }  // namespace dmlop

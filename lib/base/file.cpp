@@ -9,12 +9,12 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
-#include <random>
 #include <string_view>
 #include <utility>
 
 #include "base/confine.hpp"
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 
@@ -40,20 +40,32 @@ void refuse_change(FileChange change) {
        " while it was read; run this again when nothing writes to the file");
 }
 
+[[noreturn]] void refuse_size(const std::string& has, std::uint64_t max_bytes) {
+  throw Error(ErrorKind::invalid_input,
+              "the file has " + has + " bytes, must have at most " + std::to_string(max_bytes));
+}
+
+void wait_for_input(SystemFile& file) {
+  constexpr int step_milliseconds = 50;
+  while (!file.wait_for_input(step_milliseconds)) check_for_stop();
+}
+
 /// Reads to the end, in steps that start with `first_step` bytes.
-std::vector<std::byte> read_to_end(SystemFile& file,
+std::vector<std::byte> read_to_end(SystemFile& file, std::uint64_t max_bytes, FileKind kind,
                                    std::size_t first_step = std::size_t{1} << 16) {
   std::vector<std::byte> bytes;
   std::size_t used = 0;
   try {
     bytes.resize(first_step);
     for (;;) {
+      if (kind != FileKind::regular) wait_for_input(file);
       std::error_code error;
       const std::size_t count = file.read_some(std::span(bytes).subspan(used), error);
       if (error == std::errc::is_a_directory) refuse_directory();
       if (error) fail(reason(error));
       if (count == 0) break;
       used += count;
+      if (used > max_bytes) refuse_size("more than " + std::to_string(max_bytes), max_bytes);
       if (used == bytes.size()) bytes.resize(2 * used);
     }
   } catch (const Error&) {
@@ -67,11 +79,11 @@ std::vector<std::byte> read_to_end(SystemFile& file,
 
 }  // namespace
 
-InputFile InputFile::open(const std::string& path) {
+InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes) {
   InputFile input;
   if (path == "-") {
     SystemFile file = SystemFile::standard_input();
-    input.own(read_to_end(file));
+    input.own(read_to_end(file, max_bytes, FileKind::other));
     return input;
   }
   std::error_code error;
@@ -79,8 +91,10 @@ InputFile InputFile::open(const std::string& path) {
   const FileStatus status = error ? FileStatus{} : file.status(error);
   if (status.kind == FileKind::folder) refuse_directory();
   if (error) fail(reason(error));
+  if (status.bytes > max_bytes) refuse_size(std::to_string(status.bytes), max_bytes);
   if (status.bytes > 0 && status.bytes <= small_file_bytes) {
-    input.own(read_to_end(file, static_cast<std::size_t>(status.bytes) + 1));
+    input.own(
+        read_to_end(file, max_bytes, status.kind, static_cast<std::size_t>(status.bytes) + 1));
     return input;
   }
   if (status.bytes > 0) {
@@ -96,12 +110,12 @@ InputFile InputFile::open(const std::string& path) {
       fail("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
   }
   // Pipes and devices have no size, nor have the regular files of /proc.
-  input.own(read_to_end(file));
+  input.own(read_to_end(file, max_bytes, status.kind));
   return input;
 }
 
-InputFile InputFile::open(const PinnedFile& file) {
-  InputFile input = open(file.path());
+InputFile InputFile::open(const PinnedFile& file, std::uint64_t max_bytes) {
+  InputFile input = open(file.path(), max_bytes);
   input.path_ = file.name();  // the other path names nothing, or another file, after the pin
   return input;
 }
@@ -236,15 +250,6 @@ std::string resolve_links(const std::string& path) {
   }
   fail("creating " + path + ": " +
        reason(std::make_error_code(std::errc::too_many_symbolic_link_levels)));
-}
-
-/// Twelve letters and digits that cannot be guessed: the system's random numbers.
-std::string random_letters() {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz234567";
-  std::random_device random;
-  std::string text;
-  for (int i = 0; i < 12; ++i) text += letters[random() % letters.size()];
-  return text;
 }
 
 void require_folder(const std::string& path, const std::string& folder) {
@@ -418,6 +423,13 @@ bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return false;
   std::error_code error;
   return fs::equivalent(to_path(a), to_path(b), error);
+}
+
+bool names_same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return false;
+  std::error_code ignored;
+  const std::string one = real_path_to_be(a, ignored);
+  return (!one.empty() && one == real_path_to_be(b, ignored)) || is_same_file(a, b);
 }
 
 }  // namespace dmlop

@@ -16,16 +16,17 @@ namespace dmlop {
 class PinnedFile;
 
 /// The bytes of one file, mapped read-only, or read where it is small; "-" reads standard input to
-/// its end into memory, and so are pipes and devices read. Errors: io_failed with the system's
-/// reason; invalid_input for a directory.
+/// its end into memory, and so are pipes and devices read, until check_for_stop(). Errors:
+/// io_failed with the system's reason; invalid_input for a directory.
 ///
 /// A file that is mapped can be changed by others while its bytes are used. Whoever has read them
 /// asks before the result counts: require_intact().
 class InputFile {
  public:
-  static InputFile open(const std::string& path);
+  /// Of a file with more than `max_bytes` no more is read. Errors: invalid_input for it.
+  static InputFile open(const std::string& path, std::uint64_t max_bytes = max_file_bytes);
   /// The file that was found, which need not be pinned any longer.
-  static InputFile open(const PinnedFile& file);
+  static InputFile open(const PinnedFile& file, std::uint64_t max_bytes = max_file_bytes);
 
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
@@ -102,5 +103,8 @@ void remove_unfinished_outputs() noexcept;
 
 /// Whether both paths name the same existing file (through links, too).
 bool is_same_file(const std::string& a, const std::string& b);
+
+/// Whether both paths name the same file, which may come to exist later.
+bool names_same_file(const std::string& a, const std::string& b);
 
 }  // namespace dmlop

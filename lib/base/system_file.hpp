@@ -21,7 +21,7 @@ enum class FileKind { regular, folder, other };  // other: a pipe, a device
 struct FileStatus {
   FileKind kind = FileKind::other;
   std::uint64_t bytes = 0;  // of a regular file
-  // Which file it is and when its contents changed last; only where they can change while mapped.
+  // Which file it is and when its contents changed last.
   std::uint64_t device = 0;
   std::uint64_t number = 0;
   std::int64_t modified_nanoseconds = 0;
@@ -46,7 +46,8 @@ class SystemFile {
     close();
   }
 
-  /// On failure the file is not open and `error` says why.
+  /// On failure the file is not open and `error` says why. A pipe opens before it has a writer;
+  /// only after wait_for_input() a read that finds nothing means its end.
   static SystemFile open_to_read(const std::string& path, std::error_code& error);
   /// Opens a file, pipe or device that exists.
   static SystemFile open_to_write(const std::string& path, std::error_code& error);
@@ -106,6 +107,12 @@ bool has_lost_bytes(const std::byte* address) noexcept;
 enum class FileChange { none, longer, shorter, rewritten };
 /// What became of the file that `path` named at `before`; nothing where it names another file now.
 FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error);
+
+/// Likewise, as the name's file is `now`.
+FileChange change_between(const FileStatus& before, const FileStatus& now);
+
+/// Twelve letters and digits that cannot be guessed: the system's random numbers.
+std::string random_letters();
 
 /// Gives a file the name `to` in one step; what had that name is replaced.
 std::error_code replace_file(const std::string& from, const std::string& to);

@@ -88,7 +88,14 @@ std::string reason(const std::error_code& error) {
 }
 
 SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
-  return SystemFile(open_descriptor(path, O_RDONLY, error));
+  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere
+  // poll() takes a pipe that nobody writes yet for one that ended.
+#ifdef __linux__
+  constexpr int waiting = O_NONBLOCK;
+#else
+  constexpr int waiting = 0;
+#endif
+  return SystemFile(open_descriptor(path, O_RDONLY | waiting, error));
 }
 
 SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
@@ -207,12 +214,7 @@ FileChange change_of(const std::string& path, const FileStatus& before, std::err
   error = called([&] { return ::stat(path.c_str(), &found); });
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
     error.clear();  // what was mapped lives on without a name
-  const FileStatus now = status_of(found);
-  if (error || now.device != before.device || now.number != before.number) return FileChange::none;
-  if (now.bytes < before.bytes) return FileChange::shorter;
-  if (now.bytes > before.bytes) return FileChange::longer;
-  return now.modified_nanoseconds != before.modified_nanoseconds ? FileChange::rewritten
-                                                                 : FileChange::none;
+  return error ? FileChange::none : change_between(before, status_of(found));
 }
 
 std::error_code replace_file(const std::string& from, const std::string& to) {

@@ -29,6 +29,21 @@ HANDLE open_handle(const std::string& path, DWORD access, DWORD creation, std::e
   return handle == INVALID_HANDLE_VALUE ? nullptr : handle;
 }
 
+std::uint64_t together(DWORD high, DWORD low) {
+  return std::uint64_t{high} << 32 | low;
+}
+
+FileStatus status_of(const BY_HANDLE_FILE_INFORMATION& found) {
+  if ((found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {FileKind::folder};
+  const FILETIME& modified = found.ftLastWriteTime;  // in steps of 100 ns
+  const std::uint64_t steps = together(modified.dwHighDateTime, modified.dwLowDateTime);
+  return {.kind = FileKind::regular,
+          .bytes = together(found.nFileSizeHigh, found.nFileSizeLow),
+          .device = found.dwVolumeSerialNumber,
+          .number = together(found.nFileIndexHigh, found.nFileIndexLow),
+          .modified_nanoseconds = static_cast<std::int64_t>(steps * 100)};
+}
+
 OVERLAPPED at_offset(std::uint64_t offset) {
   OVERLAPPED place{};
   place.Offset = static_cast<DWORD>(offset);
@@ -78,8 +93,7 @@ FileStatus SystemFile::status(std::error_code& error) const {
     error = last_error();
     return {};
   }
-  if ((found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {FileKind::folder};
-  return {FileKind::regular, std::uint64_t{found.nFileSizeHigh} << 32 | found.nFileSizeLow};
+  return status_of(found);
 }
 
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
@@ -191,9 +205,12 @@ bool has_lost_bytes(const std::byte*) noexcept {
   return false;
 }
 
-FileChange change_of(const std::string&, const FileStatus&, std::error_code& error) {
+FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {
+  const SystemFile file = SystemFile::open_to_read(path, error);
+  const FileStatus now = error ? FileStatus{} : file.status(error);
+  // What was mapped lives on without a name, and under one that others have taken for themselves.
   error.clear();
-  return FileChange::none;
+  return change_between(before, now);
 }
 
 void remove_file(const char* path) noexcept {
@@ -228,9 +245,8 @@ std::error_code check_writable_folder(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(to_path(path), error))
     return error ? error : std::make_error_code(std::errc::not_a_directory);
-  const std::wstring name =
-      to_utf16(path + "/.dmlop-" + std::to_string(GetCurrentProcessId()) + ".tmp");
-  const HANDLE file = CreateFileW(name.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
+  const std::string name = path + "/.dmlop-" + random_letters() + ".tmp";
+  const HANDLE file = CreateFileW(to_utf16(name).c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
                                   FILE_FLAG_DELETE_ON_CLOSE, nullptr);
   if (file == INVALID_HANDLE_VALUE) return last_error();
   CloseHandle(file);

@@ -98,7 +98,9 @@ Character first_character(std::string_view text) {
     if (starts_character(text[i])) return {};
     code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
   }
-  return {code, length};
+  const bool is_too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+  return is_too_long || is_surrogate || code > 0x10FFFF ? Character{} : Character{code, length};
 }
 
 // Controls, line ends of any kind, and what shows text in another order than it has.
@@ -114,6 +116,18 @@ std::string escape_of(std::uint32_t code, const char* format) {
 }
 
 }  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = first_character(text).length;
+    valid += length > 0 ? std::string(text.substr(0, length))
+                        : escape_of(static_cast<unsigned char>(text[0]), "%%%02X");
+    text.remove_prefix(std::max(length, std::size_t{1}));
+  }
+  return valid;
+}
 
 std::string one_line(std::string_view text) {
   std::string line;

@@ -49,6 +49,9 @@ std::string counted(std::uint64_t count, std::string_view noun);
 /// The number of Unicode characters of UTF-8 text.
 std::size_t character_count(std::string_view text);
 
+/// The text with %FF for each byte that is no UTF-8.
+std::string valid_utf8(std::string_view text);
+
 /// Text from a file as a message shows it: control characters escaped, cut after 60 characters.
 std::string printable(std::string_view text);
 

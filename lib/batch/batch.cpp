@@ -15,6 +15,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "batch/digest.hpp"
+#include "batch/digest_table.hpp"
 #include "batch/job_runner.hpp"
 
 namespace dmlop {
@@ -67,13 +68,12 @@ class JobQueue {
   bool closed_ = false;
 };
 
-/// Ids that were used, with the line of their first use. All that a batch keeps of each job: 12
-/// bytes of a table that is at least 3/8 full.
+/// Ids that were used, with the line of their first use.
 class UsedIds {
  public:
   void check(BatchJob& job) {
     if (!job.has_own_id) return;
-    const std::uint32_t first_line = add(short_digest(job.id), job.line);
+    const std::uint32_t first_line = lines_.add(short_digest(job.id), job.line);
     if (first_line == 0) return;
     job.findings.push_back({.file = job.document ? job.document->file() : "",
                             .line = job.line,
@@ -85,41 +85,7 @@ class UsedIds {
   }
 
  private:
-  // The line where the digest was added before; 0 where it is new.
-  std::uint32_t add(std::uint64_t digest, std::uint32_t line) {
-    if (4 * used_ >= 3 * lines_.size()) grow();
-    const std::size_t at = place_of(digest);
-    if (lines_[at] != 0) return lines_[at];
-    digests_[at] = digest;
-    lines_[at] = line;
-    ++used_;
-    return 0;
-  }
-
-  // Where the digest is, or belongs: probing goes on from its own place.
-  std::size_t place_of(std::uint64_t digest) const {
-    std::size_t at = digest % lines_.size();
-    while (lines_[at] != 0 && digests_[at] != digest) at = (at + 1) % lines_.size();
-    return at;
-  }
-
-  void grow() {
-    constexpr std::size_t places_min = 64;
-    const std::vector<std::uint64_t> digests = std::exchange(
-        digests_, std::vector<std::uint64_t>(std::max(places_min, 2 * lines_.size())));
-    const std::vector<std::uint32_t> lines =
-        std::exchange(lines_, std::vector<std::uint32_t>(digests_.size()));
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (lines[i] == 0) continue;
-      const std::size_t at = place_of(digests[i]);
-      digests_[at] = digests[i];
-      lines_[at] = lines[i];
-    }
-  }
-
-  std::vector<std::uint64_t> digests_;
-  std::vector<std::uint32_t> lines_;  // 0: nothing is here
-  std::size_t used_ = 0;
+  DigestTable lines_;
 };
 
 class BatchRun {

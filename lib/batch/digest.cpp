@@ -1,7 +1,11 @@
 #include "batch/digest.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -44,7 +48,21 @@ std::string Digest::text() const {
 }
 
 std::string digest_of(std::span<const std::byte> bytes) {
-  return hexadecimal(XXH3_128bits(bytes.data(), bytes.size()));
+  constexpr std::size_t step_bytes = std::size_t{1} << 26;
+  XXH3_state_t hash;
+  XXH3_128bits_reset(&hash);
+  for (std::size_t at = 0; at < bytes.size(); at += step_bytes) {
+    if (at > 0) check_for_stop();
+    const auto step = bytes.subspan(at, std::min(step_bytes, bytes.size() - at));
+    XXH3_128bits_update(&hash, step.data(), step.size());
+  }
+  return hexadecimal(XXH3_128bits_digest(&hash));
+}
+
+std::string array_digest_of(const NpyFile& file) {
+  const NpyHeader& header = file.header();
+  return std::string(info(header.data_type).numpy) + (header.fortran_order ? "F" : "C") +
+         (header.big_endian ? ">" : "<") + list_of(header.sizes) + digest_of(file.data());
 }
 
 }  // namespace dmlop

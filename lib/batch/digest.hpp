@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "npy/npy.hpp"
+
 namespace dmlop {
 
 /// 64 bits, the same on every machine.
@@ -31,6 +33,10 @@ class Digest {
 };
 
 /// 128 bits of some bytes, as 32 hexadecimal digits: what `xxhsum -H2` prints.
+/// Errors: as check_for_stop().
 std::string digest_of(std::span<const std::byte> bytes);
+
+/// Of header and elements: what the file means, however its header is padded. Errors: likewise.
+std::string array_digest_of(const NpyFile& file);
 
 }  // namespace dmlop

@@ -29,6 +29,9 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned pictures_max = 200;
 constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
 
+// A description that is longer is not kept in records.
+constexpr std::size_t recorded_bytes_max = std::size_t{1} << 20;
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -58,7 +61,7 @@ Ending ending_of(ErrorKind kind) {
 
 std::string repeat_command(const BatchJob& job, const BatchOptions& options) {
   if (job.place.starts_with("-:")) {
-    if (job.text.empty()) return "";  // too long to be kept
+    if (job.text.empty() || job.text.size() > recorded_bytes_max) return "";  // too long
     std::string text = job.text;
     std::replace(text.begin(), text.end(), '\n', ' ');
     return "printf '%s\\n' " + shell_quoted(text) + " | " + options.repeat_command;
@@ -70,14 +73,15 @@ std::string repeat_command(const BatchJob& job, const BatchOptions& options) {
 class JobRun {
  public:
   JobRun(BatchJob& job, Backend& backend, const BatchOptions& options,
-         std::atomic<unsigned>& pictures)
-      : job_(job), backend_(backend), options_(options), pictures_(pictures) {
+         std::atomic<unsigned>& pictures, OutputPaths& outputs)
+      : job_(job), backend_(backend), options_(options), pictures_(pictures), outputs_(outputs) {
     result.id = job.id;
     result.place = job.place;
     result.repeat = repeat_command(job, options);
   }
 
   void run() {
+    const Deadline deadline(options_.timeout_seconds);
     if (!job_.skip_reason.empty()) {
       end(Status::skipped, 0, job_.skip_reason);
     } else if (prepare() && !done_before()) {
@@ -92,7 +96,16 @@ class JobRun {
 
   void finish() {
     result.seconds = seconds_since(start_);
-    if (options_.keep_records && result.record.empty()) result.record = record();
+    if (!options_.keep_records || !result.record.empty()) return;
+    try {
+      result.record = record();
+    } catch (const std::bad_alloc&) {  // what became of the job counts, also without how
+      job_.text.clear();
+      file_text_.clear();
+      comparisons_.clear();
+      result.details.clear();
+      result.record = record();
+    }
   }
 
   BatchResult result;
@@ -102,6 +115,9 @@ class JobRun {
     result.status = status;
     result.exit_code = exit_code;
     result.message = std::move(message);
+    const bool is_stopped =
+        exit_code == 5 && result.message.find("stopped after ") != std::string::npos;
+    if (is_stopped && options_.timeout_seconds) result.message += " (--timeout)";
   }
 
   // The job with its files, checked; false when it ended here.
@@ -137,10 +153,21 @@ class JobRun {
     if (const PathProblem problem = confinement.problem_of_folder(folder))
       findings.push_back(confinement_finding(folder, problem, confinement));
   }
+  void check_output_file(const std::string& path, Diagnostics& findings) const {
+    if (!job_.request.confinement) return;
+    const Confinement confinement(options_.output_folder);
+    if (const PathProblem problem = confinement.problem_of_file(path))
+      findings.push_back(confinement_finding(path, problem, confinement));
+  }
 
-  std::optional<OpenedFile> open(Diagnostics& findings) const {
+  std::optional<OpenedFile> open(Diagnostics& findings) {
     if (job_.document) return OpenedFile{job_.document, is_model(*job_.root)};
-    return open_op_or_model(job_.request.description_path, findings);
+    const std::string& path = job_.request.description_path;
+    std::string text = with_context("reading the description " + path, [&] {
+      return json::read_text(PinnedFile(job_.request.confinement, path));
+    });
+    if (options_.keep_records && text.size() <= recorded_bytes_max) file_text_ = text;
+    return parse_op_or_model(json::Source{path}, std::move(text), findings);
   }
 
   std::shared_ptr<const json::Value> root_of(const OpenedFile& file) const {
@@ -156,6 +183,18 @@ class JobRun {
     result.operator_name = description->spec->name;
     choose_files(*description, findings);
     prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
+    if (prepared_) claim_outputs(findings);
+  }
+
+  // Of two jobs that write one file, one result would be lost, and which one is chance.
+  void claim_outputs(Diagnostics& findings) {
+    for (const BoundOutput& output : prepared_->outputs) {
+      if (outputs_.claim(output.path)) continue;
+      findings.push_back({.message = output.tensor + " goes to " + output.path +
+                                     ", which another job of this batch writes",
+                          .rule = "every job of a batch has an output of its own",
+                          .suggestion = "write it to another file, or use --out"});
+    }
   }
 
   void prepare_model(const OpenedFile& file, Diagnostics& findings) {
@@ -195,7 +234,9 @@ class JobRun {
     if (error)
       throw Error(ErrorKind::io_failed, "creating " + to_text(folder) + ": " + reason(error));
     const std::string tensor = output_name(*description.spec);
-    request.outputs = {{tensor, to_text(folder / (tensor + ".npy"))}};
+    const std::string path = to_text(folder / (tensor + ".npy"));
+    check_output_file(path, findings);
+    request.outputs = {{tensor, path}};
   }
 
   static void keep_tensors(std::vector<NamedFile>& files, const Description& description,
@@ -271,38 +312,23 @@ class JobRun {
 
   void digest_files(Digest& digest) {
     for (const BoundInput& input : prepared_->inputs) {
-      input_digests_.emplace_back(input.tensor, file_digest(input.file));
+      input_digests_.emplace_back(input.tensor, array_digest_of(input.file));
       digest.add(input.tensor);
       digest.add(input_digests_.back().second);
     }
     for (const Expectation& expectation : prepared_->expected) {
       digest.add(expectation.tensor);
-      digest.add(file_digest(*expectation.file));
+      digest.add(array_digest_of(*expectation.file));
       digest.add(to_text(expectation.tolerance));
       digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
     }
   }
 
-  // Of header and elements: what the file means, however its header is padded.
-  static std::string file_digest(const NpyFile& file) {
-    return std::string(info(file.header().data_type).numpy) +
-           (file.header().fortran_order ? "F" : "C") + (file.header().big_endian ? ">" : "<") +
-           list_of(file.header().sizes) + digest_of(file.data());
-  }
-
   void execute() {
-    try {
-      const Deadline deadline(options_.timeout_seconds);
-      JobResult done = model_ ? model_->run(backend_, options_.execution)
-                              : run_job(*prepared_, backend_, options_.execution);
-      times_ = done.times;
-      comparisons_ = std::move(done.comparisons);
-    } catch (const Error& error) {
-      const bool timed_out = error.kind() == ErrorKind::run_failed && options_.timeout_seconds &&
-                             std::string_view(error.what()).starts_with("stopped after ");
-      if (!timed_out) throw;
-      throw Error(ErrorKind::run_failed, error.what() + std::string(" (--timeout)"));
-    }
+    JobResult done = model_ ? model_->run(backend_, options_.execution)
+                            : run_job(*prepared_, backend_, options_.execution);
+    times_ = done.times;
+    comparisons_ = std::move(done.comparisons);
     conclude();
     if (options_.keep_pictures && result.status == Status::failed && prepared_) add_pictures();
   }
@@ -361,10 +387,12 @@ class JobRun {
   }
 
   std::string record() {
+    const std::string& text = file_text_.empty() ? job_.text : file_text_;
+    const bool keeps_text = result.status != Status::passed && text.size() <= recorded_bytes_max;
     RecordParts parts{.result = result,
                       .tags = job_.tags,
                       .device = backend_.spec(),
-                      .description = result.status == Status::passed ? "" : description_text(),
+                      .description = keeps_text ? text : "",
                       .check_seconds = check_seconds_,
                       .times = times_,
                       .digest = digest_,
@@ -380,24 +408,17 @@ class JobRun {
     return record_of(parts);
   }
 
-  std::string description_text() const {
-    if (job_.document || job_.request.description_path.empty()) return job_.text;
-    try {
-      return InputFile::open(job_.request.description_path).text();
-    } catch (const Error&) {
-      return "";  // that it cannot be read is the result's message
-    }
-  }
-
   BatchJob& job_;
   Backend& backend_;
   const BatchOptions& options_;
   std::atomic<unsigned>& pictures_;
+  OutputPaths& outputs_;
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
   std::optional<Job> prepared_;
   std::optional<ModelJob> model_;  // instead, where the description is a model
   std::optional<OpenedFile> model_source_;
+  std::string file_text_;  // of the description, where it is a file
   std::string digest_;
   std::vector<std::pair<std::string, std::string>> input_digests_;
   gpu::DispatchTimes times_;
@@ -406,11 +427,20 @@ class JobRun {
 
 }  // namespace
 
+bool OutputPaths::claim(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(to_path(path), ignored).type();
+  if (type != fs::file_type::regular && type != fs::file_type::not_found) return true;  // /dev/null
+  const std::uint64_t digest = short_digest(real_path_to_be(path, ignored));
+  const std::scoped_lock lock(mutex_);
+  return claimed_.add(digest, 1) == 0;
+}
+
 JobRunner::JobRunner(Backend& backend, const BatchOptions& options)
     : backend_(backend), options_(options) {}
 
 BatchResult JobRunner::run(BatchJob job) {
-  JobRun run(job, backend_, options_, pictures_);
+  JobRun run(job, backend_, options_, pictures_, outputs_);
   try {
     run.run();
   } catch (const Error& error) {

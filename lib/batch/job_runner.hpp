@@ -2,10 +2,24 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
+#include <string>
 
 #include "batch/batch.hpp"
+#include "batch/digest_table.hpp"
 
 namespace dmlop {
+
+/// The files that jobs of a batch write. Several threads may use it.
+class OutputPaths {
+ public:
+  /// False where another job has claimed the file, under whatever path.
+  bool claim(const std::string& path);
+
+ private:
+  std::mutex mutex_;
+  DigestTable claimed_;
+};
 
 class JobRunner {
  public:
@@ -25,6 +39,7 @@ class JobRunner {
   const BatchOptions& options_;
   std::atomic<bool> device_lost_{false};
   std::atomic<unsigned> pictures_{0};
+  OutputPaths outputs_;
 };
 
 }  // namespace dmlop

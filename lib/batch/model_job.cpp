@@ -4,7 +4,7 @@
 
 #include "base/path.hpp"
 #include "base/text.hpp"
-#include "batch/record_json.hpp"
+#include "job/bind.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 
@@ -17,6 +17,8 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
                        .confinement = job.request.confinement};
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
+  check_confined(job.request.expected, findings);
+  if (!findings.empty()) return std::nullopt;
   Diagnostics notes;  // they change nothing
   auto model = read_model(std::move(document), root, request, findings, notes);
   if (!model) return std::nullopt;
@@ -74,13 +76,15 @@ std::vector<NamedFile> ModelJob::outputs() const {
 
 void ModelJob::add_to(Digest& digest) const {
   for (const Resource& resource : model_.resources) {
-    if (resource.initial.path.empty()) continue;
+    const InitialValues& initial = resource.initial;
+    if (initial.path.empty()) continue;
     digest.add(resource.name);
-    digest.add(digest_of_file(resource.initial.path));
+    digest.add(initial.data_type ? name_of(*initial.data_type) : "");
+    digest.add(digest_of(initial.source));
   }
   for (const Expected& expected : expected_) {
     digest.add(model_.resources[expected.file.resource].name);
-    digest.add(digest_of_file(expected.file.path));
+    digest.add(array_digest_of(*expected.file.golden));
     digest.add(tolerance_ ? to_text(*tolerance_) : "");
     digest.add(tolerance_ && tolerance_->allow_trivial ? "trivial" : "");
   }

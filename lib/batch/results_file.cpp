@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/path.hpp"
 #include "batch/record_json.hpp"
 
 namespace dmlop {
@@ -184,6 +186,21 @@ void ResultsFile::add(const BatchSummary& summary) {
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());
   if (const std::error_code error = file_.close()) fail(path_, error);
+}
+
+bool begins_as_results(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(to_path(path), error)) return true;
+  const InputFile file =
+      with_context("reading the results " + path, [&] { return InputFile::open(path); });
+  const std::string_view text = text_of(file);
+  if (text.empty()) return true;
+  const std::string line(text.substr(0, text.find('\n')));
+  if (is_beyond_records(line)) return false;
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const bool is_cut_off = line.size() == text.size() && json.is_discarded();
+  if (is_cut_off) return line.starts_with("{\"id\":");
+  return json.is_object() && (json.contains("status") || json.contains("summary"));
 }
 
 RecordedResults read_results(const std::string& path) {

@@ -41,6 +41,10 @@ class ResultsFile {
   bool may_end_in_part_of_line_ = false;
 };
 
+/// Whether a file is empty, absent, no regular file or begins as one of results, of a run that was
+/// killed, too: what a new run may replace. Errors: io_failed.
+bool begins_as_results(const std::string& path);
+
 /// What a results file holds: the last record of each job, in the order of the first ones.
 struct RecordedResults {
   std::vector<BatchResult> results;

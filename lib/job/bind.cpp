@@ -25,14 +25,14 @@ std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) 
 struct Source {
   std::string path;  // "": named in a way that has its own finding
   const json::Value* written = nullptr;
-  bool is_confined = false;  // not named by the caller
+  SharedConfinement confinement = {};
 };
 
 class Binder {
  public:
   /// Files named in the description's bindings and on the command line with `option`.
-  Binder(const Description& description, FieldKind kind, Diagnostics& diagnostics,
-         std::string option)
+  Binder(const Description& description, const JobRequest& request, FieldKind kind,
+         Diagnostics& diagnostics, std::string option)
       : description_(description),
         kind_(kind),
         diagnostics_(diagnostics),
@@ -43,7 +43,7 @@ class Binder {
       if (is_mine(binding.tensor)) {
         const bool is_path = !binding.path.empty();
         sources_[binding.tensor] = {is_path ? path_beside(description.file(), binding.path) : "",
-                                    binding.written, /*is_confined=*/true};
+                                    binding.written, request.confinement};
       }
     }
   }
@@ -64,7 +64,7 @@ class Binder {
         continue;
       }
       named.push_back(tensor);
-      sources_[tensor] = {file.path, nullptr, file.is_found};
+      sources_[tensor] = {file.path, nullptr, file.confinement};
     }
   }
 
@@ -220,8 +220,14 @@ class HeaderMerger {
   Diagnostics& diagnostics_;
 };
 
-NpyFile open_npy(const JobRequest& request, const Source& source) {
-  return NpyFile::open(PinnedFile(source.is_confined ? request.confinement : nullptr, source.path));
+NpyFile open_npy(const Source& source) {
+  return NpyFile::open(PinnedFile(source.confinement, source.path));
+}
+
+// False, too, where nobody can tell.
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(to_path(path), ignored);
 }
 
 // An Error about a file, as a finding at the place that names the file.
@@ -277,19 +283,22 @@ bool check_confined(const Description& description, const JobRequest& request,
     diagnostics.push_back(confinement_finding(description.document(), *binding.written,
                                               "bindings." + binding.tensor, problem, confinement));
   }
-  for (const auto* files : {&request.inputs, &request.expected}) {
-    for (const NamedFile& file : *files) {
-      const PathProblem problem =
-          file.is_found ? confinement.problem_of_file(file.path) : PathProblem{};
-      if (problem) diagnostics.push_back(confinement_finding(file.path, problem, confinement));
-    }
-  }
+  check_confined(request.inputs, diagnostics);
+  check_confined(request.expected, diagnostics);
   return diagnostics.size() == before;
+}
+
+void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostics) {
+  for (const auto& [tensor, path, confinement] : files) {
+    if (!confinement) continue;
+    if (const PathProblem problem = confinement->problem_of_file(path))
+      diagnostics.push_back(confinement_finding(path, problem, *confinement));
+  }
 }
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
                                     Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, FieldKind::input_tensor, diagnostics, "-i ");
+  Binder binder(description, request, FieldKind::input_tensor, diagnostics, "-i ");
   binder.add(request.inputs);
   std::vector<BoundInput> inputs;
   int from_standard_input = request.description_path == standard_stream ? 1 : 0;
@@ -307,7 +316,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     }
     try {
       NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                  [&] { return open_npy(request, *source); });
+                                  [&] { return open_npy(*source); });
       HeaderMerger(description, tensor, source->path, diagnostics).merge(file.header());
       inputs.push_back({tensor, std::move(file), source->path});
     } catch (const Error& error) {
@@ -319,10 +328,10 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
 
 std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, FieldKind::output_tensor, diagnostics, "-o ");
+  Binder binder(description, request, FieldKind::output_tensor, diagnostics, "-o ");
   binder.add(request.outputs);
   Diagnostics ignored;
-  Binder sources(description, FieldKind::input_tensor, ignored, "-i ");
+  Binder sources(description, request, FieldKind::input_tensor, ignored, "-i ");
   sources.add(request.inputs);
   std::vector<BoundOutput> outputs;
   for (const std::string& tensor : binder.names()) {
@@ -348,10 +357,10 @@ std::vector<BoundOutput> bind_outputs(const Description& description, const JobR
 std::vector<Expectation> bind_expected(const Description& description, const JobRequest& request,
                                        const std::vector<BoundOutput>& outputs,
                                        Diagnostics& diagnostics) {
-  Binder binder(description, FieldKind::output_tensor, diagnostics, expect_option);
+  Binder binder(description, request, FieldKind::output_tensor, diagnostics, expect_option);
   binder.add(request.expected);
   Diagnostics ignored;
-  Binder inputs(description, FieldKind::input_tensor, ignored, "-i ");
+  Binder inputs(description, request, FieldKind::input_tensor, ignored, "-i ");
   inputs.add(request.inputs);
   std::vector<Expectation> expected;
   for (const std::string& tensor : binder.names()) {
@@ -371,18 +380,16 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
     }
     Expectation expectation{tensor, source->path, std::nullopt,
                             request.tolerance.value_or(Tolerance{})};
-    const bool is_missing =
-        request.expected_may_be_missing && !std::filesystem::exists(to_path(source->path));
+    const bool is_missing = request.expected_may_be_missing && !exists(source->path);
     try {
       if (!is_missing) {
         expectation.file = with_context("reading the golden file " + source->path,
-                                        [&] { return open_npy(request, *source); });
+                                        [&] { return open_npy(*source); });
       }
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
       diagnostics.push_back(file_finding(description, *source, error));
-      if (!std::filesystem::exists(to_path(source->path)))
-        diagnostics.back().suggestion = "create it with --update-golden";
+      if (!exists(source->path)) diagnostics.back().suggestion = "create it with --update-golden";
     }
   }
   return expected;

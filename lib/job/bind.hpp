@@ -14,6 +14,9 @@ std::string path_beside(const std::string& file, const std::string& path);
 bool check_confined(const Description& description, const JobRequest& request,
                     Diagnostics& diagnostics);
 
+/// Adds a finding for each of the files that its confinement refuses. Nothing is opened.
+void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostics);
+
 /// The finding that a path which stands at `written` is refused.
 Diagnostic confinement_finding(const json::Document& document, const json::Value& written,
                                const std::string& name, const PathProblem& problem,

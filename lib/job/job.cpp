@@ -9,8 +9,7 @@ namespace dmlop {
 namespace {
 
 std::string read_text(const std::string& path) {
-  return with_context("reading the description " + path,
-                      [&] { return InputFile::open(path).text(); });
+  return with_context("reading the description " + path, [&] { return json::read_text(path); });
 }
 
 /// An input in native byte order: the file's own bytes, or a swapped copy.

@@ -21,8 +21,8 @@ namespace dmlop {
 /// "InputTensor=x.npy" of a command line; the name may be left out where one tensor can be meant.
 struct NamedFile {
   std::string tensor;
-  std::string path;       // "-" is standard input or output
-  bool is_found = false;  // in a folder or a file, not named by the caller: it is confined
+  std::string path;                    // "-" is standard input or output
+  SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
 };
 
 struct JobRequest {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "json/parser.hpp"
 #include "json/strict_text.hpp"
@@ -31,6 +32,14 @@ std::string escape_pointer(std::string_view name) {
 }
 
 }  // namespace
+
+std::string read_text(const std::string& path) {
+  return InputFile::open(path, max_text_bytes).text();
+}
+
+std::string read_text(const PinnedFile& file) {
+  return InputFile::open(file, max_text_bytes).text();
+}
 
 std::optional<Document> Document::parse(Source source, std::string text, Diagnostics& diagnostics) {
   auto document = parse_leniently(std::move(source), std::move(text), diagnostics);

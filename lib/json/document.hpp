@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "json/value.hpp"
 
@@ -22,6 +23,11 @@ struct StrictText;
 /// Limits that hold for every document: a larger file is refused, not parsed.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t max_values = 1'000'000;
+
+/// Reads the text of a JSON file, "-" being standard input. Errors: as InputFile::open, and
+/// invalid_input for one of more than max_text_bytes.
+std::string read_text(const std::string& path);
+std::string read_text(const PinnedFile& file);
 
 /// Where a text comes from, and how many values it may have.
 struct Source {

@@ -178,9 +178,9 @@ class CommandReader {
     std::error_code ignored;
     if (!fs::exists(to_path(command.path), ignored)) return;
     if (is_same_file(reading_.document().file(), command.path)) refuse("the model itself");
-    for (const auto& [path, resource] : reading_.source_files) {
-      if (is_same_file(path, command.path)) refuse("the file of \"" + printable(resource) + "\"");
-    }
+    const auto source = reading_.source_files.find(real_path(command.path, ignored));
+    if (source != reading_.source_files.end())
+      refuse("the file of \"" + printable(source->second) + "\"");
   }
 
   ModelReading& reading_;

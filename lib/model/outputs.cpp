@@ -46,8 +46,9 @@ class ResourceNamer {
     NamedResource named{*index, file.path};
     if (!golden_) return named;
     try {
-      named.golden = with_context("reading the golden file " + file.path,
-                                  [&] { return NpyFile::open(file.path); });
+      named.golden = with_context("reading the golden file " + file.path, [&] {
+        return NpyFile::open(PinnedFile(file.confinement, file.path));
+      });
       return named;
     } catch (const Error& error) {
       refuse(error.what(), "", error.kind());
@@ -157,6 +158,26 @@ std::vector<NamedResource> name_resources(const Model& model, const std::vector<
     if (auto resource = namer.name(file)) named.push_back(std::move(*resource));
   }
   return named;
+}
+
+void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
+                     const std::vector<NamedResource>& expected, Diagnostics& diagnostics) {
+  const auto refuse = [&](const NamedResource& output, const std::string& what) {
+    diagnostics.push_back({.kind = ErrorKind::usage,
+                           .file = model.document->file(),
+                           .message = model.resources[output.resource].name + " would replace " +
+                                      what + ": " + output.path,
+                           .suggestion = "write to another file"});
+  };
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const auto is_replaced = [&](const NamedResource& other) {
+      return names_same_file(other.path, output->path);
+    };
+    if (const auto first = std::find_if(outputs.begin(), output, is_replaced); first != output)
+      refuse(*output, "what " + model.resources[first->resource].name + " wrote");
+    if (std::any_of(expected.begin(), expected.end(), is_replaced))
+      refuse(*output, "its golden file");
+  }
 }
 
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,

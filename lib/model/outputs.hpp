@@ -49,6 +49,10 @@ std::vector<NamedResource> name_resources(const Model& model, const std::vector<
                                           const std::string& option, bool golden,
                                           Diagnostics& diagnostics);
 
+/// Adds a finding for each output that would replace another one, or a golden file.
+void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
+                     const std::vector<NamedResource>& expected, Diagnostics& diagnostics);
+
 /// Compares a resource with its golden file. A golden file of one dimension, which is what
 /// writeFile makes without dimensions, is compared element by element with any shape. Without a
 /// criterion in `tolerance` the writing operator's own holds.

@@ -39,7 +39,7 @@ struct ModelReading {
   using Names = std::unordered_map<std::string, std::size_t>;
   Names resource_names = {};
   Names dispatchable_names = {};
-  /// Files of resources that may be replaced by mistake, by a path without detours.
+  /// Files of resources that may be replaced by mistake, by a path without links.
   std::map<std::string, std::string> source_files = {};  // and the resource
 
  private:

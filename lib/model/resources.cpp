@@ -158,11 +158,12 @@ class ResourceReader {
         return extension == ".npy" ? read_npy(source, found, file) : read_raw(source, found, file);
       });
     } catch (const Error& error) {
+      std::error_code ignored;
+      const bool exists = fs::exists(to_path(found), ignored);
       reading_.add(source, error.what(), "",
-                   fs::exists(to_path(found))
-                       ? ""
-                       : "sourcePath is relative to the model's folder, or to "
-                         "--input-path, and then to the current folder",
+                   exists ? ""
+                          : "sourcePath is relative to the model's folder, or to "
+                            "--input-path, and then to the current folder",
                    error.kind());
       return std::nullopt;
     }
@@ -199,7 +200,8 @@ class ResourceReader {
                                require_intact(*file, path);
                              },
                          .file = file,
-                         .path = path};
+                         .path = path,
+                         .source = file->data()};
   }
 
   std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path,
@@ -222,7 +224,8 @@ class ResourceReader {
                                std::copy(file->bytes().begin(), file->bytes().end(), to.begin());
                                with_context("reading " + path, [&] { file->require_intact(); });
                              },
-                         .path = path};
+                         .path = path,
+                         .source = file->bytes()};
   }
 
   std::optional<std::uint64_t> read_bytes(const char* member) {
@@ -275,9 +278,9 @@ void read_resource(ModelReading& reading, const json::Member& member) {
   const Resource& resource =
       reading.model.resources.emplace_back(ResourceReader(reading, member).read());
   reading.resource_names.try_emplace(resource.name, reading.model.resources.size() - 1);
-  if (!resource.initial.path.empty())
-    reading.source_files.try_emplace(to_text(to_path(resource.initial.path).lexically_normal()),
-                                     resource.name);
+  if (resource.initial.path.empty()) return;
+  std::error_code ignored;
+  reading.source_files.try_emplace(real_path(resource.initial.path, ignored), resource.name);
 }
 
 }  // namespace dmlop

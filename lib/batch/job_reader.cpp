@@ -1,0 +1,168 @@
+#include "batch/job_reader.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "job/bind.hpp"
+#include "spec/field_reader.hpp"
+#include "spec/tolerance_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = json::Value::Kind;
+
+constexpr std::size_t id_bytes_max = 200;
+
+// Of tags and of golden files of one job.
+constexpr std::size_t entries_max = 4096;
+
+// An id names a folder below --out, and is printed.
+std::string id_problem(const std::string& id) {
+  for (const std::string_view made_up : {"line-", "job-"}) {
+    const bool is_like = id.starts_with(made_up) && id.size() > made_up.size() &&
+                         id.find_first_not_of("0123456789", made_up.size()) == std::string::npos;
+    if (is_like) return "looks like those of jobs without an id";
+  }
+  if (id.empty()) return "is empty";
+  if (id.size() > id_bytes_max) return "is longer than " + std::to_string(id_bytes_max) + " bytes";
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  if (std::any_of(id.begin(), id.end(), is_control)) return "has a control character";
+  const bool has_empty_part = id.find("//") != std::string::npos;
+  for (const fs::path& part : to_path(id)) {
+    if (has_empty_part || part == ".." || part == "." || part == "/" || part.empty() ||
+        part.has_root_name())
+      return "names a folder below --out and must not have empty parts, \".\" or \"..\"";
+  }
+  return "";
+}
+
+/// Reads the fields that belong to the job, not to its description.
+class JobReader {
+ public:
+  JobReader(BatchJob& job, const json::Value& root)
+      : job_(job), root_(root), reader_(*job.document, job.findings) {}
+
+  void read(const std::string& default_id) {
+    job_.id = job_.made_up_id = default_id;
+    if (root_.kind != Kind::object) {
+      reader_.expected(root_, "a job", "an object: an op description, with id, expect and so on");
+      return;
+    }
+    if (const json::Value* id = root_.find("id")) read_id(*id);
+    if (const json::Value* tags = root_.find("tags")) read_tags(*tags);
+    if (const json::Value* skip = root_.find("skip")) {
+      job_.skip_reason = reader_.string(*skip, "skip").value_or("");
+      if (job_.skip_reason.empty())
+        reader_.expected(*skip, "skip", "the reason why this job is not run");
+    }
+    if (const json::Value* tolerance = root_.find("tolerance"))
+      job_.request.tolerance = read_tolerance(reader_, *tolerance, "tolerance");
+    if (const json::Value* expect = root_.find("expect")) read_expect(*expect);
+    const json::Value* bindings = root_.find("bindings");
+    if (bindings != nullptr && job_.request.confinement) check_bindings(*bindings);
+  }
+
+ private:
+  void read_id(const json::Value& value) {
+    const auto id = reader_.string(value, "id");
+    if (!id) return;
+    const std::string problem = *id == job_.id ? "" : id_problem(*id);
+    if (!problem.empty()) {
+      reader_.add(job_.document->at(value, "the id \"" + printable(*id) + "\" " + problem));
+    } else {
+      job_.id = *id;
+      job_.has_own_id = true;
+    }
+  }
+
+  void read_tags(const json::Value& value) {
+    if (value.kind != Kind::array) {
+      reader_.expected(value, "tags", "an array of strings");
+      return;
+    }
+    if (refuse_long(value, "tags", value.items.size())) return;
+    const auto is_text = [](const json::Value& item) { return item.kind == Kind::string; };
+    const auto wrong = std::find_if_not(value.items.begin(), value.items.end(), is_text);
+    if (wrong != value.items.end()) reader_.expected(*wrong, "tags", "strings only");
+    for (const json::Value& item : value.items) job_.tags.push_back(item.text);
+  }
+
+  // A path, or a path for each output.
+  void read_expect(const json::Value& value) {
+    const auto add = [&](const std::string& tensor, const json::Value& path) {
+      const auto text = reader_.string(path, "expect");
+      if (!text) return;
+      if (text->empty() || *text == "-" || text->find('\0') != std::string::npos) {
+        reader_.expected(path, "expect", "the path of a .npy file");
+      } else {
+        const std::string file = path_beside(job_.document->file(), *text);
+        if (is_confined(path, "expect", *text, file))
+          job_.request.expected.push_back({tensor, file, job_.request.confinement});
+      }
+    };
+    if (value.kind != Kind::object) return add("", value);
+    if (refuse_long(value, "expect", value.members.size())) return;
+    for (const json::Member& member : value.members) add(member.name, member.value);
+  }
+
+  bool refuse_long(const json::Value& value, const std::string& name, std::size_t entries) {
+    if (entries <= entries_max) return false;
+    reader_.add(job_.document->at(value, name + " has " + std::to_string(entries) +
+                                             " entries, must have at most " +
+                                             std::to_string(entries_max)));
+    return true;
+  }
+
+  // Paths of the description, so that all that is refused is said at once.
+  void check_bindings(const json::Value& bindings) {
+    for (const json::Member& member : bindings.members) {
+      const json::Value& path = member.value;
+      if (path.kind != Kind::string || path.text.empty()) continue;
+      is_confined(path, "bindings." + printable(member.name), path.text,
+                  path_beside(job_.document->file(), path.text));
+    }
+  }
+
+  bool is_confined(const json::Value& written, const std::string& name, const std::string& text,
+                   const std::string& path) {
+    const SharedConfinement& confinement = job_.request.confinement;
+    if (!confinement) return true;
+    PathProblem problem = confinement->problem_of_text(text);
+    if (!problem) problem = confinement->problem_of_file(path);
+    if (problem)
+      reader_.add(confinement_finding(*job_.document, written, name, problem, *confinement));
+    return !problem;
+  }
+
+  BatchJob& job_;
+  const json::Value& root_;
+  FieldReader reader_;
+};
+
+}  // namespace
+
+BatchJob read_job(std::shared_ptr<const json::Document> document,
+                  std::shared_ptr<const json::Value> root, const std::string& default_id,
+                  const SharedConfinement& confinement) {
+  BatchJob job;
+  job.request.confinement = confinement;
+  job.line = document->line_of(*root);
+  job.place = document->file() + ":" + std::to_string(job.line);
+  job.text = document->source(*root);
+  job.document = std::move(document);
+  job.root = std::move(root);
+  JobReader(job, *job.root).read(default_id);
+  return job;
+}
+
+const std::vector<std::string>& batch_job_fields() {
+  static const std::vector<std::string> fields{"id", "expect", "tolerance", "tags", "skip"};
+  return fields;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "batch/job_reader.hpp"
+#include "batch/manifest_kinds.hpp"
+#include "spec/field_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+// Every job takes a copy of what it inherits.
+constexpr std::size_t defaults_bytes_max = std::size_t{64} << 10;
+
+// `job` completed by what `defaults` have and it lacks; objects are completed member by member.
+json::Value merged(const json::Value& job, const json::Value& defaults, int depth = 0) {
+  json::Value value = job;
+  if (job.kind != Kind::object || defaults.kind != Kind::object) return value;
+  std::set<std::string_view> names;
+  for (const json::Member& member : job.members) names.insert(member.name);
+  for (const json::Member& member : defaults.members) {
+    if (!names.contains(member.name)) {
+      value.members.push_back(member);
+      continue;
+    }
+    if (depth != 0) continue;
+    const auto has_name = [&](const json::Member& own) { return own.name == member.name; };
+    const auto own = std::find_if(value.members.begin(), value.members.end(), has_name);
+    own->value = merged(own->value, member.value, depth + 1);
+  }
+  return value;
+}
+
+class JsonManifest : public Manifest {
+ public:
+  JsonManifest(json::Document document, SharedConfinement confinement, Diagnostics& diagnostics)
+      : document_(std::make_shared<const json::Document>(std::move(document))),
+        confinement_(std::move(confinement)) {
+    const json::Value& root = document_->root();
+    FieldReader reader(*document_, diagnostics);
+    if (root.kind == Kind::object) {
+      reader.refuse_unknown(root, {"$schema", "defaults", "jobs"}, "a batch");
+      defaults_ = root.find("defaults");
+      if (defaults_ != nullptr && defaults_->kind != Kind::object)
+        reader.expected(*defaults_, "defaults", "an object with fields for every job");
+      if (defaults_ != nullptr && document_->source(*defaults_).size() > defaults_bytes_max)
+        reader.add(document_->at(
+            *defaults_, "defaults have " + std::to_string(document_->source(*defaults_).size()) +
+                            " bytes, must have at most " + std::to_string(defaults_bytes_max)));
+    }
+    jobs_ = root.kind == Kind::array ? &root : root.find("jobs");
+    if (jobs_ == nullptr) {
+      diagnostics.push_back(document_->at(root, "the field \"jobs\" is missing"));
+      diagnostics.back().value.clear();
+    } else if (jobs_->kind != Kind::array) {
+      reader.expected(*jobs_, "jobs", "an array of jobs");
+    }
+  }
+
+  std::optional<BatchJob> next() override {
+    if (next_ == jobs_->items.size()) return std::nullopt;
+    const json::Value& item = jobs_->items[next_];
+    const std::string id = "job-" + std::to_string(next_++);
+    auto root = defaults_ != nullptr ? std::make_shared<const json::Value>(merged(item, *defaults_))
+                                     : std::shared_ptr<const json::Value>(document_, &item);
+    BatchJob job = read_job(document_, std::move(root), id, confinement_);
+    if (defaults_ != nullptr) job.defaults = document_->source(*defaults_);
+    return job;
+  }
+  std::optional<std::uint64_t> size() const override { return jobs_->items.size(); }
+
+ private:
+  std::shared_ptr<const json::Document> document_;
+  SharedConfinement confinement_;
+  const json::Value* defaults_ = nullptr;
+  const json::Value* jobs_ = nullptr;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Manifest> json_manifest(json::Document document, SharedConfinement confinement,
+                                        Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  auto manifest =
+      std::make_unique<JsonManifest>(std::move(document), std::move(confinement), diagnostics);
+  if (diagnostics.size() != before) return nullptr;
+  return manifest;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,66 @@
+#include <utility>
+
+#include "batch/job_reader.hpp"
+#include "batch/lines.hpp"
+#include "batch/manifest_kinds.hpp"
+
+namespace dmlop {
+namespace {
+
+class LinesManifest : public Manifest {
+ public:
+  LinesManifest(const std::string& path, SharedConfinement confinement)
+      : path_(path), lines_(path, json::max_text_bytes), confinement_(std::move(confinement)) {}
+
+  std::optional<BatchJob> next() override {
+    while (auto line = lines_.next()) {
+      ++number_;
+      if (line->is_too_long) return too_long_job();
+      if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+      return job_of(std::move(line->text));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  BatchJob too_long_job() const {
+    BatchJob job{.id = "line-" + std::to_string(number_),
+                 .place = path_ + ":" + std::to_string(number_),
+                 .line = number_};
+    job.findings.push_back(
+        {.file = path_,
+         .line = number_,
+         .column = 1,
+         .message = "this line has more than " + std::to_string(json::max_text_bytes) + " bytes",
+         .rule = "a job has at most " + std::to_string(json::max_text_bytes) + " bytes of JSON",
+         .suggestion = "put large tensors into .npy files and name them in bindings"});
+    return job;
+  }
+
+  BatchJob job_of(std::string line) {
+    const std::string id = "line-" + std::to_string(number_);
+    BatchJob broken{
+        .id = id, .place = path_ + ":" + std::to_string(number_), .line = number_, .text = line};
+    auto document =
+        json::Document::parse(json::Source{path_, number_}, std::move(line), broken.findings);
+    if (!document) return broken;
+    auto shared = std::make_shared<const json::Document>(std::move(*document));
+    std::shared_ptr<const json::Value> root(shared, &shared->root());
+    BatchJob job = read_job(std::move(shared), std::move(root), id, confinement_);
+    job.findings.insert(job.findings.begin(), broken.findings.begin(), broken.findings.end());
+    return job;
+  }
+
+  std::string path_;
+  LineReader lines_;
+  SharedConfinement confinement_;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Manifest> lines_manifest(const std::string& path, SharedConfinement confinement) {
+  return std::make_unique<LinesManifest>(path, std::move(confinement));
+}
+
+}  // namespace dmlop
