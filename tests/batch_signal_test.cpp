@@ -1,8 +1,11 @@
 // dmlop batch when it is interrupted or killed: what is reported, what is kept, and that --resume
 // does the rest.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -126,16 +129,45 @@ TEST_CASE("a worker that waits for standard input ends at a signal, with its rec
 TEST_CASE("a second signal ends the program at once") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const BatchFolder folder;
-    folder.write("jobs.jsonl", lines_of({named_job("a"), waiting_job(folder)}));
+    folder.write("large.npy", float_npy("(100000,)", std::vector<float>(100'000, 1)));
+    const std::string output = folder / "pipe.npy";
+    REQUIRE(::mkfifo(output.c_str(), 0600) == 0);
+    const int reader =
+        ::open(output.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // but reads nothing
+    REQUIRE(reader >= 0);
+    folder.write("jobs.jsonl",
+                 lines_of({named_job("a"), R"({"id": "writing", )" + edge_fields +
+                                               R"(, "bindings": {"InputTensor": "large.npy", )"
+                                               R"("OutputTensor": "pipe.npy"}})"}));
     Process process = start(folder, {"jobs.jsonl", "--jobs", "1"});
     wait_for_records(folder, 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the next job opens its pipe
+    pollfd written{reader, POLLIN, 0};
+    REQUIRE(::poll(&written, 1, 25'000) == 1);
     process.send(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
     CHECK(process.is_running());  // the job still waits
     process.send(signal);
     CHECK(process.wait().code == 128 + signal);
     CHECK((recorded(folder) == std::map<std::string, std::string>{{"a", "PASSED"}}));
+    ::close(reader);
+  }
+}
+
+TEST_CASE("a job that waits for a pipe, read or written, ends at the first signal") {
+  for (const bool reads : {true, false}) {
+    CAPTURE(reads);
+    const BatchFolder folder;
+    std::string job = waiting_job(folder);
+    if (!reads)
+      job = R"({"id": "waiting", )" + edge_fields +
+            R"(, "bindings": {"InputTensor": "x.npy", "OutputTensor": "pipe.npy"}})";
+    folder.write("jobs.jsonl", lines_of({named_job("a"), job}));
+    Process process = start(folder, {"jobs.jsonl", "--jobs", "1"});
+    wait_for_records(folder, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    process.send(SIGTERM);
+    CHECK(process.wait().code == 143);
+    CHECK(recorded(folder).at("waiting") == "NOT_RUN");
   }
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("strings are read with their escapes, numbers stay as they were writte
   CHECK(describe(items[4]) == "an object");
 
   const auto nearest = [](const std::string& literal) {
-    return *dmlop::json::nearest_double(parsed("[" + literal + "]").root().items[0]);
+    return *dmlop::json::nearest_double({.kind = Value::Kind::number, .text = literal});
   };
   CHECK(nearest("-1.5e3") == -1500);
   constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -5,11 +5,13 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/confine.hpp"
@@ -351,7 +353,11 @@ void OutputFile::State::send_held_back() {
   }
   // Opened only now: opening a pipe waits for its reader, who may read another output first.
   std::error_code error;
-  file = SystemFile::open_to_write(target, error);
+  while (!(file = SystemFile::open_to_write(target, error)).is_open() &&
+         error == std::errc::no_such_device_or_address) {
+    check_for_stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   if (error) fail("opening " + path + ": " + reason(error));
   error = file.write_all(held_back);
   if (!error) error = file.close();

@@ -49,7 +49,8 @@ class SystemFile {
   /// On failure the file is not open and `error` says why. A pipe opens before it has a writer;
   /// only after wait_for_input() a read that finds nothing means its end.
   static SystemFile open_to_read(const std::string& path, std::error_code& error);
-  /// Opens a file, pipe or device that exists.
+  /// Opens a file, pipe or device that exists; error no_such_device_or_address for a pipe that nobody
+  /// reads.
   static SystemFile open_to_write(const std::string& path, std::error_code& error);
   /// Creates a file; error file_exists where the name is taken.
   static SystemFile create_new(const std::string& path, std::error_code& error);

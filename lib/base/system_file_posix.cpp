@@ -99,7 +99,10 @@ SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& er
 }
 
 SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
-  return SystemFile(open_descriptor(path, O_WRONLY, error));
+  SystemFile file(open_descriptor(path, O_WRONLY | O_NONBLOCK, error));
+  // Writing then waits as usual.
+  if (!error) error = called([&] { return ::fcntl(file.handle_, F_SETFL, O_WRONLY); });
+  return file;
 }
 
 SystemFile SystemFile::create_new(const std::string& path, std::error_code& error) {

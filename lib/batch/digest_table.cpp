@@ -1,9 +1,15 @@
 #include "batch/digest_table.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace dmlop {
+
+DigestTable::DigestTable() {
+  std::random_device random;
+  multiplier_ = std::uint64_t{random()} << 32 | random() | 1;
+}
 
 std::uint32_t DigestTable::add(std::uint64_t digest, std::uint32_t number) {
   if (4 * used_ >= 3 * numbers_.size()) grow();
@@ -17,7 +23,7 @@ std::uint32_t DigestTable::add(std::uint64_t digest, std::uint32_t number) {
 
 // Where the digest is, or belongs: probing goes on from its own place.
 std::size_t DigestTable::place_of(std::uint64_t digest) const {
-  std::size_t at = digest % numbers_.size();
+  std::size_t at = (digest * multiplier_ >> 32) % numbers_.size();
   while (numbers_[at] != 0 && digests_[at] != digest) at = (at + 1) % numbers_.size();
   return at;
 }
