@@ -141,7 +141,7 @@ TEST_CASE("--resume: another version, status or digest in the file proves nothin
     folder.write("r.jsonl", text);
     return folder.run_again({});
   };
-  CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"FAILED\"") == "b");
+  CHECK(changed(R"("status":"PASSED","exitCode":0)", R"("status":"FAILED","exitCode":1)") == "b");
   CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"NOT_RUN\"") == "b");
   CHECK(changed("\"digest\":\"", "\"digest\":\"0") == "b");
   CHECK(changed("\"digest\":", "\"digst\":") == "b");
@@ -314,6 +314,31 @@ TEST_CASE("--merge: later files win, and within a file later lines") {
   CHECK(merge({"a.jsonl", "b.jsonl"}) == "0 1PASSED 2PASSED 3SKIPPED");
   CHECK(merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
   CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
+}
+
+TEST_CASE("--merge: a record whose exit code is none of its status is refused") {
+  const BatchFolder folder;
+  const auto merge = [&](const std::string& record) {
+    folder.write("r.jsonl", record + summary_line());
+    return folder.batch({"--merge", "r.jsonl"});
+  };
+  for (const EndingRow& row : endings()) {
+    CAPTURE(row.status);
+    CAPTURE(row.code);
+    CHECK(merge(record_line("a", row.status, row.code)).code == row.code);
+    for (const int other : {0, 1, 2, 3, 4, 5, 6, 77}) {
+      CAPTURE(other);
+      const bool is_error = row.status == "ERROR" && other >= 5 && other <= 6;
+      if (other == row.code || is_error) continue;
+      const auto refused = merge(record_line("a", row.status, other));
+      CHECK(refused.code == 3);
+      CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+    }
+    CHECK(merge(R"({"id": "a", "status": ")" + row.status + "\"}\n").code == 3);
+  }
+  CHECK(merge(record_line("a", "ERROR", 5)).code == 5);
+  CHECK(merge(record_line("a", "NOT_RUN", 0)).code == 0);
+  CHECK(merge(record_line("a", "NOT_RUN", 1)).code == 3);
 }
 
 TEST_CASE("--merge: runs that did not end and shards that are missing are findings") {

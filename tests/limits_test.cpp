@@ -347,10 +347,11 @@ TEST_CASE("limits: records of earlier runs that nobody wrote are refused") {
   const BatchFolder folder;
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   for (const std::string& line :
-       {R"({"id": "a", "status": "FAILED", "details": )" + deep + "}",
-        R"({"id": "a", "status": "FAILED", "comparisons": )" + std::string(1000, '[') +
-            std::string(1000, ']') + "}",
-        R"({"id": "a", "status": "FAILED", "seconds": 0.)" + std::string(1000, '1') + "}",
+       {R"({"id": "a", "status": "FAILED", "exitCode": 1, "details": )" + deep + "}",
+        R"({"id": "a", "status": "FAILED", "exitCode": 1, "comparisons": )" +
+            std::string(1000, '[') + std::string(1000, ']') + "}",
+        R"({"id": "a", "status": "FAILED", "exitCode": 1, "seconds": 0.)" + std::string(1000, '1') +
+            "}",
         std::string(R"({"summary": {"complete": "yes"}})"),
         std::string(R"({"summary": {"complete": true, "shard": 7}})"), std::string("[]"),
         std::string("{")}) {

@@ -169,8 +169,8 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
   // The records, edited by hand, say the same things to who merges them.
   std::string records;
   for (const std::string& text : hostile_texts) {
-    records += Json{{"id", text},      {"status", "FAILED"}, {"place", text},   {"message", text},
-                    {"details", text}, {"repeat", text},     {"operator", text}}
+    records += Json{{"id", text},      {"status", "FAILED"}, {"exitCode", 1},  {"place", text},
+                    {"message", text}, {"details", text},    {"repeat", text}, {"operator", text}}
                    .dump() +
                "\n";
   }

@@ -38,13 +38,14 @@ std::string base64(const Png& bytes) {
   return text;
 }
 
-// A run's exit code as a record has it; nothing for what is none.
-std::optional<int> exit_code_in(const Json& record) {
+// The exit code of a record; nothing where the job cannot have ended as `status` with it.
+std::optional<int> exit_code_in(const Json& record, Status status) {
   constexpr std::uint64_t code_max = 255;
   const auto code = record.find("exitCode");
-  if (code == record.end()) return 0;
-  if (!code->is_number_unsigned() || code->get<std::uint64_t>() > code_max) return std::nullopt;
-  return code->get<int>();
+  if (code == record.end() || !code->is_number_unsigned() || code->get<std::uint64_t>() > code_max)
+    return std::nullopt;
+  const int number = code->get<int>();
+  return may_end_with(status, number) ? std::optional(number) : std::nullopt;
 }
 
 std::string data_uri(const Png& png) {
@@ -95,8 +96,9 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
   if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) return std::nullopt;
   try {
     const auto status = status_named(json.value("status", ""));
-    const auto exit_code = exit_code_in(json);
-    if (!status || !exit_code) return std::nullopt;
+    if (!status) return std::nullopt;
+    const auto exit_code = exit_code_in(json, *status);
+    if (!exit_code) return std::nullopt;
     return BatchResult{.id = json["id"],
                        .status = *status,
                        .exit_code = *exit_code,

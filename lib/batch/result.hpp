@@ -36,6 +36,9 @@ inline constexpr bool is_good(Status status) {
   return status == Status::passed || status == Status::skipped;
 }
 
+/// Whether a job that ends as `status` may have this exit code.
+bool may_end_with(Status status, int exit_code);
+
 /// What a batch keeps of a job that ended.
 struct BatchResult {
   std::string id;
