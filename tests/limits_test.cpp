@@ -415,6 +415,37 @@ TEST_CASE("limits: what a batch costs to read follows the size of the file") {
   }
 }
 
+TEST_CASE("limits: what records of earlier runs cost to read follows the size of the file") {
+  const Folder folder;
+  const auto members = [](std::size_t count) {
+    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":0"; }, count) + "}";
+  };
+  const auto record = [](const std::string& more) {
+    return R"({"id": "a", "status": "PASSED", "exitCode": 0, "inputs": )" + more + "}\n";
+  };
+  const std::string summary = R"({"summary": {"complete": true}})" + std::string("\n");
+  struct RecordRow {
+    const char* name;
+    std::string text;
+    int code;
+  };
+  for (const RecordRow& row : std::vector<RecordRow>{
+           {"members at the limit", record(members(10'000)), 0},
+           {"one member more", record(members(10'001)), 3},
+           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]"), 0},
+           {"objects at the limit in one line", record("[" + repeated(members(10'000), 20) + "]"),
+            0},
+           {"lines at the limit", repeated(record(members(10'000)), 20, ""), 0},
+           {"too many members", record(members(100'000)), 3},
+           {"too many members of a summary", R"({"summary": )" + members(100'000) + "}\n", 3}}) {
+    CAPTURE(row.name);
+    const std::string path = folder.write("old.jsonl", row.text + summary);
+    const Cost cost = cost_of({"batch", "--merge", path}, folder);
+    CHECK(cost.code == row.code);
+    CHECK(cost.seconds < seconds_max / 6);
+  }
+}
+
 TEST_CASE("limits: a petabyte fails at once, with its number, and leaves nothing") {
   if (is_sanitized) {
     MESSAGE("SKIPPED: a sanitizer ends a program that asks for so much memory");

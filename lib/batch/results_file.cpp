@@ -22,16 +22,17 @@ using Json = nlohmann::ordered_json;
 }
 
 // A record of this program has nothing like it. What walks JSON is not to run out of its stack, and
-// C libraries may take a time for a number that is quadratic in its digits.
-constexpr int depth_max = 32;
+// some of it takes a time that is quadratic in the digits of a number, or the members of an object.
+constexpr std::size_t depth_max = 32;
 constexpr std::size_t digits_max = 64;
+constexpr std::size_t members_max = 10'000;  // of a model, as many files may be written
 
 constexpr std::uint64_t shards_max = 1'000'000;
 
-// Whether arrays and objects of a line stand in each other deeper, or a number is longer, than any
-// record's.
+// Whether arrays and objects of a line stand in each other deeper, an object has more members, or a
+// number is longer, than any record's.
 bool is_beyond_records(std::string_view line) {
-  int depth = 0;
+  std::vector<std::size_t> members{0};  // of each array and object that is open: their colons
   std::size_t digits = 0;
   bool in_string = false;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -43,9 +44,13 @@ bool is_beyond_records(std::string_view line) {
     } else if (c == '"') {
       in_string = !in_string;
     } else if (!in_string && (c == '[' || c == '{')) {
-      if (++depth > depth_max) return true;
+      members.push_back(0);
+      if (members.size() > depth_max + 1) return true;
     } else if (!in_string && (c == ']' || c == '}')) {
-      --depth;
+      members.pop_back();
+      if (members.empty()) return true;
+    } else if (!in_string && c == ':') {
+      if (++members.back() > members_max) return true;
     }
   }
   return false;
@@ -87,16 +92,16 @@ class Collector {
       }
       return;
     }
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     const bool is_summary =
         json.is_object() && json.contains("summary") && json["summary"].is_object();
     if (!is_summary) refuse(place);
     try {
-      const Json& summary = json["summary"];
+      const auto& summary = json["summary"];
       recorded_.complete = summary.value("complete", false);
       recorded_.shard = summary.value("shard", "");
       recorded_.device = summary.value("device", "");
-    } catch (const Json::exception&) {  // a field of another type
+    } catch (const nlohmann::json::exception&) {  // a field of another type
       refuse(place);
     }
   }
