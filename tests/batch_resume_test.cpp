@@ -373,6 +373,19 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
     // It does not hide that a shard is missing.
     CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));
   }
+  // What is merged again is no more complete.
+  for (const std::vector<std::string>& files :
+       std::vector<std::vector<std::string>>{{"killed.jsonl"}, {"s0.jsonl", "s1.jsonl"}}) {
+    std::vector<std::string> arguments = files;
+    arguments.insert(arguments.end(), {"--results", "merged.jsonl", "--format", "json"});
+    const auto found = merge(arguments);
+    CHECK(found.code == 5);
+    CHECK(Json::parse(found.output).at("interrupted") == "results are missing");
+    const Json summary = read_records(folder.read("merged.jsonl")).back().at("summary");
+    CHECK(summary.at("complete") == false);
+    CHECK(summary.at("exitCode") == 5);
+    CHECK(merge({"merged.jsonl"}).code == 5);
+  }
   CHECK(merge({"s0.jsonl", "none.jsonl"}).code == 6);
   folder.write("wrong.jsonl", record + "[]\n");
   const auto wrong = merge({"wrong.jsonl"});

@@ -65,7 +65,7 @@ struct BatchSummary {
   std::uint64_t resumed = 0;
   std::string shard;  // "0/4"; "" for all jobs
   std::string device;
-  std::string interrupted;           // why it ended early; "" where it did not
+  std::string interrupted;           // why it is not complete; "" where it is
   std::vector<BatchResult> slowest;  // at most 5, without records
 
   std::uint64_t jobs() const;

@@ -239,7 +239,10 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Ba
     summary.add(result);
     summary.seconds += result.seconds;
   }
-  if (!diagnostics.empty()) summary.exit_code = worse_exit_code(summary.exit_code, 5);
+  if (!diagnostics.empty()) {
+    summary.exit_code = worse_exit_code(summary.exit_code, 5);
+    summary.interrupted = "results are missing";
+  }
   return std::move(all.results);
 }
 

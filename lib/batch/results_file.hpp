@@ -54,8 +54,8 @@ struct RecordedResults {
 RecordedResults read_results(const std::string& path);
 
 /// Results of several runs as one, later files over earlier ones. Adds a finding for every file
-/// whose run did not end and every shard that is missing; the summary's exit code is then at
-/// least 5.
+/// whose run did not end and every shard that is missing; the summary is then not complete, and its
+/// exit code at least 5.
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, BatchSummary& summary,
                                        Diagnostics& diagnostics);
 
