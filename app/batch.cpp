@@ -211,6 +211,12 @@ class RecordKeeper {
     if (!options.results.empty()) file_.emplace(options.results, options.resume);
   }
 
+  /// To be called before the first job. Without this line a run that is killed at once would leave
+  /// an earlier one's summary as its own. Errors: io_failed.
+  void start(const std::string& version) {
+    if (file_) file_->start(version);
+  }
+
   template <typename Record>
   void add(const Record& record) {
     if (!file_ || failed()) return;
@@ -336,6 +342,7 @@ int run_jobs(const Options& given) {
       !options.results.empty() || !options.html.empty() || options.format == Format::json;
   batch.keep_pictures = !options.html.empty();
   Presenter presenter(options, manifest->size());
+  records.start(batch.version);
   const BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
     if (!result.resumed) records.add(result.record);
     presenter.show(result);

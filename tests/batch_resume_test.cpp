@@ -64,6 +64,9 @@ TEST_CASE("--resume skips what is proved done, and counts it") {
   CHECK(contains(folder.last.output, ": 3 PASSED (3 from an earlier run)\n"));
   CHECK(count_of(folder.last.output, "PASSED a\n") == 1);
   const auto records = read_records(folder.read("r.jsonl"));
+  // A new file has none of it.
+  CHECK(records.front().at("id") == "a");
+  CHECK(records.at(records.size() - 2).at("started").contains("version"));
   CHECK(records.back().at("summary").at("complete") == true);
   CHECK(records.back().at("summary").at("counts").at("PASSED") == 3);
   CHECK(folder.batch({"jobs", "--resume"}).code == 2);
@@ -234,7 +237,7 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
     const auto result = folder.batch({"jobs", "--resume", "--results", "r.jsonl", "--out", "out"});
     CHECK(result.code == 0);
     CHECK(contains(result.output, "(3 from an earlier run)"));
-    CHECK(folder.read("r.jsonl").starts_with(records + "{\"summary\":"));
+    CHECK(folder.read("r.jsonl").starts_with(records + "{\"started\":{\"version\":\""));
     CHECK(read_records(folder.read("r.jsonl")).back().contains("summary"));
   }
   // Half of the first run's first line.
@@ -351,6 +354,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   folder.write("half.jsonl", record + record_line("4", "PASSED", 0).substr(0, 9));
   folder.write("stopped.jsonl", record + summary_line("", false));
   folder.write("went_on.jsonl", record + summary_line() + record);
+  folder.write("began.jsonl", record + summary_line() + R"({"started": {"version": "1"}})" + "\n");
   folder.write("nothing.jsonl", "");
   const auto merge = [&](std::vector<std::string> files) {
     files.insert(files.begin(), {"batch", "--merge"});
@@ -363,7 +367,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
   CHECK_FALSE(contains(missing.error, "2/3"));
   CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
-  for (const char* name : {"killed", "half", "stopped", "went_on", "nothing"}) {
+  for (const char* name : {"killed", "half", "stopped", "went_on", "began", "nothing"}) {
     CAPTURE(name);
     const std::string file = std::string(name) + ".jsonl";
     const auto found = merge({file});

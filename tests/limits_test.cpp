@@ -354,7 +354,7 @@ TEST_CASE("limits: records of earlier runs that nobody wrote are refused") {
             "}",
         std::string(R"({"summary": {"complete": "yes"}})"),
         std::string(R"({"summary": {"complete": true, "shard": 7}})"), std::string("[]"),
-        std::string("{")}) {
+        std::string("{"), std::string(R"({"started": true})")}) {
     CAPTURE(line.substr(0, 60));
     folder.write("old.jsonl", line + "\n");
     const auto result = folder.batch({"--merge", "old.jsonl", "--html", "report.html"});

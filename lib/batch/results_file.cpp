@@ -93,6 +93,10 @@ class Collector {
       return;
     }
     const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (json.is_object() && json.contains("started") && json["started"].is_object()) {
+      recorded_.complete = false;
+      return;
+    }
     const bool is_summary =
         json.is_object() && json.contains("summary") && json["summary"].is_object();
     if (!is_summary) refuse(place);
@@ -160,15 +164,21 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   if (error) fail(path, error);
 }
 
-// A run that was killed while writing left part of a line.
+// A run that was killed while writing left part of a line. Not before the first line is written: by
+// then the caller has read the file, which may be none of results.
 void ResultsFile::cut_off_part_of_line() {
+  if (!std::exchange(may_end_in_part_of_line_, false)) return;
   bytes_ = whole_lines_of(path_);
   if (const std::error_code error = file_.resize(bytes_)) fail(path_, error);
 }
 
+void ResultsFile::start(const std::string& version) {
+  cut_off_part_of_line();
+  if (bytes_ != 0) add(Json{{"started", {{"version", version}}}}.dump());
+}
+
 void ResultsFile::add(const std::string& record) {
-  // Only now: by then the caller has read the file, which may be none of results.
-  if (std::exchange(may_end_in_part_of_line_, false)) cut_off_part_of_line();
+  cut_off_part_of_line();
   const std::string line = record + "\n";
   const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
   if (error && is_regular_) file_.resize(bytes_);
