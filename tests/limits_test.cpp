@@ -199,6 +199,21 @@ std::vector<ShapeRow> description_shapes() {
                           at_most(n / 14)) +
                  "}}");
        }},
+      {"findings of many dispatchables",
+       [](std::size_t) {
+         return model_of(
+             four_values,
+             repeated(
+                 [](std::size_t i) {
+                   return "\"d" + number(i) +
+                          R"(":{"type":"PADDING","desc":{"InputTensor":{"DataType":"FLOAT32",)"
+                          R"("Sizes":[0,0,0]},"OutputTensor":{"DataType":"FLOAT32",)"
+                          R"("Sizes":[0,0,0]},"PaddingMode":"EDGE","StartPadding":[0,0,0],)"
+                          R"("EndPadding":[0,0,0]}})";
+                 },
+                 9'900),
+             "");
+       }},
       {"files that are written",
        [](std::size_t n) {
          return model_of(four_values, "",
