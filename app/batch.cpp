@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.hpp"
@@ -185,22 +186,29 @@ int write_reports(const Options& options, const BatchSummary& summary,
   const std::string title = options.merge.empty() ? options.jobs : join(options.merge);
   const BatchReport report{title, options.batch.version, summary, results};
   int code = exit_done;
-  const auto attempt = [&](bool wanted, auto&& write) {
+  const auto fail = [&](int failure, const char* message, const char* of = "") {
+    std::fprintf(stderr, "dmlop: error: %s%s\n", message, of);
+    code = worse_exit_code(code, failure);
+  };
+  const auto attempt = [&](bool wanted, const char* option, auto&& write) {
     if (!wanted) return;
     try {
       write();
     } catch (const Error& error) {
-      std::fprintf(stderr, "dmlop: error: %s\n", error.what());
-      code = exit_code_of(error.kind());
+      fail(exit_code_of(error.kind()), error.what());
+    } catch (const std::bad_alloc&) {
+      fail(exit_run_failed, "out of memory for ", option);
+    } catch (const std::exception& error) {
+      fail(exit_run_failed, error.what());
     }
   };
-  attempt(!options.junit.empty(), [&] { write_file(options.junit, junit_xml(report)); });
-  attempt(!options.html.empty(), [&] { write_file(options.html, html_report(report)); });
-  attempt(options.github, [&] {
+  attempt(!options.junit.empty(), "--junit", [&] { write_file(options.junit, junit_xml(report)); });
+  attempt(!options.html.empty(), "--html", [&] { write_file(options.html, html_report(report)); });
+  attempt(options.github, "--github", [&] {
     std::fputs(github_annotations(results).c_str(), options.text_stream());
     append_step_summary(github_step_summary(report));
   });
-  if (options.format == Format::json) print_json(summary, results);
+  attempt(options.format == Format::json, "--format json", [&] { print_json(summary, results); });
   return code;
 }
 
@@ -209,6 +217,12 @@ class RecordKeeper {
  public:
   explicit RecordKeeper(const Options& options) {
     if (!options.results.empty()) file_.emplace(options.results, options.resume);
+  }
+
+  /// To be called before the first job. Without this line a run that is killed at once would leave
+  /// an earlier one's summary as its own. Errors: io_failed.
+  void start(const std::string& version) {
+    if (file_) file_->start(version);
   }
 
   template <typename Record>
@@ -367,6 +381,7 @@ int run_jobs(const Options& given) {
       !options.results.empty() || !options.html.empty() || options.format == Format::json;
   batch.keep_pictures = !options.html.empty();
   Presenter presenter(options, manifest->size());
+  records.start(batch.version);
   const BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
     if (!result.resumed) records.add(result.record);
     presenter.show(result);

@@ -46,8 +46,10 @@ Json tensors_json(const Job& job) {
 
 Json operators_json(const Model& model) {
   Json operators = Json::object();
+  // Each name is new; to look for it among all before takes a quadratic time.
+  auto& members = operators.get_ref<Json::object_t&>();
   for (const Dispatchable& dispatchable : model.dispatchables)
-    operators[dispatchable.name] = "DML_OPERATOR_" + dispatchable.description->spec->name;
+    members.emplace_back(dispatchable.name, "DML_OPERATOR_" + dispatchable.description->spec->name);
   return operators;
 }
 

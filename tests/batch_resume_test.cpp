@@ -64,6 +64,9 @@ TEST_CASE("--resume skips what is proved done, and counts it") {
   CHECK(contains(folder.last.output, ": 3 PASSED (3 from an earlier run)\n"));
   CHECK(count_of(folder.last.output, "PASSED a\n") == 1);
   const auto records = read_records(folder.read("r.jsonl"));
+  // A new file has none of it.
+  CHECK(records.front().at("id") == "a");
+  CHECK(records.at(records.size() - 2).at("started").contains("version"));
   CHECK(records.back().at("summary").at("complete") == true);
   CHECK(records.back().at("summary").at("counts").at("PASSED") == 3);
   CHECK(folder.batch({"jobs", "--resume"}).code == 2);
@@ -141,7 +144,7 @@ TEST_CASE("--resume: another version, status or digest in the file proves nothin
     folder.write("r.jsonl", text);
     return folder.run_again({});
   };
-  CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"FAILED\"") == "b");
+  CHECK(changed(R"("status":"PASSED","exitCode":0)", R"("status":"FAILED","exitCode":1)") == "b");
   CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"NOT_RUN\"") == "b");
   CHECK(changed("\"digest\":\"", "\"digest\":\"0") == "b");
   CHECK(changed("\"digest\":", "\"digst\":") == "b");
@@ -234,7 +237,7 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
     const auto result = folder.batch({"jobs", "--resume", "--results", "r.jsonl", "--out", "out"});
     CHECK(result.code == 0);
     CHECK(contains(result.output, "(3 from an earlier run)"));
-    CHECK(folder.read("r.jsonl").starts_with(records + "{\"summary\":"));
+    CHECK(folder.read("r.jsonl").starts_with(records + "{\"started\":{\"version\":\""));
     CHECK(read_records(folder.read("r.jsonl")).back().contains("summary"));
   }
   // Half of the first run's first line.
@@ -316,6 +319,31 @@ TEST_CASE("--merge: later files win, and within a file later lines") {
   CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
 }
 
+TEST_CASE("--merge: a record whose exit code is none of its status is refused") {
+  const BatchFolder folder;
+  const auto merge = [&](const std::string& record) {
+    folder.write("r.jsonl", record + summary_line());
+    return folder.batch({"--merge", "r.jsonl"});
+  };
+  for (const EndingRow& row : endings()) {
+    CAPTURE(row.status);
+    CAPTURE(row.code);
+    CHECK(merge(record_line("a", row.status, row.code)).code == row.code);
+    for (const int other : {0, 1, 2, 3, 4, 5, 6, 77}) {
+      CAPTURE(other);
+      const bool is_error = row.status == "ERROR" && other >= 5 && other <= 6;
+      if (other == row.code || is_error) continue;
+      const auto refused = merge(record_line("a", row.status, other));
+      CHECK(refused.code == 3);
+      CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+    }
+    CHECK(merge(R"({"id": "a", "status": ")" + row.status + "\"}\n").code == 3);
+  }
+  CHECK(merge(record_line("a", "ERROR", 5)).code == 5);
+  CHECK(merge(record_line("a", "NOT_RUN", 0)).code == 0);
+  CHECK(merge(record_line("a", "NOT_RUN", 1)).code == 3);
+}
+
 TEST_CASE("--merge: runs that did not end and shards that are missing are findings") {
   const Folder folder;
   const std::string record = record_line("1", "PASSED", 0);
@@ -326,6 +354,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   folder.write("half.jsonl", record + record_line("4", "PASSED", 0).substr(0, 9));
   folder.write("stopped.jsonl", record + summary_line("", false));
   folder.write("went_on.jsonl", record + summary_line() + record);
+  folder.write("began.jsonl", record + summary_line() + R"({"started": {"version": "1"}})" + "\n");
   folder.write("nothing.jsonl", "");
   const auto merge = [&](std::vector<std::string> files) {
     files.insert(files.begin(), {"batch", "--merge"});
@@ -338,7 +367,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
   CHECK_FALSE(contains(missing.error, "2/3"));
   CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
-  for (const char* name : {"killed", "half", "stopped", "went_on", "nothing"}) {
+  for (const char* name : {"killed", "half", "stopped", "went_on", "began", "nothing"}) {
     CAPTURE(name);
     const std::string file = std::string(name) + ".jsonl";
     const auto found = merge({file});
@@ -347,6 +376,19 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
     CHECK(merge({"s0.jsonl", "s1.jsonl", file, "s2.jsonl"}).code == 5);
     // It does not hide that a shard is missing.
     CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));
+  }
+  // What is merged again is no more complete.
+  for (const std::vector<std::string>& files :
+       std::vector<std::vector<std::string>>{{"killed.jsonl"}, {"s0.jsonl", "s1.jsonl"}}) {
+    std::vector<std::string> arguments = files;
+    arguments.insert(arguments.end(), {"--results", "merged.jsonl", "--format", "json"});
+    const auto found = merge(arguments);
+    CHECK(found.code == 5);
+    CHECK(Json::parse(found.output).at("interrupted") == "results are missing");
+    const Json summary = read_records(folder.read("merged.jsonl")).back().at("summary");
+    CHECK(summary.at("complete") == false);
+    CHECK(summary.at("exitCode") == 5);
+    CHECK(merge({"merged.jsonl"}).code == 5);
   }
   CHECK(merge({"s0.jsonl", "none.jsonl"}).code == 6);
   folder.write("wrong.jsonl", record + "[]\n");

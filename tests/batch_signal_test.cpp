@@ -126,6 +126,37 @@ TEST_CASE("a worker that waits for standard input ends at a signal, with its rec
   CHECK(records.at(1).at("summary").at("complete") == false);
 }
 
+TEST_CASE("a --resume that is killed before its first record leaves no complete results") {
+  const BatchFolder folder({named_job("a")});
+  REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  REQUIRE(folder.batch({"--merge", "r.jsonl"}).code == 0);
+  const std::string before = folder.read("r.jsonl");
+  folder.write("jobs.jsonl", waiting_job(folder) + "\n");
+  Process process = start(folder, {"jobs.jsonl", "--resume"});
+  // The job has begun when somebody reads its pipe.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(25);
+  int pipe = -1;
+  while (pipe < 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pipe = ::open((folder / "pipe.npy").c_str(), O_WRONLY | O_NONBLOCK);
+  }
+  REQUIRE(pipe >= 0);
+  process.send(SIGKILL);
+  CHECK(process.wait().code == 128 + SIGKILL);
+  ::close(pipe);
+  CHECK(folder.read("r.jsonl").starts_with(before));
+  CHECK((recorded(folder) == std::map<std::string, std::string>{{"a", "PASSED"}}));
+  const auto merged = folder.batch({"--merge", "r.jsonl"});
+  CHECK(merged.code == 5);
+  CHECK(contains(merged.error, "the run that wrote this file did not come to its end"));
+  // What can be proved is proved all the same, and a run that ends makes the file complete.
+  folder.write("jobs.jsonl", named_job("a") + "\n");
+  const auto rest = folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"});
+  CHECK(rest.code == 0);
+  CHECK(contains(rest.output, "1 PASSED (1 from an earlier run)"));
+  CHECK(folder.batch({"--merge", "r.jsonl"}).code == 0);
+}
+
 TEST_CASE("a second signal ends the program at once") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const BatchFolder folder;

@@ -294,6 +294,30 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(list.at(1).at("order") == "Fortran");
 }
 
+TEST_CASE("inspect: the extremes of 64-bit integers are exact") {
+  const Folder folder;
+  const auto extremes = [&](const std::string& bytes) {
+    folder.write("x.npy", bytes);
+    const auto json =
+        dmlop_program({"inspect", "x.npy", "--format", "json"}, {.folder = folder.path()});
+    const Json file = Json::parse(json.output).at(0);
+    return file.at("min").get<std::string>() + " " + file.at("max").get<std::string>();
+  };
+  constexpr std::int64_t two_53 = std::int64_t{1} << 53;
+  for (const bool big_endian : {false, true}) {
+    const std::string order = big_endian ? ">" : "<";
+    CHECK(extremes(npy(order + "i8", "(2,)",
+                       bytes_of<std::int64_t>({two_53, two_53 + 1}, big_endian))) ==
+          "9007199254740992 9007199254740993");
+    CHECK(extremes(npy(order + "i8", "(3,)",
+                       bytes_of<std::int64_t>({-two_53, -two_53 - 1, -two_53}, big_endian))) ==
+          "-9007199254740993 -9007199254740992");
+    CHECK(extremes(npy(order + "u8", "(3,)",
+                       bytes_of<std::uint64_t>({~0ULL - 1, ~0ULL, ~0ULL - 2}, big_endian))) ==
+          "18446744073709551613 18446744073709551615");
+  }
+}
+
 TEST_CASE("ops lists the operators and shows one") {
   const auto list = dmlop_program({"ops"});
   CHECK(list.output.find("PADDING ") != std::string::npos);

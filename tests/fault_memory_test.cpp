@@ -98,6 +98,42 @@ TEST_CASE("memory: a command that gets no memory, once or from then on, ends wit
   CHECK(faults > 100);
 }
 
+TEST_CASE("memory: a report that gets none does not stop the others") {
+  if (!can_inject_faults()) return;
+#ifndef NDEBUG
+  MESSAGE("SKIPPED: assertions of nlohmann/json end the program where it gets no memory");
+  return;
+#endif
+  const Folder folder;
+  std::string records;
+  for (int i = 0; i < 20; ++i)
+    records += Json{{"id", number(i)}, {"status", "FAILED"}, {"exitCode", 1}}.dump() + "\n";
+  folder.write("r.jsonl", records + R"({"summary": {"complete": true}})" + "\n");
+  std::map<std::string, unsigned> missing;
+  for_each_fault(
+      {"malloc", number(ENOMEM)},
+      [&](const auto& environment) {
+        for (const char* name : {"junit.xml", "report.html"}) fs::remove(folder / name);
+        ProgramOptions options{.folder = folder.path()};
+        options.environment = environment;
+        const auto result = dmlop_program({"batch", "--merge", "r.jsonl", "--junit", "junit.xml",
+                                           "--html", "report.html", "--format", "json"},
+                                          options);
+        CAPTURE(result.error);
+        for (const char* report : {"--junit", "--html", "--format json"}) {
+          if (!contains(result.error, "error: out of memory for " + std::string(report))) continue;
+          ++missing[report];
+          CHECK(result.code == 5);
+          CHECK(folder.has("junit.xml") == (std::string(report) != "--junit"));
+          CHECK(folder.has("report.html") == (std::string(report) != "--html"));
+          CHECK(result.output.empty() == (std::string(report) == "--format json"));
+          CHECK(contains(result.error, ": 20 FAILED\n"));
+        }
+      },
+      7);
+  for (const char* report : {"--junit", "--html", "--format json"}) CHECK(missing[report] > 0);
+}
+
 TEST_CASE("memory: with little room for addresses a command ends with a message") {
   if (!can_inject_faults()) return;
   Memory memory;

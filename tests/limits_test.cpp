@@ -199,6 +199,21 @@ std::vector<ShapeRow> description_shapes() {
                           at_most(n / 14)) +
                  "}}");
        }},
+      {"findings of many dispatchables",
+       [](std::size_t) {
+         return model_of(
+             four_values,
+             repeated(
+                 [](std::size_t i) {
+                   return "\"d" + number(i) +
+                          R"(":{"type":"PADDING","desc":{"InputTensor":{"DataType":"FLOAT32",)"
+                          R"("Sizes":[0,0,0]},"OutputTensor":{"DataType":"FLOAT32",)"
+                          R"("Sizes":[0,0,0]},"PaddingMode":"EDGE","StartPadding":[0,0,0],)"
+                          R"("EndPadding":[0,0,0]}})";
+                 },
+                 9'900),
+             "");
+       }},
       {"files that are written",
        [](std::size_t n) {
          return model_of(four_values, "",
@@ -347,13 +362,14 @@ TEST_CASE("limits: records of earlier runs that nobody wrote are refused") {
   const BatchFolder folder;
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   for (const std::string& line :
-       {R"({"id": "a", "status": "FAILED", "details": )" + deep + "}",
-        R"({"id": "a", "status": "FAILED", "comparisons": )" + std::string(1000, '[') +
-            std::string(1000, ']') + "}",
-        R"({"id": "a", "status": "FAILED", "seconds": 0.)" + std::string(1000, '1') + "}",
+       {R"({"id": "a", "status": "FAILED", "exitCode": 1, "details": )" + deep + "}",
+        R"({"id": "a", "status": "FAILED", "exitCode": 1, "comparisons": )" +
+            std::string(1000, '[') + std::string(1000, ']') + "}",
+        R"({"id": "a", "status": "FAILED", "exitCode": 1, "seconds": 0.)" + std::string(1000, '1') +
+            "}",
         std::string(R"({"summary": {"complete": "yes"}})"),
         std::string(R"({"summary": {"complete": true, "shard": 7}})"), std::string("[]"),
-        std::string("{")}) {
+        std::string("{"), std::string(R"({"started": true})")}) {
     CAPTURE(line.substr(0, 60));
     folder.write("old.jsonl", line + "\n");
     const auto result = folder.batch({"--merge", "old.jsonl", "--html", "report.html"});
@@ -411,6 +427,37 @@ TEST_CASE("limits: what a batch costs to read follows the size of the file") {
     constexpr std::size_t bytes = mebibyte / 2;
     const std::string path = folder.write("x.json", shape.text(bytes));
     check_cost(shape, cost_of({"batch", "--cpu", "-q", "--jobs", "1", path}, folder), bytes, 150);
+  }
+}
+
+TEST_CASE("limits: what records of earlier runs cost to read follows the size of the file") {
+  const Folder folder;
+  const auto members = [](std::size_t count) {
+    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":0"; }, count) + "}";
+  };
+  const auto record = [](const std::string& more) {
+    return R"({"id": "a", "status": "PASSED", "exitCode": 0, "inputs": )" + more + "}\n";
+  };
+  const std::string summary = R"({"summary": {"complete": true}})" + std::string("\n");
+  struct RecordRow {
+    const char* name;
+    std::string text;
+    int code;
+  };
+  for (const RecordRow& row : std::vector<RecordRow>{
+           {"members at the limit", record(members(10'000)), 0},
+           {"one member more", record(members(10'001)), 3},
+           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]"), 0},
+           {"objects at the limit in one line", record("[" + repeated(members(10'000), 20) + "]"),
+            0},
+           {"lines at the limit", repeated(record(members(10'000)), 20, ""), 0},
+           {"too many members", record(members(100'000)), 3},
+           {"too many members of a summary", R"({"summary": )" + members(100'000) + "}\n", 3}}) {
+    CAPTURE(row.name);
+    const std::string path = folder.write("old.jsonl", row.text + summary);
+    const Cost cost = cost_of({"batch", "--merge", path}, folder);
+    CHECK(cost.code == row.code);
+    CHECK(cost.seconds < seconds_max / 6);
   }
 }
 

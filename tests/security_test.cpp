@@ -1,10 +1,13 @@
 // What files cannot do to those who look at the output, to the machine's other users and to caches.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <regex>
+#include <thread>
 
 #include "base/text.hpp"
 #include "batch.hpp"
@@ -169,8 +172,8 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
   // The records, edited by hand, say the same things to who merges them.
   std::string records;
   for (const std::string& text : hostile_texts) {
-    records += Json{{"id", text},      {"status", "FAILED"}, {"place", text},   {"message", text},
-                    {"details", text}, {"repeat", text},     {"operator", text}}
+    records += Json{{"id", text},      {"status", "FAILED"}, {"exitCode", 1},  {"place", text},
+                    {"message", text}, {"details", text},    {"repeat", text}, {"operator", text}}
                    .dump() +
                "\n";
   }
@@ -252,6 +255,29 @@ TEST_CASE("security: temporary files cannot be guessed, nor made beforehand") {
   CHECK(names[0] != names[1]);
 }
 
+TEST_CASE("security: a pipe in the place of a cache is neither read nor waited for") {
+  const Folder folder;
+  const std::string cache = folder / "dmlop/pipelines";
+  const std::vector<std::byte> data(100, std::byte{7});
+  dmlop::gpu::write_cache(cache, data);
+  const std::string sound = read_file(cache);
+  fs::remove(cache);
+  REQUIRE(::mkfifo(cache.c_str(), 0600) == 0);
+  // Whoever waits for the pipe gets a sound cache, so that a fault is seen and nothing hangs.
+  std::jthread writer([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const int pipe = ::open(cache.c_str(), O_WRONLY | O_NONBLOCK);
+      if (pipe >= 0) CHECK(::write(pipe, sound.data(), sound.size()) > 0);
+      if (pipe >= 0) ::close(pipe);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  CHECK(dmlop::gpu::read_cache(cache).empty());
+  writer = {};
+  dmlop::gpu::write_cache(cache, data);
+  CHECK(dmlop::gpu::read_cache(cache) == data);
+}
+
 TEST_CASE("security: a cache that others could have written is not read") {
   const Folder folder;
   const std::string cache = folder / "cache/dmlop/pipelines";
@@ -275,6 +301,16 @@ TEST_CASE("security: a cache that others could have written is not read") {
     CHECK(read().empty());
     dmlop::gpu::write_cache(cache, data);
     CHECK((mode_of(caches) & 0022U) == 0);
+    CHECK(read() == data);
+  }
+
+  CHECK(mode_of(cache) == 0600);
+  for (const mode_t mode : {0666U, 0620U, 0602U}) {
+    CAPTURE(mode);
+    REQUIRE(::chmod(cache.c_str(), mode) == 0);
+    CHECK(read().empty());
+    dmlop::gpu::write_cache(cache, data);
+    CHECK(mode_of(cache) == 0600);
     CHECK(read() == data);
   }
 

@@ -38,13 +38,18 @@ std::string base64(const Png& bytes) {
   return text;
 }
 
-// A run's exit code as a record has it; nothing for what is none.
-std::optional<int> exit_code_in(const Json& record) {
+// For records that others may have written: to find a key among many takes an ordered_json a time
+// that follows their number.
+using ReadJson = nlohmann::json;
+
+// The exit code of a record; nothing where the job cannot have ended as `status` with it.
+std::optional<int> exit_code_in(const ReadJson& record, Status status) {
   constexpr std::uint64_t code_max = 255;
   const auto code = record.find("exitCode");
-  if (code == record.end()) return 0;
-  if (!code->is_number_unsigned() || code->get<std::uint64_t>() > code_max) return std::nullopt;
-  return code->get<int>();
+  if (code == record.end() || !code->is_number_unsigned() || code->get<std::uint64_t>() > code_max)
+    return std::nullopt;
+  const int number = code->get<int>();
+  return may_end_with(status, number) ? std::optional(number) : std::nullopt;
 }
 
 std::string data_uri(const Png& png) {
@@ -91,12 +96,13 @@ std::string record_of(const RecordParts& parts) {
 }
 
 std::optional<BatchResult> earlier_result(const std::string& record) {
-  const Json json = Json::parse(record, nullptr, /*allow_exceptions=*/false);
+  const auto json = ReadJson::parse(record, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) return std::nullopt;
   try {
     const auto status = status_named(json.value("status", ""));
-    const auto exit_code = exit_code_in(json);
-    if (!status || !exit_code) return std::nullopt;
+    if (!status) return std::nullopt;
+    const auto exit_code = exit_code_in(json, *status);
+    if (!exit_code) return std::nullopt;
     return BatchResult{.id = json["id"],
                        .status = *status,
                        .exit_code = *exit_code,
@@ -107,16 +113,16 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
                        .details = json.value("details", ""),
                        .repeat = json.value("repeat", ""),
                        .record = record};
-  } catch (const Json::exception&) {  // a field of another type
+  } catch (const ReadJson::exception&) {  // a field of another type
     return std::nullopt;
   }
 }
 
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs) {
-  const Json json = Json::parse(record, nullptr, /*allow_exceptions=*/false);
+  const auto json = ReadJson::parse(record, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("digest") || json["digest"] != digest) return false;
-  const Json recorded = json.value("outputs", Json::object());
+  const ReadJson recorded = json.value("outputs", ReadJson::object());
   for (const NamedFile& output : outputs) {
     const std::string found = digest_of_file(output.path);
     const auto entry = recorded.find(output.tensor);

@@ -13,6 +13,25 @@ std::optional<Status> status_named(std::string_view name) {
   return static_cast<Status>(found - status_names.begin());
 }
 
+bool may_end_with(Status status, int exit_code) {
+  switch (status) {
+    case Status::passed:
+    case Status::skipped:
+    case Status::not_run:
+      return exit_code == 0;
+    case Status::failed:
+    case Status::mistrusted:
+      return exit_code == 1;
+    case Status::invalid:
+      return exit_code == 3;
+    case Status::unsupported:
+      return exit_code == 4;
+    case Status::error:
+      return exit_code == 5 || exit_code == 6;
+  }
+  return false;
+}
+
 std::uint64_t BatchSummary::jobs() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }

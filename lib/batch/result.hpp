@@ -36,6 +36,9 @@ inline constexpr bool is_good(Status status) {
   return status == Status::passed || status == Status::skipped;
 }
 
+/// Whether a job that ends as `status` may have this exit code.
+bool may_end_with(Status status, int exit_code);
+
 /// What a batch keeps of a job that ended.
 struct BatchResult {
   std::string id;
@@ -62,7 +65,7 @@ struct BatchSummary {
   std::uint64_t resumed = 0;
   std::string shard;  // "0/4"; "" for all jobs
   std::string device;
-  std::string interrupted;           // why it ended early; "" where it did not
+  std::string interrupted;           // why it is not complete; "" where it is
   std::vector<BatchResult> slowest;  // at most 5, without records
 
   std::uint64_t jobs() const;

@@ -24,16 +24,17 @@ using Json = nlohmann::ordered_json;
 }
 
 // A record of this program has nothing like it. What walks JSON is not to run out of its stack, and
-// C libraries may take a time for a number that is quadratic in its digits.
-constexpr int depth_max = 32;
+// some of it takes a time that is quadratic in the digits of a number, or the members of an object.
+constexpr std::size_t depth_max = 32;
 constexpr std::size_t digits_max = 64;
+constexpr std::size_t members_max = 10'000;  // of a model, as many files may be written
 
 constexpr std::uint64_t shards_max = 1'000'000;
 
-// Whether arrays and objects of a line stand in each other deeper, or a number is longer, than any
-// record's.
+// Whether arrays and objects of a line stand in each other deeper, an object has more members, or a
+// number is longer, than any record's.
 bool is_beyond_records(std::string_view line) {
-  int depth = 0;
+  std::vector<std::size_t> members{0};  // of each array and object that is open: their colons
   std::size_t digits = 0;
   bool in_string = false;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -45,9 +46,13 @@ bool is_beyond_records(std::string_view line) {
     } else if (c == '"') {
       in_string = !in_string;
     } else if (!in_string && (c == '[' || c == '{')) {
-      if (++depth > depth_max) return true;
+      members.push_back(0);
+      if (members.size() > depth_max + 1) return true;
     } else if (!in_string && (c == ']' || c == '}')) {
-      --depth;
+      members.pop_back();
+      if (members.empty()) return true;
+    } else if (!in_string && c == ':') {
+      if (++members.back() > members_max) return true;
     }
   }
   return false;
@@ -89,16 +94,20 @@ class Collector {
       }
       return;
     }
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (json.is_object() && json.contains("started") && json["started"].is_object()) {
+      recorded_.complete = false;
+      return;
+    }
     const bool is_summary =
         json.is_object() && json.contains("summary") && json["summary"].is_object();
     if (!is_summary) refuse(place);
     try {
-      const Json& summary = json["summary"];
+      const auto& summary = json["summary"];
       recorded_.complete = summary.value("complete", false);
       recorded_.shard = summary.value("shard", "");
       recorded_.device = summary.value("device", "");
-    } catch (const Json::exception&) {  // a field of another type
+    } catch (const nlohmann::json::exception&) {  // a field of another type
       refuse(place);
     }
   }
@@ -157,15 +166,21 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   if (error) fail(path, error);
 }
 
-// A run that was killed while writing left part of a line.
+// A run that was killed while writing left part of a line. Not before the first line is written: by
+// then the caller has read the file, which may be none of results.
 void ResultsFile::cut_off_part_of_line() {
+  if (!std::exchange(may_end_in_part_of_line_, false)) return;
   bytes_ = whole_lines_of(path_);
   if (const std::error_code error = file_.resize(bytes_)) fail(path_, error);
 }
 
+void ResultsFile::start(const std::string& version) {
+  cut_off_part_of_line();
+  if (bytes_ != 0) add(Json{{"started", {{"version", version}}}}.dump());
+}
+
 void ResultsFile::add(const std::string& record) {
-  // Only now: by then the caller has read the file, which may be none of results.
-  if (std::exchange(may_end_in_part_of_line_, false)) cut_off_part_of_line();
+  cut_off_part_of_line();
   const std::string line = record + "\n";
   const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
   if (error && is_regular_) file_.resize(bytes_);
@@ -251,7 +266,10 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Ba
     summary.add(result);
     summary.seconds += result.seconds;
   }
-  if (!diagnostics.empty()) summary.exit_code = worse_exit_code(summary.exit_code, 5);
+  if (!diagnostics.empty()) {
+    summary.exit_code = worse_exit_code(summary.exit_code, 5);
+    summary.interrupted = "results are missing";
+  }
   return std::move(all.results);
 }
 

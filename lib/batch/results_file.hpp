@@ -1,5 +1,6 @@
-// Results files: JSON Lines, a record for each job as it ends and a summary at the end of a run. A
-// run that is killed leaves the records of all jobs that ended.
+// Results files: JSON Lines, a record for each job as it ends and a summary at the end of a run; a
+// run that goes on with a file says so before. A run that is killed leaves the records of all jobs
+// that ended, and is seen to be not complete by the line that is last.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ class ResultsFile {
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
+  /// Says in a file with lines of earlier runs that one begins again, of this version of the
+  /// program: what the last summary says is no longer true. Errors: as add().
+  void start(const std::string& version);
   /// Errors: io_failed; what was written of the line is cut off again.
   void add(const std::string& record);
   /// The last line; the file is closed. Errors: io_failed.
@@ -58,8 +62,8 @@ struct RecordedResults {
 RecordedResults read_results(const std::string& path);
 
 /// Results of several runs as one, later files over earlier ones. Adds a finding for every file
-/// whose run did not end and every shard that is missing; the summary's exit code is then at
-/// least 5.
+/// whose run did not end and every shard that is missing; the summary is then not complete, and its
+/// exit code at least 5.
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, BatchSummary& summary,
                                        Diagnostics& diagnostics);
 

@@ -15,6 +15,8 @@
 namespace dmlop::gpu {
 namespace {
 
+namespace fs = std::filesystem;
+
 // A cache file is this header and the data. Whatever does not fit exactly is not used.
 struct CacheHeader {
   std::array<char, 8> magic{'d', 'm', 'l', 'o', 'p', 'p', 'c', '1'};
@@ -34,17 +36,19 @@ std::string folder_of(const std::string& path) {
   return to_text(to_path(path).parent_path());
 }
 
-// Makes the folder where there is none, for this user alone, and takes it from others where they
-// may write it. False where it is somebody else's.
+// Makes the folder where there is none, and takes it from all others: before a new file in it has
+// permissions of its own, nobody else can open it. False where the folder is somebody else's.
 bool own_folder(const std::string& folder) {
-  namespace fs = std::filesystem;
-  if (fs::create_directories(to_path(folder)))
-    fs::permissions(to_path(folder), fs::perms::owner_all);
+  fs::create_directories(to_path(folder));
   if (!is_mine(folder)) return false;
-  if (!is_only_mine(folder))
-    fs::permissions(to_path(folder), fs::perms::group_write | fs::perms::others_write,
-                    fs::perm_options::remove);
+  fs::permissions(to_path(folder), fs::perms::owner_all);
   return is_only_mine(folder);
+}
+
+// Whether it is a file, no link and no pipe, that only this user can have written.
+bool is_own_file(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(to_path(path), ignored)) && is_only_mine(path);
 }
 
 }  // namespace
@@ -55,10 +59,8 @@ std::string cache_path(const std::string& name) {
 }
 
 std::vector<std::byte> read_cache(const std::string& path) {
-  std::error_code ignored;
-  if (path.empty() || !std::filesystem::exists(to_path(path), ignored)) return {};
   // Drivers take what is in it as it is.
-  if (!is_only_mine(folder_of(path)) || !is_mine(path)) return {};
+  if (path.empty() || !is_only_mine(folder_of(path)) || !is_own_file(path)) return {};
   try {
     const InputFile file = InputFile::open(path);
     CacheHeader header;
@@ -80,10 +82,13 @@ void write_cache(const std::string& path, std::span<const std::byte> data) {
   header.checksum = checksum_of(data);
   try {
     if (!own_folder(folder_of(path))) return;
+    // Written over, it would stay what it is.
+    if (!is_own_file(path)) fs::remove(to_path(path));
     OutputFile file(path, sizeof header + data.size());
     file.write_at(0, std::as_bytes(std::span(&header, 1)));
     file.write_at(sizeof header, data);
     file.commit();
+    fs::permissions(to_path(path), fs::perms::owner_read | fs::perms::owner_write);
   } catch (const std::exception&) {
     // Without a cache the next start is slower; nothing else depends on it.
   }

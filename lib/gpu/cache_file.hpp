@@ -12,13 +12,13 @@ namespace dmlop::gpu {
 /// The path of a cache file of this user; "" where there is no folder for it.
 std::string cache_path(const std::string& name);
 
-/// The data of a cache file; empty where there is none, it is damaged, or it or its folder is not
-/// this user's alone.
+/// The data of a cache file; empty where there is none, it is damaged or no regular file, or it or
+/// its folder is not this user's alone.
 std::vector<std::byte> read_cache(const std::string& path);
 
-/// Replaces a cache file, in a folder that is made, or made to be, writable by this user only; does
-/// nothing in a folder of somebody else. Other processes may do the same: files appear whole, the
-/// last one stays.
+/// Replaces a cache file, in a folder that is made, or made to be, this user's only; does nothing
+/// in a folder of somebody else. Other processes may do the same: files appear whole, the last one
+/// stays.
 void write_cache(const std::string& path, std::span<const std::byte> data);
 
 }  // namespace dmlop::gpu

@@ -138,7 +138,6 @@ class DispatchableReader {
         dispatchable_{member.name, std::nullopt} {}
 
   Dispatchable read() {
-    const std::size_t before = reading_.diagnostics.size();
     if (written_.kind != Kind::object) {
       reading_.reader.expected(written_, name_, "an object with type and desc");
       return std::move(dispatchable_);
@@ -152,9 +151,6 @@ class DispatchableReader {
       return std::move(dispatchable_);
     }
     read_operator();
-    for (std::size_t i = before; i < reading_.diagnostics.size(); ++i)
-      drop_level_of_file(reading_.diagnostics[i].suggestion);
-    if (reading_.diagnostics.size() != before) dispatchable_.description.reset();
     if (dispatchable_.description) read_owned();
     return std::move(dispatchable_);
   }
@@ -183,11 +179,18 @@ class DispatchableReader {
     root.members.push_back(type);
     if (const OperatorSpec* spec = find_spec(name)) copy_operator(root, *spec);
     auto shared = std::make_shared<const json::Value>(std::move(root));
-    dispatchable_.description = read_description(reading_.model.document, std::move(shared), {},
-                                                 reading_.request.feature_level,
-                                                 reading_.diagnostics, Completeness::complete);
-    if (dispatchable_.description)
-      check_description(*dispatchable_.description, reading_.diagnostics);
+    // Checks look through all findings before theirs: those of other dispatchables are not among
+    // them, or a model would take a time that is quadratic in its dispatchables.
+    Diagnostics findings;
+    dispatchable_.description =
+        read_description(reading_.model.document, std::move(shared), {},
+                         reading_.request.feature_level, findings, Completeness::complete);
+    if (dispatchable_.description) check_description(*dispatchable_.description, findings);
+    if (!findings.empty()) dispatchable_.description.reset();
+    for (Diagnostic& finding : findings) {
+      drop_level_of_file(finding.suggestion);
+      reading_.diagnostics.push_back(std::move(finding));
+    }
   }
 
   void copy_operator(json::Value& root, const OperatorSpec& spec) {

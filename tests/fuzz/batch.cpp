@@ -86,6 +86,8 @@ std::vector<std::string> batch_seeds() {
           R"({"id": "a", "status": "PASSED", "exitCode": 0, "operator": "PADDING", "seconds": 0.1})"
           "\n"
           R"({"summary": {"complete": true, "exitCode": 0, "device": "cpu", "shard": "0/1"}})"
+          "\n"
+          R"({"started": {"version": "0.1.0"}})"
           "\n"};
 }
 
