@@ -21,9 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whether a folder has an entry of this name, if only a link that leads nowhere.
-bool has_entry(const fs::path& path) {
-  std::error_code ignored;
-  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+bool has_entry(const fs::path& path, Diagnostics& findings) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::not_found) return false;
+  if (!error) return true;
+  findings.push_back({.kind = ErrorKind::io_failed,
+                      .message = "looking for " + to_text(path) + ": " + reason(error)});
+  return false;
 }
 
 bool is_description(const fs::path& name) {
@@ -110,6 +115,9 @@ class FolderIds {
   /// One for each of the files and folders that were found. No two are the same, and all are UTF-8:
   /// records and reports go by them.
   std::vector<std::string> of(const std::vector<Found>& found) {
+    for (const Found& one : found) {
+      if (one.path.filename() == "op.json") described_.insert(to_text(one.path.parent_path()));
+    }
     std::vector<std::string> ids(found.size());
     // Names that are made up give way.
     for (const bool is_made_up : {false, true}) {
@@ -135,7 +143,7 @@ class FolderIds {
     const bool is_root = id == ".";
     if (is_root) id = name_of_root();
     // A model beside an op description.
-    const bool is_second = path.filename() == "model.json" && has_entry(folder / "op.json");
+    const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
     return {std::move(valid) + (is_second ? "/model" : ""), is_made_up};
@@ -156,6 +164,7 @@ class FolderIds {
   }
 
   fs::path root_;
+  std::unordered_set<std::string> described_;  // folders with an op.json
   std::unordered_set<std::string> taken_;
   std::map<std::string, std::size_t> last_numbers_;
 };
@@ -192,11 +201,11 @@ class FolderManifest : public Manifest {
     job.request.confinement = confinement_;
     job.request.description_path = to_text(path);
     job.request.inputs = files_of(folder, job.findings);
-    if (has_entry(folder / "expected"))
+    if (has_entry(folder / "expected", job.findings))
       job.request.expected = files_of(folder / "expected", job.findings);
-    if (has_entry(folder / "expected.npy"))
+    if (has_entry(folder / "expected.npy", job.findings))
       job.request.expected.push_back({"", to_text(folder / "expected.npy"), confinement_});
-    if (has_entry(folder / "tol.json")) read_tolerance_file(folder / "tol.json", job);
+    if (has_entry(folder / "tol.json", job.findings)) read_tolerance_file(folder / "tol.json", job);
   }
 
   // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the

@@ -61,9 +61,9 @@ make_jobs() {
   job_count=$((group * ${#samples[@]}))
 }
 
-# The ids of the records in files of results.
+# The ids of the records in files of results, but of jobs that a run ended before.
 ids_of() {
-  sed -n 's/^{"id":"\([^"]*\)".*/\1/p' "$@"
+  sed -n '/^{"id":"[^"]*","status":"NOT_RUN"/d; s/^{"id":"\([^"]*\)".*/\1/p' "$@"
 }
 
 records_of() {
