@@ -430,6 +430,51 @@ TEST_CASE("limits: what a batch costs to read follows the size of the file") {
   }
 }
 
+TEST_CASE("limits: a file that is too large is not read") {
+  // It takes no room on the disk.
+  const Folder folder;
+  constexpr double megabytes_max = is_sanitized ? 2000 : 180;
+  const auto large = [&](const std::string& name) {
+    const std::string path = folder.write(name, "{");
+    std::filesystem::resize_file(path, std::uintmax_t{3} << 30);
+    return path;
+  };
+  const std::string op = large("jobs/a/op.json");
+  large("jobs/b/tol.json");
+  folder.write("jobs/b/op.json", "{}");
+  for (const auto& [arguments, code] : std::vector<std::pair<std::vector<std::string>, int>>{
+           {{"check", op}, 3},
+           {{"run", op, "--cpu"}, 3},
+           {{"check", "/dev/zero"}, 3},
+           {{"batch", op, "--cpu"}, 3},
+           {{"batch", folder / "jobs", "--cpu", "--results", folder / "r.jsonl"}, 3}}) {
+    CAPTURE(arguments);
+    const Cost cost = cost_of(arguments, folder);
+    CHECK(cost.code == code);
+    CHECK(cost.megabytes < megabytes_max);
+    const std::string said = folder.read("output") + folder.read("output2");
+    CAPTURE(said);
+    CHECK(contains(said, "bytes, must have at most 67108864"));
+  }
+  const auto records = read_records(folder.read("r.jsonl"));
+  REQUIRE(records.size() == 3);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(records[i].at("status") == "INVALID");
+}
+
+TEST_CASE("limits: --timeout counts for the digests of files as well") {
+  const BatchFolder folder;
+  const std::string path = folder.write("large.npy", npy("<f4", "(1610612736,)", ""));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + (std::uintmax_t{6} << 30));
+  folder.write("jobs.jsonl",
+               R"({"id": "large", "type": "SLICE1", "desc": {"InputWindowOffsets": [0], )"
+               R"("InputWindowSizes": [1], "InputWindowStrides": [1]}, "expect": "one.npy", )"
+               R"("bindings": {"InputTensor": "large.npy"}})"
+               "\n");
+  const auto outcome = folder.run({"jobs.jsonl", "--timeout", "0.05"});
+  CHECK(outcome.status("large") == "ERROR");
+  CHECK(contains(outcome.record("large").at("message"), "stopped after 0.05 s (--timeout)"));
+}
+
 TEST_CASE("limits: what records of earlier runs cost to read follows the size of the file") {
   const Folder folder;
   const auto members = [](std::size_t count) {

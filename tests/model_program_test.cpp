@@ -214,6 +214,12 @@ TEST_CASE("model program: exit codes and what to do instead") {
       {{"run", "reads.json", "--cpu", "-o", "A=./golden.npy"},
        2,
        "reads.json: error: A would replace the file of A: ./golden.npy"},
+      {{"run", "model.json", "--cpu", "-o", "Out=new.npy", "-o", "In=./new.npy"},
+       2,
+       "model.json: error: In would replace what Out wrote: ./new.npy"},
+      {{"run", "model.json", "--cpu", "-o", "Out=golden.npy", "--expect", "Out=golden.npy"},
+       2,
+       "model.json: error: Out would replace its golden file: golden.npy"},
       {{"run", "reads.json", "--cpu", "-o", "x.npy"},
        2,
        "reads.json: error: which resource is x.npy? the model has A\n  help: write -o "

@@ -68,7 +68,7 @@ std::vector<std::byte> read_to_end(SystemFile& file, std::uint64_t max_bytes, Fi
       if (count == 0) break;
       used += count;
       if (used > max_bytes) refuse_size("more than " + std::to_string(max_bytes), max_bytes);
-      if (used == bytes.size()) bytes.resize(2 * used);
+      if (used == bytes.size()) bytes.resize(std::min<std::uint64_t>(2 * used, max_bytes + 1));
     }
   } catch (const Error&) {
     throw;
