@@ -13,7 +13,9 @@ set(left_out
   "model program: run prints and writes as DxDispatch*"
   # POSIX signals to the Linux process that hosts it
   "an interrupted run leaves nothing" "a program that waits for its input can be interrupted"
-  # devices of /dev and terminals of Linux
+  # devices of /dev, pipes with names and terminals of Linux, and links to nothing
+  "--timeout counts for reading as well*" "a pipe is read when somebody writes it*"
+  "two jobs that write one file*" "files of jobs that are links to nothing*"
   "a device that is full*" "colours and a progress line*" "a terminal has a progress line*"
   # file names that Windows cannot have
   "JUnit: ids and paths that are no UTF-8*"
