@@ -20,6 +20,7 @@
 #endif
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "verbatim.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -66,13 +67,14 @@ std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
   const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
   const auto option = std::find_if(extras.begin(), extras.end(), is_option);
   if (option == extras.end()) {
-    return "unexpected argument \"" + (extras.empty() ? std::string() : extras.front()) + "\"";
+    const std::string argument = extras.empty() ? "" : without_mark(extras.front());
+    return "unexpected argument \"" + argument + "\"";
   }
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options()) {
     for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   }
-  const std::string word = option->substr(0, option->find('='));
+  const std::string word = without_mark(option->substr(0, option->find('=')));
   const std::string nearest = word.starts_with("--") ? nearest_name(word, names) : "";
   return "unknown option \"" + word + "\"" +
          (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
@@ -108,7 +110,7 @@ int run_command_line(int argument_count, char** arguments) {
   }
   CommandLine line(chosen_command);
   try {
-    line.app.parse(argument_count, arguments);
+    line.app.parse(marked_arguments(argument_count, arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return line.app.exit(error);
     const auto chosen = line.app.get_subcommands();
