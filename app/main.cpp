@@ -145,7 +145,10 @@ int run_program(int argument_count, char** arguments) {
 #ifdef _WIN32
   std::signal(SIGBREAK, stop_at_signal);
 #else
+  // Writing fails instead, and is said to: to a pipe that nobody reads, or to a file that is as
+  // large as files may be.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 #endif
   int code = exit_run_failed;
   try {
