@@ -5,9 +5,12 @@
 #include <io.h>
 #endif
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -29,12 +32,40 @@ volatile std::sig_atomic_t received_signal = 0;
 
 volatile std::sig_atomic_t running_job = 0;
 
+// When the first signal came, in milliseconds since the system's start; 0: not yet.
+std::atomic<std::int64_t> first_signal_time = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "or no signal may touch it");
+
+// Signals that come so soon after the first are the same request: `timeout` sends its signal to the
+// program and then to the program's group.
+constexpr std::int64_t same_request_milliseconds = 500;
+
+// A signal handler may ask the system; std::chrono it may not.
+std::int64_t milliseconds_since_start() noexcept {
+#ifdef _WIN32
+  return static_cast<std::int64_t>(GetTickCount64());
+#else
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+#endif
+}
+
 // A job is asked to stop, so that it removes its temporary file. Before that there is nothing to
 // tidy up, and a second signal is from somebody who will not wait.
 extern "C" void stop_at_signal(int signal) {
-  if (running_job == 0 || received_signal != 0) std::_Exit(128 + signal);
-  received_signal = signal;
-  request_interruption();
+#ifdef _WIN32
+  std::signal(signal, stop_at_signal);  // which Windows forgets with every signal
+#endif
+  if (running_job == 0) std::_Exit(128 + signal);
+  const std::int64_t now = milliseconds_since_start();
+  std::int64_t first = 0;
+  if (first_signal_time.compare_exchange_strong(first, now)) {
+    received_signal = signal;
+    request_interruption();
+  } else if (now - first >= same_request_milliseconds) {
+    std::_Exit(128 + signal);
+  }
 }
 
 // Takes no memory: there may be none.
