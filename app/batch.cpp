@@ -18,6 +18,7 @@
 #include "command.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "numbers.hpp"
 #include "progress.hpp"
 #include "tensor/tolerance.hpp"
 
@@ -455,12 +456,12 @@ void add_stopping(CLI::App& command, Options& options) {
                                             "Stop at the first job that is not PASSED");
   command.add_option("--max-failures", options.batch.max_failures, "Stop after so many")
       ->type_name("K")
-      ->check(CLI::PositiveNumber)
+      ->transform(positive_integer())
       ->excludes(fail_fast);
   command
       .add_option("--timeout", options.batch.timeout_seconds, "Stop a job after so many seconds")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
 }
 
 void add_reports(CLI::App& command, Options& options) {
@@ -485,7 +486,7 @@ void add_reports(CLI::App& command, Options& options) {
       .add_option("--skip-code", options.skip_code,
                   "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
       ->type_name("N")
-      ->check(CLI::Range(0, 255));
+      ->transform(integer_between(0, 255));
 }
 
 }  // namespace
@@ -502,7 +503,7 @@ Action add_batch(CLI::App& command) {
   command
       .add_option("--jobs", options->batch.workers,
                   "Jobs that run side by side (default: all cores)")
-      ->check(CLI::Range(1U, 4096U))
+      ->transform(integer_between(1, 4096))
       ->type_name("N");
   add_selection(command, *options);
   add_stopping(command, *options);

@@ -10,6 +10,7 @@
 #include "exit_codes.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
+#include "numbers.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -152,7 +153,7 @@ Action add_bench(CLI::App& command) {
   command
       .add_option("--min-time", options->bench.min_seconds,
                   "Measure for at least so many seconds (default: 1)")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(number_between(0, 3600))
       ->type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "verbatim.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -122,6 +123,7 @@ CommandLine::CommandLine(std::string_view only)
     parsed->footer("Examples:\n" + indented(command.examples));
     const bool is_used = only.empty() || only == command.name;
     actions.push_back(is_used ? command.add(*parsed) : Action());
+    take_verbatim(*parsed);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/system_file.hpp"
 #include "gpu/backends.hpp"
+#include "numbers.hpp"
 
 namespace dmlop::app {
 
@@ -20,7 +21,7 @@ void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
   gpu_flag->excludes(cpu_flag);
   spec->excludes(cpu_flag)->excludes(gpu_flag);
   command.add_option("--threads", execution.threads, "CPU threads (default: all)")
-      ->check(CLI::Range(1U, 4096U))
+      ->transform(integer_between(1, 4096))
       ->type_name("N");
   command
       .add_option(

@@ -5,9 +5,12 @@
 #include <io.h>
 #endif
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -20,6 +23,7 @@
 #endif
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "verbatim.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -28,12 +32,40 @@ volatile std::sig_atomic_t received_signal = 0;
 
 volatile std::sig_atomic_t running_job = 0;
 
+// When the first signal came, in milliseconds since the system's start; 0: not yet.
+std::atomic<std::int64_t> first_signal_time = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "or no signal may touch it");
+
+// Signals that come so soon after the first are the same request: `timeout` sends its signal to the
+// program and then to the program's group.
+constexpr std::int64_t same_request_milliseconds = 500;
+
+// A signal handler may ask the system; std::chrono it may not.
+std::int64_t milliseconds_since_start() noexcept {
+#ifdef _WIN32
+  return static_cast<std::int64_t>(GetTickCount64());
+#else
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+#endif
+}
+
 // A job is asked to stop, so that it removes its temporary file. Before that there is nothing to
 // tidy up, and a second signal is from somebody who will not wait.
 extern "C" void stop_at_signal(int signal) {
-  if (running_job == 0 || received_signal != 0) std::_Exit(128 + signal);
-  received_signal = signal;
-  request_interruption();
+#ifdef _WIN32
+  std::signal(signal, stop_at_signal);  // which Windows forgets with every signal
+#endif
+  if (running_job == 0) std::_Exit(128 + signal);
+  const std::int64_t now = milliseconds_since_start();
+  std::int64_t first = 0;
+  if (first_signal_time.compare_exchange_strong(first, now)) {
+    received_signal = signal;
+    request_interruption();
+  } else if (now - first >= same_request_milliseconds) {
+    std::_Exit(128 + signal);
+  }
 }
 
 // Takes no memory: there may be none.
@@ -66,13 +98,14 @@ std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
   const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
   const auto option = std::find_if(extras.begin(), extras.end(), is_option);
   if (option == extras.end()) {
-    return "unexpected argument \"" + (extras.empty() ? std::string() : extras.front()) + "\"";
+    const std::string argument = extras.empty() ? "" : without_mark(extras.front());
+    return "unexpected argument \"" + argument + "\"";
   }
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options()) {
     for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   }
-  const std::string word = option->substr(0, option->find('='));
+  const std::string word = without_mark(option->substr(0, option->find('=')));
   const std::string nearest = word.starts_with("--") ? nearest_name(word, names) : "";
   return "unknown option \"" + word + "\"" +
          (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
@@ -108,7 +141,7 @@ int run_command_line(int argument_count, char** arguments) {
   }
   CommandLine line(chosen_command);
   try {
-    line.app.parse(argument_count, arguments);
+    line.app.parse(marked_arguments(argument_count, arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return line.app.exit(error);
     const auto chosen = line.app.get_subcommands();
@@ -143,7 +176,10 @@ int run_program(int argument_count, char** arguments) {
 #ifdef _WIN32
   std::signal(SIGBREAK, stop_at_signal);
 #else
+  // Writing fails instead, and is said to: to a pipe that nobody reads, or to a file that is as
+  // large as files may be.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 #endif
   int code = exit_run_failed;
   try {

@@ -157,6 +157,28 @@ TEST_CASE("a --resume that is killed before its first record leaves no complete 
   CHECK(folder.batch({"--merge", "r.jsonl"}).code == 0);
 }
 
+TEST_CASE("signals that come at nearly the same time are one, as those of `timeout`") {
+  std::vector<std::string> jobs{named_job("a"), long_job()};
+  for (int i = 0; i < 3000; ++i) jobs.push_back(named_job(std::to_string(i)));  // time to end in
+  const BatchFolder folder(jobs);
+  for (const int second : {SIGTERM, SIGINT}) {
+    fs::remove(folder / "r.jsonl");
+    fs::remove(folder / "j.xml");
+    Process process = start(folder, {"jobs.jsonl", "--jobs", "1", "--junit", "j.xml"});
+    wait_for_records(folder, 1);
+    process.send(SIGTERM);
+    for (int i = 0; i < 5; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the one before has arrived
+      process.send(second);
+    }
+    const auto result = process.wait();
+    CHECK(result.code == 143);
+    CHECK(contains(result.output, ": 1 PASSED, 3001 NOT_RUN\n"));
+    CHECK(recorded(folder).size() == 3002);
+    CHECK((folder.has("j.xml") && folder.read("j.xml").ends_with("</testsuites>\n")));
+  }
+}
+
 TEST_CASE("a second signal ends the program at once") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const BatchFolder folder;

@@ -139,9 +139,10 @@ TEST_CASE("every job that is not PASSED prints a command that repeats it") {
 TEST_CASE("repeat commands name ids as a shell and a pattern read them") {
   const std::vector<std::string> ids{
       "a*b", "a?b",   "[ab]b", "a]b",      "!a",    "it's", "two  words", "$HOME", "`x`",
-      "-x",  "--cpu", "a\"b",  "back\\sl", "a;b&c", "~",    "#x",         "a/b",   "\u00e4\u20ac"};
-  std::vector<std::string> jobs{named_job("aXb"), named_job("ab"), named_job("bb"),
-                                named_job("aXXb"), named_job("b")};
+      "-x",  "--cpu", "a\"b",  "back\\sl", "a;b&c", "~",    "#x",         "a/b",   "\u00e4\u20ac",
+      "[a]", "[ab]",  "*",     "?",        "[]",    "[]]",  "{}",         "=",     "-o="};
+  std::vector<std::string> jobs{named_job("aXb"), named_job("a"),    named_job("ab"),
+                                named_job("bb"),  named_job("aXXb"), named_job("b")};
   for (const std::string& id : ids) jobs.push_back(named_job(id, "other.npy"));
   const BatchFolder folder(jobs);
   folder.write("the jobs' [1].jsonl", folder.read("jobs.jsonl"));

@@ -63,6 +63,71 @@ TEST_CASE("what comes from standard input can be wrong, too") {
         "  help: name a file for InputTensor\n");
 }
 
+TEST_CASE("what standard input reads is not replaced, as if its name had been given") {
+  // The Windows program asks Windows, which knows no name of standard input.
+  if (is_windows_program()) return;
+  const std::string model =
+      R"({"resources": {"x": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 1, "value": 1}}}, )"
+      R"("dispatchables": {}, "commands": [{"type": "writeFile", "resource": "x", )"
+      R"("targetPath": "FILE"}]})";
+  struct Row {
+    std::string command;
+    std::string source;  // file of standard input
+    std::string message;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"run op.json --cpu -i - -o x.npy", "x.npy",
+            "OutputTensor and InputTensor are the same file: x.npy"},
+           {"run op.json --cpu -i - -o link.npy", "x.npy",
+            "OutputTensor and InputTensor are the same file: link.npy"},
+           {"run op.json --cpu -i - -o x.npy", "link.npy",
+            "OutputTensor and InputTensor are the same file: x.npy"},
+           {"run - --cpu -i x.npy -o op.json", "op.json",
+            "OutputTensor would replace the description op.json"},
+           {"run op.json --cpu -i x.npy -o golden.npy --expect -", "golden.npy",
+            "OutputTensor would replace the golden file -"},
+           {"run op.json --cpu -i - --expect x.npy --update-golden", "x.npy",
+            "the golden file and InputTensor are the same file: x.npy"},
+           {"run - --cpu -o x=model.json", "model.json", "x would replace the model model.json"},
+           {"run - --cpu", "writes.json", "writes.json is the model itself"},
+           {"convert - -i x.npy --to-model op.json", "op.json",
+            "op.json is read by this conversion"},
+           {"compare - golden.npy --heatmap golden.npy", "golden.npy", "--heatmap would replace"},
+       }) {
+    CAPTURE(row.command);
+    Folder folder;
+    folder.write("op.json", edge);
+    folder.write("x.npy", input);
+    folder.write("golden.npy", padded);
+    folder.write("model.json", std::string(model).replace(model.find("FILE"), 4, "y.bin"));
+    folder.write("writes.json", std::string(model).replace(model.find("FILE"), 4, "writes.json"));
+    fs::create_symlink("x.npy", folder / "link.npy");
+    const std::string before = folder.read(row.source);
+    const auto result = shell("dmlop " + row.command + " < " + row.source, in(folder));
+    CAPTURE(result.error);
+    CHECK(result.code != 0);
+    CHECK(result.error.find(row.message) != std::string::npos);
+    CHECK(folder.read(row.source) == before);
+    CHECK(folder.list() == "golden.npy link.npy model.json op.json writes.json x.npy");
+  }
+}
+
+TEST_CASE("standard input may be a device, a pipe or another file than the output") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", input);
+  folder.write("y.npy", padded);
+  for (const char* command : {"dmlop run op.json --cpu -q -i - -o y.npy < x.npy",
+                              "cat x.npy | dmlop run op.json --cpu -q -i - -o x.npy",
+                              "dmlop run op.json --cpu -q -i y.npy -o z.npy < /dev/null",
+                              "dmlop run op.json --cpu -q -i y.npy -o x.npy < x.npy"}) {
+    CAPTURE(command);
+    const auto result = shell(command, in(folder));
+    CHECK(result.error == "");
+    CHECK(result.code == 0);
+  }
+}
+
 TEST_CASE("with the output on standard output nothing else is there") {
   const Folder folder;
   folder.write("op.json", edge);

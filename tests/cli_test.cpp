@@ -93,8 +93,26 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
        "dmlop: error: unknown option \"--feature-levle\"; did you mean \"--feature-level\"?"},
       {{"run", "op.json", "-x"}, 2, "dmlop: error: unknown option \"-x\""},
       {{"run", "op.json", "x.npy"}, 2, "dmlop: error: unexpected argument \"x.npy\""},
-      {{"run", "op.json", "--threads", "0"}, 2, "dmlop: error: --threads: Value 0 not in range"},
-      {{"run", "op.json", "--threads", "two"}, 2, "dmlop: error: "},
+      {{"run", "op.json", "--threads", "0"},
+       2,
+       "dmlop: error: --threads: \"0\" must be an integer from 1 to 4096"},
+      {{"run", "op.json", "--threads", "two"}, 2, "dmlop: error: --threads: \"two\" must be an"},
+      {{"run", "op.json", "--threads", "0x8"}, 2, "dmlop: error: --threads: \"0x8\" must be an"},
+      {{"bench", "op.json", "--min-time", "nan"},
+       2,
+       "dmlop: error: --min-time: \"nan\" must be a number from 0 to 3600"},
+      {{"batch", ".", "--jobs", "-1"},
+       2,
+       "dmlop: error: --jobs: \"-1\" must be an integer from 1 to 4096"},
+      {{"batch", ".", "--max-failures", "0"},
+       2,
+       "dmlop: error: --max-failures: \"0\" must be an integer greater than 0"},
+      {{"batch", ".", "--max-failures", "1.5"},
+       2,
+       "dmlop: error: --max-failures: \"1.5\" must be an integer greater than 0"},
+      {{"batch", ".", "--skip-code", "256"},
+       2,
+       "dmlop: error: --skip-code: \"256\" must be an integer from 0 to 255"},
       {{"run", "op.json", "--feature-level", "7_0"},
        2,
        "dmlop: error: --feature-level: \"7_0\" is no feature level; write 1_0 to 6_4"},
@@ -113,6 +131,33 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
       {{"completion"}, 2, "dmlop: error: SHELL is required"},
       {{"completion", "tcsh"}, 2, "dmlop: error: "},
   });
+}
+
+TEST_CASE("--timeout is a number greater than 0, however small") {
+  const PaddingFolder folder;
+  folder.write("jobs.jsonl", "");
+  const auto error_of = [&](const std::string& timeout) {
+    return folder.run({"batch", "jobs.jsonl", "--cpu", "--allow-empty", "--timeout", timeout})
+        .error;
+  };
+  for (const char* good : {"1", "0.5", "1e-320", "08", "1e300"}) CHECK(error_of(good) == "");
+  for (const std::string bad : {"0", "0.0", "-1", "nan", "-nan", "inf", "soon", "1s", ""}) {
+    CHECK(error_of(bad) == "dmlop: error: --timeout: \"" + bad +
+                               "\" must be a number greater than 0\n  help: see dmlop batch "
+                               "--help\n");
+  }
+}
+
+TEST_CASE("integers are decimal, with leading zeros, too") {
+  const PaddingFolder folder;
+  const auto error_of = [&](const std::string& threads) {
+    return folder
+        .run({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy", "--threads", threads})
+        .error;
+  };
+  for (const char* good : {"8", "08", "010", "04096"}) CHECK(error_of(good) == "");
+  CHECK(error_of("05000").starts_with(
+      "dmlop: error: --threads: \"05000\" must be an integer from 1 to 4096\n"));
 }
 
 TEST_CASE("exit codes: invalid input, not available, files that cannot be read or written") {

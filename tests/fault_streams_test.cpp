@@ -122,6 +122,66 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("surroundings: an output that becomes larger than files may be is a failure to write") {
+  RunFolder folder;
+  folder.write(
+      "long.json",
+      R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0], "EndPadding": [100000]}})");
+  folder.write(
+      "reserved.json",
+      R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0], "EndPadding": [1000000]}})");
+  folder.write("y.npy", "old");
+  folder.write("old", "old");
+  const std::string names = folder.list();
+  struct Row {
+    std::string command;
+    const char* message;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"dmlop run long.json --cpu -i x.npy -o y.npy", "writing y.npy: File too large"},
+           {"dmlop run reserved.json --cpu -i x.npy -o y.npy", "for y.npy: File too large"},
+           {"dmlop run long.json --cpu -i x.npy -o - > old",
+            "writing to standard output: File too large"},
+       }) {
+    CAPTURE(row.command);
+    const auto result = shell("ulimit -f 64; " + row.command, {.folder = folder.path()});
+    CAPTURE(result.error);
+    CHECK(result.code == 6);
+    CHECK(contains(result.error, row.message));
+    CHECK(folder.read("y.npy") == "old");
+    CHECK(folder.list() == names);
+  }
+}
+
+TEST_CASE("surroundings: a job whose output becomes larger than files may be ends as ERROR") {
+  const BatchFolder folder(
+      {named_job("before"),
+       R"({"id": "long", "type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0], )"
+       R"("EndPadding": [100000]}, "bindings": {"InputTensor": "x.npy"}})",
+       named_job("after")});
+  const auto result =
+      shell("ulimit -f 64; dmlop batch jobs.jsonl --cpu --out out --results r.jsonl",
+            {.folder = folder.path()});
+  CAPTURE(result.error);
+  CHECK(result.code == 6);
+  CHECK(contains(result.output, "ERROR long: writing out/long/OutputTensor.npy: File too large\n"));
+  CHECK(contains(result.output, ": 2 PASSED, 1 ERROR\n"));
+  CHECK(read_records(folder.read("r.jsonl")).size() == 4);
+  CHECK(fs::is_empty(folder / "out/long"));
+}
+
+TEST_CASE("surroundings: records that become larger than files may be are a failure to write") {
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 300; ++i) jobs.push_back(named_job(std::to_string(i)));
+  const BatchFolder folder(jobs);
+  const auto result =
+      shell("ulimit -f 64; dmlop batch jobs.jsonl --cpu --results r.jsonl; echo code $?",
+            {.folder = folder.path()});
+  CHECK(contains(result.error, "File too large; the batch goes on without records\n"));
+  CHECK(contains(result.output, ": 300 PASSED\n"));
+  CHECK(result.output.ends_with("code 6\n"));
+}
+
 TEST_CASE("surroundings: without permission a run ends with 6 and says for what") {
   const std::string user = unprivileged();
   if (user.empty()) return;

@@ -437,4 +437,6 @@ TEST_CASE("two paths are the same file when they lead to the same existing file"
   CHECK(!dmlop::is_same_file(folder / "a", folder / "b"));
   CHECK(!dmlop::is_same_file(folder / "absent", folder / "absent"));
   CHECK(!dmlop::is_same_file("-", "-"));
+  CHECK(!dmlop::is_same_file("-", folder / "a"));
+  CHECK(!dmlop::is_same_file(folder / "a", "-"));
 }

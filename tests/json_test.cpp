@@ -211,6 +211,8 @@ TEST_CASE("bytes that are no UTF-8 text") {
        "t:1:9: error: a NUL byte, which no JSON text has; is this file JSON in UTF-8?"},
       {"\xFF\xFE{\0}\0"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
       {"\xFE\xFF\0{\0}"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
+      {"\xFF\xFE\0\0{\0\0\0"s, "t:1:1: error: this is UTF-32 text; save the file as UTF-8"},
+      {"\0\0\xFE\xFF\0\0\0{"s, "t:1:1: error: this is UTF-32 text; save the file as UTF-8"},
   });
 }
 

@@ -425,10 +425,12 @@ void remove_unfinished_outputs() noexcept {
   }
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  if (a == "-" || b == "-") return false;
+bool is_same_file(const std::string& read, const std::string& written) {
+  if (written == "-") return false;
+  // Windows has no name for the file that standard input is, and does not let it be replaced.
+  const fs::path source = read == "-" ? fs::path("/dev/stdin") : to_path(read);
   std::error_code error;
-  return fs::equivalent(to_path(a), to_path(b), error);
+  return fs::equivalent(source, to_path(written), error);
 }
 
 bool names_same_file(const std::string& a, const std::string& b) {

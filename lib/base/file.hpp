@@ -101,8 +101,9 @@ class OutputFile {
 /// at once: no output can be created afterwards. Needs no memory.
 void remove_unfinished_outputs() noexcept;
 
-/// Whether both paths name the same existing file (through links, too).
-bool is_same_file(const std::string& a, const std::string& b);
+/// Whether both paths name the same existing file (through links, too). "-" is standard input where
+/// it is read, and standard output, which is no file, where it is written.
+bool is_same_file(const std::string& read, const std::string& written);
 
 /// Whether both paths name the same file, which may come to exist later.
 bool names_same_file(const std::string& a, const std::string& b);

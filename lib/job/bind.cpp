@@ -367,7 +367,7 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
     const Source* source = binder.find(tensor);
     if (source == nullptr) continue;
     for (const BoundOutput& output : outputs) {
-      if (!is_same_file(output.path, source->path)) continue;
+      if (!is_same_file(source->path, output.path)) continue;
       binder.usage(output.tensor + " would replace the golden file " + source->path,
                    "write the output to another file, or use --update-golden");
     }

@@ -96,6 +96,9 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   }
   if (text_.starts_with("\x93NUMPY"))
     return refuse(0, "this is a .npy file; expected an op description in JSON");
+  using namespace std::string_view_literals;
+  if (text_.starts_with("\xFF\xFE\0\0"sv) || text_.starts_with("\0\0\xFE\xFF"sv))
+    return refuse(0, "this is UTF-32 text; save the file as UTF-8");
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
     return refuse(0, "this is UTF-16 text; save the file as UTF-8");
   if (const std::size_t nul = text_.find('\0'); nul != std::string::npos)

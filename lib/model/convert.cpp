@@ -271,7 +271,7 @@ void write_conversion(const Conversion& conversion, const std::vector<std::strin
   for (const ConvertedFile& file : conversion.files) paths.push_back(file.path);
   for (const std::string& path : paths) {
     for (const std::string& source : read) {
-      if (is_same_file(path, source))
+      if (is_same_file(source, path))
         throw Error(ErrorKind::usage, path + " is read by this conversion; write to another file");
     }
   }
