@@ -64,7 +64,7 @@ TEST_CASE("--resume skips what is proved done, and counts it") {
   CHECK(contains(folder.last.output, ": 3 PASSED (3 from an earlier run)\n"));
   CHECK(count_of(folder.last.output, "PASSED a\n") == 1);
   const auto records = read_records(folder.read("r.jsonl"));
-  // A new file has none of it.
+  // A run that goes on with a file says so, the one that began it does not.
   CHECK(records.front().at("id") == "a");
   CHECK(records.at(records.size() - 2).at("started").contains("version"));
   CHECK(records.back().at("summary").at("complete") == true);

@@ -489,7 +489,7 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
   };
   const std::string summary = R"({"summary": {"complete": true}})" + std::string("\n");
   struct RecordRow {
-    const char* name;
+    std::string name;
     std::string text;
     int code;
   };

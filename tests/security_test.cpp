@@ -272,7 +272,7 @@ TEST_CASE("security: a pipe in the place of a cache is neither read nor waited f
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
-  CHECK(dmlop::gpu::read_cache(cache).empty());
+  REQUIRE(dmlop::gpu::read_cache(cache).empty());
   writer = {};
   dmlop::gpu::write_cache(cache, data);
   CHECK(dmlop::gpu::read_cache(cache) == data);
