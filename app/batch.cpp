@@ -302,6 +302,8 @@ void check_options(const Options& options) {
     throw Error(ErrorKind::usage, "name the JOBS, or results to --merge");
   if (options.resume && (options.results.empty() || options.results == "-"))
     throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
+  if (options.resume && !options.merge.empty())
+    throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
   if (options.writes_records_to_output() && options.format == Format::json)
     throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
   require_folder_of("--junit", options.junit);

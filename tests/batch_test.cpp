@@ -400,6 +400,8 @@ TEST_CASE("reports do not replace what is read, nor each other") {
     CHECK(contains(result.error, "would replace"));
     CHECK_FALSE(folder.has("s"));
   }
+  CHECK(folder.batch({"--merge", "r.jsonl", "--resume", "--results", "new.jsonl"}).code == 2);
+  CHECK_FALSE(folder.has("new.jsonl"));
   // What no batch wrote is not emptied for results.
   for (const char* name : {"x.npy", "jobs.jsonl", "notes.txt"}) {
     CAPTURE(name);
