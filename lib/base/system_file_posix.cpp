@@ -88,14 +88,13 @@ std::string reason(const std::error_code& error) {
 }
 
 SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
-  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere
-  // poll() takes a pipe that nobody writes yet for one that ended.
+  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere poll()
+  // takes a pipe that nobody writes yet for one that ended.
 #ifdef __linux__
-  constexpr int waiting = O_NONBLOCK;
-#else
-  constexpr int waiting = 0;
+  SystemFile file(open_descriptor(path, O_RDONLY | O_NONBLOCK, error));
+  if (error != std::errc::resource_unavailable_try_again) return file;  // a file that is leased
 #endif
-  return SystemFile(open_descriptor(path, O_RDONLY | waiting, error));
+  return SystemFile(open_descriptor(path, O_RDONLY, error));
 }
 
 SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
