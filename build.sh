@@ -197,6 +197,7 @@ coverage_table() {
 # includes, as it does for each of the others, clang counts no lines.
 coverage() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_coverage[@]}"
+  export CCACHE_BASEDIR=  # which would make paths relative, by which files are not found later
   configure coverage -DDMLOP_TESTS=ON
   cmake --build --preset coverage
   local folder=build-coverage
