@@ -6,7 +6,7 @@ set(wrapper ${CMAKE_BINARY_DIR}/wine/dmlop)  # starts dmlop.exe in Wine
 
 # The command line's tests, those of the other system, on dmlop.exe.
 set(program_tests batch batch_manifest batch_reports batch_resume batch_scale cli cli_streams completion
-  confine golden gpu help job limits model_convert model_program picture schema security text tolerance)
+  confine golden gpu help job limits model_convert model_program picture schema security text tolerance verbatim)
 # Left out is what cannot be asked of a Windows program from outside of Windows:
 set(left_out
   # absolute paths without a drive
