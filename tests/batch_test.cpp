@@ -4,7 +4,6 @@
 #include "batch.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <limits>
 #include <set>
 #include <thread>
+
+#include "pipe.hpp"
 
 namespace {
 
@@ -338,7 +339,7 @@ TEST_CASE("--timeout stops a long job, and the others go on") {
 TEST_CASE("--timeout counts for reading as well: a pipe that nobody writes") {
   const BatchFolder folder(
       {edge_job(R"("id": "pipe", "expect": "golden.npy")", "pipe.npy"), named_job("a")});
-  REQUIRE(::mkfifo((folder / "pipe.npy").c_str(), 0600) == 0);
+  make_pipe(folder / "pipe.npy");
   const auto outcome = folder.run({"jobs.jsonl", "--timeout", "0.2"});
   CHECK(outcome.statuses() == "a PASSED, pipe ERROR");
   CHECK(
@@ -346,9 +347,21 @@ TEST_CASE("--timeout counts for reading as well: a pipe that nobody writes") {
   CHECK(outcome.record("pipe").at("exitCode") == 5);
 }
 
+TEST_CASE("--timeout counts for writing as well: a pipe whose reader reads nothing") {
+  const BatchFolder folder(
+      {R"({"id": "pipe", )" + edge_fields +
+           R"(, "bindings": {"InputTensor": "large.npy", "OutputTensor": "pipe.npy"}})",
+       named_job("a")});
+  folder.write("large.npy", float_npy("(100000,)", std::vector<float>(100'000, 1)));
+  const StalledPipe pipe(folder / "pipe.npy");
+  const auto outcome = folder.run({"jobs.jsonl", "--timeout", "0.5"});
+  CHECK(outcome.statuses() == "a PASSED, pipe ERROR");
+  CHECK(contains(outcome.record("pipe").at("message"), "stopped after 0.5 s (--timeout)"));
+}
+
 TEST_CASE("a pipe is read when somebody writes it, if only later") {
   const BatchFolder folder;
-  REQUIRE(::mkfifo((folder / "pipe.npy").c_str(), 0600) == 0);
+  make_pipe(folder / "pipe.npy");
   const std::string bytes = folder.read("x.npy");
   std::thread writer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -369,12 +382,17 @@ TEST_CASE("two jobs that write one file: one is INVALID, however the path is wri
   };
   const BatchFolder folder({writes("a", "o.npy"), writes("b", "sub/../o.npy"), writes("c", "p.npy"),
                             writes("d", "/dev/null"), writes("e", "/dev/null"),
+                            writes("g", "new1.npy"), writes("h", "new2.npy"),
                             writes("f", "link.npy")});
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::create_symlink("p.npy", folder / "link.npy");
   folder.write("p.npy", "old");
+  for (const char* number : {"1", "2"})  // to files that writing makes
+    std::filesystem::create_symlink("made" + std::string(number) + ".npy",
+                                    folder / ("new" + std::string(number) + ".npy"));
   const auto outcome = folder.run({"jobs.jsonl", "--jobs", "1"});
-  CHECK(outcome.statuses() == "a PASSED, b INVALID, c PASSED, d PASSED, e PASSED, f INVALID");
+  CHECK(outcome.statuses() ==
+        "a PASSED, b INVALID, c PASSED, d PASSED, e PASSED, f INVALID, g PASSED, h PASSED");
   CHECK(contains(outcome.record("b").at("message"), "which another job of this batch writes"));
   CHECK(folder.run({"-"}, folder.read("jobs.jsonl")).code() == 0);  // a worker may be asked again
   // With --out each has a file of its own.
@@ -419,6 +437,11 @@ TEST_CASE("reports do not replace what is read, nor each other") {
     CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
   }
   CHECK(folder.read("jobs.jsonl") == jobs);
+}
+
+TEST_CASE("several reports may go to one device") {
+  const BatchFolder folder({named_job("a")});
+  CHECK(folder.batch({"jobs.jsonl", "--junit", "/dev/null", "--html", "/dev/null"}).code == 0);
 }
 
 TEST_CASE("--out writes what dmlop run writes") {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "pipe.hpp"
 #include "program.hpp"
 
 namespace {
@@ -201,6 +202,20 @@ TEST_CASE("a program that waits for its input can be interrupted") {
   CHECK(process.is_running());
   process.send(SIGINT);
   CHECK(process.wait().code == 130);
+}
+
+TEST_CASE("a program whose output is not read can be interrupted") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", float_npy("(100000,)", std::vector<float>(100'000, 1)));
+  const StalledPipe pipe(folder / "pipe");
+  Process process(
+      {"sh", "-c", "exec \"" + program_path() + "\" run op.json --cpu -i x.npy -o - > pipe"},
+      in(folder));
+  pipe.wait_until_full();
+  CHECK(process.is_running());
+  process.send(SIGTERM);
+  CHECK(process.wait().code == 143);
 }
 
 TEST_CASE("sixteen programs that write the same file leave one whole result") {

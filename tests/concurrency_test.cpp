@@ -255,6 +255,7 @@ TEST_CASE("each record is one write, so that records of several processes cannot
                        std::to_string(ends[1])},
                   {.folder = folder.path()});
   ::close(ends[1]);
+  CHECK(process.wait().code == 1);
   std::string packet(std::size_t{1} << 16, '\0');
   int writes = 0;
   for (ssize_t count = 0; (count = ::read(ends[0], packet.data(), packet.size())) > 0; ++writes) {
@@ -263,7 +264,6 @@ TEST_CASE("each record is one write, so that records of several processes cannot
     REQUIRE(record.find('\n') == record.size() - 1);
   }
   ::close(ends[0]);
-  CHECK(process.wait().code == 1);
   CHECK(writes == 4);  // the last one is the summary
 }
 

@@ -347,7 +347,8 @@ void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byt
 
 void OutputFile::State::send_held_back() {
   if (target.empty()) {
-    const std::error_code error = SystemFile::standard_output().write_all(held_back);
+    const std::error_code error =
+        SystemFile::standard_output().write_all(held_back, check_for_stop);
     if (error) fail("writing to standard output: " + reason(error));
     return;
   }
@@ -359,7 +360,7 @@ void OutputFile::State::send_held_back() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   if (error) fail("opening " + path + ": " + reason(error));
-  error = file.write_all(held_back);
+  error = file.write_all(held_back, check_for_stop);
   if (!error) error = file.close();
   if (error) fail("writing " + path + ": " + reason(error));
 }
@@ -433,8 +434,14 @@ bool is_same_file(const std::string& read, const std::string& written) {
   return fs::equivalent(source, to_path(written), error);
 }
 
+bool is_replaced_by_writing(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(to_path(path), ignored).type();
+  return path != "-" && (type == fs::file_type::regular || type == fs::file_type::not_found);
+}
+
 bool names_same_file(const std::string& a, const std::string& b) {
-  if (a == "-" || b == "-") return false;
+  if (!is_replaced_by_writing(a) || !is_replaced_by_writing(b)) return false;
   std::error_code ignored;
   const std::string one = real_path_to_be(a, ignored);
   return (!one.empty() && one == real_path_to_be(b, ignored)) || is_same_file(a, b);

@@ -105,7 +105,11 @@ void remove_unfinished_outputs() noexcept;
 /// it is read, and standard output, which is no file, where it is written.
 bool is_same_file(const std::string& read, const std::string& written);
 
-/// Whether both paths name the same file, which may come to exist later.
+/// Whether writing to a path replaces, or makes, a file: not for "-", pipes and devices.
+bool is_replaced_by_writing(const std::string& path);
+
+/// Whether both paths name the same file, which writing to one would replace and which may come to
+/// exist later.
 bool names_same_file(const std::string& a, const std::string& b);
 
 }  // namespace dmlop

@@ -49,8 +49,8 @@ class SystemFile {
   /// On failure the file is not open and `error` says why. A pipe opens before it has a writer;
   /// only after wait_for_input() a read that finds nothing means its end.
   static SystemFile open_to_read(const std::string& path, std::error_code& error);
-  /// Opens a file, pipe or device that exists; error no_such_device_or_address for a pipe that nobody
-  /// reads.
+  /// Opens a file, pipe or device that exists; error no_such_device_or_address for a pipe that
+  /// nobody reads.
   static SystemFile open_to_write(const std::string& path, std::error_code& error);
   /// Creates a file; error file_exists where the name is taken.
   static SystemFile create_new(const std::string& path, std::error_code& error);
@@ -68,8 +68,9 @@ class SystemFile {
   std::size_t read_some(std::span<std::byte> room, std::error_code& error);
   /// Waits up to `milliseconds` for something to read, or the end; false when there is neither.
   bool wait_for_input(int milliseconds);
-  /// Writes all of it in order; a closed pipe is an error and no signal.
-  std::error_code write_all(std::span<const std::byte> bytes);
+  /// Writes all of it in order; a closed pipe is an error and no signal. While a pipe has no room,
+  /// `while_waiting` is called now and then, on POSIX; what it throws ends the writing.
+  std::error_code write_all(std::span<const std::byte> bytes, void (*while_waiting)() = nullptr);
   /// Writes all of it at an offset; may be called from several threads.
   std::error_code write_all_at(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Takes disk space for `bytes`; the file may become so long. operation_not_supported where the

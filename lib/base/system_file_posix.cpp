@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <utility>
 
 #include "base/system_file.hpp"
@@ -81,6 +84,22 @@ class PipeSignalHeldBack {
   sigset_t before_;
 };
 
+void wait_for_room(int handle, void (*while_waiting)()) {
+  constexpr int step_milliseconds = 50;
+  pollfd ready{handle, POLLOUT, 0};
+  while (::poll(&ready, 1, step_milliseconds) <= 0) {
+    if (while_waiting != nullptr) while_waiting();
+  }
+}
+
+/// How many bytes a write takes without waiting, once there is room.
+std::size_t room_when_ready(int handle) {
+  const bool never_waits = (::fcntl(handle, F_GETFL) & O_NONBLOCK) != 0;
+  struct stat found {};
+  const bool is_pipe = ::fstat(handle, &found) == 0 && !S_ISREG(found.st_mode);
+  return is_pipe && !never_waits ? PIPE_BUF : std::numeric_limits<std::size_t>::max();
+}
+
 }  // namespace
 
 std::string reason(const std::error_code& error) {
@@ -88,8 +107,8 @@ std::string reason(const std::error_code& error) {
 }
 
 SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
-  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere poll()
-  // takes a pipe that nobody writes yet for one that ended.
+  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere
+  // poll() takes a pipe that nobody writes yet for one that ended.
 #ifdef __linux__
   SystemFile file(open_descriptor(path, O_RDONLY | O_NONBLOCK, error));
   if (error != std::errc::resource_unavailable_try_again) return file;  // a file that is leased
@@ -98,10 +117,7 @@ SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& er
 }
 
 SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& error) {
-  SystemFile file(open_descriptor(path, O_WRONLY | O_NONBLOCK, error));
-  // Writing then waits as usual.
-  if (!error) error = called([&] { return ::fcntl(file.handle_, F_SETFL, O_WRONLY); });
-  return file;
+  return SystemFile(open_descriptor(path, O_WRONLY | O_NONBLOCK, error));
 }
 
 SystemFile SystemFile::create_new(const std::string& path, std::error_code& error) {
@@ -117,6 +133,17 @@ SystemFile SystemFile::standard_input() {
 }
 
 SystemFile SystemFile::standard_output() {
+  // A pipe opened once more, because standard output is other programs', too, and not to be told
+  // not to wait; packets stay packets. Where that is refused, write_all() makes small steps.
+  struct stat found {};
+  if (::fstat(STDOUT_FILENO, &found) == 0 && S_ISFIFO(found.st_mode)) {
+    std::error_code refused;
+    SystemFile pipe = open_to_write("/dev/stdout", refused);
+    if (!refused) {
+      ::fcntl(pipe.handle_, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+      return pipe;
+    }
+  }
   return SystemFile(STDOUT_FILENO, /*owned=*/false);
 }
 
@@ -145,16 +172,17 @@ bool SystemFile::wait_for_input(int milliseconds) {
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
-std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
+std::error_code SystemFile::write_all(std::span<const std::byte> bytes, void (*while_waiting)()) {
   const PipeSignalHeldBack held_back;
+  const std::size_t max_step = while_waiting != nullptr ? room_when_ready(handle_) : bytes.size();
   while (!bytes.empty()) {
-    const ssize_t count = ::write(handle_, bytes.data(), bytes.size());
+    if (while_waiting != nullptr) wait_for_room(handle_, while_waiting);
+    const ssize_t count = ::write(handle_, bytes.data(), std::min(bytes.size(), max_step));
     if (count == 0) return std::make_error_code(std::errc::io_error);
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
-      pollfd ready{handle_, POLLOUT, 0};
-      ::poll(&ready, 1, -1);
+      wait_for_room(handle_, while_waiting);
     } else if (errno != EINTR) {
       return last_error();
     }

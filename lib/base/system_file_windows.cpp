@@ -120,7 +120,7 @@ bool SystemFile::wait_for_input(int milliseconds) {
   }
 }
 
-std::error_code SystemFile::write_all(std::span<const std::byte> bytes) {
+std::error_code SystemFile::write_all(std::span<const std::byte> bytes, void (*)()) {
   const bool is_file = GetFileType(handle_) == FILE_TYPE_DISK;
   while (!bytes.empty()) {
     // This offset means the end of the file.

@@ -147,16 +147,16 @@ class JobRun {
 
   // A link below --out may lead a job's files out of it.
   void check_output_folder(Diagnostics& findings) const {
-    if (!job_.request.confinement || options_.output_folder.empty()) return;
-    const Confinement confinement(options_.output_folder);
-    const std::string folder = to_text(to_path(options_.output_folder) / to_path(job_.id));
-    if (const PathProblem problem = confinement.problem_of_folder(folder))
-      findings.push_back(confinement_finding(folder, problem, confinement));
+    if (options_.output_folder.empty()) return;
+    const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);
+    check_output(to_text(folder), &Confinement::problem_of_folder, findings);
   }
-  void check_output_file(const std::string& path, Diagnostics& findings) const {
+  void check_output(const std::string& path,
+                    PathProblem (Confinement::*problem_of)(const std::string&) const,
+                    Diagnostics& findings) const {
     if (!job_.request.confinement) return;
     const Confinement confinement(options_.output_folder);
-    if (const PathProblem problem = confinement.problem_of_file(path))
+    if (const PathProblem problem = (confinement.*problem_of)(path))
       findings.push_back(confinement_finding(path, problem, confinement));
   }
 
@@ -186,8 +186,8 @@ class JobRun {
     if (prepared_) claim_outputs(findings);
   }
 
-  // Of two jobs that write one file, one result would be lost, and which one is chance. Whoever asks
-  // a worker on standard input knows when he has read the answer.
+  // Of two jobs that write one file, one result would be lost, and which one is chance. Whoever
+  // asks a worker on standard input knows when he has read the answer.
   void claim_outputs(Diagnostics& findings) {
     if (job_.place.starts_with("-:")) return;
     for (const BoundOutput& output : prepared_->outputs) {
@@ -237,7 +237,7 @@ class JobRun {
       throw Error(ErrorKind::io_failed, "creating " + to_text(folder) + ": " + reason(error));
     const std::string tensor = output_name(*description.spec);
     const std::string path = to_text(folder / (tensor + ".npy"));
-    check_output_file(path, findings);
+    check_output(path, &Confinement::problem_of_file, findings);
     request.outputs = {{tensor, path}};
   }
 
@@ -430,10 +430,10 @@ class JobRun {
 }  // namespace
 
 bool OutputPaths::claim(const std::string& path) {
-  std::error_code ignored;
-  const fs::file_type type = fs::status(to_path(path), ignored).type();
-  if (type != fs::file_type::regular && type != fs::file_type::not_found) return true;  // /dev/null
-  const std::uint64_t digest = short_digest(real_path_to_be(path, ignored));
+  if (!is_replaced_by_writing(path)) return true;
+  std::error_code error;  // of a link to nothing, whose target writing makes
+  const std::string real = real_path_to_be(path, error);
+  const std::uint64_t digest = short_digest(error ? path : real);
   const std::scoped_lock lock(mutex_);
   return claimed_.add(digest, 1) == 0;
 }
