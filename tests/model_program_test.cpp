@@ -263,6 +263,13 @@ TEST_CASE("model program: exit codes and what to do instead") {
   CHECK(folder.read("golden.npy") == float_npy("(6,)", {1, 1, 2, 3, 4, 4}));
 }
 
+TEST_CASE("model program: several outputs may go to one device") {
+  const ModelFolder folder;
+  CHECK(
+      folder.run({"run", "model.json", "--cpu", "-q", "-o", "Out=/dev/null", "-o", "In=/dev/null"})
+          .code == 0);
+}
+
 TEST_CASE(
     "model program: a writeFile that fails leaves earlier files complete, and later ones out") {
   const Folder folder;
@@ -382,4 +389,21 @@ TEST_CASE("model program: batch takes models as lines, and resumes them") {
   // Another golden file, another result.
   folder.write("golden.npy", folder.read("wrong.npy"));
   CHECK(folder.run(command).code == 1);
+}
+
+TEST_CASE("model program: a source file with the same bytes in another order is another file") {
+  const ModelFolder folder;
+  folder.write("jobs.jsonl", R"({"id": "one", "resources": {"A": {"initialValues": {"sourcePath": )"
+                             R"("in.npy"}}}, "dispatchables": {}, "commands": [{"type": )"
+                             R"("writeFile", "resource": "A", "targetPath": "a.npy"}]})"
+                             "\n");
+  const std::vector<std::string> command{"batch", "jobs.jsonl", "--cpu",   "--out",
+                                         "kept",  "--results",  "r.jsonl", "--resume"};
+  const std::string bytes = bytes_of<float>({1});
+  folder.write("in.npy", npy("<f4", "(1,)", bytes));
+  CHECK(folder.run(command).code == 0);
+  CHECK(contains(folder.run(command).output, "(1 from an earlier run)"));
+  folder.write("in.npy", npy(">f4", "(1,)", bytes));
+  CHECK(!contains(folder.run(command).output, "from an earlier run"));
+  CHECK(folder.read("kept/one/a.npy").ends_with(bytes_of<float>({1}, /*swapped=*/true)));
 }

@@ -79,8 +79,7 @@ void ModelJob::add_to(Digest& digest) const {
     const InitialValues& initial = resource.initial;
     if (initial.path.empty()) continue;
     digest.add(resource.name);
-    digest.add(initial.data_type ? name_of(*initial.data_type) : "");
-    digest.add(digest_of(initial.source));
+    digest.add(initial.file ? array_digest_of(*initial.file) : digest_of(initial.raw));
   }
   for (const Expected& expected : expected_) {
     digest.add(model_.resources[expected.file.resource].name);

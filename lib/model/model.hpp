@@ -29,7 +29,7 @@ struct InitialValues {
   std::function<void(std::span<std::byte>)> fill;  // writes `bytes` bytes; may be called repeatedly
   std::shared_ptr<const NpyFile> file;             // the .npy file that they are, if they are one
   std::string path;                                // of the file that they come from
-  std::span<const std::byte> source;               // its values, in its own order of bytes
+  std::span<const std::byte> raw;                  // that file's bytes, if it is no .npy file
 };
 
 /// A buffer of bytes.

@@ -29,13 +29,9 @@ std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string tex
 }
 
 std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics) {
-  return open_op_or_model(PinnedFile(nullptr, path), diagnostics);
-}
-
-std::optional<OpenedFile> open_op_or_model(const PinnedFile& file, Diagnostics& diagnostics) {
   std::string text =
-      with_context("reading the description " + file.name(), [&] { return json::read_text(file); });
-  return parse_op_or_model(json::Source{file.name()}, std::move(text), diagnostics);
+      with_context("reading the description " + path, [&] { return json::read_text(path); });
+  return parse_op_or_model(json::Source{path}, std::move(text), diagnostics);
 }
 
 }  // namespace dmlop

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 
@@ -26,7 +25,6 @@ struct OpenedFile {
 /// descriptions as before. Nothing, with findings, where the file is neither.
 /// Errors: io_failed, invalid_input.
 std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics);
-std::optional<OpenedFile> open_op_or_model(const PinnedFile& file, Diagnostics& diagnostics);
 
 /// The same of a text that was read already.
 std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string text,

@@ -200,8 +200,7 @@ class ResourceReader {
                                require_intact(*file, path);
                              },
                          .file = file,
-                         .path = path,
-                         .source = file->data()};
+                         .path = path};
   }
 
   std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path,
@@ -225,7 +224,7 @@ class ResourceReader {
                                with_context("reading " + path, [&] { file->require_intact(); });
                              },
                          .path = path,
-                         .source = file->bytes()};
+                         .raw = file->bytes()};
   }
 
   std::optional<std::uint64_t> read_bytes(const char* member) {
