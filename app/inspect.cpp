@@ -41,7 +41,7 @@ std::string preview(const NpyFile& file) {
   std::string text;
   for (const auto& line : cells) {
     text += "   ";
-    for (const std::string& cell : line) text += " " + std::string(width - cell.size(), ' ') + cell;
+    for (const std::string& cell : line) text.append(1 + width - cell.size(), ' ').append(cell);
     text += columns > preview_columns ? " ...\n" : "\n";
   }
   if (rows > preview_rows) text += "    ...\n";

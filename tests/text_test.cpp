@@ -51,8 +51,9 @@ TEST_CASE("lists and counts") {
 TEST_CASE("text from files is shown without control characters and not at length") {
   CHECK(printable("plain") == "plain");
   CHECK(printable("a\x1b[31m\n\x7f") == "a\\u001b[31m\\u000a\\u007f");
-  CHECK(printable(std::string(60, 'x')) == std::string(60, 'x'));
-  CHECK(printable(std::string(61, 'x')) == std::string(60, 'x') + "...");
+  const std::string longest(60, 'x');
+  CHECK(printable(longest) == longest);
+  CHECK(printable(longest + "x") == longest + "...");
   std::string euros;
   for (int i = 0; i < 61; ++i) euros += "\u20ac";
   CHECK(printable(euros) == euros.substr(3) + "...");

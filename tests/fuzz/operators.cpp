@@ -18,7 +18,7 @@ std::vector<std::string> operators_seeds() {
   std::vector<std::string> seeds;
   for (std::size_t i = 0; i < random_operators().size(); ++i) {
     for (const char filler : {'\0', '\1', '\7', '\x3F'})
-      seeds.push_back(std::string(1, static_cast<char>(i)) + std::string(40, filler));
+      seeds.emplace_back(41, filler).front() = static_cast<char>(i);
   }
   return seeds;
 }
