@@ -240,7 +240,7 @@ TEST_CASE("LP_POOLING: sweep over types, dimensions and exponents") {
     for (const std::size_t dimensions : {std::size_t{4}, std::size_t{5}}) {
       for (const std::uint64_t p : exponents) {
         for (int repeat = 0; repeat < 200; ++repeat)
-          check_case(random_case(type, dimensions, p, repeat % 8 == 0, random), random);
+          check_one_of_many(random_case(type, dimensions, p, repeat % 8 == 0, random), random);
       }
     }
   }

@@ -187,7 +187,7 @@ TEST_CASE("REVERSE_SUBSEQUENCES: sweep over types, dimensions, axes and lengths"
       for (std::size_t axis = 0; axis < dimensions; ++axis) {
         for (const DataType lengths_type : lengths_types) {
           for (int repeat = 0; repeat < 20; ++repeat)
-            check_case(random_case(type, dimensions, axis, lengths_type, random), random);
+            check_one_of_many(random_case(type, dimensions, axis, lengths_type, random), random);
         }
       }
     }

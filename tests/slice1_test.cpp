@@ -172,7 +172,7 @@ TEST_CASE("SLICE1: sweep over types and dimensions") {
   for (const DataType type : A11) {
     for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
       for (int repeat = 0; repeat < 200; ++repeat)
-        check_case(random_case(type, dimensions, random), random);
+        check_one_of_many(random_case(type, dimensions, random), random);
     }
   }
 }

@@ -30,7 +30,7 @@ struct Backend {
   /// Why it cannot run here; "" where it can.
   const std::string& (*unavailable)() = always_available;
   bool computes_parts = false;    // or else is only asked for whole outputs
-  std::uint64_t runs_one_in = 1;  // only one case of so many, to save time
+  std::uint64_t runs_one_in = 1;  // of the random cases, to save time
   std::uint64_t pooling_ulp = 0;  // how far its norms may be off where a case asks for less
   /// Writes output elements [begin, end) to `output`.
   void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
@@ -66,6 +66,8 @@ struct Case {
 
 /// Runs a case on every backend and checks its output; `random` cuts it into parts.
 void check_case(const Case& a_case, Random& random);
+/// The same for one of thousands of random cases: a slow backend runs one in `runs_one_in`.
+void check_one_of_many(const Case& a_case, Random& random);
 
 /// An operator's random valid cases, for whoever wants more of them than its own test: the fuzzer.
 /// One static object beside the operator's test.
