@@ -334,6 +334,7 @@ TEST_CASE("--merge: a record whose exit code is none of its status is refused") 
       const bool is_error = row.status == "ERROR" && other >= 5 && other <= 6;
       if (other == row.code || is_error) continue;
       const auto refused = merge(record_line("a", row.status, other));
+      CAPTURE(refused.error);
       CHECK(refused.code == 3);
       CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
     }
