@@ -288,14 +288,6 @@ void refuse_same_files(const Options& options) {
   }
 }
 
-// A file that no batch wrote is not emptied for the results of one.
-void refuse_other_file(const std::string& results) {
-  if (results.empty() || results == "-" || begins_as_results(results)) return;
-  throw Error(ErrorKind::usage, "--results " + results +
-                                    " is a file with something else, which would be lost; name "
-                                    "another file, or remove this one");
-}
-
 // What would fail after all jobs were run is said before the first.
 void check_options(const Options& options) {
   if (options.jobs.empty() == options.merge.empty())
@@ -310,7 +302,6 @@ void check_options(const Options& options) {
   require_folder_of("--html", options.html);
   require_folder_of("--results", options.results);
   refuse_same_files(options);
-  if (!options.resume) refuse_other_file(options.results);
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(to_path(options.batch.output_folder), error);
@@ -356,8 +347,8 @@ int merge(const Options& options) {
   Diagnostics diagnostics;
   Presenter presenter(options, std::nullopt);
   const auto results = merge_results(options.merge, summary, diagnostics);
-  for (const BatchResult& result : results) presenter.show(result);
   RecordKeeper records(options);
+  for (const BatchResult& result : results) presenter.show(result);
   for (const BatchResult& result : results) records.add(result.record);
   records.add(summary);
   const int report_code = write_reports(options, summary, results);

@@ -429,6 +429,9 @@ TEST_CASE("reports do not replace what is read, nor each other") {
     const auto result = folder.batch({"other.jsonl", "--results", name});
     CHECK(result.code == 2);
     CHECK(contains(result.error, "is a file with something else"));
+    const auto merged = folder.batch({"--merge", "r.jsonl", "--results", name});
+    CHECK(merged.code == 2);
+    CHECK(merged.output == "");
     CHECK(folder.read(name) == before);
   }
   for (const std::string& former : {records, records.substr(0, 20), std::string()}) {

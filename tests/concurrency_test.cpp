@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,6 +192,18 @@ TEST_CASE("a results file that another batch writes is refused and stays as it i
   }
 }
 
+TEST_CASE("whether a results file may be replaced is asked when nobody writes it") {
+  const BatchFolder folder({named_job("a")});
+  folder.write("r.jsonl", std::string(10, '\0'));  // as a reader may find one that is just emptied
+  const int other = ::open((folder / "r.jsonl").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(other, LOCK_EX) == 0);
+  const auto refused = folder.batch({"jobs.jsonl", "--results", "r.jsonl"});
+  CHECK(refused.code == 6);
+  CHECK(contains(refused.error, "another batch writes this file"));
+  ::close(other);
+  CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 2);
+}
+
 TEST_CASE("of batches that start with the same results file one runs, and its records are whole") {
   std::vector<std::string> jobs;
   for (int i = 0; i < 200; ++i) jobs.push_back(named_job(std::to_string(i)));
@@ -208,6 +221,8 @@ TEST_CASE("of batches that start with the same results file one runs, and its re
     int done = 0, refused = 0;
     for (Process& process : processes) {
       const auto result = process.wait();
+      CAPTURE(result.error);
+      CHECK((result.code == 0 || result.code == 6));
       done += result.code == 0 ? 1 : 0;
       refused += result.code == 6 && contains(result.error, "another batch writes") ? 1 : 0;
     }

@@ -77,6 +77,21 @@ std::uint64_t whole_lines_of(const std::string& path) {
   });
 }
 
+// Whether a file that exists is empty or begins as one of results, of a run that was killed, too:
+// what a new run may replace.
+bool begins_as_results(const std::string& path) {
+  const InputFile file =
+      with_context("reading the results " + path, [&] { return InputFile::open(path); });
+  const std::string_view text = text_of(file);
+  if (text.empty()) return true;
+  const std::string line(text.substr(0, text.find('\n')));
+  if (is_beyond_records(line)) return false;
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const bool is_cut_off = line.size() == text.size() && json.is_discarded();
+  if (is_cut_off) return line.starts_with("{\"id\":");
+  return json.is_object() && (json.contains("status") || json.contains("summary"));
+}
+
 /// Puts the records of one file together.
 class Collector {
  public:
@@ -162,6 +177,12 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   }
   may_end_in_part_of_line_ = append;
   if (append) return;
+  // Not before the file is this batch's: another one may just empty it.
+  if (!begins_as_results(path)) {
+    throw Error(ErrorKind::usage, "--results " + path +
+                                      " is a file with something else, which would be lost; name "
+                                      "another file, or remove this one");
+  }
   error = file_.resize(0);
   if (error) fail(path, error);
 }
@@ -201,21 +222,6 @@ void ResultsFile::add(const BatchSummary& summary) {
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());
   if (const std::error_code error = file_.close()) fail(path_, error);
-}
-
-bool begins_as_results(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(to_path(path), error)) return true;
-  const InputFile file =
-      with_context("reading the results " + path, [&] { return InputFile::open(path); });
-  const std::string_view text = text_of(file);
-  if (text.empty()) return true;
-  const std::string line(text.substr(0, text.find('\n')));
-  if (is_beyond_records(line)) return false;
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  const bool is_cut_off = line.size() == text.size() && json.is_discarded();
-  if (is_cut_off) return line.starts_with("{\"id\":");
-  return json.is_object() && (json.contains("status") || json.contains("summary"));
 }
 
 RecordedResults read_results(const std::string& path) {

@@ -21,8 +21,9 @@ namespace dmlop {
 /// locked.
 class ResultsFile {
  public:
-  /// Creates the file, or empties it, or opens it to go on behind its last whole line. Errors:
-  /// io_failed, also when another process writes the file.
+  /// Creates the file, or empties one of earlier results, or opens it to go on behind its last
+  /// whole line. Errors: io_failed, also when another process writes the file; usage where emptying
+  /// it would lose something else.
   ResultsFile(const std::string& path, bool append);
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
@@ -44,10 +45,6 @@ class ResultsFile {
   bool is_regular_ = false;
   bool may_end_in_part_of_line_ = false;
 };
-
-/// Whether a file is empty, absent, no regular file or begins as one of results, of a run that was
-/// killed, too: what a new run may replace. Errors: io_failed.
-bool begins_as_results(const std::string& path);
 
 /// What a results file holds: the last record of each job, in the order of the first ones.
 struct RecordedResults {
