@@ -288,12 +288,32 @@ void refuse_same_files(const Options& options) {
   }
 }
 
+// A report replaces an earlier one, and nothing else.
+void refuse_other_file(const std::string& option, const std::string& path,
+                       std::string_view beginning) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(to_path(path), ignored)) return;
+  const InputFile file =
+      with_context(option + ": reading " + path, [&] { return InputFile::open(path); });
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  if (text.empty() || text.starts_with(beginning)) return;
+  throw Error(ErrorKind::usage, option + " " + path +
+                                    " is a file with something else, which would be lost; name "
+                                    "another file, or remove this one");
+}
+
 // What would fail after all jobs were run is said before the first.
 void check_options(const Options& options) {
   if (options.jobs.empty() == options.merge.empty())
     throw Error(ErrorKind::usage, "name the JOBS, or results to --merge");
   if (options.resume && (options.results.empty() || options.results == "-"))
     throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
+  std::error_code ignored;
+  const fs::file_status results = fs::status(to_path(options.results), ignored);
+  if (options.resume && fs::exists(results) && !fs::is_regular_file(results))
+    throw Error(ErrorKind::usage, "--resume needs a file of --results that can be read again; " +
+                                      options.results + " is none");
   if (options.resume && !options.merge.empty())
     throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
   if (options.writes_records_to_output() && options.format == Format::json)
@@ -302,6 +322,8 @@ void check_options(const Options& options) {
   require_folder_of("--html", options.html);
   require_folder_of("--results", options.results);
   refuse_same_files(options);
+  refuse_other_file("--junit", options.junit, "<?xml");
+  refuse_other_file("--html", options.html, "<!DOCTYPE html>");
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(to_path(options.batch.output_folder), error);
@@ -371,6 +393,8 @@ int run_jobs(const Options& given) {
     std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
   BatchOptions& batch = options.batch;
   batch.repeat_command = repeat_command(options, backend);
+  for (const std::string* report : {&options.results, &options.junit, &options.html})
+    if (!report->empty()) batch.reports.push_back(*report);
   batch.keep_records =
       !options.results.empty() || !options.html.empty() || options.format == Format::json;
   batch.keep_pictures = !options.html.empty();
@@ -419,6 +443,8 @@ int batch(Options& options) {
   if (options.fail_fast) options.batch.max_failures = 1;
   if (!options.shard.empty()) set_shard(options.batch.selection, options.shard);
   read_environment(options);
+  // By another name: what else is printed would be written over it.
+  if (is_same_file(options.results, "/dev/stdout")) options.results = "-";
   check_options(options);
   return options.merge.empty() ? run_jobs(options) : merge(options);
 }

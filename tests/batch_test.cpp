@@ -13,8 +13,6 @@
 #include <set>
 #include <thread>
 
-#include "pipe.hpp"
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -337,68 +335,6 @@ TEST_CASE("--timeout stops a long job, and the others go on") {
     CHECK(folder.batch({"jobs.jsonl", "--timeout", wrong}).code == 2);
 }
 
-TEST_CASE("--timeout counts for reading as well: a pipe that nobody writes") {
-  const BatchFolder folder(
-      {edge_job(R"("id": "pipe", "expect": "golden.npy")", "pipe.npy"), named_job("a")});
-  make_pipe(folder / "pipe.npy");
-  const auto outcome = folder.run({"jobs.jsonl", "--timeout", "2"});
-  CHECK(outcome.statuses() == "a PASSED, pipe ERROR");
-  CHECK(contains(outcome.record("pipe").at("message"), "pipe.npy: stopped after 2 s (--timeout)"));
-  CHECK(outcome.record("pipe").at("exitCode") == 5);
-}
-
-TEST_CASE("--timeout counts for writing as well: a pipe whose reader reads nothing") {
-  const BatchFolder folder(
-      {R"({"id": "pipe", )" + edge_fields +
-           R"(, "bindings": {"InputTensor": "large.npy", "OutputTensor": "pipe.npy"}})",
-       named_job("a")});
-  folder.write("large.npy", float_npy("(100000,)", std::vector<float>(100'000, 1)));
-  const StalledPipe pipe(folder / "pipe.npy");
-  const auto outcome = folder.run({"jobs.jsonl", "--timeout", "2"});
-  CHECK(outcome.statuses() == "a PASSED, pipe ERROR");
-  CHECK(contains(outcome.record("pipe").at("message"), "stopped after 2 s (--timeout)"));
-}
-
-TEST_CASE("a pipe is read when somebody writes it, if only later") {
-  const BatchFolder folder;
-  make_pipe(folder / "pipe.npy");
-  const std::string bytes = folder.read("x.npy");
-  std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    std::ofstream stream(folder / "pipe.npy", std::ios::binary);
-    stream << bytes.substr(0, 50) << std::flush;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    stream << bytes.substr(50);
-  });
-  const auto result = dmlop_program({"inspect", folder / "pipe.npy"});
-  writer.join();
-  CHECK(result.code == 0);
-}
-
-TEST_CASE("two jobs that write one file: one is INVALID, however the path is written") {
-  const auto writes = [](const std::string& id, const std::string& output) {
-    return "{" + edge_fields + R"(, "id": ")" + id +
-           R"(", "bindings": {"InputTensor": "x.npy", "OutputTensor": ")" + output + "\"}}";
-  };
-  const BatchFolder folder({writes("a", "o.npy"), writes("b", "sub/../o.npy"), writes("c", "p.npy"),
-                            writes("d", "/dev/null"), writes("e", "/dev/null"),
-                            writes("g", "new1.npy"), writes("h", "new2.npy"),
-                            writes("f", "link.npy")});
-  std::filesystem::create_directory(folder / "sub");
-  std::filesystem::create_symlink("p.npy", folder / "link.npy");
-  folder.write("p.npy", "old");
-  for (const char* number : {"1", "2"})  // to files that writing makes
-    std::filesystem::create_symlink("made" + std::string(number) + ".npy",
-                                    folder / ("new" + std::string(number) + ".npy"));
-  const auto outcome = folder.run({"jobs.jsonl", "--jobs", "1"});
-  CHECK(outcome.statuses() ==
-        "a PASSED, b INVALID, c PASSED, d PASSED, e PASSED, f INVALID, g PASSED, h PASSED");
-  CHECK(contains(outcome.record("b").at("message"), "which another job of this batch writes"));
-  CHECK(folder.run({"-"}, folder.read("jobs.jsonl")).code() == 0);  // a worker may be asked again
-  // With --out each has a file of its own.
-  CHECK(folder.run({"jobs.jsonl", "--out", "out"}).code() == 0);
-}
-
 TEST_CASE("reports do not replace what is read, nor each other") {
   const BatchFolder folder({named_job("a")});
   const std::string jobs = folder.read("jobs.jsonl");
@@ -442,9 +378,52 @@ TEST_CASE("reports do not replace what is read, nor each other") {
   CHECK(folder.read("jobs.jsonl") == jobs);
 }
 
-TEST_CASE("several reports may go to one device") {
+TEST_CASE("a report replaces an earlier report and nothing else") {
   const BatchFolder folder({named_job("a")});
-  CHECK(folder.batch({"jobs.jsonl", "--junit", "/dev/null", "--html", "/dev/null"}).code == 0);
+  folder.write("p/op.json", named_job("a"));
+  for (const char* option : {"--junit", "--html"}) {
+    for (const char* name : {"x.npy", "p/op.json"}) {
+      CAPTURE(name);
+      const std::string before = folder.read(name);
+      const auto result = folder.batch({"jobs.jsonl", option, name});
+      CHECK(result.code == 2);
+      CHECK(contains(result.error, "is a file with something else, which would be lost"));
+      CHECK(folder.read(name) == before);
+    }
+    folder.write("report", "");
+    for (int i = 0; i < 2; ++i) CHECK(folder.batch({"jobs.jsonl", option, "report"}).code == 0);
+    CHECK(folder.read("report").starts_with("<"));
+  }
+}
+
+TEST_CASE("a job that would replace a report of its batch is INVALID") {
+  const std::string job =
+      "{" + edge_fields +
+      R"(, "id": "a", "bindings": {"InputTensor": "x.npy", "OutputTensor": "./records.jsonl"}})";
+  const BatchFolder folder({job, named_job("b")});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.statuses() == "a INVALID, b PASSED");
+  CHECK(contains(outcome.record("a").at("message"), "which this batch writes as its report"));
+  const auto worker = folder.run({"-"}, job + "\n");
+  CHECK(worker.statuses() == "a INVALID");
+  for (const char* option : {"--junit", "--html"}) {
+    fs::create_directories(folder / "out/a");
+    CHECK(folder.batch({"jobs.jsonl", "--out", "out", option, "out/a/OutputTensor.npy"}).code == 3);
+    CHECK(folder.read("out/a/OutputTensor.npy").starts_with("<"));
+    fs::remove_all(folder / "out");
+  }
+}
+
+TEST_CASE("a model and a job that write one file: one is INVALID") {
+  const BatchFolder folder(
+      {R"({"id": "a", "resources": {"A": {"initialValuesDataType": "FLOAT32", "initialValues": [1]}}, )"
+       R"("dispatchables": {}, "commands": [)"
+       R"({"type": "writeFile", "resource": "A", "targetPath": "b/OutputTensor.npy"}, )"
+       R"({"type": "writeFile", "resource": "A", "targetPath": "./b/OutputTensor.npy"}]})",
+       named_job("a/b")});
+  const auto outcome = folder.run({"jobs.jsonl", "--out", "out", "--jobs", "1"});
+  CHECK(outcome.statuses() == "a PASSED, a/b INVALID");
+  CHECK(folder.read("out/a/b/OutputTensor.npy").ends_with(bytes_of<float>({1})));
 }
 
 TEST_CASE("--out writes what dmlop run writes") {

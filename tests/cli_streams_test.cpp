@@ -2,6 +2,8 @@
 // once.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <chrono>
 #include <memory>
@@ -216,6 +218,32 @@ TEST_CASE("a program whose output is not read can be interrupted") {
   CHECK(process.is_running());
   process.send(SIGTERM);
   CHECK(process.wait().code == 143);
+}
+
+TEST_CASE(
+    "what cannot take an output is refused, without waiting: a socket, a terminal that is none") {
+  const Folder folder;
+  folder.write("op.json", edge);
+  folder.write("x.npy", float_npy("(3,)", {1, 2, 3}));
+  const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::string("socket").copy(address.sun_path, sizeof address.sun_path);
+  const std::string before = fs::current_path().string();
+  fs::current_path(folder.path());  // the whole path may be too long for an address
+  REQUIRE(::bind(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  fs::current_path(before);
+  const std::string run = "dmlop run op.json --cpu -i x.npy -o ";
+  const auto socket = shell(run + "socket", in(folder));
+  CHECK(socket.code == 6);
+  CHECK(socket.error.find("socket: is a socket; name a file or a pipe") != std::string::npos);
+  ::close(server);
+  CHECK(shell("setsid -w " + run + "/dev/tty", in(folder)).code == 6);
+  // A pipe from which alone standard output can be read takes nothing.
+  make_pipe(folder / "pipe");
+  CHECK(shell("sleep 20 > pipe & " + run + "- < /dev/null 1< pipe; code=$?; kill $!; exit $code",
+              in(folder))
+            .code == 6);
 }
 
 TEST_CASE("sixteen programs that write the same file leave one whole result") {

@@ -110,7 +110,7 @@ class Batch {
   }
 
  private:
-  static constexpr const char* old = "what was there before";
+  static constexpr const char* old = "<?xml version=\"1.0\"?>";
 
   void add_folder(const std::string& id, const std::string& input, const std::string& output) {
     folder_.write("jobs/" + id + "/op.json", "{" + edge_fields + "}");

@@ -440,3 +440,21 @@ TEST_CASE("two paths are the same file when they lead to the same existing file"
   CHECK(!dmlop::is_same_file("-", folder / "a"));
   CHECK(!dmlop::is_same_file(folder / "a", "-"));
 }
+
+TEST_CASE("two paths are the same file when writing to both would leave one file") {
+  const TemporaryFolder folder;
+  fs::create_symlink("made", folder / "link");
+  fs::create_symlink("link", folder / "chain");
+  fs::create_symlink("loop", folder / "loop");
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const char* path : {"link", "chain", "./made", "none/../made"}) {
+    CAPTURE(path);
+    CHECK(dmlop::names_same_file(folder / "made", folder / path));
+    CHECK(dmlop::written_path(folder / path) == dmlop::written_path(folder / "made"));
+    CHECK(!dmlop::names_same_file(folder / "other", folder / path));
+  }
+  CHECK(dmlop::names_same_file(folder / "pipe", folder / "./pipe"));
+  CHECK(!dmlop::names_same_file("/dev/null", "/dev/null"));
+  CHECK(!dmlop::names_same_file("-", "-"));
+  CHECK(dmlop::written_path(folder / "loop") == (folder / "loop"));
+}

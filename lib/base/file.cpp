@@ -60,7 +60,10 @@ std::vector<std::byte> read_to_end(SystemFile& file, std::uint64_t max_bytes, Fi
   try {
     bytes.resize(first_step);
     for (;;) {
-      if (kind != FileKind::regular) wait_for_input(file);
+      if (kind != FileKind::regular) {
+        check_for_stop();  // also of what has always more to read
+        wait_for_input(file);
+      }
       std::error_code error;
       const std::size_t count = file.read_some(std::span(bytes).subspan(used), error);
       if (error == std::errc::is_a_directory) refuse_directory();
@@ -269,6 +272,8 @@ void OutputFile::State::choose_target(std::uint64_t size) {
   const fs::file_type existing = find_existing(path);
   if (existing == fs::file_type::directory)
     fail("creating " + path + ": is a directory; name a file");
+  if (existing == fs::file_type::socket)
+    fail("creating " + path + ": is a socket; name a file or a pipe, or - for standard output");
   if (existing != fs::file_type::regular && existing != fs::file_type::not_found) {
     if (const std::error_code error = check_writable(path))
       fail("opening " + path + ": " + reason(error));
@@ -354,7 +359,8 @@ void OutputFile::State::send_held_back() {
   }
   // Opened only now: opening a pipe waits for its reader, who may read another output first.
   std::error_code error;
-  while (!(file = SystemFile::open_to_write(target, error)).is_open() &&
+  const bool is_pipe = find_existing(target) == fs::file_type::fifo;
+  while (!(file = SystemFile::open_to_write(target, error)).is_open() && is_pipe &&
          error == std::errc::no_such_device_or_address) {
     check_for_stop();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -434,17 +440,25 @@ bool is_same_file(const std::string& read, const std::string& written) {
   return fs::equivalent(source, to_path(written), error);
 }
 
-bool is_replaced_by_writing(const std::string& path) {
+bool may_have_several_writers(const std::string& path) {
   std::error_code ignored;
-  const fs::file_type type = fs::status(to_path(path), ignored).type();
-  return path != "-" && (type == fs::file_type::regular || type == fs::file_type::not_found);
+  return path == "-" || fs::status(to_path(path), ignored).type() == fs::file_type::character;
+}
+
+std::string written_path(const std::string& path) {
+  std::error_code error;
+  std::string real;
+  try {
+    real = real_path_to_be(resolve_links(path), error);
+  } catch (const Error&) {  // links that lead nowhere, which writing refuses
+    error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+  }
+  return error ? to_text(fs::absolute(to_path(path), error).lexically_normal()) : real;
 }
 
 bool names_same_file(const std::string& a, const std::string& b) {
-  if (!is_replaced_by_writing(a) || !is_replaced_by_writing(b)) return false;
-  std::error_code ignored;
-  const std::string one = real_path_to_be(a, ignored);
-  return (!one.empty() && one == real_path_to_be(b, ignored)) || is_same_file(a, b);
+  if (may_have_several_writers(a) || may_have_several_writers(b)) return false;
+  return written_path(a) == written_path(b) || is_same_file(a, b);
 }
 
 }  // namespace dmlop

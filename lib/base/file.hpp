@@ -105,11 +105,16 @@ void remove_unfinished_outputs() noexcept;
 /// it is read, and standard output, which is no file, where it is written.
 bool is_same_file(const std::string& read, const std::string& written);
 
-/// Whether writing to a path replaces, or makes, a file: not for "-", pipes and devices.
-bool is_replaced_by_writing(const std::string& path);
+/// Whether several may write to a path and none loses what another wrote: "-" and devices, such as
+/// /dev/null.
+bool may_have_several_writers(const std::string& path);
 
-/// Whether both paths name the same file, which writing to one would replace and which may come to
-/// exist later.
+/// The file that writing to a path makes or replaces, by one name for all ways to write it: links
+/// are followed, also those to nothing.
+std::string written_path(const std::string& path);
+
+/// Whether both paths name the same file, which may come to exist later, and which writing to one
+/// would take from the other.
 bool names_same_file(const std::string& a, const std::string& b);
 
 }  // namespace dmlop

@@ -68,9 +68,9 @@ class SystemFile {
   std::size_t read_some(std::span<std::byte> room, std::error_code& error);
   /// Waits up to `milliseconds` for something to read, or the end; false when there is neither.
   bool wait_for_input(int milliseconds);
-  /// Writes all of it in order; a closed pipe is an error and no signal. While a pipe has no room,
-  /// `while_waiting` is called now and then, on POSIX; what it throws ends the writing.
-  std::error_code write_all(std::span<const std::byte> bytes, void (*while_waiting)() = nullptr);
+  /// Writes all of it in order; a closed pipe is an error and no signal. On POSIX `between_steps`
+  /// is called now and then, also while a pipe has no room; what it throws ends the writing.
+  std::error_code write_all(std::span<const std::byte> bytes, void (*between_steps)() = nullptr);
   /// Writes all of it at an offset; may be called from several threads.
   std::error_code write_all_at(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Takes disk space for `bytes`; the file may become so long. operation_not_supported where the

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <limits>
 #include <utility>
 
 #include "base/system_file.hpp"
@@ -84,20 +83,28 @@ class PipeSignalHeldBack {
   sigset_t before_;
 };
 
-void wait_for_room(int handle, void (*while_waiting)()) {
+void wait_for_room(int handle, void (*between_steps)()) {
   constexpr int step_milliseconds = 50;
   pollfd ready{handle, POLLOUT, 0};
   while (::poll(&ready, 1, step_milliseconds) <= 0) {
-    if (while_waiting != nullptr) while_waiting();
+    if (between_steps != nullptr) between_steps();
   }
 }
 
-/// How many bytes a write takes without waiting, once there is room.
-std::size_t room_when_ready(int handle) {
+/// How many bytes are written at once, so that a stop is soon seen: of a pipe that waits, no more
+/// than it takes without waiting, once there is room.
+std::size_t bytes_in_step(int handle) {
   const bool never_waits = (::fcntl(handle, F_GETFL) & O_NONBLOCK) != 0;
   struct stat found {};
   const bool is_pipe = ::fstat(handle, &found) == 0 && !S_ISREG(found.st_mode);
-  return is_pipe && !never_waits ? PIPE_BUF : std::numeric_limits<std::size_t>::max();
+  return is_pipe && !never_waits ? PIPE_BUF : std::size_t{1} << 20;
+}
+
+bool is_same_open_file(int a, int b) {
+  struct stat one {
+  }, other{};
+  return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
 }
 
 }  // namespace
@@ -136,11 +143,13 @@ SystemFile SystemFile::standard_output() {
   // A pipe opened once more, because standard output is other programs', too, and not to be told
   // not to wait; packets stay packets. Where that is refused, write_all() makes small steps.
   struct stat found {};
-  if (::fstat(STDOUT_FILENO, &found) == 0 && S_ISFIFO(found.st_mode)) {
+  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
+  const bool is_pipe = ::fstat(STDOUT_FILENO, &found) == 0 && S_ISFIFO(found.st_mode);
+  if (is_pipe && (flags & O_ACCMODE) != O_RDONLY) {
     std::error_code refused;
     SystemFile pipe = open_to_write("/dev/stdout", refused);
-    if (!refused) {
-      ::fcntl(pipe.handle_, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+    if (!refused && is_same_open_file(pipe.handle_, STDOUT_FILENO)) {
+      ::fcntl(pipe.handle_, F_SETFL, flags | O_NONBLOCK);
       return pipe;
     }
   }
@@ -172,17 +181,20 @@ bool SystemFile::wait_for_input(int milliseconds) {
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
-std::error_code SystemFile::write_all(std::span<const std::byte> bytes, void (*while_waiting)()) {
+std::error_code SystemFile::write_all(std::span<const std::byte> bytes, void (*between_steps)()) {
   const PipeSignalHeldBack held_back;
-  const std::size_t max_step = while_waiting != nullptr ? room_when_ready(handle_) : bytes.size();
+  const std::size_t step = between_steps != nullptr ? bytes_in_step(handle_) : bytes.size();
   while (!bytes.empty()) {
-    if (while_waiting != nullptr) wait_for_room(handle_, while_waiting);
-    const ssize_t count = ::write(handle_, bytes.data(), std::min(bytes.size(), max_step));
+    if (between_steps != nullptr) {
+      between_steps();  // a reader who is slow always leaves some room
+      wait_for_room(handle_, between_steps);
+    }
+    const ssize_t count = ::write(handle_, bytes.data(), std::min(bytes.size(), step));
     if (count == 0) return std::make_error_code(std::errc::io_error);
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
-      wait_for_room(handle_, while_waiting);
+      wait_for_room(handle_, between_steps);
     } else if (errno != EINTR) {
       return last_error();
     }

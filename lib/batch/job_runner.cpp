@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/parallel.hpp"
 #include "base/path.hpp"
@@ -186,23 +187,35 @@ class JobRun {
     if (prepared_) claim_outputs(findings);
   }
 
-  // Of two jobs that write one file, one result would be lost, and which one is chance. Whoever
-  // asks a worker on standard input knows when he has read the answer.
+  // Of two that write one file, one result would be lost, and which one is chance. Whoever asks a
+  // worker on standard input knows when he has read the answer.
   void claim_outputs(Diagnostics& findings) {
-    if (job_.place.starts_with("-:")) return;
-    for (const BoundOutput& output : prepared_->outputs) {
-      if (outputs_.claim(output.path)) continue;
-      findings.push_back({.message = output.tensor + " goes to " + output.path +
-                                     ", which another job of this batch writes",
-                          .rule = "every job of a batch has an output of its own",
-                          .suggestion = "write it to another file, or use --out"});
+    const bool may_write_again = job_.place.starts_with("-:");
+    std::set<std::string> claimed;  // a model may write its own file again
+    for (const NamedFile& output : output_paths()) {
+      if (may_have_several_writers(output.path)) continue;
+      const std::string path = written_path(output.path);
+      if (!claimed.insert(path).second) continue;
+      if (outputs_.is_report(path))
+        refuse_output(output, "this batch writes as its report", findings);
+      else if (!may_write_again && !outputs_.claim(path))
+        refuse_output(output, "another job of this batch writes", findings);
     }
+  }
+  void refuse_output(const NamedFile& output, const std::string& why, Diagnostics& findings) const {
+    findings.push_back({.message = output.tensor + " goes to " + output.path + ", which " + why,
+                        .rule = "every job of a batch has outputs of its own",
+                        .suggestion = options_.output_folder.empty()
+                                          ? "write it to another file, or use --out"
+                                          : "give the job or the file another name"});
   }
 
   void prepare_model(const OpenedFile& file, Diagnostics& findings) {
     model_source_ = file;
     model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings);
-    if (model_) result.operator_name = model_->operator_name();
+    if (!model_) return;
+    result.operator_name = model_->operator_name();
+    claim_outputs(findings);
   }
 
   static std::string output_name(const OperatorSpec& spec) {
@@ -371,13 +384,15 @@ class JobRun {
       return {{"picturesMissing",
                "only the first " + std::to_string(pictures_max) + " failures have pictures"}};
     const std::uint64_t bytes = comparison.elements * size_of(comparison.data_type);
-    if (prepared_->outputs.empty() && bytes > picture_bytes_max)
+    const std::string path = prepared_->outputs.empty() ? "" : prepared_->outputs.front().path;
+    std::error_code error;
+    const bool was_kept = fs::is_regular_file(to_path(path), error);  // and went into no pipe
+    if (!was_kept && bytes > picture_bytes_max)
       return {{"picturesMissing", "the output is large and was not kept; use --out"}};
     const Elements expected(*prepared_->expected.front().file);
     const std::uint64_t worst = comparison.worst.front().index;
     const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
-    if (!prepared_->outputs.empty()) {
-      const std::string& path = prepared_->outputs.front().path;
+    if (was_kept) {
       const NpyFile written = with_context("reading " + path, [&] { return NpyFile::open(path); });
       Json json = pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
       require_intact(written, path);
@@ -429,17 +444,19 @@ class JobRun {
 
 }  // namespace
 
+OutputPaths::OutputPaths(const std::vector<std::string>& reports) {
+  for (const std::string& report : reports) {
+    if (!may_have_several_writers(report)) reports_.insert(written_path(report));
+  }
+}
+
 bool OutputPaths::claim(const std::string& path) {
-  if (!is_replaced_by_writing(path)) return true;
-  std::error_code error;  // of a link to nothing, whose target writing makes
-  const std::string real = real_path_to_be(path, error);
-  const std::uint64_t digest = short_digest(error ? path : real);
   const std::scoped_lock lock(mutex_);
-  return claimed_.add(digest, 1) == 0;
+  return claimed_.add(short_digest(path), 1) == 0;
 }
 
 JobRunner::JobRunner(Backend& backend, const BatchOptions& options)
-    : backend_(backend), options_(options) {}
+    : backend_(backend), options_(options), outputs_(options.reports) {}
 
 BatchResult JobRunner::run(BatchJob job) {
   JobRun run(job, backend_, options_, pictures_, outputs_);

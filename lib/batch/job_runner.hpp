@@ -3,20 +3,26 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "batch/batch.hpp"
 #include "batch/digest_table.hpp"
 
 namespace dmlop {
 
-/// The files that jobs of a batch write. Several threads may use it.
+/// The files that a batch writes, each named as by written_path(). Several threads may use it.
 class OutputPaths {
  public:
-  /// False where another job has claimed the file, under whatever path.
+  explicit OutputPaths(const std::vector<std::string>& reports);
+
+  bool is_report(const std::string& path) const { return reports_.contains(path); }
+  /// False where another job has claimed the file.
   bool claim(const std::string& path);
 
  private:
+  std::set<std::string> reports_;
   std::mutex mutex_;
   DigestTable claimed_;
 };

@@ -1,5 +1,8 @@
 #include "batch/record_json.hpp"
 
+#include <filesystem>
+
+#include "base/path.hpp"
 #include "batch/digest.hpp"
 #include "compare/comparison_json.hpp"
 
@@ -133,6 +136,8 @@ bool proves(const std::string& record, const std::string& digest,
 }
 
 std::string digest_of_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(to_path(path), error)) return "";
   try {
     return InputFile::open(path).read_intact(digest_of);
   } catch (const Error&) {

@@ -45,7 +45,7 @@ std::optional<BatchResult> earlier_result(const std::string& record);
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs);
 
-/// The digest of a file's bytes; "" where it cannot be read.
+/// The digest of a file's bytes; "" where it cannot be read, or only once, as a pipe.
 std::string digest_of_file(const std::string& path);
 
 /// Pictures as data URIs.

@@ -15,9 +15,8 @@ set(left_out
   "an interrupted run leaves nothing" "a program that waits for its input can be interrupted"
   "a program whose output is not read can be interrupted"
   # devices of /dev, pipes with names and terminals of Linux, and links to nothing
-  "--timeout counts for*" "a pipe is read when somebody writes it*"
-  "several reports may go to one device" "model program: several outputs may go to one device"
-  "two jobs that write one file*" "files of jobs that are links to nothing*"
+  "model program: several outputs may go to one device" "files of jobs that are links to nothing*"
+  "what cannot take an output is refused*"
   "a device that is full*" "colours and a progress line*" "a terminal has a progress line*"
   # file names that Windows cannot have
   "JUnit: ids and paths that are no UTF-8*"
