@@ -306,7 +306,7 @@ void refuse_other_file(const std::string& option, const std::string& path,
 // What would fail after all jobs were run is said before the first.
 void check_options(const Options& options) {
   if (options.jobs.empty() == options.merge.empty())
-    throw Error(ErrorKind::usage, "name the JOBS, or results to --merge");
+    throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
   if (options.resume && (options.results.empty() || options.results == "-"))
     throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
   std::error_code ignored;
@@ -400,10 +400,11 @@ int run_jobs(const Options& given) {
   batch.keep_pictures = !options.html.empty();
   Presenter presenter(options, manifest->size());
   records.start(batch.version);
-  const BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
+  BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
     if (!result.resumed) records.add(result.record);
     presenter.show(result);
   });
+  if (interruption_requested()) summary.exit_code = interrupted_exit_code();
   records.add(summary);
   const int report_code = write_reports(options, summary, presenter.results);
   presenter.summarize(summary);

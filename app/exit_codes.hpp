@@ -33,7 +33,7 @@ inline constexpr std::array<ExitCodeInfo, 8> exit_codes{{
     {exit_unavailable, "valid, but not available here: operator not implemented, device lacks it"},
     {exit_run_failed, "the device or the run failed"},
     {exit_io_failed, "reading or writing a file failed"},
-    {exit_interrupted, "interrupted"},
+    {exit_interrupted, "interrupted (terminated: 143)"},
 }};
 
 constexpr ExitCode exit_code_of(ErrorKind kind) {

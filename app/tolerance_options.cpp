@@ -49,7 +49,7 @@ void ToleranceOptions::add_to(CLI::App& command) {
   set_choices(*nan, {"equal", "differ"});
   options_.push_back(nan);
   options_.push_back(command.add_flag("--allow-trivial", tolerance.allow_trivial,
-                                      "Let tensors pass that are empty, all NaN or all zero"));
+                                      "Let outputs pass that are all NaN or all zero"));
 }
 
 bool ToleranceOptions::given() const {

@@ -201,6 +201,28 @@ TEST_CASE("a folder's inputs, golden files and tolerance lie beside its op.json"
   CHECK(job.request.tolerance->allow_trivial);
 }
 
+TEST_CASE("jobs of folders: a golden file that has the name of no output is not passed over") {
+  const BatchFolder folder;
+  const auto add = [&](const std::string& id, const std::vector<std::string>& golden_files) {
+    folder.write("jobs/" + id + "/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/" + id + "/InputTensor.npy", folder.read("x.npy"));
+    for (const std::string& file : golden_files)
+      folder.write("jobs/" + id + "/expected/" + file, folder.read("golden.npy"));
+  };
+  add("slip", {"OutputTensr.npy"});
+  add("slip_beside", {"OutputTensor.npy", "outputTensor.npy"});
+  add("other", {"result.npy"});
+  add("stray", {"OutputTensor.npy", "result.npy"});
+  const auto outcome = folder.run({"jobs", "--out", "out"});
+  CHECK(outcome.statuses() == "other INVALID, slip INVALID, slip_beside INVALID, stray PASSED");
+  const std::string slip = outcome.record("slip").at("details");
+  CHECK(contains(slip,
+                 "slip/expected/OutputTensr.npy: error: this golden file has the name of no "
+                 "output of PADDING"));
+  CHECK(contains(slip, "did you mean OutputTensor.npy?"));
+  CHECK(contains(outcome.record("other").at("details"), "outputs: OutputTensor"));
+}
+
 TEST_CASE("jobs of folders: bindings win, strays do no harm, tol.json counts") {
   const BatchFolder folder;
   const auto add = [&](const std::string& id, const std::string& golden_at,

@@ -101,6 +101,12 @@ PathProblem Confinement::problem_of_folder(const std::string& path) const {
   if (error)
     return {"cannot be followed: " + reason(error), "replace the symbolic link by what it names"};
   if (is_inside(real, to_path(root_))) return {};
+  const auto written = [&](const std::string& text) {
+    return fs::absolute(to_path(text), error).lexically_normal();
+  };
+  if (!is_inside(written(path), written(folder_)))
+    return {"leads out of " + folder_,
+            "name a file in it, or confine paths to a folder that has it"};
   return {"leads out of " + folder_ + ", through a symbolic link",
           "replace the link by what it names"};
 }

@@ -231,8 +231,8 @@ class JobRun {
     request.outputs_may_be_dropped = true;
     request.feature_level = options_.feature_level;
     if (!job_.document) {
-      keep_tensors(request.inputs, description, FieldKind::input_tensor);
-      keep_tensors(request.expected, description, FieldKind::output_tensor);
+      keep_inputs(request.inputs, description);
+      keep_golden_files(*description.spec, findings);
     }
     for (const Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
@@ -254,15 +254,41 @@ class JobRun {
     request.outputs = {{tensor, path}};
   }
 
-  static void keep_tensors(std::vector<NamedFile>& files, const Description& description,
-                           FieldKind kind) {
+  // Keeps those of outputs. One whose name has a slip would be compared with nothing, and the job
+  // pass; strays beside a golden file do no harm.
+  void keep_golden_files(const OperatorSpec& spec, Diagnostics& findings) {
+    std::vector<std::string> outputs;
+    for (const FieldSpec& field : spec.fields) {
+      if (field.kind == FieldKind::output_tensor) outputs.push_back(field.name);
+    }
+    std::vector<NamedFile>& files = job_.request.expected;
+    const auto first_stray =
+        std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
+          return file.tensor.empty() ||
+                 std::find(outputs.begin(), outputs.end(), file.tensor) != outputs.end();
+        });
+    std::error_code error;
+    const fs::path folder = to_path(job_.request.description_path).parent_path();
+    const bool has_model = fs::exists(folder / "model.json", error);  // whose they may be
+    for (auto stray = first_stray; stray != files.end() && !has_model; ++stray) {
+      const std::string nearest = nearest_name(stray->tensor, outputs);
+      if (nearest.empty() && first_stray != files.begin()) continue;
+      findings.push_back({.file = stray->path,
+                          .message = "this golden file has the name of no output of " + spec.name,
+                          .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
+                          .suggestion = nearest.empty() ? "outputs: " + join(outputs)
+                                                        : "did you mean " + nearest + ".npy?"});
+    }
+    files.erase(first_stray, files.end());
+  }
+
+  static void keep_inputs(std::vector<NamedFile>& files, const Description& description) {
     std::erase_if(files, [&](const NamedFile& file) {
       if (file.tensor.empty()) return false;
       const FieldSpec* field = description.spec->find_field(file.tensor);
       const auto binds = [&](const Binding& binding) { return binding.tensor == file.tensor; };
-      return field == nullptr || field->kind != kind ||
-             (kind == FieldKind::input_tensor &&
-              std::any_of(description.bindings.begin(), description.bindings.end(), binds));
+      return field == nullptr || field->kind != FieldKind::input_tensor ||
+             std::any_of(description.bindings.begin(), description.bindings.end(), binds);
     });
   }
 
