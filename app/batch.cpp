@@ -316,6 +316,11 @@ void check_options(const Options& options) {
                                       options.results + " is none");
   if (options.resume && !options.merge.empty())
     throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
+  const Selection& selection = options.batch.selection;
+  if (!options.merge.empty() &&
+      !(options.shard.empty() && selection.filters.empty() && selection.tags.empty()))
+    throw Error(ErrorKind::usage,
+                "--merge reports on all records; --shard, --filter and --tag choose jobs to run");
   if (options.writes_records_to_output() && options.format == Format::json)
     throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
   require_folder_of("--junit", options.junit);

@@ -319,6 +319,19 @@ TEST_CASE("--merge: later files win, and within a file later lines") {
   CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
 }
 
+TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {
+  const BatchFolder folder({named_job("a")});
+  REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& choice :
+       {Arguments{"--shard", "0/2"}, Arguments{"--filter", "a"}, Arguments{"--tag", "t"}}) {
+    CAPTURE(choice);
+    const auto refused = folder.batch({"--merge", "r.jsonl", choice[0], choice[1]});
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.error, "--merge reports on all records"));
+  }
+}
+
 TEST_CASE("--merge: a record whose exit code is none of its status is refused") {
   const BatchFolder folder;
   const auto merge = [&](const std::string& record) {
