@@ -28,6 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* standard_output = "/dev/stdout";
+// Names a file that many steps append to.
+constexpr const char* step_summary = "GITHUB_STEP_SUMMARY";
+
 struct Options {
   std::string jobs;
   std::vector<std::string> merge;
@@ -48,10 +52,9 @@ struct Options {
   bool quiet = false;
 
   bool writes_records_to_output() const { return results == "-"; }
+  bool writes_data_to_output() const { return results == "-" || format == Format::json; }
   // Text goes where it does not disturb what programs read.
-  std::FILE* text_stream() const {
-    return writes_records_to_output() || format == Format::json ? stderr : stdout;
-  }
+  std::FILE* text_stream() const { return writes_data_to_output() ? stderr : stdout; }
   bool keeps_results() const {
     return !junit.empty() || !html.empty() || github || format == Format::json;
   }
@@ -146,12 +149,11 @@ class Presenter {
 void write_file(const std::string& path, const std::string& text) {
   OutputFile file(path, text.size());
   file.write_at(0, std::as_bytes(std::span(text)));
-  file.commit();
+  file.commit(/*wanted_after_stop=*/true);
 }
 
-// GitHub names a file that many steps append to.
 void append_step_summary(const std::string& text) {
-  const std::string path = environment_variable("GITHUB_STEP_SUMMARY");
+  const std::string path = environment_variable(step_summary);
   if (path.empty()) return;
   std::error_code error;
   SystemFile file = SystemFile::open_to_append(path, error);
@@ -276,6 +278,7 @@ void refuse_same_files(const Options& options) {
   };
   std::vector<Named> named{{"the JOBS", options.jobs}};
   for (const std::string& path : options.merge) named.push_back({"--merge", path});
+  if (options.writes_data_to_output()) named.push_back({"standard output", standard_output});
   for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
                                Named{"--html", options.html}}) {
     if (written.path.empty()) continue;
@@ -398,8 +401,9 @@ int run_jobs(const Options& given) {
     std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
   BatchOptions& batch = options.batch;
   batch.repeat_command = repeat_command(options, backend);
-  for (const std::string* report : {&options.results, &options.junit, &options.html})
-    if (!report->empty()) batch.reports.push_back(*report);
+  batch.reports = {options.results, options.junit, options.html};
+  if (options.writes_data_to_output()) batch.reports.emplace_back(standard_output);
+  if (options.github) batch.reports.push_back(environment_variable(step_summary));
   batch.keep_records =
       !options.results.empty() || !options.html.empty() || options.format == Format::json;
   batch.keep_pictures = !options.html.empty();
@@ -450,7 +454,7 @@ int batch(Options& options) {
   if (!options.shard.empty()) set_shard(options.batch.selection, options.shard);
   read_environment(options);
   // By another name: what else is printed would be written over it.
-  if (is_same_file(options.results, "/dev/stdout")) options.results = "-";
+  if (names_same_file(options.results, standard_output)) options.results = "-";
   check_options(options);
   return options.merge.empty() ? run_jobs(options) : merge(options);
 }

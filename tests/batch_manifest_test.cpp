@@ -212,7 +212,8 @@ TEST_CASE("jobs of folders: a golden file that has the name of no output is not 
   add("slip", {"OutputTensr.npy"});
   add("slip_beside", {"OutputTensor.npy", "outputTensor.npy"});
   add("other", {"result.npy"});
-  add("stray", {"OutputTensor.npy", "result.npy"});
+  add("stray", {"OutputTensor.npy", "result.npy", "OutputTensor_old.npy", "OutputTensor1.npy",
+                "InputTensor.npy", "._OutputTensor.npy"});
   const auto outcome = folder.run({"jobs", "--out", "out"});
   CHECK(outcome.statuses() == "other INVALID, slip INVALID, slip_beside INVALID, stray PASSED");
   const std::string slip = outcome.record("slip").at("details");

@@ -24,24 +24,6 @@ std::string piped_job(const std::string& fields = "") {
          R"(, "bindings": {"InputTensor": "large.npy", "OutputTensor": "pipe.npy"})" + fields + "}";
 }
 
-/// What a pipe gave from its first writer's begin to its last one's end.
-class PipeReader {
- public:
-  explicit PipeReader(const std::string& path)
-      : thread_([this, path] {
-          std::ifstream file(path, std::ios::binary);
-          text_.assign(std::istreambuf_iterator<char>(file), {});
-        }) {}
-  std::string text() {
-    thread_.join();
-    return text_;
-  }
-
- private:
-  std::string text_;
-  std::jthread thread_;
-};
-
 }  // namespace
 
 // Two seconds: time enough for the jobs that end, on a machine that is busy with others.
@@ -167,14 +149,47 @@ TEST_CASE("two reports, or a report and results, never share a pipe or a link to
   CHECK_FALSE(folder.has("made"));
 }
 
-TEST_CASE(
-    "--results by the name of standard output are standard output's: text is not among them") {
+TEST_CASE("--results to standard output by its name: text is not among them") {
   const BatchFolder folder({named_job("a"), named_job("b", "other.npy")});
-  const auto result = shell("dmlop batch jobs.jsonl --cpu --results /dev/stdout > out; exit $?",
-                            {.folder = folder.path()});
-  CHECK(result.code == 1);
-  CHECK(contains(result.error, "1 PASSED, 1 FAILED"));
-  CHECK(read_records(folder.read("out")).size() == 3);
+  for (const char* target : {"> out", "| cat > out"}) {
+    CAPTURE(target);
+    const auto result =
+        shell("dmlop batch jobs.jsonl --cpu --results /dev/stdout " + std::string(target),
+              {.folder = folder.path()});
+    CHECK(contains(result.error, "1 PASSED, 1 FAILED"));
+    CHECK(read_records(folder.read("out")).size() == 3);
+  }
+}
+
+TEST_CASE("neither jobs nor reports write among the records on standard output") {
+  const BatchFolder folder;
+  const auto run = [&](const std::string& arguments) {
+    return shell("dmlop batch jobs.jsonl --cpu " + arguments, {.folder = folder.path()});
+  };
+  struct Row {
+    std::string output;
+    std::string target;
+  };
+  for (const Row& row : std::vector<Row>{{"/dev/stdout", "> out"},
+                                         {"/dev/stdout", "| cat > out"},
+                                         {"/dev/fd/1", "> out"},
+                                         {"/dev/fd/1", "| cat > out"},
+                                         {"out", "> out"}}) {
+    for (const char* format : {"--results - ", "--format json "}) {
+      CAPTURE(row.output);
+      CAPTURE(row.target);
+      CAPTURE(format);
+      folder.write("jobs.jsonl", "{" + edge_fields +
+                                     R"(, "id": "a", "bindings": {"InputTensor": "x.npy", )" +
+                                     R"("OutputTensor": ")" + row.output + "\"}}\n");
+      run(format + row.target);
+      CHECK(contains(folder.read("out"), "which this batch writes as its report"));
+      CHECK_FALSE(contains(folder.read("out"), "NUMPY"));
+    }
+  }
+  const auto refused = run("--results - --junit out > out");
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.error, "--junit out would replace standard output"));
 }
 
 TEST_CASE("--resume needs results that can be read again") {

@@ -178,6 +178,20 @@ TEST_CASE("signals that come at nearly the same time are one, as those of `timeo
   }
 }
 
+TEST_CASE("an interrupted run writes its reports, into pipes as well") {
+  for (const char* option : {"--junit", "--html"}) {
+    const BatchFolder folder({named_job("a"), long_job()});
+    make_pipe(folder / "report");
+    PipeReader reader(folder / "report");
+    Process process = start(folder, {"jobs.jsonl", "--jobs", "1", option, "report"});
+    wait_for_records(folder, 1);
+    process.send(SIGTERM);
+    CHECK(process.wait().code == 143);
+    const std::string report = reader.text();
+    CHECK((report.ends_with("</testsuites>\n") || report.ends_with("</html>\n")));
+  }
+}
+
 TEST_CASE("a second signal ends the program at once") {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::vector<std::string> jobs;

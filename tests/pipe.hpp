@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -44,6 +46,24 @@ class StalledPipe {
 
  private:
   int reader_ = -1;
+};
+
+/// What a pipe gave from its first writer's begin to its last one's end.
+class PipeReader {
+ public:
+  explicit PipeReader(const std::string& path)
+      : thread_([this, path] {
+          std::ifstream file(path, std::ios::binary);
+          text_.assign(std::istreambuf_iterator<char>(file), {});
+        }) {}
+  std::string text() {
+    thread_.join();
+    return text_;
+  }
+
+ private:
+  std::string text_;
+  std::jthread thread_;
 };
 
 }  // namespace dmlop::test

@@ -104,7 +104,7 @@ PathProblem Confinement::problem_of_folder(const std::string& path) const {
   const auto written = [&](const std::string& text) {
     return fs::absolute(to_path(text), error).lexically_normal();
   };
-  if (!is_inside(written(path), written(folder_)))
+  if (!is_inside(written(path), written(folder_)) && !is_inside(written(path), to_path(root_)))
     return {"leads out of " + folder_,
             "name a file in it, or confine paths to a folder that has it"};
   return {"leads out of " + folder_ + ", through a symbolic link",

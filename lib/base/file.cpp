@@ -225,7 +225,7 @@ struct OutputFile::State {
   void reserve(std::uint64_t size);
   void reserve_memory(std::uint64_t size);
   void hold_back(std::uint64_t offset, std::span<const std::byte> bytes);
-  void send_held_back();
+  void send_held_back(bool wanted_after_stop);
   void give_name();
 };
 
@@ -350,10 +350,10 @@ void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byt
   std::memcpy(held_back.data() + offset, bytes.data(), bytes.size());
 }
 
-void OutputFile::State::send_held_back() {
+void OutputFile::State::send_held_back(bool wanted_after_stop) {
+  void (*const between_steps)() = wanted_after_stop ? nullptr : check_for_stop;
   if (target.empty()) {
-    const std::error_code error =
-        SystemFile::standard_output().write_all(held_back, check_for_stop);
+    const std::error_code error = SystemFile::standard_output().write_all(held_back, between_steps);
     if (error) fail("writing to standard output: " + reason(error));
     return;
   }
@@ -366,7 +366,7 @@ void OutputFile::State::send_held_back() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   if (error) fail("opening " + path + ": " + reason(error));
-  error = file.write_all(held_back, check_for_stop);
+  error = file.write_all(held_back, between_steps);
   if (!error) error = file.close();
   if (error) fail("writing " + path + ": " + reason(error));
 }
@@ -415,11 +415,11 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   }
 }
 
-void OutputFile::commit() {
+void OutputFile::commit(bool wanted_after_stop) {
   assert(!state_->committed && "commit called twice");
   state_->committed = true;
   if (state_->temporary.empty()) {
-    state_->send_held_back();
+    state_->send_held_back(wanted_after_stop);
   } else {
     state_->give_name();
   }

@@ -89,8 +89,9 @@ class OutputFile {
   /// Writes `bytes` at `offset`; may be called from several threads for disjoint ranges.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  /// Gives the file its name; whatever had that name is replaced.
-  void commit();
+  /// Gives the file its name; whatever had that name is replaced. What goes to a pipe is sent to
+  /// its reader; unless it is `wanted_after_stop`, that ends when the caller is to stop.
+  void commit(bool wanted_after_stop = false);
 
  private:
   struct State;
