@@ -59,8 +59,10 @@ std::string real_path_to_be(const std::string& path, std::error_code& error) {
     rest = rest.empty() ? existing.filename() : existing.filename() / rest;
     existing = existing.parent_path();
   }
-  const std::string real = real_path(to_text(existing), error);
-  return rest.empty() || error ? real : to_text((to_path(real) / rest).lexically_normal());
+  const fs::path real = to_path(real_path(to_text(existing), error));
+  if (error) return "";
+  // Spelled alike before and after the rest comes to be.
+  return to_text((rest.empty() ? real : real / rest).lexically_normal());
 }
 
 Confinement::Confinement(std::string folder) : folder_(std::move(folder)) {
