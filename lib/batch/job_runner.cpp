@@ -258,8 +258,8 @@ class JobRun {
   static bool is_slip(const std::string& name, const std::string& output,
                       const OperatorSpec& spec) {
     if (output.empty() || name.starts_with('.') || name.starts_with(output)) return false;
-    const auto [shorter, longer] = std::minmax(name.size(), output.size());
-    return longer - shorter <= 1 && spec.find_field(name) == nullptr;
+    const std::size_t longest = std::max(name.size(), output.size());
+    return longest - std::min(name.size(), output.size()) <= 1 && spec.find_field(name) == nullptr;
   }
 
   // Keeps those of outputs. One whose name has a slip would be compared with nothing, and the job
