@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Feeds a worker very many mixed jobs and checks each answer, and that memory stays flat.
 
-usage: soak.py PROGRAM [--jobs 1000000] [--seed 1] [--workers N] [--no-ids] [--any-memory]
+usage: soak.py PROGRAM [--jobs 1000000] [--seed 1] [--workers N] [--device cpu] [--no-ids] [--any-memory]
 
-The worker is `PROGRAM batch - --results -` on the CPU. It gets the samples of all operators, with right and wrong golden
-files, kept outputs, tags and skips; descriptions with errors, operators that do not exist, broken JSON, ids that are
-used twice, files that are missing, empty lines. Every job has to be answered once, under its id, with its status; the
-summary and the exit code have to agree, and nothing may stand on standard error.
+The worker is `PROGRAM batch - --results -`, on the CPU unless another --device is named. It gets the samples of all
+operators, with right and wrong golden files, kept outputs, tags and skips; descriptions with errors, operators that do
+not exist, broken JSON, ids that are used twice, files that are missing, empty lines. Every job has to be answered once,
+under its id, with its status; the summary and the exit code have to agree, and nothing may stand on standard error.
 
 Memory is the worker's VmRSS, sampled while it runs: first after a warm-up of 10,000 jobs or a third of all, last when
 all jobs are answered and the worker waits for more. It may grow by 4 MiB and by what a batch has to remember: 48 bytes
@@ -173,7 +173,8 @@ class Soak:
         self.differences = 0
         self.answered = 0
         self.errors = tempfile.TemporaryFile()
-        command = [os.path.abspath(arguments.program), "batch", "-", "--cpu", "-q", "--results", "-"]
+        command = [os.path.abspath(arguments.program), "batch", "-", "--device", arguments.device, "-q", "--results",
+                   "-"]
         if arguments.workers:
             command += ["--jobs", str(arguments.workers)]
         self.start = time.monotonic()
@@ -319,6 +320,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=0, help="--jobs of the worker; default: as it chooses")
+    parser.add_argument("--device", default="cpu", help="--device of the worker")
     parser.add_argument("--no-ids", action="store_true", help="no job has an id of its own")
     parser.add_argument("--any-memory", action="store_true", help="memory is printed and not checked")
     arguments = parser.parse_args()
