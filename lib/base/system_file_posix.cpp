@@ -101,8 +101,8 @@ std::size_t bytes_in_step(int handle) {
 }
 
 bool is_same_open_file(int a, int b) {
-  struct stat one {
-  }, other{};
+  struct stat one = {};
+  struct stat other = {};
   return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
          one.st_ino == other.st_ino;
 }
