@@ -12,6 +12,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/digest.hpp"
+#include "batch/folder_files.hpp"
 #include "batch/model_job.hpp"
 #include "batch/record_json.hpp"
 #include "compare/comparison_text.hpp"
@@ -231,8 +232,8 @@ class JobRun {
     request.outputs_may_be_dropped = true;
     request.feature_level = options_.feature_level;
     if (!job_.document) {
-      keep_inputs(request.inputs, description);
-      keep_golden_files(*description.spec, findings);
+      keep_inputs(request, description);
+      keep_golden_files(request, description, findings);
     }
     for (const Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
@@ -252,53 +253,6 @@ class JobRun {
     const std::string path = to_text(folder / (tensor + ".npy"));
     check_output(path, &Confinement::problem_of_file, findings);
     request.outputs = {{tensor, path}};
-  }
-
-  // Whether a name was meant to be an output's; copies have longer names, OutputTensor_old.
-  static bool is_slip(const std::string& name, const std::string& output,
-                      const OperatorSpec& spec) {
-    if (output.empty() || name.starts_with('.') || name.starts_with(output)) return false;
-    const std::size_t longest = std::max(name.size(), output.size());
-    return longest - std::min(name.size(), output.size()) <= 1 && spec.find_field(name) == nullptr;
-  }
-
-  // Keeps those of outputs. One whose name has a slip would be compared with nothing, and the job
-  // pass; strays beside a golden file do no harm.
-  void keep_golden_files(const OperatorSpec& spec, Diagnostics& findings) {
-    std::vector<std::string> outputs;
-    for (const FieldSpec& field : spec.fields) {
-      if (field.kind == FieldKind::output_tensor) outputs.push_back(field.name);
-    }
-    std::vector<NamedFile>& files = job_.request.expected;
-    const auto first_stray =
-        std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
-          return file.tensor.empty() ||
-                 std::find(outputs.begin(), outputs.end(), file.tensor) != outputs.end();
-        });
-    std::error_code error;
-    const fs::path folder = to_path(job_.request.description_path).parent_path();
-    const bool has_model = fs::exists(folder / "model.json", error);  // whose they may be
-    for (auto stray = first_stray; stray != files.end() && !has_model; ++stray) {
-      const std::string nearest = nearest_name(stray->tensor, outputs);
-      const bool has_golden = first_stray != files.begin();
-      if (has_golden && !is_slip(stray->tensor, nearest, spec)) continue;
-      findings.push_back({.file = stray->path,
-                          .message = "this golden file has the name of no output of " + spec.name,
-                          .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
-                          .suggestion = nearest.empty() ? "outputs: " + join(outputs)
-                                                        : "did you mean " + nearest + ".npy?"});
-    }
-    files.erase(first_stray, files.end());
-  }
-
-  static void keep_inputs(std::vector<NamedFile>& files, const Description& description) {
-    std::erase_if(files, [&](const NamedFile& file) {
-      if (file.tensor.empty()) return false;
-      const FieldSpec* field = description.spec->find_field(file.tensor);
-      const auto binds = [&](const Binding& binding) { return binding.tensor == file.tensor; };
-      return field == nullptr || field->kind != FieldKind::input_tensor ||
-             std::any_of(description.bindings.begin(), description.bindings.end(), binds);
-    });
   }
 
   void report(const Diagnostics& findings) {
