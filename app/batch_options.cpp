@@ -1,0 +1,232 @@
+#include "batch_options.hpp"
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/path.hpp"
+#include "base/system_file.hpp"
+#include "exit_codes.hpp"
+#include "numbers.hpp"
+
+namespace dmlop::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* standard_output = "/dev/stdout";
+
+bool read_number(std::string_view text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+void set_shard(Selection& selection, const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool is_shard =
+      slash != std::string::npos &&
+      read_number(std::string_view(text).substr(0, slash), selection.shard_index) &&
+      read_number(std::string_view(text).substr(slash + 1), selection.shard_count) &&
+      selection.shard_index < selection.shard_count;
+  if (!is_shard)
+    throw Error(ErrorKind::usage, "the shard \"" + text + "\" must be I/N with I from 0 to N - 1");
+}
+
+// What Bazel tells a test about its shard and where its XML belongs; options win.
+void read_environment(BatchCommandOptions& options) {
+  const std::string index = environment_variable("TEST_SHARD_INDEX");
+  const std::string count = environment_variable("TEST_TOTAL_SHARDS");
+  if (!index.empty() && !count.empty() && options.shard.empty())
+    set_shard(options.batch.selection, index + "/" + count);
+  if (const std::string status = environment_variable("TEST_SHARD_STATUS_FILE"); !status.empty()) {
+    std::error_code ignored;
+    SystemFile::open_to_append(status, ignored);
+  }
+  if (options.junit.empty()) options.junit = environment_variable("XML_OUTPUT_FILE");
+}
+
+void require_folder_of(const std::string& option, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  std::error_code error;
+  const fs::file_status status = fs::status(to_path(path), error);
+  if (fs::is_directory(status))
+    throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
+  // A pipe or a device needs nothing of its folder.
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
+  if (const std::error_code unwritable = check_writable_folder(to_text(folder)))
+    throw Error(ErrorKind::io_failed,
+                option + " " + path + ": folder " + to_text(folder) +
+                    " does not exist or cannot be written: " + reason(unwritable));
+}
+
+// What is written must not replace what is read, nor one report another.
+void refuse_same_files(const BatchCommandOptions& options) {
+  struct Named {
+    std::string option;
+    std::string path;
+  };
+  std::vector<Named> named{{"the JOBS", options.jobs}};
+  for (const std::string& path : options.merge) named.push_back({"--merge", path});
+  if (options.writes_data_to_output()) named.push_back({"standard output", standard_output});
+  for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
+                               Named{"--html", options.html}}) {
+    if (written.path.empty()) continue;
+    for (const Named& other : named) {
+      if (names_same_file(other.path, written.path))
+        throw Error(ErrorKind::usage, written.option + " " + written.path + " would replace " +
+                                          other.option + "; write to another file");
+    }
+    named.push_back(written);
+  }
+}
+
+// A report replaces an earlier one, and nothing else.
+void refuse_other_file(const std::string& option, const std::string& path,
+                       std::string_view beginning) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(to_path(path), ignored)) return;
+  const InputFile file =
+      with_context(option + ": reading " + path, [&] { return InputFile::open(path); });
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  if (text.empty() || text.starts_with(beginning)) return;
+  throw Error(ErrorKind::usage, option + " " + path +
+                                    " is a file with something else, which would be lost; name "
+                                    "another file, or remove this one");
+}
+
+// What would fail after all jobs were run is said before the first.
+void check_options(const BatchCommandOptions& options) {
+  if (options.jobs.empty() == options.merge.empty())
+    throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
+  if (options.resume && (options.results.empty() || options.results == "-"))
+    throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
+  std::error_code ignored;
+  const fs::file_status results = fs::status(to_path(options.results), ignored);
+  if (options.resume && fs::exists(results) && !fs::is_regular_file(results))
+    throw Error(ErrorKind::usage, "--resume needs a file of --results that can be read again; " +
+                                      options.results + " is none");
+  if (options.resume && !options.merge.empty())
+    throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
+  const Selection& selection = options.batch.selection;
+  if (!options.merge.empty() &&
+      !(options.shard.empty() && selection.filters.empty() && selection.tags.empty()))
+    throw Error(ErrorKind::usage,
+                "--merge reports on all records; --shard, --filter and --tag choose jobs to run");
+  if (options.writes_records_to_output() && options.format == Format::json)
+    throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
+  require_folder_of("--junit", options.junit);
+  require_folder_of("--html", options.html);
+  require_folder_of("--results", options.results);
+  refuse_same_files(options);
+  refuse_other_file("--junit", options.junit, "<?xml");
+  refuse_other_file("--html", options.html, "<!DOCTYPE html>");
+  if (options.batch.output_folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(to_path(options.batch.output_folder), error);
+  if (!error) error = check_writable_folder(options.batch.output_folder);
+  if (error)
+    throw Error(ErrorKind::io_failed,
+                "--out " + options.batch.output_folder + ": " + reason(error));
+}
+
+void add_selection(CLI::App& command, BatchCommandOptions& options) {
+  command
+      .add_option("--shard", options.shard,
+                  "Run the jobs of shard I of N, I from 0; each job is in one, by its id")
+      ->type_name("I/N");
+  command
+      .add_option("--filter", options.batch.selection.filters,
+                  "Run the jobs whose id matches a shell pattern")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
+      ->type_name("TAG")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--allow-empty", options.allow_empty, "No job selected is no error");
+  command.add_flag("--resume", options.resume,
+                   "Skip the jobs that --results FILE proves done: same program, job, files, "
+                   "tolerance and device, and outputs as they were written");
+}
+
+void add_stopping(CLI::App& command, BatchCommandOptions& options) {
+  CLI::Option* fail_fast = command.add_flag("--fail-fast", options.fail_fast,
+                                            "Stop at the first job that is not PASSED");
+  command.add_option("--max-failures", options.batch.max_failures, "Stop after so many")
+      ->type_name("K")
+      ->transform(positive_integer())
+      ->excludes(fail_fast);
+  command
+      .add_option("--timeout", options.batch.timeout_seconds, "Stop a job after so many seconds")
+      ->type_name("S")
+      ->check(positive_number());
+}
+
+void add_reports(CLI::App& command, BatchCommandOptions& options) {
+  command
+      .add_option("--out", options.batch.output_folder,
+                  "Write outputs to DIR/ID/TENSOR.npy instead of where the jobs say")
+      ->type_name("DIR");
+  command.add_option("--junit", options.junit, "Write JUnit XML")->type_name("FILE");
+  command
+      .add_option("--results", options.results,
+                  "Write a line of JSON for each job as it ends; - is standard output")
+      ->type_name("FILE");
+  command.add_option("--html", options.html, "Write a report to look at")->type_name("FILE");
+  command.add_flag("--github", options.github,
+                   "Print annotations for GitHub Actions and write its step summary");
+  command
+      .add_option("--merge", options.merge,
+                  "Run nothing: report on results files of earlier runs, shards for example")
+      ->type_name("FILE")
+      ->expected(1, 1'000'000);
+  command
+      .add_option("--skip-code", options.skip_code,
+                  "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
+      ->type_name("N")
+      ->transform(integer_between(0, 255));
+}
+
+}  // namespace
+
+void BatchCommandOptions::add_to(CLI::App& command) {
+  command.add_option("JOBS", jobs,
+                     "A folder (every op.json below it), a JSON file, or JSON Lines (.jsonl); - is "
+                     "JSON Lines on standard input");
+  confine.add_to(command);
+  device.add_to(command, batch.execution);
+  batch.workers = hardware_threads();
+  command.add_option("--jobs", batch.workers, "Jobs that run side by side (default: all cores)")
+      ->transform(integer_between(1, 4096))
+      ->type_name("N");
+  add_selection(command, *this);
+  add_stopping(command, *this);
+  add_reports(command, *this);
+  add_feature_level_option(command, batch.feature_level);
+  add_format_option(command, format);
+  command.add_flag("-v,--verbose", verbose, "Also show jobs that pass, and the slowest");
+  command.add_flag("-q,--quiet", quiet, "Print nothing but errors");
+}
+
+void BatchCommandOptions::complete() {
+  if (fail_fast) batch.max_failures = 1;
+  if (!shard.empty()) set_shard(batch.selection, shard);
+  read_environment(*this);
+  // By another name: what else is printed would be written over it.
+  if (names_same_file(results, standard_output)) results = "-";
+  check_options(*this);
+}
+
+std::string BatchCommandOptions::step_summary() const {
+  return github ? environment_variable("GITHUB_STEP_SUMMARY") : "";
+}
+
+std::vector<std::string> BatchCommandOptions::written_files() const {
+  return {results, junit, html, step_summary(), writes_data_to_output() ? standard_output : ""};
+}
+
+}  // namespace dmlop::app

@@ -1,0 +1,53 @@
+// The options of dmlop batch, with what its environment adds to them.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch.hpp"
+#include "command.hpp"
+#include "device_options.hpp"
+
+namespace dmlop::app {
+
+struct BatchCommandOptions {
+  std::string jobs;
+  std::vector<std::string> merge;
+  std::string shard;
+  DeviceOptions device;
+  ConfineOption confine;
+  BatchOptions batch;
+  std::string junit;
+  std::string results;
+  std::string html;
+  bool github = false;
+  bool resume = false;
+  bool fail_fast = false;
+  bool allow_empty = false;
+  std::optional<int> skip_code;
+  Format format = Format::text;
+  bool verbose = false;
+  bool quiet = false;
+
+  /// Declares them. They must outlive the parse.
+  void add_to(CLI::App& command);
+  /// After the parse: takes what the environment says, and refuses what would fail only after all
+  /// jobs were run or lose a file. Errors: usage, io_failed.
+  void complete();
+
+  bool writes_records_to_output() const { return results == "-"; }
+  bool writes_data_to_output() const { return results == "-" || format == Format::json; }
+  /// Text goes where it does not disturb what programs read.
+  std::FILE* text_stream() const { return writes_data_to_output() ? stderr : stdout; }
+  bool keeps_results() const {
+    return !junit.empty() || !html.empty() || github || format == Format::json;
+  }
+  /// The file that GitHub's steps append to; "" where there is none or none is wanted.
+  std::string step_summary() const;
+  /// What the batch itself writes; "" stands for nothing.
+  std::vector<std::string> written_files() const;
+};
+
+}  // namespace dmlop::app

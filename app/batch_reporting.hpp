@@ -1,0 +1,59 @@
+// What dmlop batch prints of its jobs, and the records and reports that it writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch.hpp"
+#include "batch/results_file.hpp"
+#include "batch_options.hpp"
+#include "exit_codes.hpp"
+#include "progress.hpp"
+
+namespace dmlop::app {
+
+/// What people see of each job, and what reports need of it later.
+class BatchPresenter {
+ public:
+  /// `total` is the number of jobs, where it is known. The options must outlive the presenter.
+  BatchPresenter(const BatchCommandOptions& options, std::optional<std::uint64_t> total);
+
+  void show(const BatchResult& result);
+  void summarize(const BatchSummary& summary);
+
+  std::vector<BatchResult> results;
+
+ private:
+  void print(const BatchResult& result) const;
+
+  const BatchCommandOptions& options_;
+  bool colour_;
+  Progress progress_;
+};
+
+/// Records as they come. The first failure to write one is said at once; the batch goes on.
+class RecordKeeper {
+ public:
+  /// Opens --results, where it is given. Errors: io_failed, usage.
+  explicit RecordKeeper(const BatchCommandOptions& options);
+
+  /// To be called before the first job. Without this line a run that is killed at once would leave
+  /// an earlier one's summary as its own. Errors: io_failed.
+  void start(const std::string& version);
+
+  /// A job's record, or the summary.
+  template <typename Record>
+  void add(const Record& record);
+
+  int exit_code = exit_done;
+
+ private:
+  std::optional<ResultsFile> file_;
+};
+
+/// Writes every report; one that fails does not stop the others. Returns the exit code for them.
+int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
+                  const std::vector<BatchResult>& results);
+
+}  // namespace dmlop::app
