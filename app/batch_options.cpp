@@ -7,7 +7,6 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
-#include "exit_codes.hpp"
 #include "numbers.hpp"
 
 namespace dmlop::app {
@@ -91,10 +90,7 @@ void refuse_other_file(const std::string& option, const std::string& path,
       with_context(option + ": reading " + path, [&] { return InputFile::open(path); });
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
-  if (text.empty() || text.starts_with(beginning)) return;
-  throw Error(ErrorKind::usage, option + " " + path +
-                                    " is a file with something else, which would be lost; name "
-                                    "another file, or remove this one");
+  if (!text.empty() && !text.starts_with(beginning)) refuse_to_replace(option, path);
 }
 
 // What would fail after all jobs were run is said before the first.

@@ -461,4 +461,10 @@ bool names_same_file(const std::string& a, const std::string& b) {
   return written_path(a) == written_path(b) || is_same_file(a, b);
 }
 
+void refuse_to_replace(const std::string& option, const std::string& path) {
+  throw Error(ErrorKind::usage, option + " " + path +
+                                    " is a file with something else, which would be lost; name "
+                                    "another file, or remove this one");
+}
+
 }  // namespace dmlop

@@ -118,4 +118,7 @@ std::string written_path(const std::string& path);
 /// would take from the other.
 bool names_same_file(const std::string& a, const std::string& b);
 
+/// For a file that is none of those that an option replaces. Errors: usage, always.
+[[noreturn]] void refuse_to_replace(const std::string& option, const std::string& path);
+
 }  // namespace dmlop

@@ -178,11 +178,7 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   may_end_in_part_of_line_ = append;
   if (append) return;
   // Not before the file is this batch's: another one may just empty it.
-  if (!begins_as_results(path)) {
-    throw Error(ErrorKind::usage, "--results " + path +
-                                      " is a file with something else, which would be lost; name "
-                                      "another file, or remove this one");
-  }
+  if (!begins_as_results(path)) refuse_to_replace("--results", path);
   error = file_.resize(0);
   if (error) fail(path, error);
 }
