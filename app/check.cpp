@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
+#include "ops/operator.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -17,32 +18,31 @@ struct Options {
   std::vector<std::string> descriptions;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
+  Judge judge = Judge::page;
   ModelOptions model;
   ConfineOption confine;
   Format format = Format::text;
   bool quiet = false;
 };
 
-std::string tensors_text(const Job& job) {
+std::string tensors_text(Description& description) {
   std::vector<std::string> tensors;
-  for (const Field& field : job.description.fields) {
-    if (!field.spec->is_tensor()) continue;
-    const TensorDesc& desc = std::get<TensorDesc>(field.value);
-    tensors.push_back(field.spec->name + " " + std::string(name_of(*desc.data_type)) + " " +
-                      list_of(desc.sizes));
+  for (const TensorUse& use : tensors_of(description)) {
+    tensors.push_back(use.name() + " " + std::string(name_of(*use.desc->data_type)) + " " +
+                      list_of(use.desc->sizes));
   }
   return join(tensors);
 }
 
-Json tensors_json(const Job& job) {
+Json tensors_json(Description& description) {
   Json tensors = Json::object();
-  for (const Field& field : job.description.fields) {
-    if (!field.spec->is_tensor()) continue;
-    const TensorDesc& desc = std::get<TensorDesc>(field.value);
-    tensors[field.spec->name] = {{"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
-  }
+  for (const TensorUse& use : tensors_of(description))
+    tensors[use.name()] = {{"dataType", name_of(*use.desc->data_type)}, {"sizes", use.desc->sizes}};
   return tensors;
 }
+
+/// Whether a valid description can be run, as text and JSON say it.
+const char* not_implemented = "valid, but dmlop has no kernels for this operator yet";
 
 Json operators_json(const Model& model) {
   Json operators = Json::object();
@@ -81,12 +81,21 @@ class Checker {
                              .inputs = options_.inputs,
                              .outputs = {},
                              .feature_level = options_.feature_level,
-                             .confinement = options_.confine.confinement(path)};
-    const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
+                             .confinement = options_.confine.confinement(path),
+                             .judge = options_.judge};
+    auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
-    const std::string& name = job->description.spec->name;
-    add(path, name + ": " + tensors_text(*job),
-        {{"file", path}, {"operator", "DML_OPERATOR_" + name}, {"tensors", tensors_json(*job)}});
+    Description& description = job->description;
+    const bool runs = find_operator(description.spec->name) != nullptr;
+    if (!options_.quiet && options_.format == Format::text) print_notes(description.warnings);
+    add(path,
+        description.spec->name + ": " + tensors_text(description) +
+            (runs ? "" : std::string(" (") + not_implemented + ")"),
+        {{"file", path},
+         {"operator", "DML_OPERATOR_" + description.spec->name},
+         {"implemented", runs},
+         {"tensors", tensors_json(description)},
+         {"warnings", notes_json(description.warnings)}});
   }
 
   void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
@@ -144,6 +153,7 @@ Action add_check(CLI::App& command) {
   options->model.add_input_path(command);
   options->confine.add_to(command);
   add_feature_level_option(command, options->feature_level);
+  add_judge_option(command, options->judge);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return check(*options); };

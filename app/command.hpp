@@ -40,6 +40,8 @@ enum class Format { text, json, markdown };
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
 /// --feature-level; a name that is no level is a usage error.
 void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level);
+/// --as page|directml-1.15.4: who decides what is valid where they disagree.
+void add_judge_option(CLI::App& command, Judge& judge);
 /// --confine: whether, and to which folder, the paths that stand in files are confined.
 struct ConfineOption {
   std::string folder;  // "": that of the file

@@ -162,6 +162,21 @@ void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& le
       ->type_name("LEVEL");
 }
 
+void add_judge_option(CLI::App& command, Judge& judge) {
+  CLI::Option* option = command.add_option_function<std::string>(
+      "--as",
+      [&judge](const std::string& name) {
+        if (name != "page" && name != "directml-1.15.4")
+          throw CLI::ValidationError("--as",
+                                     "\"" + name + "\" must be one of page, directml-1.15.4");
+        judge = name == "page" ? Judge::page : Judge::directml;
+      },
+      "Who decides what is valid where they disagree: the operator's page (default), or "
+      "directml-1.15.4");
+  option->type_name("JUDGE");
+  set_choices(*option, {"page", "directml-1.15.4"});
+}
+
 void ConfineOption::add_to(CLI::App& command) {
   option = command.add_flag(
       "--confine{}", folder,

@@ -26,6 +26,7 @@ Json to_json(const Diagnostic& diagnostic) {
   add("value", diagnostic.value);
   add("rule", diagnostic.rule);
   add("featureLevel", diagnostic.feature_level);
+  add("note", diagnostic.note);
   add("suggestion", diagnostic.suggestion);
   return json;
 }

@@ -59,39 +59,69 @@ Json tensor_schema() {
   return {{"anyOf", {plain, nested}}};
 }
 
+Json number_schema() {
+  constexpr double largest = std::numeric_limits<float>::max();
+  return {{"anyOf",
+           {{{"type", "number"}, {"minimum", -largest}, {"maximum", largest}},
+            {{"type", "string"}, {"pattern", "^([iI][nN][fF]|-[iI][nN][fF]|[nN][aA][nN])$"}}}}};
+}
+
+Json list_of(Json items) {
+  return {{"type", "array"}, {"items", std::move(items)}};
+}
+
+Json object_of(const std::vector<std::string>& names, const Json& member) {
+  Json schema{{"type", "object"}, {"properties", Json::object()}, {"required", names}};
+  for (const std::string& name : names) schema["properties"][name] = member;
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
 Json field_schema(const FieldSpec& field) {
-  Json schema;
+  constexpr std::int64_t int_min = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t int_max = std::numeric_limits<std::int32_t>::max();
   switch (field.kind) {
     case FieldKind::input_tensor:
     case FieldKind::output_tensor:
-      schema = {{"$ref", "#/definitions/tensor"}};
-      break;
+      return {{"$ref", "#/definitions/tensor"}};
+    case FieldKind::input_tensor_array:
+    case FieldKind::output_tensor_array:
+      return list_of({{"$ref", "#/definitions/tensor"}});
     case FieldKind::enumeration: {
       std::vector<std::string> names;
       for (const EnumValue& value : enum_values(field.enum_name)) names.push_back(value.name);
-      schema = names_with_prefix(names, field.enum_name + "_");
-      break;
+      return names_with_prefix(names, field.enum_name + "_");
     }
     case FieldKind::uint:
-      schema = integer(0, uint_max);
-      break;
+      return integer(0, uint_max);
+    case FieldKind::int32:
+      return integer(int_min, int_max);
     case FieldKind::float32:
-      schema = {
-          {"anyOf",
-           {{{"type", "number"},
-             {"minimum", -std::numeric_limits<float>::max()},
-             {"maximum", std::numeric_limits<float>::max()}},
-            {{"type", "string"}, {"pattern", "^([iI][nN][fF]|-[iI][nN][fF]|[nN][aA][nN])$"}}}}};
-      break;
+      return number_schema();
+    case FieldKind::boolean:
+      return {{"enum", {true, false, 0, 1}}};
     case FieldKind::uint_array:
-      schema = {{"type", "array"}, {"items", integer(0, uint_max)}};
-      break;
+      return list_of(integer(0, uint_max));
     case FieldKind::int_array:
-      schema = {{"type", "array"},
-                {"items", integer(std::numeric_limits<std::int32_t>::min(),
-                                  std::numeric_limits<std::int32_t>::max())}};
-      break;
+      return list_of(integer(int_min, int_max));
+    case FieldKind::float_array:
+      return list_of(number_schema());
+    case FieldKind::scalar_union:
+      return {{"type", {"number", "string", "object"}}};
+    case FieldKind::size_2d:
+      return object_of({"Width", "Height"}, integer(0, uint_max));
+    case FieldKind::scale_bias:
+      return object_of({"Scale", "Bias"}, number_schema());
+    case FieldKind::fused_activation:
+      return {{"type", {"object", "null"}}};
+    case FieldKind::activation_array:
+      return list_of({{"type", "object"}});
   }
+  return {};
+}
+
+Json described_field_schema(const FieldSpec& field) {
+  Json schema = field_schema(field);
   if (!schema.contains("$ref")) schema["description"] = field.text;
   return schema;
 }
@@ -99,10 +129,10 @@ Json field_schema(const FieldSpec& field) {
 Json fields_schema(const OperatorSpec& spec) {
   Json properties = Json::object(), required = Json::array();
   for (const FieldSpec& field : spec.fields) {
-    properties[field.name] = field_schema(field);
-    const auto counts = [&](const FieldSpec& other) { return other.count_field == field.name; };
-    const bool is_count = std::any_of(spec.fields.begin(), spec.fields.end(), counts);
-    if (!field.is_tensor() && !is_count && !field.optional_when) required.push_back(field.name);
+    properties[field.name] = described_field_schema(field);
+    const bool may_be_left_out = field.is_tensor() || field.optional || field.optional_when ||
+                                 spec.is_count(field.name) || follows_from_rule(spec, field.name);
+    if (!may_be_left_out) required.push_back(field.name);
   }
   return {{"type", "object"},
           {"properties", properties},

@@ -17,6 +17,7 @@ std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   if (!text.empty()) text += " ";
   text += std::string(word) + ": " + one_line(diagnostic.message);
   if (!diagnostic.rule.empty()) text += "\n  rule: " + one_line(diagnostic.rule);
+  if (!diagnostic.note.empty()) text += "\n  note: " + one_line(diagnostic.note);
   if (!diagnostic.suggestion.empty()) text += "\n  help: " + one_line(diagnostic.suggestion);
   return text;
 }

@@ -23,6 +23,7 @@ struct Diagnostic {
   std::string rule;           // the rule with the numbers put in
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
+  std::string note = {};      // what else is worth knowing: what DirectML does
 };
 
 using Diagnostics = std::vector<Diagnostic>;

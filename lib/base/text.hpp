@@ -19,6 +19,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 /// The text with ASCII letters in lower case.
 std::string lower_case(std::string text);
 
+/// The text with ASCII letters in upper case.
+std::string upper_case(std::string text);
+
 /// "a, b, c".
 template <typename Range>
 std::string join(const Range& parts, std::string_view separator = ", ") {

@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/bind.hpp"
 
 namespace dmlop {
 namespace {
@@ -27,9 +28,9 @@ bool has_model_beside(const std::string& description_path) {
 void keep_inputs(JobRequest& request, const Description& description) {
   std::erase_if(request.inputs, [&](const NamedFile& file) {
     if (file.tensor.empty()) return false;
-    const FieldSpec* field = description.spec->find_field(file.tensor);
-    const auto binds = [&](const Binding& binding) { return binding.tensor == file.tensor; };
-    return field == nullptr || field->kind != FieldKind::input_tensor ||
+    const FieldSpec* field = description.spec->find_field(field_of_file(file.tensor));
+    const auto binds = [&](const Binding& binding) { return binding.tensor == field_of_file(file.tensor); };
+    return field == nullptr || !field->is_input() ||
            std::any_of(description.bindings.begin(), description.bindings.end(), binds);
   });
 }
@@ -38,12 +39,12 @@ void keep_golden_files(JobRequest& request, const Description& description, Diag
   const OperatorSpec& spec = *description.spec;
   std::vector<std::string> outputs;
   for (const FieldSpec& field : spec.fields) {
-    if (field.kind == FieldKind::output_tensor) outputs.push_back(field.name);
+    if (field.is_output()) outputs.push_back(field.name);
   }
   std::vector<NamedFile>& files = request.expected;
   const auto is_golden = [&](const NamedFile& file) {
     return file.tensor.empty() ||
-           std::find(outputs.begin(), outputs.end(), file.tensor) != outputs.end();
+           std::find(outputs.begin(), outputs.end(), field_of_file(file.tensor)) != outputs.end();
   };
   const auto first_stray = std::stable_partition(files.begin(), files.end(), is_golden);
   const bool has_golden = first_stray != files.begin();

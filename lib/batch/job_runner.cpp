@@ -221,7 +221,7 @@ class JobRun {
 
   static std::string output_name(const OperatorSpec& spec) {
     for (const FieldSpec& field : spec.fields) {
-      if (field.kind == FieldKind::output_tensor) return field.name;
+      if (field.is_output()) return field.name;
     }
     return "";
   }

@@ -79,7 +79,7 @@ Workload make_workload(const Job& job, unsigned threads) {
   Workload workload;
   std::uint64_t seed = 1;
   for (const Field& field : job.description.fields) {
-    if (field.spec->kind != FieldKind::input_tensor) continue;
+    if (!field.spec->is_input()) continue;
     const auto has_name = [&](const BoundInput& input) { return input.tensor == field.spec->name; };
     const auto bound = std::find_if(job.inputs.begin(), job.inputs.end(), has_name);
     if (bound != job.inputs.end()) {

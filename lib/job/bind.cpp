@@ -13,10 +13,13 @@ namespace {
 constexpr std::string_view standard_stream = "-";
 constexpr const char* expect_option = "--expect ";
 
-std::vector<std::string> tensor_names(const OperatorSpec& spec, FieldKind kind) {
+enum class Direction { input, output };
+
+std::vector<std::string> tensor_names(const OperatorSpec& spec, Direction direction) {
   std::vector<std::string> names;
   for (const FieldSpec& field : spec.fields) {
-    if (field.kind == kind) names.push_back(field.name);
+    if (direction == Direction::input ? field.is_input() : field.is_output())
+      names.push_back(field.name);
   }
   return names;
 }
@@ -28,63 +31,98 @@ struct Source {
   SharedConfinement confinement = {};
 };
 
+// "InputTensors.0" is the first of InputTensors.
+struct ElementName {
+  std::string field;
+  std::optional<std::size_t> element;
+};
+
+ElementName element_name(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 5) return {name, {}};
+  std::size_t number = 0;
+  for (const char c : name.substr(dot + 1)) {
+    if (c < '0' || c > '9') return {name, {}};
+    number = number * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return {name.substr(0, dot), number};
+}
+
 class Binder {
  public:
   /// Files named in the description's bindings and on the command line with `option`.
-  Binder(const Description& description, const JobRequest& request, FieldKind kind,
+  Binder(const Description& description, const JobRequest& request, Direction direction,
          Diagnostics& diagnostics, std::string option)
       : description_(description),
-        kind_(kind),
+        direction_(direction),
         diagnostics_(diagnostics),
-        names_(tensor_names(*description.spec, kind)),
+        names_(tensor_names(*description.spec, direction)),
         option_(std::move(option)) {
     if (option_ == expect_option) return;  // bindings name outputs, not what to expect
     for (const Binding& binding : description.bindings) {
-      if (is_mine(binding.tensor)) {
-        const bool is_path = !binding.path.empty();
-        sources_[binding.tensor] = {is_path ? path_beside(description.file(), binding.path) : "",
-                                    binding.written, request.confinement};
-      }
+      if (!is_mine(binding.tensor)) continue;
+      const bool is_path = !binding.path.empty();
+      sources_[binding.tensor][binding.element.value_or(0)] = {
+          is_path ? path_beside(description.file(), binding.path) : "", binding.written,
+          request.confinement};
     }
   }
 
   void add(const std::vector<NamedFile>& files) {
-    std::vector<std::string> named;
+    std::map<std::string, Files> named;
     for (const NamedFile& file : files) {
-      const std::string tensor = file.tensor.empty() ? only_name(file) : file.tensor;
-      if (tensor.empty()) continue;
-      if (!is_mine(tensor)) {
-        refuse_name(tensor);
+      ElementName name = element_name(file.tensor.empty() ? only_name(file) : file.tensor);
+      if (name.field.empty()) continue;
+      if (!is_mine(name.field)) {
+        refuse_name(name.field);
         continue;
       }
-      if (std::find(named.begin(), named.end(), tensor) != named.end()) {
-        usage(tensor + " is given two files: " + sources_[tensor].path + " and " + file.path,
+      Files& mine = named[name.field];
+      const bool is_array = description_.spec->find_field(name.field)->is_tensor_array();
+      const std::size_t element = name.element.value_or(is_array ? mine.size() : 0);
+      if (mine.contains(element)) {
+        usage(file_name(name.field, element) + " is given two files: " + mine[element].path +
+                  " and " + file.path,
               "keep one of them");
-        sources_[tensor] = {};
+        mine[element] = {};
         continue;
       }
-      named.push_back(tensor);
-      sources_[tensor] = {file.path, nullptr, file.confinement};
+      mine[element] = {file.path, nullptr, file.confinement};
     }
+    for (auto& [field, mine] : named) sources_[field] = std::move(mine);
   }
 
   const std::vector<std::string>& names() const { return names_; }
 
   /// Null where the tensor has no file, or none that can be used.
-  const Source* find(const std::string& tensor) const {
+  const Source* find(const std::string& tensor, std::optional<std::size_t> element = {}) const {
     const auto found = sources_.find(tensor);
-    return found == sources_.end() || found->second.path.empty() ? nullptr : &found->second;
+    if (found == sources_.end()) return nullptr;
+    const auto source = found->second.find(element.value_or(0));
+    return source == found->second.end() || source->second.path.empty() ? nullptr
+                                                                        : &source->second;
   }
 
-  bool is_named(const std::string& tensor) const {
-    return sources_.contains(tensor) || is_ambiguous_;
+  bool is_named(const std::string& tensor, std::optional<std::size_t> element = {}) const {
+    const auto found = sources_.find(tensor);
+    return is_ambiguous_ ||
+           (found != sources_.end() && found->second.contains(element.value_or(0)));
   }
 
-  void require(const std::string& tensor) {
-    if (is_named(tensor)) return;
-    usage("no file is given for " + tensor,
-          "add " + option_ + (names_.size() > 1 ? tensor + "=" : "") +
-              "FILE.npy, or \"bindings\": {\"" + tensor + "\": \"FILE.npy\"} to the description");
+  /// How many elements of an array of tensors the files speak of.
+  std::size_t element_count(const std::string& tensor) const {
+    const auto found = sources_.find(tensor);
+    const bool is_empty = found == sources_.end() || found->second.empty();
+    return is_empty ? 0 : found->second.rbegin()->first + 1;
+  }
+
+  void require(const std::string& tensor, std::optional<std::size_t> element = {}) {
+    if (is_named(tensor, element)) return;
+    const std::string name = element ? file_name(tensor, *element) : tensor;
+    usage("no file is given for " + name,
+          "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") +
+              "FILE.npy, or \"bindings\": {\"" + tensor + "\": " +
+              (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "} to the description");
   }
 
   void refuse_target(const Source& target, std::string message) {
@@ -104,6 +142,13 @@ class Binder {
   }
 
  private:
+  using Files = std::map<std::size_t, Source>;  // by element; a single tensor is element 0
+
+  std::string file_name(const std::string& field, std::size_t element) const {
+    const bool is_array = description_.spec->find_field(field)->is_tensor_array();
+    return is_array ? field + "." + std::to_string(element) : field;
+  }
+
   bool is_mine(const std::string& tensor) const {
     return std::find(names_.begin(), names_.end(), tensor) != names_.end();
   }
@@ -112,13 +157,13 @@ class Binder {
     if (names_.size() == 1) return names_.front();
     is_ambiguous_ = true;
     usage("which tensor is " + file.path + "? DML_OPERATOR_" + description_.spec->name + " has " +
-              join(names_),
-          "write " + names_.front() + "=" + file.path);
+              (names_.empty() ? "none of these" : join(names_)),
+          names_.empty() ? "leave the file out" : "write " + names_.front() + "=" + file.path);
     return "";
   }
 
   void refuse_name(const std::string& tensor) {
-    const bool is_input = kind_ == FieldKind::input_tensor;
+    const bool is_input = direction_ == Direction::input;
     const FieldSpec* field = description_.spec->find_field(tensor);
     if (field != nullptr && field->is_tensor()) {
       usage(tensor + " is an " + (is_input ? "output" : "input"),
@@ -126,33 +171,57 @@ class Binder {
       return;
     }
     const std::string nearest = nearest_name(tensor, names_);
-    if (!nearest.empty()) sources_[nearest] = {};
+    if (!nearest.empty()) sources_[nearest][0] = {};
     const std::string what = is_input ? "input" : "output";
     usage("DML_OPERATOR_" + description_.spec->name + " has no " + what + " \"" + tensor + "\"",
           nearest.empty() ? what + "s: " + join(names_) : "did you mean \"" + nearest + "\"?");
   }
 
   const Description& description_;
-  FieldKind kind_;
+  Direction direction_;
   Diagnostics& diagnostics_;
   std::vector<std::string> names_;
   std::string option_;  // "-i "
-  std::map<std::string, Source> sources_;
+  std::map<std::string, Files> sources_;
   bool is_ambiguous_ = false;  // a file was given without a name where several are possible
 };
+
+/// One tensor of a field that files may be named for: the field itself, or an element of an array.
+struct Slot {
+  std::string field;
+  std::optional<std::size_t> element;
+};
+
+// The tensors of a field that are there, after those for which only a file is named came to be.
+std::vector<Slot> slots_of(Description& description, const Binder& binder, const std::string& name) {
+  Field& field = *description.find(name);
+  if (!field.spec->is_tensor_array()) {
+    if (field.is_absent() && field.written == nullptr && binder.is_named(name))
+      field.value = TensorDesc{};
+    if (field.is_absent()) return {};
+    return {{name, std::nullopt}};
+  }
+  if (field.is_absent() && field.written == nullptr && binder.element_count(name) > 0)
+    field.value = std::vector<TensorDesc>(binder.element_count(name));
+  const auto* tensors = std::get_if<std::vector<TensorDesc>>(&field.value);
+  std::vector<Slot> slots;
+  for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j) slots.push_back({name, j});
+  return slots;
+}
 
 // Compares a tensor desc with its file, or takes from the file what the desc leaves out.
 class HeaderMerger {
  public:
-  HeaderMerger(Description& description, std::string tensor, std::string path,
+  HeaderMerger(Description& description, const Slot& slot, std::string path,
                Diagnostics& diagnostics)
       : description_(description),
-        tensor_(std::move(tensor)),
+        slot_(slot),
+        tensor_(to_text(Place{{slot.field}, slot.element})),
         path_(std::move(path)),
         diagnostics_(diagnostics) {}
 
   void merge(const NpyHeader& header) {
-    TensorDesc& desc = std::get<TensorDesc>(description_.find(tensor_)->value);
+    TensorDesc& desc = *description_.find_tensor(slot_.field, slot_.element);
     merge_type(desc, header);
     if (desc.strides) {
       check_strided_buffer(desc, header);
@@ -168,7 +237,7 @@ class HeaderMerger {
   void add(std::string attribute, std::string message, std::string suggestion,
            std::string rule = "a tensor desc must agree with its .npy file") {
     Diagnostic diagnostic =
-        description_.at({tensor_, std::move(attribute)}, std::nullopt, std::move(message));
+        description_.at(Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
     diagnostic.rule = std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -177,7 +246,7 @@ class HeaderMerger {
   // After a finding the desc counts, as it is what other fields were written for.
   void merge_type(TensorDesc& desc, const NpyHeader& header) {
     if (!desc.data_type) desc.data_type = header.data_type;
-    if (*desc.data_type == header.data_type) return;
+    if (stored_as(*desc.data_type) == header.data_type) return;
     const std::string found(name_of(header.data_type));
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
@@ -215,6 +284,7 @@ class HeaderMerger {
   }
 
   Description& description_;
+  Slot slot_;
   std::string tensor_;
   std::string path_;
   Diagnostics& diagnostics_;
@@ -242,7 +312,30 @@ Diagnostic file_finding(const Description& description, const Source& source, co
   return diagnostic;
 }
 
+std::vector<Slot> all_slots(Description& description, const Binder& binder) {
+  std::vector<Slot> slots;
+  for (const std::string& name : binder.names()) {
+    for (const Slot& slot : slots_of(description, binder, name)) slots.push_back(slot);
+  }
+  return slots;
+}
+
+// More files than an array of tensors has elements.
+void refuse_surplus(const Description& description, Binder& binder, const std::string& name,
+                    std::size_t tensors) {
+  const std::size_t files = binder.element_count(name);
+  const Field& field = *description.find(name);
+  if (!field.spec->is_tensor_array() || field.is_absent() || files <= tensors) return;
+  binder.usage(name + " has " + counted(tensors, "tensor") + ", but there are files for " +
+                   std::to_string(files),
+               "name one file for each tensor");
+}
+
 }  // namespace
+
+std::string field_of_file(const std::string& name) {
+  return element_name(name).field;
+}
 
 std::string path_beside(const std::string& file, const std::string& path) {
   if (path == standard_stream || file == standard_stream) return path;
@@ -298,46 +391,52 @@ void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostic
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
                                     Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, request, FieldKind::input_tensor, diagnostics, "-i ");
+  Binder binder(description, request, Direction::input, diagnostics, "-i ");
   binder.add(request.inputs);
   std::vector<BoundInput> inputs;
   int from_standard_input = request.description_path == standard_stream ? 1 : 0;
-  for (const std::string& tensor : binder.names()) {
-    const Source* source = binder.find(tensor);
-    std::get<TensorDesc>(description.find(tensor)->value).has_file =
-        binder.is_named(tensor) || purpose == Purpose::run;
-    if (source == nullptr) {
-      if (purpose == Purpose::run) binder.require(tensor);
-      continue;
+  for (const std::string& name : binder.names()) {
+    const auto slots = slots_of(description, binder, name);
+    for (const Slot& slot : slots) {
+      const Source* source = binder.find(slot.field, slot.element);
+      TensorDesc& desc = *description.find_tensor(slot.field, slot.element);
+      desc.has_file = binder.is_named(slot.field, slot.element) || purpose == Purpose::run;
+      if (source == nullptr) {
+        if (purpose == Purpose::run) binder.require(slot.field, slot.element);
+        continue;
+      }
+      const std::string tensor = to_text(Place{{slot.field}, slot.element});
+      if (source->path == standard_stream && ++from_standard_input > 1) {
+        binder.usage("standard input can be read once only", "name a file for " + tensor);
+        continue;
+      }
+      try {
+        NpyFile file = with_context("reading " + tensor + " from " + source->path,
+                                    [&] { return open_npy(*source); });
+        HeaderMerger(description, slot, source->path, diagnostics).merge(file.header());
+        inputs.push_back({slot.field, std::move(file), source->path, slot.element});
+      } catch (const Error& error) {
+        diagnostics.push_back(file_finding(description, *source, error));
+      }
     }
-    if (source->path == standard_stream && ++from_standard_input > 1) {
-      binder.usage("standard input can be read once only", "name a file for " + tensor);
-      continue;
-    }
-    try {
-      NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                  [&] { return open_npy(*source); });
-      HeaderMerger(description, tensor, source->path, diagnostics).merge(file.header());
-      inputs.push_back({tensor, std::move(file), source->path});
-    } catch (const Error& error) {
-      diagnostics.push_back(file_finding(description, *source, error));
-    }
+    refuse_surplus(description, binder, name, slots.size());
   }
   return inputs;
 }
 
-std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
+std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics) {
-  Binder binder(description, request, FieldKind::output_tensor, diagnostics, "-o ");
+  Binder binder(description, request, Direction::output, diagnostics, "-o ");
   binder.add(request.outputs);
   Diagnostics ignored;
-  Binder sources(description, request, FieldKind::input_tensor, ignored, "-i ");
+  Binder sources(description, request, Direction::input, ignored, "-i ");
   sources.add(request.inputs);
   std::vector<BoundOutput> outputs;
-  for (const std::string& tensor : binder.names()) {
-    const Source* target = binder.find(tensor);
+  for (const auto& [field, element] : all_slots(description, binder)) {
+    const Source* target = binder.find(field, element);
+    const std::string tensor = to_text(Place{{field}, element});
     if (target == nullptr) {
-      if (purpose == Purpose::run && !request.outputs_may_be_dropped) binder.require(tensor);
+      if (purpose == Purpose::run && !request.outputs_may_be_dropped) binder.require(field, element);
       continue;
     }
     for (const std::string& input : sources.names()) {
@@ -349,22 +448,22 @@ std::vector<BoundOutput> bind_outputs(const Description& description, const JobR
     if (is_same_file(description.file(), target->path)) {
       binder.refuse_target(*target, tensor + " would replace the description " + target->path);
     }
-    outputs.push_back({tensor, target->path});
+    outputs.push_back({field, target->path, element});
   }
   return outputs;
 }
 
-std::vector<Expectation> bind_expected(const Description& description, const JobRequest& request,
+std::vector<Expectation> bind_expected(Description& description, const JobRequest& request,
                                        const std::vector<BoundOutput>& outputs,
                                        Diagnostics& diagnostics) {
-  Binder binder(description, request, FieldKind::output_tensor, diagnostics, expect_option);
+  Binder binder(description, request, Direction::output, diagnostics, expect_option);
   binder.add(request.expected);
   Diagnostics ignored;
-  Binder inputs(description, request, FieldKind::input_tensor, ignored, "-i ");
+  Binder inputs(description, request, Direction::input, ignored, "-i ");
   inputs.add(request.inputs);
   std::vector<Expectation> expected;
-  for (const std::string& tensor : binder.names()) {
-    const Source* source = binder.find(tensor);
+  for (const auto& [tensor, element] : all_slots(description, binder)) {
+    const Source* source = binder.find(tensor, element);
     if (source == nullptr) continue;
     for (const BoundOutput& output : outputs) {
       if (!is_same_file(source->path, output.path)) continue;
@@ -379,7 +478,7 @@ std::vector<Expectation> bind_expected(const Description& description, const Job
                    "name another golden file, as --update-golden may replace it");
     }
     Expectation expectation{tensor, source->path, std::nullopt,
-                            request.tolerance.value_or(Tolerance{})};
+                            request.tolerance.value_or(Tolerance{}), element};
     const bool is_missing = request.expected_may_be_missing && !exists(source->path);
     try {
       if (!is_missing) {

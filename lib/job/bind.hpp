@@ -5,6 +5,9 @@
 
 namespace dmlop {
 
+/// The field that a file's name is about: "InputTensors" for "InputTensors.0".
+std::string field_of_file(const std::string& name);
+
 /// A path that is written in `file` and relative to it; "-" and what stands in "-" stay as they
 /// are.
 std::string path_beside(const std::string& file, const std::string& path);
@@ -32,13 +35,13 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
                                     Purpose purpose, Diagnostics& diagnostics);
 
 /// Finds each output's path. An output that is also an input, or the description, is a finding.
-std::vector<BoundOutput> bind_outputs(const Description& description, const JobRequest& request,
+std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics);
 
 /// Opens the golden files of outputs. One that cannot be read is a finding, unless it does not
 /// exist and the request allows that; so is one that an output would replace. Tolerances are the
 /// request's.
-std::vector<Expectation> bind_expected(const Description& description, const JobRequest& request,
+std::vector<Expectation> bind_expected(Description& description, const JobRequest& request,
                                        const std::vector<BoundOutput>& outputs,
                                        Diagnostics& diagnostics);
 

@@ -33,6 +33,33 @@ class NativeInput {
   std::span<const std::byte> bytes_;
 };
 
+// Elements of INT4 and UINT4 have a byte in a file, but not its range.
+void check_four_bit_inputs(const Job& job, Diagnostics& diagnostics) {
+  for (const BoundInput& input : job.inputs) {
+    const TensorDesc* desc = job.description.find_tensor(input.tensor, input.element);
+    if (desc == nullptr || !desc->data_type || info(*desc->data_type).bits != 4) continue;
+    const bool is_signed = info(*desc->data_type).kind == NumberKind::signed_integer;
+    const int low = is_signed ? -8 : 0, high = is_signed ? 7 : 15;
+    const auto value_of = [&](std::byte byte) {
+      return is_signed ? static_cast<int>(static_cast<std::int8_t>(byte)) : static_cast<int>(byte);
+    };
+    const auto bytes = input.file.data();
+    const auto outside = [&](std::byte byte) { return value_of(byte) < low || value_of(byte) > high; };
+    const auto wrong = std::find_if(bytes.begin(), bytes.end(), outside);
+    if (wrong == bytes.end()) continue;
+    const std::string name = to_text(Place{{input.tensor}, input.element});
+    const std::string type(name_of(*desc->data_type));
+    Diagnostic diagnostic = job.description.at(
+        Place{{input.tensor, "DataType"}, input.element},
+        "element " + std::to_string(wrong - bytes.begin()) + " of " + input.path + " is " +
+            std::to_string(value_of(*wrong)) + ", which does not fit " + type);
+    diagnostic.rule = name + " is " + type + ": a .npy file has a byte for each element, from " +
+                      std::to_string(low) + " to " + std::to_string(high);
+    diagnostic.suggestion = "clip the array before it is saved, or write another DataType";
+    diagnostics.push_back(std::move(diagnostic));
+  }
+}
+
 }  // namespace
 
 Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
@@ -73,9 +100,15 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.inputs = bind_inputs(job.description, request, purpose, diagnostics);
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
+  job.description.judge = request.judge;
   check_description(job.description, diagnostics);
+  if (purpose == Purpose::run && diagnostics.empty()) {
+    if (auto finding = unavailability(job.description)) diagnostics.push_back(std::move(*finding));
+  }
+  check_four_bit_inputs(job, diagnostics);
   for (Expectation& expectation : job.expected) {
-    const auto type = job.description.tensor(expectation.tensor).data_type;
+    const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);
+    const auto type = desc != nullptr ? desc->data_type : std::nullopt;
     if (!type) continue;
     expectation.tolerance = resolved_tolerance(request.tolerance, *job.description.spec, *type);
   }
@@ -89,7 +122,7 @@ namespace {
 const std::string& output_name(const Job& job) {
   const auto& fields = job.description.spec->fields;
   const auto is_output = [](const FieldSpec& field) {
-    return field.kind == FieldKind::output_tensor;
+    return field.is_output();
   };
   return std::find_if(fields.begin(), fields.end(), is_output)->name;
 }

@@ -35,17 +35,20 @@ struct JobRequest {
   bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
   SharedConfinement confinement = {};    // of the paths that stand in files
+  Judge judge = Judge::page;             // of what is valid
 };
 
 struct BoundInput {
   std::string tensor;
   NpyFile file;
   std::string path;
+  std::optional<std::size_t> element = {};  // of an array of tensors
 };
 
 struct BoundOutput {
   std::string tensor;
   std::string path;
+  std::optional<std::size_t> element = {};
 };
 
 /// A golden file that an output is compared with.
@@ -54,6 +57,7 @@ struct Expectation {
   std::string path;
   std::optional<NpyFile> file;  // absent: it does not exist yet
   Tolerance tolerance;
+  std::optional<std::size_t> element = {};
 };
 
 /// A request whose description is complete and checked.

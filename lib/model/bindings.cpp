@@ -239,7 +239,7 @@ void check_overlaps(ModelReading& reading, const json::Value& place,
                     const Dispatchable& dispatchable, const std::vector<TensorBinding>& bindings) {
   const OperatorSpec& spec = *dispatchable.description->spec;
   for (const TensorBinding& output : bindings) {
-    if (spec.find_field(output.tensor)->kind != FieldKind::output_tensor) continue;
+    if (!spec.find_field(output.tensor)->is_output()) continue;
     for (const TensorBinding& input : bindings) {
       const BufferRange& a = input.range;
       const BufferRange& b = output.range;

@@ -36,8 +36,8 @@ class ModelMaker {
 
   Conversion make() {
     for (const FieldSpec& field : description_.spec->fields) {
-      if (field.kind == FieldKind::input_tensor) add_input(field.name);
-      if (field.kind == FieldKind::output_tensor) add_output(field.name);
+      if (field.is_input()) add_input(field.name);
+      if (field.is_output()) add_output(field.name);
     }
     remark_on_dxdispatch();
     const std::string name = lower_case(description_.spec->name);
@@ -176,7 +176,7 @@ class OpMaker {
       for (const TensorBinding& binding : *bindings) {
         const FieldSpec& field = *description.spec->find_field(binding.tensor);
         const TensorDesc& desc = description.tensor(binding.tensor);
-        if (field.kind == FieldKind::input_tensor) {
+        if (field.is_input()) {
           bindings_[binding.tensor] = file_of(binding, desc);
         } else if (desc.strides) {
           conversion_.remarks.push_back("the Strides of " + binding.tensor +

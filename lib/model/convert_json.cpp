@@ -42,7 +42,7 @@ Json enum_json(const FieldSpec& field, std::int64_t value) {
 Json field_json(const Field& field) {
   const FieldSpec& spec = *field.spec;
   if (const auto* tensor = std::get_if<TensorDesc>(&field.value))
-    return tensor_json(*tensor, spec.kind == FieldKind::input_tensor);
+    return tensor_json(*tensor, spec.is_input());
   if (const auto* number = std::get_if<double>(&field.value)) return float_json(*number);
   if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&field.value)) return *numbers;
   if (const auto* integer = std::get_if<std::int64_t>(&field.value))

@@ -172,8 +172,6 @@ class DispatchableReader {
   void read_operator() {
     json::Value root = object_like(written_);
     json::Member type = *first_of("Type", "type");
-    if (type.value.text == "SCATTER" || type.value.text == "DML_OPERATOR_SCATTER")
-      type.value.text = "SCATTER_ELEMENTS";  // its newer name
     std::string_view name = type.value.text;
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
     root.members.push_back(type);
@@ -186,6 +184,10 @@ class DispatchableReader {
         read_description(reading_.model.document, std::move(shared), {},
                          reading_.request.feature_level, findings, Completeness::complete);
     if (dispatchable_.description) check_description(*dispatchable_.description, findings);
+    if (dispatchable_.description && findings.empty()) {
+      if (auto missing = unavailability(*dispatchable_.description))
+        findings.push_back(std::move(*missing));
+    }
     if (!findings.empty()) dispatchable_.description.reset();
     for (Diagnostic& finding : findings) {
       drop_level_of_file(finding.suggestion);

@@ -112,7 +112,7 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     const Description& description = *model.dispatchables[dispatch->dispatchable].description;
     for (const TensorBinding& binding : dispatch->bindings) {
       const FieldSpec& field = *description.spec->find_field(binding.tensor);
-      if (field.kind != FieldKind::output_tensor || binding.range.resource != resource) continue;
+      if (!field.is_output() || binding.range.resource != resource) continue;
       const TensorDesc& desc = description.tensor(field.name);
       tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, description.spec};
       if (desc.strides) tensor.strides = *desc.strides;

@@ -98,7 +98,7 @@ Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
     }
     const Place place{&memories_[binding->range.resource], binding->range.offset,
                       binding->range.size};
-    if (field.kind == FieldKind::input_tensor) {
+    if (field.is_input()) {
       bound.inputs.push_back(place);
       continue;
     }

@@ -22,10 +22,14 @@ const Operator* find_operator(std::string_view name);
 /// For operators whose formulas say everything.
 inline void no_more_checks(const Description&, Diagnostics&) {}
 
-/// Completes and checks a description: the spec's rules, then the operator's own check.
+/// Completes and checks a description: the spec's rules, then the operator's own check. Works for every
+/// operator of DirectML, whether it is implemented or not.
 void check_description(Description& description, Diagnostics& diagnostics);
 
-/// The plan of a description that was checked without findings.
+/// A finding of kind `unavailable` where the operator has no kernels here yet.
+std::optional<Diagnostic> unavailability(const Description& description);
+
+/// The plan of a description that was checked without findings and is available.
 Plan make_plan(const Description& description);
 
 /// An input's strides: as described, or packed.

@@ -1,6 +1,7 @@
 // DirectML's feature levels, 1_0 to 6_4.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <optional>
 #include <string>
@@ -14,7 +15,24 @@ struct FeatureLevel {
   auto operator<=>(const FeatureLevel&) const = default;
 };
 
-inline constexpr FeatureLevel newest_feature_level{6, 4};
+/// Every level that DirectML has, oldest first.
+inline constexpr std::array<FeatureLevel, 15> feature_levels{{{1, 0},
+                                                              {2, 0},
+                                                              {2, 1},
+                                                              {3, 0},
+                                                              {3, 1},
+                                                              {4, 0},
+                                                              {4, 1},
+                                                              {5, 0},
+                                                              {5, 1},
+                                                              {5, 2},
+                                                              {6, 0},
+                                                              {6, 1},
+                                                              {6, 2},
+                                                              {6, 3},
+                                                              {6, 4}}};
+
+inline constexpr FeatureLevel newest_feature_level = feature_levels.back();
 
 /// "5_0".
 std::string to_text(FeatureLevel level);

@@ -68,32 +68,66 @@ std::optional<std::int64_t> FieldReader::uint(const json::Value& value, const st
   return integer(value, name, "UINT", 0, uint_max);
 }
 
+std::optional<std::int64_t> FieldReader::int32(const json::Value& value, const std::string& name) {
+  return integer(value, name, "INT", std::numeric_limits<std::int32_t>::min(),
+                 std::numeric_limits<std::int32_t>::max());
+}
+
+std::optional<std::int64_t> FieldReader::flag(const json::Value& value, const std::string& name) {
+  if (value.kind == json::Value::Kind::boolean) return value.boolean ? 1 : 0;
+  const auto number = integer_in(value, 0, 1);
+  if (!number) expected(value, name, "true, false, 1 or 0 (BOOL)");
+  return number;
+}
+
+bool FieldReader::is_list(const json::Value& value, const std::string& name,
+                          const std::string& what, std::string suggestion) {
+  if (value.kind != json::Value::Kind::array) {
+    expected(value, name, what, std::move(suggestion));
+    return false;
+  }
+  if (value.items.size() <= array_length_max) return true;
+  add(document_.at(value, name + " has " + std::to_string(value.items.size()) +
+                              " values, must have at most " + std::to_string(array_length_max)));
+  return false;
+}
+
+// `read` gives one element or adds a finding.
+template <typename T, typename Read>
+std::optional<std::vector<T>> FieldReader::list_of(const json::Value& value,
+                                                   const std::string& name, std::string_view type,
+                                                   Read&& read) {
+  if (!is_list(value, name, "an array of " + std::string(type),
+               "write one value for each dimension in brackets, such as [1, 1, 2, 2]"))
+    return std::nullopt;
+  std::vector<T> numbers;
+  numbers.reserve(value.items.size());
+  std::size_t findings = 0;
+  for (std::size_t i = 0; i < value.items.size() && findings < findings_listed; ++i) {
+    const std::optional<T> number = read(value.items[i], i);
+    if (!number) ++findings;
+    numbers.push_back(number.value_or(T{}));
+  }
+  return findings == 0 ? std::optional(numbers) : std::nullopt;
+}
+
 std::optional<std::vector<std::int64_t>> FieldReader::integers(const json::Value& value,
                                                                const std::string& name,
                                                                std::string_view type,
                                                                std::int64_t low,
                                                                std::int64_t high) {
-  if (value.kind != json::Value::Kind::array) {
-    expected(value, name, "an array of " + std::string(type),
-             "write one value for each dimension in brackets, such as [1, 1, 2, 2]");
-    return std::nullopt;
-  }
-  if (value.items.size() > array_length_max) {
-    add(document_.at(value, name + " has " + std::to_string(value.items.size()) +
-                                " values, must have at most " + std::to_string(array_length_max)));
-    return std::nullopt;
-  }
-  std::vector<std::int64_t> numbers;
-  numbers.reserve(value.items.size());
-  std::size_t findings = 0;
-  for (std::size_t i = 0; i < value.items.size() && findings < findings_listed; ++i) {
-    const auto number = integer_in(value.items[i], low, high);
-    numbers.push_back(number.value_or(low));
-    if (number) continue;
-    integer(value.items[i], name + "[" + std::to_string(i) + "]", type, low, high);
-    ++findings;
-  }
-  return findings == 0 ? std::optional(numbers) : std::nullopt;
+  return list_of<std::int64_t>(value, name, type, [&](const json::Value& item, std::size_t i) {
+    const auto number = integer_in(item, low, high);
+    if (!number) integer(item, name + "[" + std::to_string(i) + "]", type, low, high);
+    return number;
+  });
+}
+
+std::optional<std::vector<double>> FieldReader::float_array(const json::Value& value,
+                                                            const std::string& name) {
+  return list_of<double>(value, name, "FLOAT", [&](const json::Value& item, std::size_t i) {
+    return float32(item, name + "[" + std::to_string(i) + "]");
+  });
 }
 
 std::optional<std::vector<std::int64_t>> FieldReader::uint_array(const json::Value& value,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/document.hpp"
-#include "spec/spec.hpp"
+#include "base/diagnostic.hpp"
 
 namespace dmlop {
 
@@ -21,10 +21,15 @@ class FieldReader {
   std::optional<std::int64_t> integer(const json::Value& value, const std::string& name,
                                       std::string_view type, std::int64_t low, std::int64_t high);
   std::optional<std::int64_t> uint(const json::Value& value, const std::string& name);
+  std::optional<std::int64_t> int32(const json::Value& value, const std::string& name);
+  /// A BOOL: true, false, 1 or 0.
+  std::optional<std::int64_t> flag(const json::Value& value, const std::string& name);
   std::optional<std::vector<std::int64_t>> uint_array(const json::Value& value,
                                                       const std::string& name);
   std::optional<std::vector<std::int64_t>> int_array(const json::Value& value,
                                                      const std::string& name);
+  std::optional<std::vector<double>> float_array(const json::Value& value,
+                                                 const std::string& name);
   /// A number that fits FLOAT, or "inf", "-inf", "nan" in any case.
   std::optional<double> float32(const json::Value& value, const std::string& name);
   /// One of `names`, with or without `prefix`; its index.
@@ -37,6 +42,9 @@ class FieldReader {
                                     const std::string& prefix);
   /// A finite number that is not negative, as a double.
   std::optional<double> nonnegative(const json::Value& value, const std::string& name);
+  /// Whether the value is an array of at most 4096 elements; adds a finding where it is not.
+  bool is_list(const json::Value& value, const std::string& name, const std::string& what,
+               std::string suggestion);
   std::optional<bool> boolean(const json::Value& value, const std::string& name);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
@@ -59,6 +67,9 @@ class FieldReader {
   std::optional<std::vector<std::int64_t>> integers(const json::Value& value,
                                                     const std::string& name, std::string_view type,
                                                     std::int64_t low, std::int64_t high);
+  template <typename T, typename Read>
+  std::optional<std::vector<T>> list_of(const json::Value& value, const std::string& name,
+                                        std::string_view type, Read&& read);
 
   const json::Document& document_;
   Diagnostics& diagnostics_;

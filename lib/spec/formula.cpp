@@ -1,45 +1,23 @@
 #include "spec/formula.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "base/checked.hpp"
 #include "spec/formula_node.hpp"
 
 namespace dmlop {
 namespace {
 
-using Int = std::int64_t;
-
-// Arithmetic that ends in nothing instead of leaving 64 bits.
-std::optional<Int> combine(NodeKind kind, Int a, Int b) {
-  switch (kind) {
-    case NodeKind::add:
-      return checked_add(a, b);
-    case NodeKind::subtract:
-      return checked_subtract(a, b);
-    case NodeKind::multiply:
-      return checked_multiply(a, b);
-    case NodeKind::divide:
-    case NodeKind::remainder:
-      if (b == 0 || (a == std::numeric_limits<Int>::min() && b == -1)) return std::nullopt;
-      return kind == NodeKind::divide ? a / b : a % b;
-    default:
-      return std::nullopt;
-  }
-}
-
-bool compare(std::string_view comparison, Int a, Int b) {
+bool compare(std::string_view comparison, const Number& a, const Number& b) {
   if (comparison == "==") return a == b;
-  if (comparison == "!=") return a != b;
-  if (comparison == "<=") return a <= b;
-  if (comparison == ">=") return a >= b;
+  if (comparison == "!=") return !(a == b);
+  if (comparison == "<=") return a < b || a == b;
+  if (comparison == ">=") return b < a || a == b;
   if (comparison == "<") return a < b;
-  return a > b;
+  return b < a;
 }
 
 // What the left side must be in relation to the right.
-std::string_view words_for(std::string_view comparison) {
+std::string words_for(std::string_view comparison) {
   if (comparison == "==") return "must be";
   if (comparison == "!=") return "must not be";
   if (comparison == "<=") return "must be at most";
@@ -56,31 +34,286 @@ std::string_view mirrored(std::string_view comparison) {
   return comparison;
 }
 
-std::string_view symbol_of(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::add:
-      return " + ";
-    case NodeKind::subtract:
-      return " - ";
-    case NodeKind::multiply:
-      return " * ";
-    case NodeKind::divide:
-      return " / ";
-    case NodeKind::remainder:
-      return " % ";
-    case NodeKind::logical_and:
-      return " && ";
-    default:
-      return " || ";
-  }
+std::optional<std::size_t> as_subscript(const std::optional<Number>& value) {
+  if (!value || value->is_real() || value->integer() < 0) return std::nullopt;
+  return static_cast<std::size_t>(value->integer());
 }
 
-std::optional<std::size_t> as_subscript(std::optional<Int> value) {
-  if (!value || *value < 0) return std::nullopt;
-  return static_cast<std::size_t>(*value);
+std::optional<Number> truth(std::optional<bool> value) {
+  return value ? std::optional<Number>(*value ? 1 : 0) : std::nullopt;
 }
+
+/// The values of a variable: from `begin` up to, not including, `end`.
+struct Range {
+  std::int64_t begin = 0;
+  std::optional<std::int64_t> end = std::nullopt;  // absent: nothing limits it
+
+  void limit(std::int64_t low, std::int64_t high) {
+    begin = std::max(begin, low);
+    end = std::min(end.value_or(high), high);
+  }
+};
 
 }  // namespace
+
+/// Walks the tree with the values of a scope and of variables.
+class FormulaEvaluator {
+ public:
+  using Node = Formula::Node;
+  using Index = Formula::NodeIndex;
+
+  FormulaEvaluator(const Formula& formula, const Scope& scope, const Variables& variables)
+      : nodes_(formula.nodes_), scope_(scope), variables_(variables) {}
+
+  std::optional<Number> value(Index index) {
+    const Node& node = nodes_[index];
+    if (node.is_aggregate()) return aggregate(node);
+    switch (node.kind) {
+      case NodeKind::constant:
+        return node.value;
+      case NodeKind::variable:
+        return Number(variables_[index_of(node.variable)]);
+      case NodeKind::reference: {
+        const auto place = this->place(node);
+        return place ? scope_.value(*place) : std::nullopt;
+      }
+      case NodeKind::parentheses:
+        return value(node.children[0]);
+      case NodeKind::conditional: {
+        const auto condition = value(node.children[0]);
+        if (!condition) return std::nullopt;
+        return value(node.children[condition->is_true() ? 1 : 2]);
+      }
+      case NodeKind::present:
+      case NodeKind::length:
+      case NodeKind::distinct:
+        return of_field(node);
+      case NodeKind::logical_and:
+      case NodeKind::logical_or:
+      case NodeKind::implication:
+      case NodeKind::logical_not:
+      case NodeKind::comparison:
+      case NodeKind::in_set:
+      case NodeKind::in_array:
+        return truth(holds(node));
+      default:
+        return arithmetic(node);
+    }
+  }
+
+  std::optional<Place> place(const Node& node) {
+    Place place{.reference = node.reference};
+    if (node.element && !(place.element = as_subscript(value(*node.element)))) return std::nullopt;
+    if (node.subscript && !(place.subscript = as_subscript(value(*node.subscript))))
+      return std::nullopt;
+    return place;
+  }
+
+  /// Where the subscripts below `index` allow the variable to be; of the equation's target alone
+  /// where that has the variable and a known length.
+  Range range_of(char variable, Index index, std::optional<Index> target = std::nullopt) {
+    if (target) {
+      Range range;
+      limit_by(nodes_[*target], variable, range);
+      if (range.end) return range;
+    }
+    Range firm, loose;
+    collect(index, variable, false, firm, loose);
+    return firm.end ? firm : loose;
+  }
+
+  bool uses(Index index, char variable) const {
+    const Node& node = nodes_[index];
+    if (node.kind == NodeKind::variable) return node.variable == variable;
+    const auto below = [&](Index child) { return uses(child, variable); };
+    return (node.element && below(*node.element)) || (node.subscript && below(*node.subscript)) ||
+           std::any_of(node.children.begin(), node.children.end(), below);
+  }
+
+  void set(char variable, std::int64_t value) { variables_[index_of(variable)] = value; }
+  const Variables& variables() const { return variables_; }
+
+ private:
+  std::optional<Number> arithmetic(const Node& node) {
+    const auto left = value(node.children[0]);
+    if (!left) return std::nullopt;
+    if (node.kind == NodeKind::negate) return subtract(0, *left);
+    if (node.kind == NodeKind::absolute) return *left < 0 ? subtract(0, *left) : left;
+    if (node.kind == NodeKind::round_down) return floor(*left);
+    const auto right = value(node.children[1]);
+    if (!right) return std::nullopt;
+    switch (node.kind) {
+      case NodeKind::add:
+        return add(*left, *right);
+      case NodeKind::subtract:
+        return subtract(*left, *right);
+      case NodeKind::multiply:
+        return multiply(*left, *right);
+      case NodeKind::divide:
+        return divide(*left, *right);
+      case NodeKind::remainder:
+        return remainder(*left, *right);
+      case NodeKind::minimum:
+        return *right < *left ? right : left;
+      case NodeKind::maximum:
+        return *left < *right ? right : left;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<bool> is_true(Index index) {
+    const auto number = value(index);
+    return number ? std::optional(number->is_true()) : std::nullopt;
+  }
+
+  std::optional<bool> holds(const Node& node) {
+    if (node.kind == NodeKind::comparison) return chain_holds(node);
+    if (node.kind == NodeKind::in_set) return is_in_set(node);
+    if (node.kind == NodeKind::in_array) return is_in_array(node);
+    auto left = is_true(node.children[0]);
+    if (node.kind == NodeKind::logical_not) return left ? std::optional(!*left) : std::nullopt;
+    if (node.kind == NodeKind::implication && left) left = !*left;  // "not left, or right"
+    const bool decides = node.kind != NodeKind::logical_and;
+    if (left && *left == decides) return decides;
+    const auto right = is_true(node.children[1]);
+    if (right && *right == decides) return decides;
+    return left && right ? std::optional(!decides) : std::nullopt;
+  }
+
+  std::optional<bool> chain_holds(const Node& node) {
+    for (std::size_t n = 0; n < node.comparisons.size(); ++n) {
+      const auto left = value(node.children[n]), right = value(node.children[n + 1]);
+      if (!left || !right) return std::nullopt;
+      if (!compare(node.comparisons[n], *left, *right)) return false;
+    }
+    return true;
+  }
+
+  std::optional<bool> is_in_set(const Node& node) {
+    const auto subject = value(node.children[0]);
+    bool is_known = subject.has_value();
+    for (std::size_t n = 1; n < node.children.size() && subject; ++n) {
+      const auto member = value(node.children[n]);
+      if (member && *member == *subject) return true;
+      is_known = is_known && member;
+    }
+    return is_known ? std::optional(false) : std::nullopt;
+  }
+
+  std::optional<bool> is_in_array(const Node& node) {
+    const auto subject = value(node.children[0]);
+    const auto members = elements(node.children[1]);
+    if (!subject || !members) return std::nullopt;
+    return std::find(members->begin(), members->end(), *subject) != members->end();
+  }
+
+  std::optional<std::vector<Number>> elements(Index index) {
+    auto place = this->place(nodes_[index]);
+    const auto length = place ? scope_.length(*place) : std::nullopt;
+    if (!length) return std::nullopt;
+    std::vector<Number> numbers;
+    for (std::size_t n = 0; n < *length; ++n) {
+      place->subscript = n;
+      const auto number = scope_.value(*place);
+      if (!number) return std::nullopt;
+      numbers.push_back(*number);
+    }
+    return numbers;
+  }
+
+  std::optional<Number> of_field(const Node& node) {
+    const Node& field = nodes_[node.children[0]];
+    const auto place = this->place(field);
+    if (!place) return std::nullopt;
+    if (node.kind == NodeKind::present) return truth(scope_.is_present(*place));
+    if (node.kind == NodeKind::length) {
+      const auto length = scope_.length(*place);
+      if (!length) return std::nullopt;
+      return Number(static_cast<std::int64_t>(*length));
+    }
+    const auto numbers = elements(node.children[0]);
+    if (!numbers) return std::nullopt;
+    for (auto at = numbers->begin(); at != numbers->end(); ++at) {
+      if (std::find(at + 1, numbers->end(), *at) != numbers->end()) return Number(0);
+    }
+    return Number(1);
+  }
+
+  std::optional<Number> aggregate(const Node& node) {
+    const Range range = range_of(node.variable, node.children[0]);
+    if (!range.end) return std::nullopt;
+    const bool decides = node.kind == NodeKind::any;
+    const bool is_logical = node.kind == NodeKind::any || node.kind == NodeKind::all;
+    std::optional<Number> result = Number(node.kind == NodeKind::product ? 1 : 0);
+    bool is_unknown = false;
+    const std::int64_t before = variables_[index_of(node.variable)];
+    for (std::int64_t at = range.begin; at < *range.end && result; ++at) {
+      set(node.variable, at);
+      const auto term = value(node.children[0]);
+      if (!term) {
+        is_unknown = true;
+      } else if (is_logical) {
+        if (term->is_true() != decides) continue;
+        set(node.variable, before);
+        return Number(decides ? 1 : 0);
+      } else if (node.kind == NodeKind::count) {
+        result = add(*result, term->is_true() ? 1 : 0);
+      } else {
+        result = node.kind == NodeKind::sum ? add(*result, *term) : multiply(*result, *term);
+      }
+    }
+    set(node.variable, before);
+    if (is_unknown) return std::nullopt;
+    return is_logical ? std::optional<Number>(decides ? 0 : 1) : result;
+  }
+
+  // The constant c of a subscript `variable + c`; nothing for another form.
+  std::optional<std::int64_t> offset_of(std::optional<Index> subscript, char variable) {
+    if (!subscript) return std::nullopt;
+    const Node& node = nodes_[*subscript];
+    if (node.kind == NodeKind::variable)
+      return node.variable == variable ? std::optional<std::int64_t>(0) : std::nullopt;
+    if (node.kind != NodeKind::add && node.kind != NodeKind::subtract) return std::nullopt;
+    const Node& left = nodes_[node.children[0]];
+    const Node& right = nodes_[node.children[1]];
+    if (left.kind != NodeKind::variable || left.variable != variable) return std::nullopt;
+    if (right.kind != NodeKind::constant) return std::nullopt;
+    const std::int64_t constant = right.value.integer();
+    return node.kind == NodeKind::add ? constant : -constant;
+  }
+
+  void limit_by(const Node& node, char variable, Range& range) {
+    if (node.kind != NodeKind::reference) return;
+    const auto limit = [&](std::int64_t offset, std::optional<std::size_t> length) {
+      if (length) range.limit(-offset, static_cast<std::int64_t>(*length) - offset);
+    };
+    if (const auto offset = offset_of(node.element, variable))
+      limit(*offset, scope_.length({.reference = {node.reference.field}}));
+    if (const auto offset = offset_of(node.subscript, variable)) {
+      Place array{.reference = node.reference};
+      if (node.element && !(array.element = as_subscript(value(*node.element)))) return;
+      limit(*offset, scope_.length(array));
+    }
+  }
+
+  void collect(Index index, char variable, bool is_branch, Range& firm, Range& loose) {
+    const Node& node = nodes_[index];
+    if (node.is_aggregate() && node.variable == variable) return;
+    limit_by(node, variable, is_branch ? loose : firm);
+    if (node.element) collect(*node.element, variable, is_branch, firm, loose);
+    if (node.subscript) collect(*node.subscript, variable, is_branch, firm, loose);
+    for (std::size_t n = 0; n < node.children.size(); ++n) {
+      const bool is_choice = node.kind == NodeKind::conditional && n > 0;
+      const bool is_condition = node.kind == NodeKind::implication && n == 0;
+      collect(node.children[n], variable, is_branch || is_choice || is_condition, firm, loose);
+    }
+  }
+
+  const std::vector<Node>& nodes_;
+  const Scope& scope_;
+  Variables variables_;
+};
 
 Formula::Formula() = default;
 Formula::Formula(const Formula&) = default;
@@ -88,130 +321,114 @@ Formula::Formula(Formula&&) noexcept = default;
 Formula& Formula::operator=(Formula&&) noexcept = default;
 Formula::~Formula() = default;
 
-std::string to_text(const Reference& reference, std::optional<std::size_t> subscript) {
-  std::string text = reference.field;
-  if (!reference.attribute.empty()) text += "." + reference.attribute;
-  if (subscript) text += "[" + std::to_string(*subscript) + "]";
-  return text;
+void Formula::for_each(const Scope& scope,
+                       const std::function<bool(const Variables&)>& action) const {
+  FormulaEvaluator evaluator(*this, scope, Variables{});
+  const auto target = equation_ ? std::optional(equation_->target) : std::nullopt;
+  const auto visit = [&](auto& self, std::size_t depth) -> bool {
+    if (depth == free_variables_.size()) return action(evaluator.variables());
+    const char variable = free_variables_[depth];
+    const Range range = evaluator.range_of(variable, root_, target);
+    for (std::int64_t at = range.begin; at < range.end.value_or(range.begin); ++at) {
+      evaluator.set(variable, at);
+      if (!self(self, depth + 1)) return false;
+    }
+    return true;
+  };
+  visit(visit, 0);
 }
 
-std::optional<Int> Formula::evaluate(NodeIndex index, const Scope& scope, std::size_t i) const {
+std::optional<Number> Formula::evaluate(NodeIndex node, const Scope& scope,
+                                        const Variables& variables) const {
+  return FormulaEvaluator(*this, scope, variables).value(node);
+}
+
+std::optional<Place> Formula::place_at(NodeIndex node, const Scope& scope,
+                                       const Variables& variables) const {
+  if (nodes_[node].kind != NodeKind::reference) return std::nullopt;
+  return FormulaEvaluator(*this, scope, variables).place(nodes_[node]);
+}
+
+std::optional<Formula::Violation> Formula::check(const Scope& scope,
+                                                 const Variables& variables) const {
+  return check_node(root_, scope, variables);
+}
+
+// Looks into what is said together, so that a violation names the part that does not hold.
+std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Scope& scope,
+                                                      const Variables& variables) const {
   const Node& node = nodes_[index];
-  const auto child = [&](std::size_t n) { return evaluate(node.children[n], scope, i); };
-  switch (node.kind) {
-    case NodeKind::constant:
-      return node.value;
-    case NodeKind::index:
-      return static_cast<Int>(i);
-    case NodeKind::reference: {
-      if (node.children.empty()) return scope.value(node.reference, std::nullopt);
-      const auto subscript = as_subscript(child(0));
-      return subscript ? scope.value(node.reference, subscript) : std::nullopt;
-    }
-    case NodeKind::parentheses:
-      return child(0);
-    case NodeKind::negate: {
-      const auto value = child(0);
-      return value ? combine(NodeKind::subtract, 0, *value) : std::nullopt;
-    }
-    case NodeKind::absolute: {
-      const auto value = child(0);
-      return value && *value < 0 ? combine(NodeKind::subtract, 0, *value) : value;
-    }
-    case NodeKind::logical_not: {
-      const auto value = child(0);
-      return value ? std::optional<Int>(*value == 0) : std::nullopt;
-    }
-    case NodeKind::logical_and:
-    case NodeKind::logical_or: {
-      const Int decides = node.kind == NodeKind::logical_or;
-      const auto left = child(0), right = child(1);
-      for (const auto& side : {left, right}) {
-        if (side && (*side != 0) == (decides != 0)) return decides;
-      }
-      return left && right ? std::optional<Int>(!decides) : std::nullopt;
-    }
-    case NodeKind::conditional: {
-      const auto condition = child(0);
-      if (!condition) return std::nullopt;
-      return child(*condition != 0 ? 1 : 2);
-    }
-    case NodeKind::comparison: {
-      for (std::size_t n = 0; n < node.comparisons.size(); ++n) {
-        const auto left = child(n), right = child(n + 1);
-        if (!left || !right) return std::nullopt;
-        if (!compare(node.comparisons[n], *left, *right)) return 0;
-      }
-      return 1;
-    }
-    default: {
-      const auto left = child(0), right = child(1);
-      return left && right ? combine(node.kind, *left, *right) : std::nullopt;
-    }
+  const auto value = [&](NodeIndex n) { return evaluate(n, scope, variables); };
+  if (node.kind == NodeKind::parentheses) return check_node(node.children[0], scope, variables);
+  if (node.kind == NodeKind::logical_and) {
+    const auto left = check_node(node.children[0], scope, variables);
+    return left ? left : check_node(node.children[1], scope, variables);
   }
-}
-
-std::size_t Formula::index_count(const Scope& scope) const {
-  bool uses_index = false;
-  std::optional<std::size_t> count;
-  for (const Node& node : nodes_) {
-    if (node.kind != NodeKind::reference || node.children.empty()) continue;
-    // Subscripts are i, i + constant or a constant; at i = 0 the value is what is added to i.
-    const auto at_zero = evaluate(node.children[0], scope, 0);
-    const auto at_one = evaluate(node.children[0], scope, 1);
-    if (!at_zero || at_zero == at_one) continue;
-    uses_index = true;
-    const auto length = scope.length(node.reference);
-    if (!length) continue;
-    const auto offset = static_cast<std::size_t>(*at_zero);
-    const std::size_t in_range = *length > offset ? *length - offset : 0;
-    count = std::min(count.value_or(in_range), in_range);
+  if (node.kind == NodeKind::implication) {
+    const auto condition = value(node.children[0]);
+    if (!condition || !condition->is_true()) return std::nullopt;
+    return check_node(node.children[1], scope, variables);
   }
-  return uses_index ? count.value_or(0) : 1;
-}
-
-std::optional<Formula::Violation> Formula::check(const Scope& scope, std::size_t i) const {
-  const Node& root = nodes_[root_];
-  if (root.kind != NodeKind::comparison) {
-    const auto value = evaluate(root_, scope, i);
-    if (!value || *value != 0) return std::nullopt;
-    return Violation{root_, "does not hold", root_};
-  }
-  for (std::size_t n = 0; n < root.comparisons.size(); ++n) {
-    const NodeIndex left = root.children[n], right = root.children[n + 1];
-    const auto a = evaluate(left, scope, i), b = evaluate(right, scope, i);
-    if (!a || !b || compare(root.comparisons[n], *a, *b)) continue;
-    if (nodes_[left].kind == NodeKind::constant) {
-      return Violation{right, words_for(mirrored(root.comparisons[n])), left};
+  if (node.kind == NodeKind::comparison) {
+    for (std::size_t n = 0; n < node.comparisons.size(); ++n) {
+      const NodeIndex left = node.children[n], right = node.children[n + 1];
+      const auto a = value(left), b = value(right);
+      if (!a || !b || compare(node.comparisons[n], *a, *b)) continue;
+      if (nodes_[left].kind == NodeKind::constant)
+        return Violation{right, words_for(mirrored(node.comparisons[n])), left};
+      return Violation{left, words_for(node.comparisons[n]), right};
     }
-    return Violation{left, words_for(root.comparisons[n]), right};
+    return std::nullopt;
   }
-  return std::nullopt;
+  const auto holds = value(index);
+  if (!holds || holds->is_true()) return std::nullopt;
+  if (node.kind == NodeKind::in_set) {
+    std::string members;
+    for (std::size_t n = 1; n < node.children.size(); ++n) {
+      if (n > 1) members += ", ";
+      members += show_symbols(node.children[n], scope, variables);
+    }
+    return Violation{node.children[0], "must be one of " + members, std::nullopt};
+  }
+  if (node.kind == NodeKind::present) return Violation{node.children[0], "is missing", {}};
+  if (node.kind == NodeKind::distinct)
+    return Violation{node.children[0], "must not have a value twice", {}};
+  if (node.kind == NodeKind::logical_not && nodes_[node.children[0]].kind == NodeKind::present)
+    return Violation{nodes_[node.children[0]].children[0], "must be left out", {}};
+  return Violation{index, "does not hold", {}};
 }
 
 void Formula::find_equation() {
-  const Node& root = nodes_[root_];
-  if (root.kind != NodeKind::comparison) return;
-  const bool exact = root.comparisons == std::vector<std::string>{"=="};
-  const bool bounded = root.comparisons == std::vector<std::string>{"<=", "<="};
+  const Node* root = &nodes_[root_];
+  std::optional<NodeIndex> condition;
+  if (root->kind == NodeKind::implication) {
+    condition = root->children[0];
+    root = &nodes_[root->children[1]];
+  }
+  if (root->kind != NodeKind::comparison) return;
+  const bool exact = root->comparisons == std::vector<std::string>{"=="};
+  const bool bounded = root->comparisons == std::vector<std::string>{"<=", "<="};
   if (!exact && !bounded) return;
-  const Node& target = nodes_[root.children[exact ? 0 : 1]];
-  if (target.kind != NodeKind::reference) return;
-  const auto subscript = target.children.empty() ? std::nullopt : std::optional(target.children[0]);
-  equation_ = Equation{target.reference, subscript, root.children.back(), exact};
+  const NodeIndex target = root->children[exact ? 0 : 1];
+  if (nodes_[target].kind != NodeKind::reference) return;
+  equation_ = Equation{condition, target, root->children.back(), exact};
 }
 
-std::vector<std::pair<Reference, std::optional<std::size_t>>> Formula::references(
-    const Scope& scope, std::size_t i, std::optional<NodeIndex> first) const {
-  std::vector<std::pair<Reference, std::optional<std::size_t>>> found;
+bool Formula::equation_applies(const Scope& scope, const Variables& variables) const {
+  if (!equation_->condition) return true;
+  const auto condition = evaluate(*equation_->condition, scope, variables);
+  return condition && condition->is_true();
+}
+
+std::vector<Place> Formula::places(const Scope& scope, const Variables& variables,
+                                   std::optional<NodeIndex> first) const {
+  std::vector<Place> found;
+  FormulaEvaluator evaluator(*this, scope, variables);
   const auto collect = [&](auto& self, NodeIndex index) -> void {
     const Node& node = nodes_[index];
     if (node.kind == NodeKind::reference) {
-      const auto subscript =
-          node.children.empty() ? std::nullopt : as_subscript(evaluate(node.children[0], scope, i));
-      const std::pair entry(node.reference, subscript);
-      if (std::find(found.begin(), found.end(), entry) == found.end()) found.push_back(entry);
-      return;
+      const Place place = evaluator.place(node).value_or(Place{.reference = node.reference});
+      if (std::find(found.begin(), found.end(), place) == found.end()) found.push_back(place);
     }
     for (const NodeIndex child : node.children) self(self, child);
   };
@@ -220,67 +437,16 @@ std::vector<std::pair<Reference, std::optional<std::size_t>>> Formula::reference
   return found;
 }
 
+std::vector<Reference> Formula::references() const {
+  std::vector<Reference> found;
+  for (const Node& node : nodes_) {
+    if (node.kind == NodeKind::reference) found.push_back(node.reference);
+  }
+  return found;
+}
+
 const Reference* Formula::reference_at(NodeIndex node) const {
   return nodes_[node].kind == NodeKind::reference ? &nodes_[node].reference : nullptr;
-}
-
-std::string Formula::show_symbols(const Scope& scope, std::size_t i) const {
-  return render(root_, scope, i, false);
-}
-
-std::string Formula::show_symbols(NodeIndex node, const Scope& scope, std::size_t i) const {
-  return render(node, scope, i, false);
-}
-
-std::string Formula::show_numbers(NodeIndex node, const Scope& scope, std::size_t i) const {
-  const auto value = evaluate(node, scope, i);
-  std::string text = render(node, scope, i, true);
-  if (!value) return text;
-  const std::string shown = show_value(node, scope, *value);
-  return text == shown ? text : text + " = " + shown;
-}
-
-std::string Formula::show_value(NodeIndex node, const Scope& scope, Int value) const {
-  const Reference* reference = reference_at(node);
-  return reference != nullptr ? scope.show(*reference, value) : std::to_string(value);
-}
-
-std::string Formula::render(NodeIndex index, const Scope& scope, std::size_t i,
-                            bool numbers) const {
-  const Node& node = nodes_[index];
-  const auto child = [&](std::size_t n) { return render(node.children[n], scope, i, numbers); };
-  switch (node.kind) {
-    case NodeKind::constant:
-      return node.name.empty() ? std::to_string(node.value) : node.name;
-    case NodeKind::index:
-      return std::to_string(i);
-    case NodeKind::reference: {
-      const auto subscript =
-          node.children.empty() ? std::nullopt : as_subscript(evaluate(node.children[0], scope, i));
-      const auto value = evaluate(index, scope, i);
-      return numbers && value ? scope.show(node.reference, *value)
-                              : to_text(node.reference, subscript);
-    }
-    case NodeKind::parentheses:
-      return "(" + child(0) + ")";
-    case NodeKind::negate:
-      return "-" + child(0);
-    case NodeKind::absolute:
-      return "abs(" + child(0) + ")";
-    case NodeKind::logical_not:
-      return "!" + child(0);
-    case NodeKind::conditional:
-      return child(0) + " ? " + child(1) + " : " + child(2);
-    case NodeKind::comparison: {
-      std::string text = child(0);
-      for (std::size_t n = 0; n < node.comparisons.size(); ++n) {
-        text += " " + node.comparisons[n] + " " + child(n + 1);
-      }
-      return text;
-    }
-    default:
-      return child(0) + std::string(symbol_of(node.kind)) + child(1);
-  }
 }
 
 }  // namespace dmlop

@@ -19,274 +19,320 @@ constexpr int findings_listed = 8;
 
 }  // namespace
 
-std::optional<std::int64_t> RuleChecker::value(const Reference& reference,
-                                               Subscript subscript) const {
-  const Field* field = description_.find(reference.field);
-  if (field == nullptr) return std::nullopt;
-  if (!refused_.empty() && refused_.contains(to_text(reference, subscript))) return std::nullopt;
-  if (const auto* number = std::get_if<std::int64_t>(&field->value)) return *number;
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&field->value)) {
-    if (!subscript || *subscript >= list->size()) return std::nullopt;
-    return (*list)[*subscript];
-  }
-  const auto* tensor = std::get_if<TensorDesc>(&field->value);
-  if (tensor == nullptr) return std::nullopt;
-  if (reference.attribute == "DataType") {
-    if (!tensor->data_type) return std::nullopt;
-    return static_cast<std::int64_t>(*tensor->data_type);
-  }
-  if (reference.attribute == "DimensionCount") {
-    if (!tensor->dimension_count) return std::nullopt;
-    return static_cast<std::int64_t>(*tensor->dimension_count);
-  }
-  if (!subscript || *subscript >= tensor->sizes.size()) return std::nullopt;
-  return static_cast<std::int64_t>(tensor->sizes[*subscript]);
-}
-
-std::optional<std::size_t> RuleChecker::length(const Reference& reference) const {
-  const Field* field = description_.find(reference.field);
-  if (field == nullptr) return std::nullopt;
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&field->value)) return list->size();
-  const auto* tensor = std::get_if<TensorDesc>(&field->value);
-  if (tensor == nullptr) return std::nullopt;
-  return tensor->sizes.empty() ? tensor->dimension_count : std::optional(tensor->sizes.size());
-}
-
-std::string RuleChecker::show(const Reference& reference, std::int64_t value) const {
-  if (reference.attribute == "DataType") return std::string(name_of(static_cast<DataType>(value)));
-  const Field* field = description_.find(reference.field);
-  if (field != nullptr && field->spec->kind == FieldKind::enumeration) {
-    for (const EnumValue& entry : enum_values(field->spec->enum_name)) {
-      if (entry.value == value) return entry.name;
-    }
-  }
-  return std::to_string(value);
-}
-
-bool RuleChecker::refuse(const Reference& reference, std::size_t subscript) {
-  return refused_.insert(to_text(reference, subscript)).second;
-}
-
-void RuleChecker::apply(const Formula& rule) {
-  const std::size_t count = rule.index_count(*this);
+void RuleChecker::apply(const Rule& rule) {
+  // A nested operator has no tensors: rules that speak of them say nothing.
+  const auto is_missing = [&](const Reference& reference) {
+    return fields_.find(reference.field) == nullptr;
+  };
+  const auto references = rule.formula.references();
+  if (std::any_of(references.begin(), references.end(), is_missing)) return;
   int findings = 0;
-  for (std::size_t i = 0; i < count && findings < findings_listed; ++i) {
-    if (apply_at(rule, i)) ++findings;
+  rule.formula.for_each(scope_, [&](const Variables& variables) {
+    if (apply_to({rule, variables})) ++findings;
+    return findings < findings_listed;
+  });
+}
+
+bool RuleChecker::apply_to(const Statement& statement) {
+  const Formula& formula = statement.formula();
+  const std::size_t before = diagnostics_.size();
+  if (infer(statement)) return diagnostics_.size() > before;
+  if (statement.rule.by == Authority::page && judge_ == Judge::directml) return false;
+  const auto violation = formula.check(scope_, statement.variables);
+  if (!violation || counts_below_zero(statement)) return false;
+  if (is_directml_alone(statement.rule)) {
+    report(statement, *violation);
+    return true;
+  }
+  if (const auto expected = size_out_of_range(statement)) {
+    report_out_of_range(statement, *expected);
+    return true;
+  }
+  report(statement, *violation);
+  after_violation(statement, *violation);
+  return true;
+}
+
+// What broke the rule gets its right value, or is worth nothing to later rules.
+void RuleChecker::after_violation(const Statement& statement,
+                                  const Formula::Violation& violation) {
+  const Formula& formula = statement.formula();
+  const auto& equation = formula.equation();
+  if (equation && equation->exact && equation->target == violation.subject) {
+    correct(statement);
+    return;
+  }
+  if (const Reference* subject = formula.reference_at(violation.subject)) {
+    if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return;
+  }
+  for (const Place& place : formula.places(scope_, statement.variables, violation.subject)) {
+    const Field* field = fields_.find(place.reference.field);
+    const bool is_input_size = place.reference.attribute == "Sizes" && field->spec->is_input();
+    const bool is_structure = place.reference.attribute == "DimensionCount" ||
+                              place.reference.attribute == "DataType" ||
+                              field->spec->kind == FieldKind::enumeration;
+    if (!is_input_size && !is_structure) scope_.refuse(place);
   }
 }
 
-bool RuleChecker::apply_at(const Formula& rule, std::size_t i) {
-  const std::size_t before = diagnostics_.size();
-  if (infer(rule, i)) return diagnostics_.size() > before;
-  const auto violation = rule.check(*this, i);
-  if (!violation || counts_below_zero(rule, i)) return false;
-  if (const auto expected = size_out_of_range(rule, i)) {
-    report_out_of_range(rule, i, *expected);
-    return true;
-  }
-  report(rule, i, *violation);
-  const auto& equation = rule.equation();
-  if (equation && equation->exact) {
-    correct(rule, i);
-    return true;
-  }
-  if (const Reference* subject = rule.reference_at(violation->subject)) {
-    if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return true;
-  }
-  for (const auto& [reference, subscript] : rule.references(*this, i, violation->subject)) {
-    const bool is_input_size =
-        reference.attribute == "Sizes" &&
-        description_.find(reference.field)->spec->kind == FieldKind::input_tensor;
-    if (!is_input_size) refused_.insert(to_text(reference, subscript));
-  }
-  return true;
+std::optional<Place> RuleChecker::target_of(const Statement& statement) const {
+  const Formula& formula = statement.formula();
+  return formula.place_at(formula.equation()->target, scope_, statement.variables);
+}
+
+std::optional<Number> RuleChecker::equation_value(const Statement& statement) const {
+  const Formula& formula = statement.formula();
+  if (!formula.equation() || !formula.equation_applies(scope_, statement.variables))
+    return std::nullopt;
+  return formula.evaluate(formula.equation()->value, scope_, statement.variables);
 }
 
 // A count that could only be negative: the tensor it follows from has too few dimensions, which is
 // a finding of its own.
-bool RuleChecker::counts_below_zero(const Formula& rule, std::size_t i) const {
-  const auto& equation = rule.equation();
-  if (!equation || equation->target.attribute == "Sizes") return false;
-  return rule.evaluate(equation->value, *this, i).value_or(0) < 0;
+bool RuleChecker::counts_below_zero(const Statement& statement) const {
+  const auto& equation = statement.formula().equation();
+  if (!equation || statement.formula().reference_at(equation->target)->attribute == "Sizes")
+    return false;
+  const auto value = equation_value(statement);
+  if (!value || value->is_real() || value->integer() >= 0) return false;
+  const FieldKind kind =
+      fields_.find(statement.formula().reference_at(equation->target)->field)->spec->kind;
+  return kind != FieldKind::int32 && kind != FieldKind::int_array;
 }
 
 // What the rule's equation gives for a size, where that can be no size.
-std::optional<std::int64_t> RuleChecker::size_out_of_range(const Formula& rule,
-                                                           std::size_t i) const {
-  const auto& equation = rule.equation();
-  if (!equation || equation->target.attribute != "Sizes") return std::nullopt;
-  const auto size = rule.evaluate(equation->value, *this, i);
-  return size && (*size < 1 || *size > uint_max) ? size : std::nullopt;
+std::optional<std::int64_t> RuleChecker::size_out_of_range(const Statement& statement) const {
+  const auto& equation = statement.formula().equation();
+  if (!equation || statement.formula().reference_at(equation->target)->attribute != "Sizes")
+    return std::nullopt;
+  const auto size = equation_value(statement);
+  if (!size || size->is_real()) return std::nullopt;
+  const bool is_size = size->integer() >= 1 && size->integer() <= uint_max;
+  return is_size ? std::nullopt : std::optional(size->integer());
 }
 
 // Gives the equation's target its value where it has none yet. True when it did.
-bool RuleChecker::infer(const Formula& rule, std::size_t i) {
-  const auto& equation = rule.equation();
-  if (!equation) return false;
-  Subscript subscript;
-  if (equation->subscript) {
-    const auto at = rule.evaluate(*equation->subscript, *this, i);
-    if (!at) return false;
-    subscript = static_cast<std::size_t>(*at);
-  }
-  if (!refused_.empty() && refused_.contains(to_text(equation->target, subscript))) return true;
-  if (value(equation->target, subscript)) return false;
-  const Field* field = description_.find(equation->target.field);
+bool RuleChecker::infer(const Statement& statement) {
+  if (!statement.formula().equation() ||
+      !statement.formula().equation_applies(scope_, statement.variables))
+    return false;
+  const auto target = target_of(statement);
+  if (!target) return false;
+  if (scope_.is_refused(*target)) return true;
+  if (scope_.value(*target)) return false;
+  const Field& field = *fields_.find(target->reference.field);
+  const bool is_tensor = field.spec->is_tensor();
+  if (is_tensor && fields_.find_tensor(field.spec->name, target->element) == nullptr) return false;
   // What is written but could not be read has its own finding.
-  if (description_.is_written(equation->target) && field->spec->is_tensor() == false) return false;
-  const auto expected = rule.evaluate(equation->value, *this, i);
-  if (!expected) return false;
-  if (counts_below_zero(rule, i)) return true;
-  if (size_out_of_range(rule, i)) {
-    report_out_of_range(rule, i, *expected);
+  if (!is_tensor && (fields_.is_written(*target) || field.spec->optional)) return false;
+  const auto expected = equation_value(statement);
+  if (!expected || expected->is_real()) return false;
+  if (counts_below_zero(statement)) return true;
+  if (size_out_of_range(statement)) {
+    report_out_of_range(statement, expected->integer());
     return true;
   }
-  set(equation->target, subscript, *expected);
+  set(*target, expected->integer());
   return true;
 }
 
-void RuleChecker::set(const Reference& target, Subscript subscript, std::int64_t value) {
-  Field& field = *description_.find(target.field);
-  if (target.attribute.empty()) {
-    if (!subscript) field.value = value;
+void RuleChecker::set(const Place& target, std::int64_t value) {
+  Field& field = *fields_.find(target.reference.field);
+  if (!field.spec->is_tensor()) {
+    auto* list = std::get_if<std::vector<std::int64_t>>(&field.value);
+    if (list != nullptr && target.subscript && *target.subscript < list->size())
+      (*list)[*target.subscript] = value;
+    if (target.reference.attribute.empty() && !target.subscript) field.value = value;
     return;
   }
-  TensorDesc& tensor = std::get<TensorDesc>(field.value);
-  if (target.attribute == "DataType") {
+  TensorDesc& tensor = *fields_.find_tensor(target.reference.field, target.element);
+  if (target.reference.attribute == "DataType") {
     tensor.data_type = static_cast<DataType>(value);
-  } else if (target.attribute == "DimensionCount") {
+  } else if (target.reference.attribute == "DimensionCount") {
+    if (value < 1 || value > 8) return;  // the rule's other side has its own finding
     tensor.dimension_count = static_cast<std::size_t>(value);
     // Sizes of another length say nothing about the dimensions there should be.
     if (tensor.sizes.size() != *tensor.dimension_count) tensor.sizes.clear();
-  } else if (!tensor.sizes.empty()) {
-    tensor.sizes[*subscript] = static_cast<std::uint64_t>(value);
-  } else if (tensor.dimension_count && *subscript < *tensor.dimension_count) {
-    auto& sizes = inferred_sizes_[target.field];
-    sizes.resize(*tensor.dimension_count);
-    sizes[*subscript] = static_cast<std::uint64_t>(value);
-    const auto known = [](const auto& size) { return size.has_value(); };
-    if (!std::all_of(sizes.begin(), sizes.end(), known)) return;
-    for (const auto& size : sizes) tensor.sizes.push_back(*size);
-  }
-}
-
-void RuleChecker::correct(const Formula& rule, std::size_t i) {
-  const Formula::Equation& equation = *rule.equation();
-  Subscript subscript;
-  if (equation.subscript) {
-    subscript = static_cast<std::size_t>(*rule.evaluate(*equation.subscript, *this, i));
-  }
-  const auto expected = rule.evaluate(equation.value, *this, i);
-  if (expected && *expected >= 0) set(equation.target, subscript, *expected);
-}
-
-Diagnostic RuleChecker::at_first_written(const Formula& rule, std::size_t i,
-                                         Formula::NodeIndex first, std::string message) const {
-  const auto references = rule.references(*this, i, first);
-  for (const auto& [reference, subscript] : references) {
-    if (description_.is_written(reference)) {
-      return description_.at(reference, subscript, std::move(message));
-    }
-  }
-  return description_.at({"", ""}, std::nullopt, std::move(message));
-}
-
-void RuleChecker::report(const Formula& rule, std::size_t i, const Formula::Violation& violation) {
-  const auto subject = rule.evaluate(violation.subject, *this, i);
-  const auto bound = rule.evaluate(violation.bound, *this, i);
-  const bool is_chain = violation.subject != violation.bound;
-  std::string message = rule.show_symbols(violation.subject, *this, i);
-  if (is_chain) {
-    const Reference* named = rule.reference_at(violation.subject);
-    message += " is " + rule.show_value(violation.subject, *this, *subject) + ", " +
-               std::string(violation.comparison) + " " +
-               (named != nullptr ? show(*named, *bound) : std::to_string(*bound));
   } else {
-    message += " does not hold";
+    set_size(target, tensor, value);
   }
-  Diagnostic diagnostic = at_first_written(rule, i, violation.subject, std::move(message));
-  diagnostic.rule = rule.show_symbols(*this, i);
+}
+
+void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t value) {
+  if (!tensor.sizes.empty()) {
+    tensor.sizes[*target.subscript] = as_unsigned(value);
+    return;
+  }
+  if (!tensor.dimension_count || *target.subscript >= *tensor.dimension_count) return;
+  auto& sizes = inferred_sizes_[to_text(Place{{target.reference.field}, target.element})];
+  sizes.resize(*tensor.dimension_count);
+  sizes[*target.subscript] = as_unsigned(value);
+  const auto known = [](const auto& size) { return size.has_value(); };
+  if (!std::all_of(sizes.begin(), sizes.end(), known)) return;
+  for (const auto& size : sizes) tensor.sizes.push_back(*size);
+}
+
+void RuleChecker::correct(const Statement& statement) {
+  const auto target = target_of(statement);
+  const auto expected = equation_value(statement);
+  if (target && expected && !expected->is_real() && expected->integer() >= 0)
+    set(*target, expected->integer());
+}
+
+Diagnostic RuleChecker::at_first_written(const Statement& statement, Formula::NodeIndex first,
+                                         std::string message) const {
+  for (const Place& place : statement.formula().places(scope_, statement.variables, first)) {
+    if (fields_.is_written(place)) return fields_.at(place, std::move(message));
+  }
+  return fields_.at(Place{}, std::move(message));
+}
+
+std::string RuleChecker::message_of(const Statement& statement,
+                                    const Formula::Violation& violation) const {
+  const Formula& formula = statement.formula();
+  const std::string subject = formula.show_symbols(violation.subject, scope_, statement.variables);
+  const auto value = formula.evaluate(violation.subject, scope_, statement.variables);
+  if (!violation.bound) {
+    const bool shows_value = violation.words.starts_with("must be one of") && value;
+    return subject + " " +
+           (shows_value ? "is " + formula.show_value(violation.subject, scope_, *value) + ", " : "") +
+           violation.words;
+  }
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  const Reference* named = formula.reference_at(violation.subject);
+  if (named != nullptr && named->attribute == "DimensionCount" &&
+      (violation.words == "must be" || formula.equation())) {
+    const auto place = formula.place_at(violation.subject, scope_, statement.variables);
+    return to_text(Place{{named->field}, place->element}) + " has " +
+           counted(as_unsigned(value->integer()), "dimension") + ", " +
+           (violation.words == "must be" ? "must have " : violation.words + " ") +
+           to_text(*bound);
+  }
+  return subject + " is " +
+         formula.show_value_like(violation.subject, *violation.bound, scope_, *value) + ", " +
+         violation.words + " " +
+         formula.show_value_like(violation.subject, *violation.bound, scope_, *bound);
+}
+
+void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
+                          Diagnostic& diagnostic) {
+  const Formula& formula = statement.formula();
+  const auto& equation = formula.equation();
+  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject)
+    return;
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  const Reference& target = *formula.reference_at(equation->target);
+  const std::string right = scope_.show(target, *bound);
+  const bool is_name = target.attribute == "DataType" ||
+                       fields_.find(target.field)->spec->kind == FieldKind::enumeration;
+  diagnostic.suggestion = is_name ? "write \"" + right + "\"" : "write " + right;
+  if (target.attribute != "DimensionCount") return;
+  const auto place = target_of(statement);
+  const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
+  const auto subject = formula.evaluate(violation.subject, scope_, statement.variables);
+  if (tensor == nullptr || tensor->sizes.size() != as_unsigned(subject->integer())) return;
+  diagnostic.suggestion = "write " + counted(as_unsigned(bound->integer()), "size");
+  wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
+}
+
+void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
+  const Formula& formula = statement.formula();
+  Diagnostic diagnostic =
+      at_first_written(statement, violation.subject, message_of(statement, violation));
+  diagnostic.rule = formula.show_symbols(scope_, statement.variables);
   std::vector<std::string> sums;
-  for (const Formula::NodeIndex operand : {violation.subject, violation.bound}) {
-    const std::string numbers = rule.show_numbers(operand, *this, i);
+  for (const auto& operand : {std::optional(violation.subject), violation.bound}) {
+    if (!operand) continue;
+    const std::string numbers = formula.show_numbers(*operand, scope_, statement.variables);
     if (numbers.find(" = ") != std::string::npos) sums.push_back(numbers);
   }
   if (!sums.empty()) diagnostic.rule += ", where " + join(sums, " and ");
-  const auto& equation = rule.equation();
-  if (equation && equation->exact) {
-    const std::string right = show(equation->target, *bound);
-    diagnostic.suggestion =
-        equation->target.attribute == "DataType" ? "write \"" + right + "\"" : "write " + right;
+  diagnostic.note = statement.rule.text;
+  const auto add_note = [&](const std::string& text) {
+    diagnostic.note += (diagnostic.note.empty() ? "" : " ") + text;
+  };
+  if (is_directml_alone(statement.rule)) {
+    add_note("DirectML 1.15.4 refuses this.");
+    warnings_.push_back(std::move(diagnostic));
+    return;
   }
-  const Reference* named = rule.reference_at(violation.subject);
-  if (named != nullptr && named->attribute == "DimensionCount") {
-    diagnostic.message = named->field + " has " + counted(as_unsigned(*subject), "dimension") +
-                         ", must have " + std::to_string(*bound);
-    if (length({named->field, "Sizes"}) == as_unsigned(*subject)) {
-      diagnostic.suggestion = "write " + counted(as_unsigned(*bound), "size");
-      wrong_dimensions_[named->field] = diagnostics_.size();
-    }
-  }
+  if (statement.rule.by == Authority::page) add_note("DirectML 1.15.4 accepts this.");
+  suggest(statement, violation, diagnostic);
   diagnostics_.push_back(std::move(diagnostic));
 }
 
-void RuleChecker::report_out_of_range(const Formula& rule, std::size_t i, std::int64_t value) {
-  const Formula::Equation& equation = *rule.equation();
-  Subscript subscript;
-  if (equation.subscript) {
-    subscript = static_cast<std::size_t>(*rule.evaluate(*equation.subscript, *this, i));
-  }
-  const std::string name = to_text(equation.target, subscript);
+void RuleChecker::report_out_of_range(const Statement& statement, std::int64_t value) {
+  const Formula& formula = statement.formula();
+  const Formula::Equation& equation = *formula.equation();
+  const auto target = target_of(statement);
+  if (!target) return;
+  const std::string name = to_text(*target);
   Diagnostic diagnostic =
-      at_first_written(rule, i, equation.value,
+      at_first_written(statement, equation.value,
                        name + " would be " + std::to_string(value) + ", must be from 1 to " +
                            std::to_string(uint_max) + " (UINT)");
   std::vector<std::string> causes;
-  for (const auto& [reference, at] : rule.references(*this, i, equation.value)) {
-    if (reference != equation.target) causes.push_back(to_text(reference, at));
+  for (const Place& place : formula.places(scope_, statement.variables, equation.value)) {
+    if (place.reference != target->reference) causes.push_back(to_text(place));
   }
   diagnostic.suggestion = "change one of " + join(causes);
-  diagnostic.rule =
-      rule.show_symbols(*this, i) + ", where " + rule.show_numbers(equation.value, *this, i);
+  diagnostic.rule = formula.show_symbols(scope_, statement.variables) + ", where " +
+                    formula.show_numbers(equation.value, scope_, statement.variables);
+  diagnostic.note = statement.rule.text;
   diagnostics_.push_back(std::move(diagnostic));
-  refused_.insert(name);
+  scope_.refuse(*target);
+}
+
+void RuleChecker::infer_counts() {
+  for (const Field& field : fields_.fields) {
+    if (field.spec->count_field.empty()) continue;
+    Field& count = *fields_.find(field.spec->count_field);
+    const auto length = scope_.length({{field.spec->name}});
+    const bool is_open = std::holds_alternative<std::monostate>(count.value) &&
+                         count.written == nullptr && !count.is_misspelt &&
+                         !follows_from_rule(*fields_.spec, count.spec->name);
+    if (is_open && length) count.value = static_cast<std::int64_t>(*length);
+  }
 }
 
 void RuleChecker::check_array_lengths() {
-  for (const Field& field : description_.fields) {
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&field.value);
-    if (list == nullptr || field.spec->count_field.empty()) continue;
-    const auto count = value({field.spec->count_field, ""}, std::nullopt);
-    if (!count || static_cast<std::uint64_t>(*count) == list->size()) continue;
-    Diagnostic diagnostic =
-        description_.at({field.spec->name, ""}, std::nullopt,
-                        field.spec->name + " has " + counted(list->size(), "value") +
-                            ", must have " + std::to_string(*count));
-    diagnostic.rule = "one value for each dimension: " + field.spec->count_field + " is " +
-                      std::to_string(*count);
+  for (const Field& field : fields_.fields) {
+    if (field.spec->count_field.empty()) continue;
+    const auto length = scope_.length({{field.spec->name}});
+    const auto count = scope_.value({{field.spec->count_field}});
+    if (!length || !count || *count == static_cast<std::int64_t>(*length)) continue;
+    const char* what = field.spec->is_tensor()            ? "tensor"
+                       : field.spec->is_nested_operator() ? "activation"
+                                                          : "value";
+    Diagnostic diagnostic = fields_.at(Place{{field.spec->name}},
+                                       field.spec->name + " has " + counted(*length, what) +
+                                           ", must have " + to_text(*count));
+    const bool is_dimensions = field.spec->count_field == "DimensionCount";
+    diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
+                      field.spec->count_field + " is " + to_text(*count);
     diagnostics_.push_back(std::move(diagnostic));
   }
 }
 
 void RuleChecker::suggest_sizes() {
-  for (const auto& [tensor, finding] : wrong_dimensions_) {
-    const auto& desc = std::get<TensorDesc>(description_.find(tensor)->value);
-    if (!desc.sizes.empty())
-      diagnostics_[finding].suggestion = "write " + list_of(desc.sizes) + " for its Sizes";
+  for (const TensorUse& use : tensors_of(fields_)) {
+    const auto finding = wrong_dimensions_.find(use.name());
+    if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
+    diagnostics_[finding->second].suggestion = "write " + list_of(use.desc->sizes) +
+                                               " for its Sizes";
   }
 }
 
 void RuleChecker::check_optional_fields() {
-  for (const Field& field : description_.fields) {
+  for (const Field& field : fields_.fields) {
     if (field.written != nullptr || field.is_misspelt || !field.spec->optional_when) continue;
     const Formula& condition = *field.spec->optional_when;
-    const auto violation = condition.check(*this, 0);
-    if (!violation) continue;
-    Diagnostic diagnostic = description_.at({field.spec->name, ""}, std::nullopt,
-                                            "the field \"" + field.spec->name + "\" is missing");
+    if (!condition.check(scope_, Variables{})) continue;
+    Diagnostic diagnostic = fields_.at(Place{{field.spec->name}},
+                                       "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
     diagnostic.suggestion = "write \"" + field.spec->name +
-                            "\": " + example_value(*description_.spec, field.spec->name) +
+                            "\": " + example_value(*fields_.spec, field.spec->name) +
                             ", for example";
     diagnostics_.push_back(std::move(diagnostic));
   }

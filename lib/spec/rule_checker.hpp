@@ -1,55 +1,75 @@
-// Applies a spec's formulas to a description: what is missing is inferred, what is given is
-// checked. After a violation it goes on with the value that would have been right, so that one
-// mistake is one finding.
+// Applies a spec's formulas to fields: what is missing is inferred, what is given is checked. After a
+// violation it goes on with the value that would have been right, so that one mistake is one finding.
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "spec/description.hpp"
+#include "spec/field_scope.hpp"
 
 namespace dmlop {
 
-class RuleChecker : public Scope {
+class RuleChecker {
  public:
-  RuleChecker(Description& description, Diagnostics& diagnostics)
-      : description_(description), diagnostics_(diagnostics) {}
+  /// Findings about what DirectML alone refuses go to `warnings` unless it is the judge.
+  RuleChecker(FieldSet& fields, Judge judge, Diagnostics& diagnostics, Diagnostics& warnings)
+      : fields_(fields),
+        judge_(judge),
+        diagnostics_(diagnostics),
+        warnings_(warnings),
+        scope_(fields) {}
 
-  void apply(const Formula& rule);
-  /// Makes a size worth nothing to rules, because it broke another one. False where it already was.
-  bool refuse(const Reference& reference, std::size_t subscript);
-  /// Every array must have as many elements as its count field says.
+  void apply(const Rule& rule);
+  /// Every array must have as many elements as its count field says; a count that nobody wrote is
+  /// the number of elements.
   void check_array_lengths();
+  void infer_counts();
   /// Fields that may be left out only under a condition that does not hold.
   void check_optional_fields();
   /// Completes findings about a wrong number of sizes, once rules have found the right sizes.
   void suggest_sizes();
 
-  std::optional<std::int64_t> value(const Reference& reference,
-                                    std::optional<std::size_t> subscript) const override;
-  std::optional<std::size_t> length(const Reference& reference) const override;
-  std::string show(const Reference& reference, std::int64_t value) const override;
+  FieldScope& scope() { return scope_; }
 
  private:
   using Subscript = std::optional<std::size_t>;
 
-  /// True when it added a finding.
-  bool apply_at(const Formula& rule, std::size_t i);
-  bool infer(const Formula& rule, std::size_t i);
-  std::optional<std::int64_t> size_out_of_range(const Formula& rule, std::size_t i) const;
-  bool counts_below_zero(const Formula& rule, std::size_t i) const;
-  void set(const Reference& target, Subscript subscript, std::int64_t value);
-  void correct(const Formula& rule, std::size_t i);
-  void report(const Formula& rule, std::size_t i, const Formula::Violation& violation);
-  void report_out_of_range(const Formula& rule, std::size_t i, std::int64_t value);
-  Diagnostic at_first_written(const Formula& rule, std::size_t i, Formula::NodeIndex first,
-                              std::string message) const;
+  /// One statement of a rule: the rule with values for its variables.
+  struct Statement {
+    const Rule& rule;
+    const Variables& variables;
+    const Formula& formula() const { return rule.formula; }
+  };
 
-  Description& description_;
+  /// True when it added a finding.
+  bool apply_to(const Statement& statement);
+  bool infer(const Statement& statement);
+  std::optional<Place> target_of(const Statement& statement) const;
+  std::optional<Number> equation_value(const Statement& statement) const;
+  std::optional<std::int64_t> size_out_of_range(const Statement& statement) const;
+  bool counts_below_zero(const Statement& statement) const;
+  void set(const Place& target, std::int64_t value);
+  void set_size(const Place& target, TensorDesc& tensor, std::int64_t value);
+  void correct(const Statement& statement);
+  void after_violation(const Statement& statement, const Formula::Violation& violation);
+  void report(const Statement& statement, const Formula::Violation& violation);
+  void report_out_of_range(const Statement& statement, std::int64_t value);
+  std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
+  void suggest(const Statement& statement, const Formula::Violation& violation,
+               Diagnostic& diagnostic);
+  Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
+                              std::string message) const;
+  bool is_directml_alone(const Rule& rule) const {
+    return rule.by == Authority::directml && judge_ == Judge::page;
+  }
+
+  FieldSet& fields_;
+  Judge judge_;
   Diagnostics& diagnostics_;
-  std::set<std::string> refused_;  // references that broke a rule: worth nothing to later rules
+  Diagnostics& warnings_;
+  FieldScope scope_;
   std::map<std::string, std::vector<std::optional<std::uint64_t>>> inferred_sizes_;
   std::map<std::string, std::size_t> wrong_dimensions_;  // tensor -> index of the finding
 };

@@ -1,5 +1,6 @@
-// What an operator is, as data: its fields, rules, support by feature level and an example, read
-// from specs/*.json, which are embedded in the program and parsed when first asked for.
+// What an operator is, as data: its fields, rules, support by feature level, tolerances and an
+// example, read from specs/, which is embedded in the program. A spec is parsed when it is first
+// asked for. specs/README.md describes the format.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/feature_level.hpp"
+#include "spec/facts.hpp"
 #include "spec/formula.hpp"
 #include "tensor/data_type.hpp"
 #include "tensor/tolerance.hpp"
@@ -19,24 +20,59 @@ namespace dmlop {
 enum class FieldKind {
   input_tensor,
   output_tensor,
+  input_tensor_array,
+  output_tensor_array,
   enumeration,
   uint,
+  int32,
   float32,
+  boolean,
   uint_array,
   int_array,
+  float_array,
+  scalar_union,
+  size_2d,
+  scale_bias,
+  fused_activation,
+  activation_array,
 };
 
 struct FieldSpec {
   std::string name;
   FieldKind kind;
-  std::string enum_name;                 // of an enumeration: "DML_PADDING_MODE"
-  std::string count_field;               // of an array: the field that holds its length
+  std::string enum_name;    // of an enumeration: "DML_PADDING_MODE"
+  std::string count_field;  // of an array: the field that holds its length
+  std::string type_field;   // of a scalar union: the field that holds its type
+  bool optional = false;    // DirectML.h allows null
   std::optional<Formula> optional_when;  // the field may be left out where this holds
   std::string text;                      // one sentence
 
-  bool is_tensor() const {
-    return kind == FieldKind::input_tensor || kind == FieldKind::output_tensor;
+  bool is_input() const {
+    return kind == FieldKind::input_tensor || kind == FieldKind::input_tensor_array;
   }
+  bool is_output() const {
+    return kind == FieldKind::output_tensor || kind == FieldKind::output_tensor_array;
+  }
+  bool is_tensor_array() const {
+    return kind == FieldKind::input_tensor_array || kind == FieldKind::output_tensor_array;
+  }
+  /// A tensor or an array of tensors.
+  bool is_tensor() const { return is_input() || is_output(); }
+  bool is_nested_operator() const {
+    return kind == FieldKind::fused_activation || kind == FieldKind::activation_array;
+  }
+};
+
+/// The name of a kind in specs/: "uint_array".
+std::string_view name_of(FieldKind kind);
+
+/// Who enforces a rule where an operator's page and DirectML 1.15.4 disagree.
+enum class Authority { both, page, directml };
+
+struct Rule {
+  Formula formula;
+  std::string text = {};  // one sentence where the formula alone says too little
+  Authority by = Authority::both;
 };
 
 /// What a set of tensors may be from one feature level up to the next row's.
@@ -46,49 +82,49 @@ struct SupportRow {
   std::size_t min_dimensions;
   std::size_t max_dimensions;
   std::vector<DataType> types;
+  std::optional<Formula> when = {};  // the row holds only where this does
 
   bool has(DataType type) const;
+  bool has(std::size_t dimensions) const {
+    return dimensions >= min_dimensions && dimensions <= max_dimensions;
+  }
+  bool covers(std::string_view tensor) const;
 };
 
 struct OperatorSpec {
-  std::string name;  // without DML_OPERATOR_: "PADDING"
+  std::string name;    // without DML_OPERATOR_: "PADDING"
+  std::string family;  // the folder of its file: "data_movement"
   std::string summary;
   std::string source;  // the operator's page
   FeatureLevel introduced;
   bool in_place = false;  // its page lets the output be bound to an input's buffer
   std::vector<FieldSpec> fields;
-  std::vector<Formula> rules;
+  std::vector<Rule> rules;
   std::vector<SupportRow> support;           // newest level first
+  std::vector<SupportRow> support_directml;  // of tensors where DirectML 1.15.4 differs
   std::string example;                       // the description's fields, as JSON text
   std::map<DataType, Tolerance> tolerances;  // of results, where they may differ in the last bits
+  std::string tolerance_reason;
 
   const FieldSpec* find_field(std::string_view field) const;
   std::vector<std::string> field_names() const;
-  /// The row that holds for a tensor at a level: the one with the highest from-level <= level.
-  const SupportRow* support_at(std::string_view tensor, FeatureLevel level) const;
+  /// Whether the field holds the length of an array.
+  bool is_count(std::string_view field) const;
   /// How far a result may be from an expected one unless the user says otherwise.
   Tolerance default_tolerance(DataType type) const;
 };
 
-struct EnumValue {
-  std::string name;  // without the enum's prefix: "CONSTANT"
-  std::int64_t value;
-  FeatureLevel introduced;
-};
-
-/// The operators that have a spec, in the order of their names.
+/// All operators, in the order of their names: each has a spec.
 const std::vector<std::string>& specified_operators();
 
-/// The spec of an operator named without DML_OPERATOR_; null where none exists.
+/// The spec of an operator named without DML_OPERATOR_, or by its alias; null where none exists.
 /// Errors: std::logic_error when the embedded spec itself is wrong.
 const OperatorSpec* find_spec(std::string_view name);
 
+/// The family of an operator named without DML_OPERATOR_, without parsing its spec; "" for others.
+std::string_view family_of(std::string_view name);
+
 /// A field's value in the spec's example, as JSON on one line.
 std::string example_value(const OperatorSpec& spec, std::string_view field);
-
-/// Facts of DirectML.h on all operators (specs/directml.json).
-const std::vector<std::string>& known_operators();
-std::optional<FeatureLevel> operator_introduced(std::string_view name);
-const std::vector<EnumValue>& enum_values(std::string_view enum_name);
 
 }  // namespace dmlop

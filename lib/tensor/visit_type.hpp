@@ -13,7 +13,8 @@ struct Half {
   std::uint16_t bits = 0;
 };
 
-/// Calls `action` with a value of the C++ type that stands for `type`; FLOAT16 is Half.
+/// Calls `action` with a value of the C++ type that stands for `type`; FLOAT16 is Half, and UINT4 and
+/// INT4 have a byte for each element.
 template <typename Action>
 decltype(auto) visit_type(DataType type, Action&& action) {
   switch (type) {
@@ -26,12 +27,14 @@ decltype(auto) visit_type(DataType type, Action&& action) {
     case DataType::UInt16:
       return action(std::uint16_t{});
     case DataType::UInt8:
+    case DataType::UInt4:
       return action(std::uint8_t{});
     case DataType::Int32:
       return action(std::int32_t{});
     case DataType::Int16:
       return action(std::int16_t{});
     case DataType::Int8:
+    case DataType::Int4:
       return action(std::int8_t{});
     case DataType::Float64:
       return action(double{});

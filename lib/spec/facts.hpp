@@ -1,0 +1,52 @@
+// What DirectML.h says of all operators: their names and feature levels, its enumerations, and which
+// operators may be fused. From specs/directml.json.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/feature_level.hpp"
+
+namespace dmlop {
+
+struct EnumValue {
+  std::string name;  // without the enum's prefix: "CONSTANT"
+  std::int64_t value;
+  FeatureLevel introduced;
+};
+
+/// An operator that may be fused into another one.
+struct FusedActivation {
+  std::string name;  // "ACTIVATION_RELU"
+  FeatureLevel from;
+  std::vector<std::string> into;  // empty: all that take a fused activation
+};
+
+/// A folder of specs/ and what its operators have in common.
+struct Family {
+  std::string name;   // "data_movement"
+  std::string title;  // "Data movement"
+};
+
+/// All operators of DirectML.h without DML_OPERATOR_, in its order.
+const std::vector<std::string>& known_operators();
+std::optional<FeatureLevel> operator_introduced(std::string_view name);
+/// The operator's value of DML_OPERATOR_TYPE.
+std::optional<std::int64_t> operator_value(std::string_view name);
+/// The name that an alias of DirectML.h stands for (SCATTER), or the name itself.
+std::string_view without_alias(std::string_view name);
+
+/// The values of an enumeration; those of DML_TENSOR_DATA_TYPE are the data types.
+/// Errors: std::logic_error for a name that DirectML.h does not have.
+const std::vector<EnumValue>& enum_values(std::string_view enum_name);
+
+/// What may stand in a field FusedActivation or ActivationDescs.
+const std::vector<FusedActivation>& fused_activations();
+
+/// The families in the order in which lists show them.
+const std::vector<Family>& families();
+
+}  // namespace dmlop

@@ -1,0 +1,125 @@
+// The fields of one use of an operator, typed by its spec: of a description, or of an operator that
+// is nested in one. They know where the file has them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "json/document.hpp"
+#include "spec/spec.hpp"
+#include "tensor/layout.hpp"
+
+namespace dmlop {
+
+/// A tensor desc as far as it is known: what was left out is empty until it is bound or inferred.
+struct TensorDesc {
+  std::optional<DataType> data_type;
+  std::optional<std::size_t> dimension_count;
+  Sizes sizes;                     // empty: unknown
+  std::optional<Strides> strides;  // in elements; absent: packed
+  std::optional<std::uint64_t> total_size_in_bytes;
+  std::uint64_t base_offset_alignment = 0;
+  std::vector<std::string> flags;
+  bool has_file = false;  // a .npy file is named: what is left out is its matter
+};
+
+/// A DML_SCALAR_UNION: a number as it is written, and its bytes once its type is known.
+struct Scalar {
+  const json::Value* written = nullptr;
+  std::optional<DataType> type = {};
+  std::uint64_t bits = 0;  // the union's eight bytes, little end first
+  double approximate = 0;  // for messages and formulas
+};
+
+struct Size2d {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+};
+
+struct ScaleBias {
+  double scale = 1;
+  double bias = 0;
+};
+
+struct NestedOperator;
+
+/// monostate: left out. Enumerations, integers and booleans are std::int64_t.
+using FieldValue =
+    std::variant<std::monostate, TensorDesc, std::vector<TensorDesc>, std::int64_t, double,
+                 std::vector<std::int64_t>, std::vector<double>, Scalar, Size2d, ScaleBias,
+                 std::vector<NestedOperator>>;
+
+struct Field {
+  const FieldSpec* spec;
+  FieldValue value;
+  const json::Value* written = nullptr;  // where the file has it
+  bool is_misspelt = false;              // an unknown field was probably meant to be this one
+
+  bool is_absent() const;
+};
+
+/// The fields of one operator, in its spec's order.
+class FieldSet {
+ public:
+  const OperatorSpec* spec = nullptr;
+  std::vector<Field> fields;
+
+  const json::Document& document() const { return *document_; }
+  const json::Value& fields_object() const { return *fields_object_; }
+
+  Field* find(std::string_view name);
+  const Field* find(std::string_view name) const;
+
+  /// The desc of a tensor, or of an element of an array of tensors; null where it is absent.
+  TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element);
+  const TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element) const;
+
+  /// Accessors for operators, after validation. The field must exist and be of that kind.
+  const TensorDesc& tensor(std::string_view name) const;
+  std::int64_t integer(std::string_view name) const;
+  double number(std::string_view name, double otherwise) const;
+  const std::vector<std::int64_t>& integers(std::string_view name) const;
+
+  /// A finding at a part of a field ("Sizes", 3), or at the nearest thing that the file has.
+  Diagnostic at(const Place& place, std::string message) const;
+  Diagnostic at(const Reference& reference, std::optional<std::size_t> subscript,
+                std::string message) const {
+    return at(Place{.reference = reference, .subscript = subscript}, std::move(message));
+  }
+  /// Whether the file itself states what is at the place, rather than a .npy file or an inference.
+  bool is_written(const Place& place) const;
+
+ protected:
+  friend class FieldsReader;
+  const json::Value* value_of(const Place& place) const;
+
+  std::shared_ptr<const json::Document> document_;
+  const json::Value* fields_object_ = nullptr;
+};
+
+/// An operator that is fused into another one, or one of its ActivationDescs. It has no tensors.
+struct NestedOperator : FieldSet {
+  const json::Value* written = nullptr;
+};
+
+/// One tensor of a description: a field, or an element of one that is an array of tensors.
+struct TensorUse {
+  const FieldSpec* spec;
+  std::optional<std::size_t> element;
+  TensorDesc* desc;
+
+  /// "InputTensor" or "InputTensors[0]": how messages call it.
+  std::string name() const;
+  Place place(std::string attribute = "",
+              std::optional<std::size_t> subscript = std::nullopt) const {
+    return {{spec->name, std::move(attribute)}, element, subscript};
+  }
+};
+
+/// The tensors that are there, in the order of the fields.
+std::vector<TensorUse> tensors_of(FieldSet& fields);
+
+}  // namespace dmlop

@@ -1,0 +1,292 @@
+#include "spec/fields_reader.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "spec/tensor_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+constexpr const char* tensor_example = "{\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}";
+
+// The members of a DML_SCALAR_UNION, as DxDispatch spells them.
+const std::vector<std::string> scalar_members{"Float32", "Float64", "UInt8", "UInt16", "UInt32",
+                                              "UInt64",  "Int8",    "Int16", "Int32",  "Int64"};
+
+FieldValue value_or_nothing(auto read) {
+  return read ? FieldValue(std::move(*read)) : FieldValue();
+}
+
+bool may_be_fused_into(const FusedActivation& activation, const OperatorSpec& owner) {
+  const auto& into = activation.into;
+  return into.empty() || std::find(into.begin(), into.end(), owner.name) != into.end();
+}
+
+}  // namespace
+
+const json::Value* find_either(const json::Value& object, const char* name, const char* other) {
+  const json::Value* found = object.find(name);
+  return found != nullptr ? found : object.find(other);
+}
+
+bool follows_from_rule(const OperatorSpec& spec, std::string_view field) {
+  const auto gives = [&](const Rule& rule) {
+    const auto& equation = rule.formula.equation();
+    if (!equation || !equation->exact) return false;
+    const Reference& target = *rule.formula.reference_at(equation->target);
+    return target.field == field && target.attribute.empty();
+  };
+  return std::any_of(spec.rules.begin(), spec.rules.end(), gives);
+}
+
+void FieldsReader::read(FieldSet& target, const json::Value& object,
+                        const std::vector<std::string>& meant) {
+  target.document_ = document_;
+  target.fields_object_ = &object;
+  for (const FieldSpec& field : target.spec->fields) read_field(target, field, meant);
+  require_fields(target);
+}
+
+void FieldsReader::read_field(FieldSet& target, const FieldSpec& spec,
+                              const std::vector<std::string>& meant) {
+  Field& field = target.fields.emplace_back(Field{.spec = &spec, .value = {}});
+  const bool is_tensor = spec.is_tensor() && !spec.is_tensor_array();
+  if (is_tensor && !spec.optional) field.value = TensorDesc{};
+  field.is_misspelt = std::find(meant.begin(), meant.end(), spec.name) != meant.end();
+  field.written = target.fields_object().find(spec.name);
+  if (field.written == nullptr) return;
+  if (spec.optional && field.written->kind == Kind::null) {
+    field.written = nullptr;  // as if it were left out
+    return;
+  }
+  FieldValue value = read_value(*target.spec, spec, *field.written);
+  if (is_tensor && std::holds_alternative<std::monostate>(value)) value = TensorDesc{};
+  field.value = std::move(value);
+}
+
+FieldValue FieldsReader::read_value(const OperatorSpec& owner, const FieldSpec& spec,
+                                    const json::Value& value) {
+  switch (spec.kind) {
+    case FieldKind::input_tensor:
+    case FieldKind::output_tensor:
+      return value_or_nothing(read_tensor(reader_, value, spec.name));
+    case FieldKind::input_tensor_array:
+    case FieldKind::output_tensor_array:
+      return read_tensors(spec, value);
+    case FieldKind::enumeration:
+      return read_enum(spec, value);
+    case FieldKind::uint:
+      return value_or_nothing(reader_.uint(value, spec.name));
+    case FieldKind::int32:
+      return value_or_nothing(reader_.int32(value, spec.name));
+    case FieldKind::float32:
+      return value_or_nothing(reader_.float32(value, spec.name));
+    case FieldKind::boolean:
+      return value_or_nothing(reader_.flag(value, spec.name));
+    case FieldKind::uint_array:
+      return value_or_nothing(reader_.uint_array(value, spec.name));
+    case FieldKind::int_array:
+      return value_or_nothing(reader_.int_array(value, spec.name));
+    case FieldKind::float_array:
+      return value_or_nothing(reader_.float_array(value, spec.name));
+    case FieldKind::scalar_union:
+      return read_scalar(spec, value);
+    case FieldKind::size_2d:
+      return read_size(spec, value);
+    case FieldKind::scale_bias:
+      return read_scale_bias(spec, value);
+    case FieldKind::fused_activation:
+    case FieldKind::activation_array:
+      return read_nested_operators(owner, spec, value);
+  }
+  return {};
+}
+
+FieldValue FieldsReader::read_tensors(const FieldSpec& spec, const json::Value& value) {
+  if (!reader_.is_list(value, spec.name, "an array of tensor descs",
+                       "write [" + std::string(tensor_example) + ", ...]"))
+    return {};
+  std::vector<TensorDesc> tensors;
+  for (std::size_t j = 0; j < value.items.size(); ++j) {
+    const std::string name = spec.name + "[" + std::to_string(j) + "]";
+    tensors.push_back(read_tensor(reader_, value.items[j], name).value_or(TensorDesc{}));
+  }
+  return tensors;
+}
+
+FieldValue FieldsReader::read_enum(const FieldSpec& spec, const json::Value& value) {
+  const std::vector<EnumValue>& values = enum_values(spec.enum_name);
+  std::vector<std::string> names;
+  for (const EnumValue& entry : values) names.push_back(entry.name);
+  const auto index = reader_.name_of(value, spec.name, names, spec.enum_name + "_");
+  return index ? FieldValue(values[*index].value) : FieldValue();
+}
+
+// A number, or an object with one member named by its type. Its type is not known yet.
+FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& value) {
+  const json::Value* number = &value;
+  if (value.kind == Kind::object) {
+    reader_.refuse_unknown(value, scalar_members, "a DML_SCALAR_UNION");
+    if (value.members.size() == 1) number = &value.members.front().value;
+  }
+  const bool is_word = number->kind == Kind::string;
+  if (number->kind != Kind::number && !is_word) {
+    reader_.expected(value, spec.name, "a number of the type that " + spec.type_field + " says");
+    return {};
+  }
+  return Scalar{.written = number};
+}
+
+FieldValue FieldsReader::read_size(const FieldSpec& spec, const json::Value& value) {
+  if (value.kind != Kind::object) {
+    reader_.expected(value, spec.name, "an object such as {\"Width\": 2, \"Height\": 2}");
+    return {};
+  }
+  reader_.refuse_unknown(value, {"Width", "Height"}, "a DML_SIZE_2D");
+  Size2d size;
+  bool is_whole = true;
+  for (const auto& [name, target] : {std::pair("Width", &size.width), {"Height", &size.height}}) {
+    const json::Value* member = value.find(name);
+    if (member == nullptr) require(value, name, "a DML_SIZE_2D has both", "2", spec.name + ".");
+    const auto number =
+        member != nullptr ? reader_.uint(*member, spec.name + "." + name) : std::nullopt;
+    is_whole = is_whole && number;
+    *target = number.value_or(0);
+  }
+  return is_whole ? FieldValue(size) : FieldValue();
+}
+
+FieldValue FieldsReader::read_scale_bias(const FieldSpec& spec, const json::Value& value) {
+  if (value.kind != Kind::object) {
+    reader_.expected(value, spec.name, "an object such as {\"Scale\": 2, \"Bias\": 0.5}");
+    return {};
+  }
+  reader_.refuse_unknown(value, {"Scale", "Bias"}, "a DML_SCALE_BIAS");
+  ScaleBias both;
+  bool is_whole = true;
+  for (const auto& [name, target] : {std::pair("Scale", &both.scale), {"Bias", &both.bias}}) {
+    const json::Value* member = value.find(name);
+    if (member == nullptr) require(value, name, "a DML_SCALE_BIAS has both", "0.5", spec.name + ".");
+    const auto number =
+        member != nullptr ? reader_.float32(*member, spec.name + "." + name) : std::nullopt;
+    is_whole = is_whole && number;
+    *target = number.value_or(0);
+  }
+  return is_whole ? FieldValue(both) : FieldValue();
+}
+
+FieldValue FieldsReader::read_nested_operators(const OperatorSpec& owner, const FieldSpec& spec,
+                                               const json::Value& value) {
+  std::vector<NestedOperator> operators;
+  if (spec.kind == FieldKind::fused_activation) {
+    auto nested = read_nested(owner, value, spec.name);
+    if (nested) operators.push_back(std::move(*nested));
+    return operators;
+  }
+  if (!reader_.is_list(value, spec.name, "an array of activations",
+                       "write [{\"Type\": \"ACTIVATION_TANH\", \"Desc\": {}}, ...]"))
+    return {};
+  bool is_whole = true;
+  for (std::size_t j = 0; j < value.items.size(); ++j) {
+    auto nested = read_nested(owner, value.items[j], spec.name + "[" + std::to_string(j) + "]");
+    is_whole = is_whole && nested;
+    if (nested) operators.push_back(std::move(*nested));
+  }
+  return is_whole ? FieldValue(std::move(operators)) : FieldValue();
+}
+
+std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owner,
+                                                        const json::Value& value,
+                                                        const std::string& name) {
+  if (value.kind != Kind::object) {
+    reader_.expected(value, name,
+                     "an object such as {\"Type\": \"ACTIVATION_RELU\", \"Desc\": {}}");
+    return std::nullopt;
+  }
+  NestedOperator nested;
+  nested.written = &value;
+  nested.spec = nested_spec(owner, value, name);
+  if (nested.spec == nullptr) return std::nullopt;
+  const json::Value* object = find_either(value, "Desc", "desc");
+  const std::vector<std::string> fields = nested.spec->field_names();
+  std::vector<std::string> known{"Type", "type", "Desc", "desc"};
+  if (object == nullptr) known.insert(known.end(), fields.begin(), fields.end());
+  auto meant = reader_.refuse_unknown(value, known, name);
+  if (object == nullptr) {
+    object = &value;
+  } else if (object->kind == Kind::object) {
+    meant = reader_.refuse_unknown(*object, fields, "DML_OPERATOR_" + nested.spec->name);
+  } else {
+    reader_.expected(*object, name + ".Desc", "an object with the activation's fields");
+    return std::nullopt;
+  }
+  nested.document_ = document_;
+  nested.fields_object_ = object;
+  for (const FieldSpec& field : nested.spec->fields) {
+    if (field.is_tensor()) continue;  // they are null
+    read_field(nested, field, meant);
+  }
+  require_fields(nested);
+  return nested;
+}
+
+const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const json::Value& object,
+                                              const std::string& name) {
+  const json::Value* type = find_either(object, "Type", "type");
+  if (type == nullptr) {
+    require(object, "Type", "a nested operator has a Type", "\"ACTIVATION_RELU\"", name + ".");
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const FusedActivation& activation : fused_activations()) {
+    if (may_be_fused_into(activation, owner)) names.push_back(activation.name);
+  }
+  const auto index = reader_.name_of(*type, name + ".Type", names, "DML_OPERATOR_");
+  return index ? find_spec(names[*index]) : nullptr;
+}
+
+// Tensors come from files or inference and counts from their arrays, unless the description is to be
+// complete; all else must be written, or follow from a rule.
+void FieldsReader::require_fields(FieldSet& target) {
+  for (const Field& field : target.fields) {
+    const FieldSpec& spec = *field.spec;
+    const bool is_count = target.spec->is_count(spec.name);
+    if (complete_ && spec.is_tensor()) require_type_and_sizes(field);
+    if (field.written != nullptr || field.is_misspelt || spec.optional) continue;
+    const bool may_be_left_out = spec.is_tensor() || is_count || spec.optional_when ||
+                                 follows_from_rule(*target.spec, spec.name);
+    if (!complete_ && may_be_left_out) continue;
+    require(target.fields_object(), spec.name,
+            "DML_OPERATOR_" + target.spec->name + " needs it: " + spec.text,
+            spec.is_tensor() ? tensor_example
+            : is_count       ? std::string("4")
+                             : example_value(*target.spec, spec.name));
+  }
+}
+
+void FieldsReader::require_type_and_sizes(const Field& field) {
+  if (field.written == nullptr) return;
+  const auto require_both = [&](const json::Value& value, const std::string& name) {
+    if (value.kind != Kind::object) return;
+    const json::Value* nested = value.find("Desc");
+    const json::Value& object = nested != nullptr ? *nested : value;
+    const std::string rule = "a tensor desc has a DataType and Sizes";
+    if (object.find("DataType") == nullptr)
+      require(object, "DataType", rule, "\"FLOAT32\"", name + ".");
+    if (object.find("Sizes") == nullptr) require(object, "Sizes", rule, "[1, 1, 4, 4]", name + ".");
+  };
+  require_both(*field.written, field.spec->name);
+  for (std::size_t j = 0; j < field.written->items.size(); ++j)
+    require_both(field.written->items[j], field.spec->name + "[" + std::to_string(j) + "]");
+}
+
+void FieldsReader::require(const json::Value& object, const std::string& name, std::string rule,
+                           const std::string& example, const std::string& prefix) {
+  reader_.missing(object, prefix + name, std::move(rule),
+                  "write \"" + name + "\": " + example + ", for example");
+}
+
+}  // namespace dmlop

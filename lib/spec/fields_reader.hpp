@@ -1,0 +1,62 @@
+// Reads the fields of one operator from a JSON object, each as its kind asks for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spec/field_reader.hpp"
+#include "spec/fields.hpp"
+
+namespace dmlop {
+
+/// What a description must say: all that nothing else gives, or every field of the operator and the
+/// type and sizes of every tensor, as DxDispatch demands.
+enum class Completeness { as_needed, complete };
+
+class FieldsReader {
+ public:
+  FieldsReader(std::shared_ptr<const json::Document> document, Completeness completeness,
+               Diagnostics& diagnostics)
+      : document_(std::move(document)),
+        complete_(completeness == Completeness::complete),
+        reader_(*document_, diagnostics) {}
+
+  /// Fills `target`, whose spec is set, from the members of `object`. Fields named in `meant` were
+  /// probably misspelt: that they are missing is no finding of its own.
+  void read(FieldSet& target, const json::Value& object, const std::vector<std::string>& meant);
+
+  FieldReader& reader() { return reader_; }
+
+ private:
+  void read_field(FieldSet& target, const FieldSpec& spec, const std::vector<std::string>& meant);
+  FieldValue read_value(const OperatorSpec& owner, const FieldSpec& spec, const json::Value& value);
+  FieldValue read_tensors(const FieldSpec& spec, const json::Value& value);
+  FieldValue read_enum(const FieldSpec& spec, const json::Value& value);
+  FieldValue read_scalar(const FieldSpec& spec, const json::Value& value);
+  FieldValue read_size(const FieldSpec& spec, const json::Value& value);
+  FieldValue read_scale_bias(const FieldSpec& spec, const json::Value& value);
+  FieldValue read_nested_operators(const OperatorSpec& owner, const FieldSpec& spec,
+                                   const json::Value& value);
+  std::optional<NestedOperator> read_nested(const OperatorSpec& owner, const json::Value& value,
+                                            const std::string& name);
+  const OperatorSpec* nested_spec(const OperatorSpec& owner, const json::Value& object,
+                                  const std::string& name);
+
+  void require_fields(FieldSet& target);
+  void require_type_and_sizes(const Field& field);
+  void require(const json::Value& object, const std::string& name, std::string rule,
+               const std::string& example, const std::string& prefix = "");
+
+  std::shared_ptr<const json::Document> document_;
+  bool complete_;
+  FieldReader reader_;
+};
+
+/// `desc` or `Desc`, `type` or `Type`: DxDispatch takes both. Null where the object has neither.
+const json::Value* find_either(const json::Value& object, const char* name, const char* other);
+
+/// Whether a field that is left out follows from a rule of the operator.
+bool follows_from_rule(const OperatorSpec& spec, std::string_view field);
+
+}  // namespace dmlop

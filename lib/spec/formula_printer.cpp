@@ -1,0 +1,207 @@
+// How formulas look in messages: with variables, or with all that is known, replaced by values.
+#include "spec/formula_node.hpp"
+
+namespace dmlop {
+namespace {
+
+std::string_view symbol_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::add:
+      return " + ";
+    case NodeKind::subtract:
+      return " - ";
+    case NodeKind::multiply:
+      return " * ";
+    case NodeKind::divide:
+      return " / ";
+    case NodeKind::remainder:
+      return " % ";
+    case NodeKind::logical_and:
+      return " && ";
+    case NodeKind::logical_or:
+      return " || ";
+    case NodeKind::implication:
+      return " => ";
+    case NodeKind::in_array:
+      return " in ";
+    default:
+      return ", ";  // between the arguments of a function
+  }
+}
+
+std::string_view name_of_function(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::absolute:
+      return "abs";
+    case NodeKind::round_down:
+      return "floor";
+    case NodeKind::minimum:
+      return "min";
+    case NodeKind::maximum:
+      return "max";
+    case NodeKind::present:
+      return "present";
+    case NodeKind::length:
+      return "length";
+    case NodeKind::distinct:
+      return "distinct";
+    case NodeKind::sum:
+      return "sum";
+    case NodeKind::product:
+      return "product";
+    case NodeKind::count:
+      return "count";
+    case NodeKind::all:
+      return "all";
+    case NodeKind::any:
+      return "any";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Place& place) {
+  std::string text = place.reference.field;
+  if (place.element) text += "[" + std::to_string(*place.element) + "]";
+  if (!place.reference.attribute.empty()) text += "." + place.reference.attribute;
+  if (place.subscript) text += "[" + std::to_string(*place.subscript) + "]";
+  return text;
+}
+
+class FormulaPrinter {
+ public:
+  using Node = Formula::Node;
+
+  FormulaPrinter(const Formula& formula, const Scope& scope, const Variables& variables,
+                 bool numbers)
+      : formula_(formula), scope_(scope), variables_(variables), numbers_(numbers) {}
+
+  std::string print(Formula::NodeIndex index) {
+    const Node& node = formula_.nodes_[index];
+    if (node.is_aggregate()) return print_aggregate(index, node);
+    switch (node.kind) {
+      case NodeKind::constant:
+        return node.name.empty() ? to_text(node.value) : node.name;
+      case NodeKind::variable:
+        return is_bound(node.variable) ? std::string(1, node.variable)
+                                       : std::to_string(variables_[index_of(node.variable)]);
+      case NodeKind::reference:
+        return print_reference(index, node);
+      case NodeKind::parentheses:
+        return "(" + print(node.children[0]) + ")";
+      case NodeKind::negate:
+        return "-" + print(node.children[0]);
+      case NodeKind::logical_not:
+        return "!" + print(node.children[0]);
+      case NodeKind::conditional:
+        return print(node.children[0]) + " ? " + print(node.children[1]) + " : " +
+               print(node.children[2]);
+      case NodeKind::comparison:
+        return print_chain(node);
+      case NodeKind::in_set:
+        return print(node.children[0]) + " in {" + print_list(node, 1, ", ") + "}";
+      default: {
+        const std::string_view function = name_of_function(node.kind);
+        const bool is_of_field = node.kind == NodeKind::present || node.kind == NodeKind::length ||
+                                 node.kind == NodeKind::distinct;
+        const bool outer = numbers_;
+        if (is_of_field || node.kind == NodeKind::in_array) numbers_ = numbers_ && !is_of_field;
+        const std::string list = print_list(node, 0, symbol_of(node.kind));
+        numbers_ = outer;
+        return function.empty() ? list : std::string(function) + "(" + list + ")";
+      }
+    }
+  }
+
+ private:
+  bool is_bound(char variable) const { return bound_.find(variable) != std::string::npos; }
+
+  std::string print_list(const Node& node, std::size_t first, std::string_view separator) {
+    std::string text;
+    for (std::size_t n = first; n < node.children.size(); ++n) {
+      if (n > first) text += separator;
+      text += print(node.children[n]);
+    }
+    return text;
+  }
+
+  std::string print_chain(const Node& node) {
+    std::string text = print(node.children[0]);
+    for (std::size_t n = 0; n < node.comparisons.size(); ++n)
+      text += " " + node.comparisons[n] + " " + print(node.children[n + 1]);
+    return text;
+  }
+
+  // With numbers it is one: its terms may be many.
+  std::string print_aggregate(Formula::NodeIndex index, const Node& node) {
+    if (numbers_ && bound_.empty()) {
+      if (const auto value = formula_.evaluate(index, scope_, variables_)) return to_text(*value);
+    }
+    bound_ += node.variable;
+    const bool outer = numbers_;
+    numbers_ = false;
+    std::string text = std::string(name_of_function(node.kind)) + "(" + node.variable + ": " +
+                       print(node.children[0]) + ")";
+    numbers_ = outer;
+    bound_.pop_back();
+    return text;
+  }
+
+  std::string print_reference(Formula::NodeIndex index, const Node& node) {
+    if (numbers_) {
+      if (const auto value = formula_.evaluate(index, scope_, variables_))
+        return scope_.show(node.reference, *value);
+    }
+    if (bound_.empty()) {
+      if (const auto place = formula_.place_at(index, scope_, variables_)) return to_text(*place);
+    }
+    const bool outer = numbers_;
+    numbers_ = false;
+    std::string text = node.reference.field;
+    if (node.element) text += "[" + print(*node.element) + "]";
+    if (!node.reference.attribute.empty()) text += "." + node.reference.attribute;
+    if (node.subscript) text += "[" + print(*node.subscript) + "]";
+    numbers_ = outer;
+    return text;
+  }
+
+  const Formula& formula_;
+  const Scope& scope_;
+  const Variables& variables_;
+  bool numbers_;
+  std::string bound_;  // variables of the aggregates around
+};
+
+std::string Formula::show_symbols(const Scope& scope, const Variables& variables) const {
+  return show_symbols(root_, scope, variables);
+}
+
+std::string Formula::show_symbols(NodeIndex node, const Scope& scope,
+                                  const Variables& variables) const {
+  return FormulaPrinter(*this, scope, variables, false).print(node);
+}
+
+std::string Formula::show_numbers(NodeIndex node, const Scope& scope,
+                                  const Variables& variables) const {
+  std::string text = FormulaPrinter(*this, scope, variables, true).print(node);
+  const auto value = evaluate(node, scope, variables);
+  if (!value) return text;
+  const std::string shown = show_value(node, scope, *value);
+  return text == shown ? text : text + " = " + shown;
+}
+
+std::string Formula::show_value(NodeIndex node, const Scope& scope, const Number& value) const {
+  if (nodes_[node].kind == NodeKind::present) return value.is_true() ? "given" : "left out";
+  const Reference* reference = reference_at(node);
+  return reference != nullptr ? scope.show(*reference, value) : to_text(value);
+}
+
+std::string Formula::show_value_like(NodeIndex node, NodeIndex other, const Scope& scope,
+                                     const Number& value) const {
+  const bool is_plain = reference_at(node) == nullptr && nodes_[node].kind != NodeKind::present;
+  return show_value(is_plain ? other : node, scope, value);
+}
+
+}  // namespace dmlop

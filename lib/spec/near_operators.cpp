@@ -1,0 +1,58 @@
+#include "spec/near_operators.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "spec/facts.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::size_t names_listed = 4;
+
+std::string without_version(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  return std::string(name);
+}
+
+// The words of a name in any case: MaxPool and max_pool are MAX_POOL.
+std::string in_capitals(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    const bool follows_small = !text.empty() && text.back() >= 'a' && text.back() <= 'z';
+    if (is_capital && follows_small) text += '_';
+    text += c;
+  }
+  return upper_case(text);
+}
+
+}  // namespace
+
+std::vector<std::string> near_operators(std::string_view name) {
+  const std::string wanted = in_capitals(name);
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& candidate) {
+    const bool is_new = std::find(found.begin(), found.end(), candidate) == found.end();
+    if (is_new && found.size() < names_listed) found.push_back(candidate);
+  };
+  const auto& known = known_operators();
+  const std::string nearest = nearest_name(wanted, known);
+  for (const std::string& candidate : known) {
+    if (candidate == wanted || "ELEMENT_WISE_" + wanted == candidate ||
+        "ACTIVATION_" + wanted == candidate)
+      add(candidate);
+  }
+  for (const std::string& candidate : known) {
+    const std::string stem = without_version(nearest.empty() ? wanted : nearest);
+    if (!stem.empty() && without_version(candidate) == stem) add(candidate);
+  }
+  if (!nearest.empty()) add(nearest);
+  if (wanted.size() < 3) return found;
+  for (const std::string& candidate : known) {
+    if (candidate.find(wanted) != std::string::npos) add(candidate);
+  }
+  return found;
+}
+
+}  // namespace dmlop

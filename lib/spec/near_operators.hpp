@@ -1,0 +1,15 @@
+// Which operators a wrong name may mean.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dmlop {
+
+/// The operators nearest to `name`, best first, at most four: likely misspellings, names that differ
+/// in a version number only (SLICE and SLICE1), and names of which it is a part (CONV). Empty where
+/// none is near.
+std::vector<std::string> near_operators(std::string_view name);
+
+}  // namespace dmlop

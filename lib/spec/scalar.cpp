@@ -1,0 +1,117 @@
+#include "spec/scalar.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/text.hpp"
+#include "tensor/half.hpp"
+#include "tensor/visit_type.hpp"
+
+namespace dmlop {
+namespace {
+
+std::optional<double> word_value(const std::string& word) {
+  const std::string text = lower_case(word);
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
+template <typename T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+/// What was read, and what it must be where it could not be.
+struct Reading {
+  bool fits = false;
+  std::uint64_t bits = 0;
+  double approximate = 0;
+  std::string must_be = {};
+};
+
+template <typename T>
+Reading read_integer(const json::Value& written, DataType type) {
+  std::int64_t low = std::numeric_limits<T>::min();
+  std::uint64_t high = std::numeric_limits<T>::max();
+  if (type == DataType::UInt4) high = 15;
+  if (type == DataType::Int4) low = -8, high = 7;
+  Reading reading{.must_be = "an integer from " + std::to_string(low) + " to " +
+                             std::to_string(high)};
+  T number{};
+  const char* end = written.text.data() + written.text.size();
+  const auto [stop, error] = std::from_chars(written.text.data(), end, number);
+  if (written.kind != json::Value::Kind::number || error != std::errc{} || stop != end)
+    return reading;
+  const bool in_range = number < 0 ? static_cast<std::int64_t>(number) >= low
+                                   : static_cast<std::uint64_t>(number) <= high;
+  if (!in_range) return reading;
+  reading.fits = true;
+  reading.bits = bits_of(number);
+  reading.approximate = static_cast<double>(number);
+  return reading;
+}
+
+Reading read_float(const json::Value& written, DataType type) {
+  Reading reading{.must_be = "a number, \"inf\", \"-inf\" or \"nan\""};
+  const bool is_word = written.kind == json::Value::Kind::string;
+  const auto number = is_word ? word_value(written.text) : json::nearest_double(written);
+  if (!number) return reading;
+  const double narrow = type == DataType::Float64   ? *number
+                        : type == DataType::Float16 ? half_to_float(half_from_double(*number))
+                                                    : static_cast<float>(*number);
+  if (!is_word && std::isinf(narrow)) {
+    reading.must_be = "within its range";
+    return reading;
+  }
+  reading.fits = true;
+  reading.approximate = narrow;
+  reading.bits = type == DataType::Float64   ? bits_of(narrow)
+                 : type == DataType::Float16 ? bits_of(half_from_double(narrow))
+                                             : bits_of(static_cast<float>(narrow));
+  return reading;
+}
+
+Reading read_as(const json::Value& written, DataType type) {
+  if (info(type).kind == NumberKind::floating) return read_float(written, type);
+  return visit_type(type, [&](auto value) -> Reading {
+    using T = decltype(value);
+    if constexpr (std::is_integral_v<T>) {
+      return read_integer<T>(written, type);
+    } else {
+      return {};
+    }
+  });
+}
+
+}  // namespace
+
+void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
+  for (Field& field : fields.fields) {
+    auto* scalar = std::get_if<Scalar>(&field.value);
+    if (scalar == nullptr) continue;
+    const auto* type = std::get_if<std::int64_t>(&fields.find(field.spec->type_field)->value);
+    if (type == nullptr || *type == 0) continue;
+    scalar->type = static_cast<DataType>(*type);
+    const Reading reading = read_as(*scalar->written, *scalar->type);
+    scalar->bits = reading.bits;
+    scalar->approximate = reading.approximate;
+    if (reading.fits) continue;
+    const std::string name(name_of(*scalar->type));
+    Diagnostic diagnostic =
+        fields.at(Place{{field.spec->name}}, field.spec->name + " is " +
+                                                 json::describe(*scalar->written) + ", must be " +
+                                                 reading.must_be + " (" + name + ")");
+    diagnostic.rule = field.spec->type_field + " is " + name + ", so " + field.spec->name +
+                      " is a number of that type";
+    diagnostics.push_back(std::move(diagnostic));
+    scalar->type.reset();
+  }
+}
+
+}  // namespace dmlop

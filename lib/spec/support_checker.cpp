@@ -1,0 +1,246 @@
+#include "spec/support_checker.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr const char* directml_accepts_note = "DirectML 1.15.4 accepts this.";
+constexpr const char* directml_refuses_note = "DirectML 1.15.4 refuses this.";
+
+std::string range_text(const SupportRow& row) {
+  if (row.min_dimensions == row.max_dimensions) return std::to_string(row.min_dimensions);
+  return std::to_string(row.min_dimensions) + " to " + std::to_string(row.max_dimensions);
+}
+
+std::string ranges_text(const std::vector<const SupportRow*>& rows) {
+  std::vector<std::string> ranges;
+  for (const SupportRow* row : rows) {
+    const std::string range = range_text(*row);
+    if (std::find(ranges.begin(), ranges.end(), range) == ranges.end()) ranges.push_back(range);
+  }
+  return join(ranges, " or ");
+}
+
+std::string type_list(const std::vector<const SupportRow*>& rows) {
+  std::vector<std::string> names;
+  for (const SupportRow* row : rows) {
+    for (const DataType type : row->types) {
+      const std::string name(name_of(type));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return join(names);
+}
+
+std::string raise_to(FeatureLevel level) {
+  return "write \"featureLevel\": \"" + to_text(level) + "\", or run with --feature-level " +
+         to_text(level);
+}
+
+std::string one_of(const std::string& list) {
+  return (list.find(',') == std::string::npos ? "must be " : "must be one of ") + list;
+}
+
+}  // namespace
+
+void SupportChecker::add(Diagnostic diagnostic, std::string rule, std::string suggestion) {
+  diagnostic.feature_level = to_text(description_.feature_level);
+  diagnostic.rule = std::move(rule);
+  diagnostic.suggestion = std::move(suggestion);
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+std::string SupportChecker::this_run() const {
+  return "this run has " + to_text(description_.feature_level);
+}
+
+bool SupportChecker::check_operator() {
+  const OperatorSpec& spec = *description_.spec;
+  if (spec.introduced <= description_.feature_level) return true;
+  const json::Value& root = description_.root();
+  const json::Value* type = root.find("Type") != nullptr ? root.find("Type") : root.find("type");
+  add(description_.document().at(*type, "DML_OPERATOR_" + spec.name + " needs feature level " +
+                                            to_text(spec.introduced) + ", " + this_run()),
+      "the operator was introduced in " + to_text(spec.introduced), raise_to(spec.introduced));
+  return false;
+}
+
+void SupportChecker::check_enums(const FieldSet& fields) {
+  for (const Field& field : fields.fields) {
+    const auto* number = std::get_if<std::int64_t>(&field.value);
+    if (field.spec->kind != FieldKind::enumeration || number == nullptr) continue;
+    std::vector<std::string> at_level;
+    for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
+      if (entry.introduced <= description_.feature_level) at_level.push_back(entry.name);
+    }
+    for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
+      if (entry.value != *number || entry.introduced <= description_.feature_level) continue;
+      add(fields.at(Place{{field.spec->name}}, field.spec->name + " " + entry.name +
+                                                   " needs feature level " +
+                                                   to_text(entry.introduced) + ", " + this_run()),
+          field.spec->enum_name + "_" + entry.name + " was introduced in " +
+              to_text(entry.introduced),
+          raise_to(entry.introduced) + ", or use " + join(at_level));
+    }
+  }
+}
+
+void SupportChecker::check_activations() {
+  for (const Field& field : description_.fields) {
+    const auto* nested = std::get_if<std::vector<NestedOperator>>(&field.value);
+    for (std::size_t j = 0; nested != nullptr && j < nested->size(); ++j) {
+      const NestedOperator& one = (*nested)[j];
+      check_enums(one);
+      for (const FusedActivation& activation : fused_activations()) {
+        if (activation.name != one.spec->name || activation.from <= description_.feature_level)
+          continue;
+        const bool is_list = field.spec->kind == FieldKind::activation_array;
+        const Place place{{field.spec->name, "Type"}, is_list ? std::optional(j) : std::nullopt};
+        add(description_.at(place, to_text(place) + " " + activation.name +
+                                       " needs feature level " + to_text(activation.from) + ", " +
+                                       this_run()),
+            "DML_OPERATOR_" + activation.name + " can be fused from " + to_text(activation.from),
+            raise_to(activation.from));
+      }
+    }
+  }
+}
+
+void SupportChecker::check_tensors() {
+  for (const TensorUse& use : tensors_of(description_)) check_tensor(use);
+}
+
+// Of the rows that hold for a tensor now those of the highest level.
+SupportChecker::Rows SupportChecker::rows_for(const std::vector<SupportRow>& rows,
+                                              const std::string& tensor) const {
+  Rows found;
+  for (const SupportRow& row : rows) {
+    if (!row.covers(tensor) || row.from > description_.feature_level) continue;
+    if (row.when && row.when->check(scope_, Variables{})) continue;
+    if (!found.empty() && found.front()->from != row.from) break;
+    found.push_back(&row);
+  }
+  return found;
+}
+
+SupportChecker::Rows SupportChecker::page_rows(const std::string& tensor) const {
+  return rows_for(description_.spec->support, tensor);
+}
+
+SupportChecker::Rows SupportChecker::directml_rows(const std::string& tensor) const {
+  return rows_for(description_.spec->support_directml, tensor);
+}
+
+// The row of the lowest level that satisfies `accepts`, for "needs feature level".
+template <typename Accepts>
+const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&& accepts) const {
+  const SupportRow* lowest = nullptr;
+  for (const SupportRow& row : description_.spec->support) {
+    if (row.when && row.when->check(scope_, Variables{})) continue;
+    if (row.from <= description_.feature_level) continue;
+    if (row.covers(tensor) && accepts(row)) lowest = &row;
+  }
+  return lowest;
+}
+
+void SupportChecker::check_tensor(const TensorUse& use) {
+  const Rows of_directml = directml_rows(use.spec->name);
+  const bool directml_decides = description_.judge == Judge::directml && !of_directml.empty();
+  const Rows rows = directml_decides ? of_directml : page_rows(use.spec->name);
+  if (rows.empty()) return;
+  const bool has_type = check_type(use, rows);
+  // Rows for several types may have dimension counts of their own.
+  Rows of_type;
+  for (const SupportRow* row : rows) {
+    if (!use.desc->data_type || row->has(*use.desc->data_type)) of_type.push_back(row);
+  }
+  const bool has_dimensions = check_dimensions(use, of_type.empty() ? rows : of_type);
+  if (!directml_decides && !of_directml.empty()) compare_with_directml(use, has_type && has_dimensions);
+}
+
+bool SupportChecker::directml_accepts(const TensorUse& use) const {
+  const Rows rows = directml_rows(use.spec->name);
+  const auto accepts = [&](const SupportRow* row) {
+    return (!use.desc->data_type || row->has(*use.desc->data_type)) &&
+           (!use.desc->dimension_count || row->has(*use.desc->dimension_count));
+  };
+  return std::any_of(rows.begin(), rows.end(), accepts);
+}
+
+void SupportChecker::compare_with_directml(const TensorUse& use, bool is_valid) {
+  const bool accepts = directml_accepts(use);
+  if (is_valid == accepts) return;
+  if (!is_valid) {
+    diagnostics_.back().note = directml_accepts_note;
+    return;
+  }
+  const std::string type = use.desc->data_type ? std::string(name_of(*use.desc->data_type)) : "";
+  Diagnostic warning = description_.at(
+      use.place("DataType"), use.name() + " is " + type + " with " +
+                                 counted(use.desc->dimension_count.value_or(0), "dimension"));
+  warning.rule = "the operator's page allows it: " + description_.spec->source;
+  warning.note = directml_refuses_note;
+  description_.warnings.push_back(std::move(warning));
+}
+
+// Whether a tensor of the same row had the same fault: rules tie tensors together, and one mistake is
+// one finding.
+bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
+  const auto is_same = [&](const auto& reported) {
+    if (reported.second != type) return false;
+    const auto ties = [&](const SupportRow& row) {
+      return row.covers(use.spec->name) && row.covers(reported.first);
+    };
+    const auto& rows = description_.spec->support;
+    return std::any_of(rows.begin(), rows.end(), ties);
+  };
+  if (std::any_of(wrong_types_.begin(), wrong_types_.end(), is_same)) return true;
+  wrong_types_.emplace_back(use.spec->name, type);
+  return false;
+}
+
+bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
+  if (!use.desc->data_type) return true;
+  const DataType type = *use.desc->data_type;
+  const auto has = [type](const SupportRow* row) { return row->has(type); };
+  if (std::any_of(rows.begin(), rows.end(), has)) return true;
+  const std::string name(name_of(type));
+  if (was_reported(use, type)) return true;
+  const SupportRow* other =
+      lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(type); });
+  const std::string types = type_list(rows);
+  add(description_.at(use.place("DataType"),
+                      other != nullptr
+                          ? use.name() + ".DataType " + name + " needs feature level " +
+                                to_text(other->from) + ", " + this_run()
+                          : use.name() + ".DataType is " + name + ", " + one_of(types)),
+      "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + types,
+      other != nullptr ? raise_to(other->from) : "convert the tensor to one of these types first");
+  return false;
+}
+
+bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
+  if (!use.desc->dimension_count) return true;
+  const std::size_t count = *use.desc->dimension_count;
+  const auto has = [count](const SupportRow* row) { return row->has(count); };
+  if (std::any_of(rows.begin(), rows.end(), has)) return true;
+  if (!wrong_dimensions_.insert(count).second) return true;
+  const SupportRow* other =
+      lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(count); });
+  const std::string ranges = ranges_text(rows);
+  const std::string finding = use.name() + " has " + counted(count, "dimension");
+  add(description_.at(use.place("DimensionCount"),
+                      other != nullptr ? finding + ", which needs feature level " +
+                                             to_text(other->from) + ", " + this_run()
+                                       : finding + ", must have " + ranges),
+      "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + ranges +
+          " dimensions",
+      other != nullptr ? raise_to(other->from)
+                       : "add dimensions of size 1, or merge some, to have " + ranges);
+  return false;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,34 @@
+// The rules that hold for every tensor (DML_BUFFER_TENSOR_DESC): sizes, strides, bytes and flags.
+#pragma once
+
+#include "spec/field_scope.hpp"
+#include "spec/fields.hpp"
+
+namespace dmlop {
+
+class TensorChecker {
+ public:
+  TensorChecker(const FieldSet& fields, Diagnostics& diagnostics)
+      : fields_(fields), diagnostics_(diagnostics) {}
+
+  /// DimensionCount is the number of sizes; sets it.
+  void check_dimension_count(const TensorUse& use);
+  /// Every size is a UINT of at least 1; others are worth nothing to rules.
+  void check_sizes(const TensorUse& use, FieldScope& scope);
+  void check_element_count(const TensorUse& use);
+  /// Flags, strides, total size and alignment.
+  void check_buffer(const TensorUse& use);
+
+ private:
+  void check_flags(const TensorUse& use);
+  bool check_strides(const TensorUse& use);
+  void check_total_size(const TensorUse& use);
+  void check_alignment(const TensorUse& use);
+  void add(Diagnostic diagnostic, std::string rule = "", std::string suggestion = "");
+
+  const FieldSet& fields_;
+  Diagnostics& diagnostics_;
+  bool is_too_large_ = false;  // a tensor was: others follow from it
+};
+
+}  // namespace dmlop

@@ -1,0 +1,112 @@
+#include "spec/tensor_reader.hpp"
+
+#include <limits>
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+const std::vector<std::string>& data_type_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const DataTypeInfo& type : data_types) list.emplace_back(type.name);
+    return list;
+  }();
+  return names;
+}
+
+class TensorReader {
+ public:
+  TensorReader(FieldReader& reader, std::string name) : reader_(reader), name_(std::move(name)) {}
+
+  std::optional<TensorDesc> read(const json::Value& value) {
+    const json::Value* object = &value;
+    if (const json::Value* nested = value.find("Desc")) object = nested;
+    if (object->kind != Kind::object) {
+      reader_.expected(*object, name_,
+                       "an object such as {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}");
+      return std::nullopt;
+    }
+    if (object != &value) {
+      reader_.refuse_unknown(value, {"Type", "Desc"}, "a tensor desc with Desc");
+      read_type(value);
+    }
+    read_type(*object);
+    reader_.refuse_unknown(*object,
+                           {"Type", "DataType", "Flags", "DimensionCount", "Sizes", "Strides",
+                            "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"},
+                           "a tensor desc");
+    read_data_type(*object);
+    read_layout(*object);
+    read_buffer(*object);
+    return desc_;
+  }
+
+ private:
+  void read_type(const json::Value& object) {
+    const json::Value* value = object.find("Type");
+    if (value == nullptr) return;
+    reader_.name_of(*value, name_ + ".Type", {"BUFFER"}, "DML_TENSOR_TYPE_");
+  }
+
+  void read_data_type(const json::Value& object) {
+    const json::Value* value = object.find("DataType");
+    if (value == nullptr) return;
+    const auto index =
+        reader_.name_of(*value, name_ + ".DataType", data_type_names(), "DML_TENSOR_DATA_TYPE_");
+    if (index) desc_.data_type = data_types[*index].type;
+  }
+
+  void read_layout(const json::Value& object) {
+    if (const json::Value* value = object.find("Sizes")) {
+      const auto sizes = reader_.uint_array(*value, name_ + ".Sizes");
+      if (sizes) desc_.sizes.assign(sizes->begin(), sizes->end());
+      if (sizes && sizes->empty())
+        reader_.expected(*value, name_ + ".Sizes", "an array with one size for each dimension");
+    }
+    if (const json::Value* value = object.find("Strides"); value && value->kind != Kind::null) {
+      const auto strides = reader_.uint_array(*value, name_ + ".Strides");
+      if (strides && !strides->empty()) desc_.strides.emplace(strides->begin(), strides->end());
+    }
+    if (const json::Value* value = object.find("DimensionCount")) {
+      const auto count = reader_.integer(*value, name_ + ".DimensionCount", "UINT", 1, 8);
+      if (count) desc_.dimension_count = static_cast<std::size_t>(*count);
+    }
+  }
+
+  void read_buffer(const json::Value& object) {
+    constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
+    if (const json::Value* value = object.find("TotalTensorSizeInBytes")) {
+      const auto bytes =
+          reader_.integer(*value, name_ + ".TotalTensorSizeInBytes", "UINT64", 0, int64_max);
+      if (bytes && *bytes != 0) desc_.total_size_in_bytes = static_cast<std::uint64_t>(*bytes);
+    }
+    if (const json::Value* value = object.find("GuaranteedBaseOffsetAlignment")) {
+      const auto bytes = reader_.uint(*value, name_ + ".GuaranteedBaseOffsetAlignment");
+      desc_.base_offset_alignment = static_cast<std::uint64_t>(bytes.value_or(0));
+    }
+    if (const json::Value* value = object.find("Flags")) read_flags(*value);
+  }
+
+  void read_flags(const json::Value& value) {
+    const std::vector<std::string> names{"NONE", "OWNED_BY_DML"};
+    for (const std::size_t index :
+         reader_.names_of(value, name_ + ".Flags", names, "DML_TENSOR_FLAG_")) {
+      desc_.flags.push_back(names[index]);
+    }
+  }
+
+  FieldReader& reader_;
+  std::string name_;
+  TensorDesc desc_;
+};
+
+}  // namespace
+
+std::optional<TensorDesc> read_tensor(FieldReader& reader, const json::Value& value,
+                                      const std::string& name) {
+  return TensorReader(reader, name).read(value);
+}
+
+}  // namespace dmlop
