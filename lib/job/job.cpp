@@ -93,6 +93,9 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
 std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics) {
   Job job{std::move(description), {}, {}, {}};
+  // What cannot run needs no files: it is checked, and that it cannot is the only finding.
+  const bool is_run = purpose == Purpose::run;
+  if (unavailability(job.description)) purpose = Purpose::check;
   if (!check_confined(job.description, request, diagnostics)) {
     sort_by_position(diagnostics);
     return std::nullopt;
@@ -102,7 +105,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   job.description.judge = request.judge;
   check_description(job.description, diagnostics);
-  if (purpose == Purpose::run && diagnostics.empty()) {
+  if (is_run && diagnostics.empty()) {
     if (auto finding = unavailability(job.description)) diagnostics.push_back(std::move(*finding));
   }
   check_four_bit_inputs(job, diagnostics);
