@@ -1,5 +1,9 @@
 // Where a kernel puts its results, one stretch after the other: into the memory that is asked for
 // or, past the caches, through a small buffer of its own. Kernels see no difference.
+//
+// A kernel gets no memory without saying how many steps an element takes, so that a request to stop
+// is seen between stretches. Where one element takes more than steps_at_once, as a large window
+// does, the kernel goes through its steps with in_pieces().
 #pragma once
 
 #include <array>
@@ -7,17 +11,19 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/parallel.hpp"
+
 namespace dmlop::cpu {
 
 enum class Stores : std::uint8_t { cached, streaming };
 
-class Output {
+class OutputBytes {
  public:
   /// What may be taken at once in any case. Small, so that reading ahead for the next stretch goes
   /// on while this one is written.
   static constexpr std::uint64_t stretch = 4096;
 
-  Output(std::byte* to, Stores stores);
+  OutputBytes(std::byte* to, Stores stores);
 
   /// The bytes that may be taken at once.
   std::uint64_t room() const {
@@ -45,6 +51,28 @@ class Output {
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
   alignas(line) std::array<std::byte, line + stretch> buffer_;
+};
+
+/// The output of a kernel whose elements have `size` bytes.
+class Output : OutputBytes {
+ public:
+  Output(std::byte* to, Stores stores, std::uint64_t size) : OutputBytes(to, stores), size_(size) {}
+
+  /// How many elements may be taken at once where each takes so many steps.
+  std::uint64_t room(std::uint64_t steps_each) const {
+    return count_at_once(OutputBytes::room() / size_, steps_each);
+  }
+  /// The next `count` elements, at most the room for such, to be written before the next call.
+  /// Errors: as check_for_stop().
+  std::byte* take(std::uint64_t count, std::uint64_t steps_each) {
+    steps_.add(count * std::min(steps_each, steps_at_once));
+    return OutputBytes::take(count * size_);
+  }
+  using OutputBytes::finish;
+
+ private:
+  std::uint64_t size_;
+  Steps steps_;
 };
 
 }  // namespace dmlop::cpu
