@@ -64,8 +64,9 @@ class StopDeferred {
 
 /// Work is looked at for a stop after so many steps. A step takes a few nanoseconds at most.
 inline constexpr std::uint64_t steps_at_once = std::uint64_t{1} << 20;
-/// What it counts to read a place far from the one before: its page may be on a disk.
-inline constexpr std::uint64_t far_steps = 1024;
+/// What it counts to read a place far from the one before: its page may have to come from a disk,
+/// and megabytes with it.
+inline constexpr std::uint64_t far_steps = std::uint64_t{1} << 15;
 
 /// How many of `count` things that take so many steps each may be done at once, at least 1.
 constexpr std::uint64_t count_at_once(std::uint64_t count, std::uint64_t steps_each) {

@@ -119,11 +119,10 @@ class IndexMap {
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
-    const std::uint64_t at_once = output.room(steps_each_);
     Rows rows(plan_, outer_axes_, begin / row_);
     std::uint64_t o = begin % row_;
     while (begin < end) {
-      const std::uint64_t count = std::min(end - begin, at_once);
+      const std::uint64_t count = std::min(end - begin, output.room(steps_each_));
       stretch(rows, o, count, output.take(count, steps_each_));
       begin += count;
     }
@@ -140,16 +139,19 @@ class IndexMap {
   static constexpr Int fetched_max = 4096;
   static constexpr std::size_t fetched_pieces_max = 8;
 
-  // An element takes its share of the pages that a row is in, each of which may be far; where
-  // sequences side by side have lengths of their own, it is in a row of its own.
+  // An element takes its share of the pages that its row and the axes around it step over, each of
+  // which may be far. Where sequences side by side have lengths of their own, it is far itself.
   static std::uint64_t steps_of(const IndexMapPlan& plan) {
     constexpr std::uint64_t page_bytes = 4096;
-    const IndexMapAxis& inner = plan.axes.back();
-    if (inner.lengths_stride != 0) return far_steps;
-    const auto stride = static_cast<std::uint64_t>(std::abs(inner.stride));
-    const std::uint64_t bytes = std::min(stride, page_bytes) * sizeof(T);
-    return 1 + far_steps / std::max<std::uint64_t>(1, inner.extent) +
-           far_steps * std::min(bytes, page_bytes) / page_bytes;
+    if (plan.axes.back().lengths_stride != 0) return far_steps;
+    std::uint64_t steps = 1, inner = 1;
+    for (std::size_t i = plan.axes.size(); i-- > 0 && inner < far_steps;) {
+      const auto stride = static_cast<std::uint64_t>(std::abs(plan.axes[i].stride));
+      const std::uint64_t bytes = std::min(stride, page_bytes) * sizeof(T);
+      steps += far_steps * std::min(bytes, page_bytes) / page_bytes / inner;
+      inner *= plan.axes[i].extent;
+    }
+    return steps;
   }
 
   struct Jump {

@@ -140,8 +140,8 @@ class LpPooling {
         size_(size_of(plan.data_type)),
         at_once_(outputs_at_once(width_)),
         direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
-        column_steps_(direct_ ? 1
-                              : 1 + far_steps * std::min(width_.input_stride * size_, page) / page),
+        column_steps_(
+            direct_ ? 1 : 1 + page_steps * std::min(width_.input_stride * size_, page) / page),
         rows_(plan) {
     const std::uint64_t taps = std::min(width_.window, taps_at_once);
     const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
@@ -175,6 +175,7 @@ class LpPooling {
 
  private:
   static constexpr std::uint64_t page = 4096;
+  static constexpr std::uint64_t page_steps = 1024;
   static constexpr D d{};
   static std::size_t lanes() { return hn::Lanes(d); }
 

@@ -6,7 +6,9 @@
 // does, the kernel goes through its steps with in_pieces().
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -53,26 +55,36 @@ class OutputBytes {
   alignas(line) std::array<std::byte, line + stretch> buffer_;
 };
 
-/// The output of a kernel whose elements have `size` bytes.
+/// The output of a kernel whose elements have `size` bytes. Stretches grow for as long as they take
+/// little time: what is in memory already is not slowed down for what may be on a disk.
 class Output : OutputBytes {
  public:
   Output(std::byte* to, Stores stores, std::uint64_t size) : OutputBytes(to, stores), size_(size) {}
 
   /// How many elements may be taken at once where each takes so many steps.
   std::uint64_t room(std::uint64_t steps_each) const {
-    return count_at_once(OutputBytes::room() / size_, steps_each);
+    const std::uint64_t room = OutputBytes::room() / size_;
+    return std::clamp<std::uint64_t>(at_once_ / std::max<std::uint64_t>(1, steps_each), 1, room);
   }
   /// The next `count` elements, at most the room for such, to be written before the next call.
   /// Errors: as check_for_stop().
   std::byte* take(std::uint64_t count, std::uint64_t steps_each) {
-    steps_.add(count * std::min(steps_each, steps_at_once));
+    const std::uint64_t steps = count * std::min(steps_each, at_once_);
+    if (steps >= left_) look_up();
+    left_ -= std::min(left_, steps);
     return OutputBytes::take(count * size_);
   }
   using OutputBytes::finish;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void look_up();
+
   std::uint64_t size_;
-  Steps steps_;
+  std::uint64_t at_once_ = steps_at_once;  // steps between two looks for a stop
+  std::uint64_t left_ = steps_at_once;     // of them
+  Clock::time_point looked_{};             // at last
 };
 
 }  // namespace dmlop::cpu
