@@ -65,10 +65,10 @@ std::vector<KernelRow> kernel_rows() {
       {"pooling: a window of many slices", pooling(large, large, 3, 1), 1, 0},
       {"pooling: a window of many rows, scaled", pooling(1, large, 256, 7), 1, 0},
       {"data movement: elements far apart",
-       map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = far}}), 1 << 20, 1024},
+       map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = far}}), 1 << 20, 64},
       {"data movement: rows of one element",
-       map({{.extent = 4096, .stride = far}, {.extent = 1, .stride = 1}}), 4096, 1024},
-      {"data movement: columns with lengths of their own", own_lengths, 1 << 20, 1024},
+       map({{.extent = 4096, .stride = far}, {.extent = 1, .stride = 1}}), 4096, 64},
+      {"data movement: columns with lengths of their own", own_lengths, 1 << 20, 64},
       {"data movement: elements side by side",
        map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = 1}}), 1 << 22, 1 << 20},
   };
