@@ -9,6 +9,7 @@
 #include <thread>
 #include <variant>
 
+#include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "batch.hpp"
 #include "cpu/execute.hpp"

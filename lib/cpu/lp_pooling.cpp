@@ -157,7 +157,7 @@ class LpPooling {
 
   template <class P>
   void run(const P& power, std::uint64_t begin, std::uint64_t end, Output& output) {
-    // More rows, and more columns, are gone through in pieces.
+    // More rows, and more columns, are counted as they are summed.
     const std::uint64_t at_once = std::min(at_once_, output.room(rows_at_once));
     std::uint64_t row = ~std::uint64_t{0};
     while (begin < end) {
@@ -388,20 +388,17 @@ class LpPooling {
     std::fill_n(columns_.begin(), before, T{0});
     std::fill(columns_.begin() + static_cast<Int>(rows_.size() == 0 ? 0 : before + inside),
               columns_.begin() + static_cast<Int>(columns), T{0});
-    const std::uint64_t count = rows.end - rows.begin;
     const std::uint64_t row_steps = far_steps + inside * column_steps_;
-    in_pieces(count, row_steps, [&](std::uint64_t done, std::uint64_t end) HWY_ATTR {
-      WindowRows::Offsets room;
-      std::array<const std::byte*, rows_at_once> sources;
-      for (; done < end; done += rows_at_once) {
-        const auto offsets =
-            rows_.offsets(rows.begin + done, std::min(rows_at_once, end - done), room);
-        for (std::size_t i = 0; i < offsets.size(); ++i)
-          sources[i] = row_at(offsets[i], first_inside, inside, i);
-        add_rows(power, std::span(sources).first(offsets.size()), inside, done == 0,
-                 &columns_[before]);
-      }
-    });
+    WindowRows::Offsets room;
+    std::array<const std::byte*, rows_at_once> sources;
+    for (std::uint64_t row = rows.begin; row < rows.end; row += rows_at_once) {
+      const auto offsets = rows_.offsets(row, std::min(rows_at_once, rows.end - row), room);
+      steps_.add(offsets.size() * row_steps);
+      for (std::size_t i = 0; i < offsets.size(); ++i)
+        sources[i] = row_at(offsets[i], first_inside, inside, i);
+      add_rows(power, std::span(sources).first(offsets.size()), inside, row == rows.begin,
+               &columns_[before]);
+    }
   }
 
   // The elements of a row from column `begin` on.
@@ -560,6 +557,7 @@ class LpPooling {
   bool direct_;                 // rows are read where they are
   std::uint64_t column_steps_;  // of reading an element of a row
   WindowRows rows_;             // of the windows of the current output row
+  Steps steps_;
   std::vector<T> columns_;
   std::vector<T> phases_;  // the columns by their place in the window stride
   std::vector<const T*> taps_;

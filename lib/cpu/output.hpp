@@ -3,7 +3,7 @@
 //
 // A kernel gets no memory without saying how many steps an element takes, so that a request to stop
 // is seen between stretches. Where one element takes more than steps_at_once, as a large window
-// does, the kernel goes through its steps with in_pieces().
+// does, the kernel counts its steps or goes through them with in_pieces().
 #pragma once
 
 #include <algorithm>
