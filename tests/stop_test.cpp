@@ -161,12 +161,12 @@ class LongFolder : public BatchFolder {
           R"("commands": [{"type": "print", "resource": "A"}]})");
   }
 
-  /// A pooling of one window of 2^34 elements that all are one.
+  /// A pooling of windows of 2^32 elements that all are one.
   static std::string window(const std::string& id) {
     return R"({"id": ")" + id +
            R"(", "type": "LP_POOLING", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
-           R"("Sizes": [1, 1, 16777216, 131072], "Strides": [0, 0, 0, 0]}, "Strides": [1, 1], )"
-           R"("WindowSize": [16777216, 1024], "StartPadding": [0, 0], "EndPadding": [0, 0], )"
+           R"("Sizes": [1, 1, 4194304, 131072], "Strides": [0, 0, 0, 0]}, "Strides": [1, 1], )"
+           R"("WindowSize": [4194304, 1024], "StartPadding": [0, 0], "EndPadding": [0, 0], )"
            R"("P": 2}, "bindings": {"InputTensor": "one.npy", "OutputTensor": "window.npy"}})";
   }
   static std::string same(const std::string& input) {
