@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "base/parallel.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
@@ -38,6 +39,7 @@ std::string printable_line(std::string text) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
+  const StopDeferred wanted;
   OutputFile file(path, text.size());
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit(/*wanted_after_stop=*/true);

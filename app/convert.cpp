@@ -36,6 +36,7 @@ int convert_op(const OpenedFile& file, const Options& options) {
   request.outputs_may_be_dropped = true;
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
+  stop_jobs_gently();
   std::vector<std::string> read{request.description_path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
   return finish(model_of(*job, options.to_model), read, options);
@@ -48,6 +49,7 @@ int convert_model(const OpenedFile& file, const Options& options) {
                  options.model.request(options.request.feature_level), diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
+  stop_jobs_gently();
   std::vector<std::string> read{options.request.description_path};
   for (const Resource& resource : model->resources) read.push_back(resource.initial.path);
   return finish(op_of(*model, options.to_op), read, options);

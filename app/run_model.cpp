@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
@@ -24,14 +25,19 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t notes_shown = 1000;
 
 void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  in_pieces(text.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    std::fwrite(text.data() + begin, 1, end - begin, stdout);
+  });
 }
 
 // Elements as JSON numbers; what JSON lacks, as strings.
 Json values_json(const Resource& resource, std::span<const std::byte> contents) {
   Json values = Json::array();
   const DataType type = *resource.initial.data_type;
+  constexpr std::uint64_t value_steps = 256;
+  Steps steps;
   for (std::uint64_t i = 0; i < resource.value_count(); ++i) {
+    steps.add(value_steps);
     const std::byte* element = &contents[i * size_of(type)];
     const std::string text = element_text(type, element);
     values.push_back(std::isfinite(element_value(type, element)) ? Json::parse(text) : Json(text));

@@ -510,6 +510,38 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
   }
 }
 
+TEST_CASE("limits: without memory for a copy of a big-endian file, its name and bytes are said") {
+  if (is_sanitized) {
+    MESSAGE("SKIPPED: a sanitizer ends a program that asks for so much memory");
+    return;
+  }
+  const BatchFolder folder;
+  // It takes no room on the disk.
+  const std::string path = folder.write("big.npy", npy(">f4", "(1048576, 262144)", ""));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + (std::uintmax_t{1} << 40));
+  const std::string fields =
+      R"("type": "SLICE1", "desc": {"InputWindowOffsets": [0, 0], "InputWindowSizes": [1, 1], )"
+      R"("InputWindowStrides": [1, 1]}, "bindings": {"InputTensor": "big.npy", )"
+      R"("OutputTensor": "out.npy"})";
+  folder.write("op.json", "{" + fields + "}");
+  folder.write("jobs.jsonl", R"({"id": "big", )" + fields + "}\n");
+  const std::string said = "big.npy of 1099511627776 bytes";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"run", "op.json", "--cpu"},
+        std::vector<std::string>{"convert", "op.json", "--to-model", "model.json"}}) {
+    CAPTURE(arguments);
+    const auto result = dmlop_program(arguments, {.folder = folder.path()});
+    CAPTURE(result.error);
+    CHECK(result.code == 5);
+    CHECK(contains(result.error, "out of memory for "));
+    CHECK(contains(result.error, said));
+    CHECK_FALSE(folder.has("out.npy"));
+  }
+  const auto batch = folder.batch({"jobs.jsonl"});
+  CHECK(batch.code == 5);
+  CHECK(contains(batch.output, said));
+}
+
 TEST_CASE("limits: a petabyte fails at once, with its number, and leaves nothing") {
   if (is_sanitized) {
     MESSAGE("SKIPPED: a sanitizer ends a program that asks for so much memory");

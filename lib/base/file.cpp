@@ -324,9 +324,14 @@ void OutputFile::State::reserve(std::uint64_t size) {
     fail(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
          "; its folder has " + std::to_string(disk.available) + " bytes free");
   }
-  error = file.reserve(size);
-  if (error == std::errc::operation_not_supported) return;
-  if (error) fail(action + reason(error));
+  // A file system in memory takes seconds for what is large.
+  constexpr std::uint64_t step = std::uint64_t{1} << 26;
+  for (std::uint64_t begin = 0; begin < size; begin += step) {
+    check_for_stop();
+    error = file.reserve(begin, std::min(step, size - begin));
+    if (error == std::errc::operation_not_supported) return;
+    if (error) fail(action + reason(error));
+  }
   reserved = size;
 }
 
@@ -407,8 +412,11 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
     state.hold_back(offset, bytes);
     return;
   }
-  const std::error_code error = state.file.write_all_at(offset, bytes);
-  if (error) fail("writing " + state.path + ": " + reason(error));
+  in_pieces(bytes.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::error_code error =
+        state.file.write_all_at(offset + begin, bytes.subspan(begin, end - begin));
+    if (error) fail("writing " + state.path + ": " + reason(error));
+  });
   const std::uint64_t end = offset + bytes.size();
   std::uint64_t seen = state.end;
   while (seen < end && !state.end.compare_exchange_weak(seen, end)) {

@@ -73,9 +73,9 @@ class SystemFile {
   std::error_code write_all(std::span<const std::byte> bytes, void (*between_steps)() = nullptr);
   /// Writes all of it at an offset; may be called from several threads.
   std::error_code write_all_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Takes disk space for `bytes`; the file may become so long. operation_not_supported where the
-  /// file system cannot.
-  std::error_code reserve(std::uint64_t bytes);
+  /// Takes disk space for `bytes` from `begin` on; the file may become so long.
+  /// operation_not_supported where the file system cannot.
+  std::error_code reserve(std::uint64_t begin, std::uint64_t bytes);
   /// Cuts the file off at, or extends it to, `bytes`.
   std::error_code resize(std::uint64_t bytes);
   /// Makes the file this one's alone until it is closed or the process ends, however it ends, among

@@ -216,10 +216,10 @@ std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const s
   return {};
 }
 
-std::error_code SystemFile::reserve(std::uint64_t bytes) {
+std::error_code SystemFile::reserve(std::uint64_t begin, std::uint64_t bytes) {
   int code = 0;
   do {
-    code = ::posix_fallocate(handle_, 0, static_cast<off_t>(bytes));
+    code = ::posix_fallocate(handle_, static_cast<off_t>(begin), static_cast<off_t>(bytes));
   } while (code == EINTR);
   if (code == EOPNOTSUPP || code == EINVAL)
     return std::make_error_code(std::errc::operation_not_supported);

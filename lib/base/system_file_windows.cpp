@@ -146,9 +146,9 @@ std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const s
   return {};
 }
 
-std::error_code SystemFile::reserve(std::uint64_t bytes) {
+std::error_code SystemFile::reserve(std::uint64_t begin, std::uint64_t bytes) {
   FILE_ALLOCATION_INFO allocation{};
-  allocation.AllocationSize.QuadPart = static_cast<LONGLONG>(bytes);
+  allocation.AllocationSize.QuadPart = static_cast<LONGLONG>(begin + bytes);
   if (SetFileInformationByHandle(handle_, FileAllocationInfo, &allocation, sizeof allocation) != 0)
     return {};
   const std::error_code error = last_error();

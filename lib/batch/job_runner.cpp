@@ -388,8 +388,9 @@ class JobRun {
       return json;
     }
     const auto actual = output_in_memory(*prepared_, backend_, options_.execution);
-    return pictures_json(plane_pictures(Elements(comparison.data_type, comparison.sizes, actual),
-                                        expected, worst, nan_equals_nan));
+    return pictures_json(
+        plane_pictures(Elements(comparison.data_type, comparison.sizes, actual.bytes()), expected,
+                       worst, nan_equals_nan));
   }
 
   std::string record() {
