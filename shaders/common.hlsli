@@ -4,7 +4,7 @@
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
 //
 // A kernel is a function run(thread). It must keep to these rules:
-// - All loops of a thread together make no more iterations than its pass states (Pass::work,
+// - All loops of a thread together are passed no more often than the host states (Pass::work,
 //   lib/gpu/device.hpp): drivers end a thread, or the whole device, that takes too long.
 // - Every load is inside its buffer, also one whose value is dropped: HLSL evaluates both sides of ?:, && and
 //   ||, compilers turn short branches into the same, and nothing checks the bounds. So clamp the index

@@ -41,7 +41,7 @@ Window window_of(uint element) {
   return window_at(row, int(element - row * constants[4].y));
 }
 
-// Adds a part's sum. What was lost goes back into the sum, or with 2^24 parts it would itself lose.
+// Adds a part's sum. What was lost goes back into the sum as far as it fits: it never gets large.
 void add_part(inout State state, float sum, float lost) {
   add_exactly(state.sum, state.lost, sum);
   precise const float all_lost = state.lost + lost;
@@ -75,8 +75,12 @@ void add_part_of(Window window, uint part, bool scaled, inout State state) {
     const int begin = window.base + d * strides.x + h * strides.y;
     for (int column = first_column; column < last_column; ++column) {
       const uint bits = load_bits(begin + column * strides.z);
-      if (!scaled) state.largest_bits = max(state.largest_bits, bits);
-      add_exactly(sum, lost, scaled ? scaled_power(scale, bits) : raised(asfloat(bits)));
+      if (scaled) {
+        add_exactly(sum, lost, scaled_power(scale, bits));
+      } else {
+        state.largest_bits = max(state.largest_bits, bits);
+        add_exactly(sum, lost, raised(asfloat(bits)));
+      }
     }
   }
   add_part(state, sum, lost);

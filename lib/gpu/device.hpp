@@ -20,16 +20,17 @@ namespace dmlop::gpu {
 /// its first element stands this many bytes into the buffer, and as many are free behind the last.
 inline constexpr std::uint64_t input_slack_bytes = 32;
 
-/// The most iterations that all loops of one thread may make together. llvmpipe ends them after
-/// 65,535, in silence; and a group of threads, the least that a device can be given, has to be done
-/// long before a watchdog takes the device for hung.
+/// The most work of one thread: passes of all its loops together. The last pass of a loop, which
+/// finds that it ends, is one of them; and of what a condition rules out, llvmpipe passes each loop
+/// once. It ends all loops after 65,535 passes, in silence; and a group of threads, the least that
+/// a device can be given, has to be done long before a watchdog takes the device for hung.
 inline constexpr std::uint64_t thread_work_limit = 60'000;
 
 /// Threads [first, end) of a kernel. They do not depend on each other: a device is given as many at
 /// a time as it does in a short while (launches.hpp).
 struct Pass {
-  /// `work` is the most iterations that all loops of one of the threads make together, and at least
-  /// one. Errors: std::logic_error where it is more than thread_work_limit.
+  /// `work` is the most that one of the threads may do, and at least 1. Errors: std::logic_error
+  /// where it is more than thread_work_limit.
   Pass(std::uint64_t first, std::uint64_t end, std::uint64_t work);
 
   std::uint32_t first;

@@ -54,8 +54,8 @@ Dispatch index_map_dispatch(const IndexMapPlan& plan) {
   Dispatch dispatch;
   set_output(dispatch, output_elements(plan), plan.element_size);
   const std::size_t rank = plan.axes.size();
-  // At worst each element of a thread stands in a row of its own.
-  add_output_pass(dispatch, bytes_per_thread / plan.element_size * (2 + rank));
+  // At worst each element of a thread stands in a row of its own, which has a loop over the axes.
+  add_output_pass(dispatch, bytes_per_thread / plan.element_size * 2 * (2 + rank));
   const bool in_table = rank > constant_axes;
   const int reversal = !plan.reversal ? 0 : plan.reversal->axis + 1 == rank ? 1 : 2;
   const auto boundary = static_cast<int>(boundary_of(plan));
@@ -85,43 +85,63 @@ std::uint64_t covered(const PoolingAxis& axis) {
   return std::min(axis.window, axis.input_extent);
 }
 
-// Iterations of the loop of a power (shaders/lp_norm.hlsli).
+// Passes of the loop of a power (shaders/lp_norm.hlsli).
 std::uint64_t power_work(const LpPoolingPlan& plan) {
   if (plan.p <= 3) return 0;
-  return divided_up(static_cast<std::uint64_t>(std::bit_width(plan.p)), 4);
+  return 1 + divided_up(static_cast<std::uint64_t>(std::bit_width(plan.p)), 4);
+}
+
+// Passes of loops over the rows of a window, each of which does `row_work`.
+std::uint64_t rows_work(const LpPoolingPlan& plan, std::uint64_t row_work) {
+  const std::uint64_t planes = covered(plan.axes[0]) + 1, rows = covered(plan.axes[1]) + 1;
+  return planes * (1 + rows * (1 + row_work));
 }
 
 // What a thread of shaders/lp_pooling.hlsl does at most, which takes whole windows: it sums those
 // of all rows that its outputs stand in, and then each of them once more in two scaled sweeps.
 std::uint64_t whole_windows_work(const LpPoolingPlan& plan) {
   const std::uint64_t outputs = bytes_per_thread / size_of(plan.data_type);
-  const std::uint64_t rows = 1 + divided_up(outputs - 1, plan.axes[2].output_extent);
   const std::uint64_t power = power_work(plan);
-  const std::uint64_t window =
-      std::min(covered(plan.axes[0]) * covered(plan.axes[1]) * plan.axes[2].window,
-               thread_work_limit);  // enough to be too much
-  // Three nested loops, each with as many iterations as the window has elements at most.
-  const std::uint64_t sums = window * (3 + outputs * power) + 1;
-  const std::uint64_t scaled = window * (2 * 3 + power) + 2 * power;
-  return rows * sums + outputs * (scaled + 1);
+  const std::uint64_t width = plan.axes[2].window;
+  const std::uint64_t column_work = 1 + (outputs + 1) * power;
+  const std::uint64_t chunks = width / 8 + 1;
+  const std::uint64_t sums = rows_work(plan, chunks + 1 + (width + 2 * chunks + 2) * column_work);
+  const std::uint64_t scaled =
+      rows_work(plan, width + 1) + rows_work(plan, (width + 1) * (1 + power)) + 2 * power;
+  const std::uint64_t output_rows = 1 + divided_up(outputs - 1, plan.axes[2].output_extent);
+  return (output_rows + 1) * (1 + sums) + outputs * power + (outputs + 1) * (1 + scaled);
+}
+
+// Whether one thread can take whole windows.
+bool takes_whole_windows(const LpPoolingPlan& plan) {
+  // First, so that 64 bits hold their work.
+  if (std::max({covered(plan.axes[0]), covered(plan.axes[1]), plan.axes[2].window}) >
+      thread_work_limit)
+    return false;
+  return whole_windows_work(plan) <= thread_work_limit;
 }
 
 // How the parts of a window cover it (shaders/lp_pooling_parts.hlsl).
 struct WindowParts {
-  // Small enough for the longest power: 2 iterations for an element in a row of its own, and 8.
+  // So few that a sum of them is exact but for the last place, and two rows of so many columns
+  // that a thread can take them.
   static constexpr std::uint64_t elements_most = 4096;
+  static constexpr std::uint64_t columns_most = 2048;
 
   std::uint64_t rows;     // of a part
   std::uint64_t columns;  // of a part
   std::uint64_t count;
+  std::uint64_t work;  // of a part
 
   explicit WindowParts(const LpPoolingPlan& plan) {
     const std::uint64_t all_rows = covered(plan.axes[0]) * covered(plan.axes[1]);
     const std::uint64_t width = covered(plan.axes[2]);
-    const std::uint64_t per_row = divided_up(width, elements_most);
+    const std::uint64_t per_row = divided_up(width, columns_most);
     columns = divided_up(width, per_row);
-    rows = std::min(all_rows, elements_most / columns);
+    const std::uint64_t row_work = 1 + (columns + 1) * (2 + power_work(plan));
+    rows = std::min({all_rows, elements_most / columns, thread_work_limit / row_work - 1});
     count = divided_up(all_rows, rows) * per_row;
+    work = (rows + 1) * row_work;
   }
 };
 
@@ -139,13 +159,13 @@ void add_part_passes(Dispatch& dispatch, const LpPoolingPlan& plan, const Window
   for (std::uint64_t begin = 0; begin < elements; begin += room) {
     const std::uint64_t end = std::min(elements, begin + room);
     for (std::uint64_t step = 0; step < 2 * parts.count; ++step) {
-      Pass pass(begin, end, parts.rows + parts.rows * parts.columns * (1 + power));
+      Pass pass(begin, end, parts.work);
       pass.step = word(step);
       pass.base = word(begin);
       pass.writes_state = true;
       dispatch.passes.push_back(pass);
     }
-    Pass norms(begin / per_thread, divided_up(end, per_thread), per_thread * (1 + 2 * power));
+    Pass norms(begin / per_thread, divided_up(end, per_thread), 5 * (1 + 4 * power));
     norms.step = word(2 * parts.count);
     norms.base = word(begin);
     dispatch.passes.push_back(norms);
@@ -172,10 +192,10 @@ Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan, std::uint64_t state_byte
     dispatch.constants[20 + i] = word(axis.window_stride);
     dispatch.constants[24 + i] = word(axis.start_padding);
   }
-  if (const std::uint64_t work = whole_windows_work(plan); work <= thread_work_limit) {
+  if (takes_whole_windows(plan)) {
     dispatch.kernel =
         "lp_pooling_" + variant + "_" + std::to_string(window == 2 || window == 3 ? window : 0);
-    add_output_pass(dispatch, work);
+    add_output_pass(dispatch, whole_windows_work(plan));
     return dispatch;
   }
   const WindowParts parts(plan);

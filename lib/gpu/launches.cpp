@@ -20,8 +20,8 @@ Pass::Pass(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t t
       end(static_cast<std::uint32_t>(end_thread)),
       work(static_cast<std::uint32_t>(thread_work)) {
   if (thread_work == 0 || thread_work > thread_work_limit) {
-    throw std::logic_error("a thread of a kernel makes " + std::to_string(thread_work) +
-                           " iterations: cut its work into passes of at most " +
+    throw std::logic_error("a thread of a kernel passes its loops " + std::to_string(thread_work) +
+                           " times: cut its work into passes of at most " +
                            std::to_string(thread_work_limit));
   }
 }
