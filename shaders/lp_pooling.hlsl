@@ -83,11 +83,13 @@ void shift_lanes(inout Lanes lanes, float next) {
 #endif
 }
 
-// |x|^P of one element of an input row, 0 outside of it.
+// |x|^P of one element of an input row, 0 outside of it. A branch, not ?:, which would load first; to clamp the
+// index costs 4 to 9 percent of the time of small windows.
 float power_at(int row, int x) {
-  const uint extent = constants[4].x;
-  const float power = raised(load_magnitude(row + int(min(uint(x), extent - 1) * constants[4].z)));
-  return uint(x) < extent ? power : 0;
+  float magnitude = 0;
+  [branch]
+  if (uint(x) < constants[4].x) magnitude = load_magnitude(row + x * int(constants[4].z));
+  return raised(magnitude);
 }
 
 // The powers at x, x + step, x + 2 step…
