@@ -95,7 +95,7 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
   Random random(90);
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (const std::uint64_t p : {2U, 4U}) {
-      for (int repeat = 0; repeat < 30; ++repeat) {
+      for (int repeat = 0; repeat < 6; ++repeat) {
         LpPoolingPlan plan = random_pooling(type, p, random);
         if (repeat % 3 != 0) plan.axes[2].window = static_cast<std::uint64_t>(1 + repeat % 3);
         const std::uint64_t elements = pack(
@@ -105,19 +105,19 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
         CHECK(checked.messages(plan, {std::vector<std::byte>(elements * size_of(type))}) == 0);
       }
       LpPoolingPlan large{.data_type = type, .p = p};
-      large.axes[1] = {.input_extent = 70,
-                       .output_extent = 9,
-                       .input_stride = 70,
+      large.axes[1] = {.input_extent = 45,
+                       .output_extent = 3,
+                       .input_stride = 45,
                        .window = 100,
                        .window_stride = 20,
                        .start_padding = 90};
-      large.axes[2] = {.input_extent = 70,
-                       .output_extent = 5,
+      large.axes[2] = {.input_extent = 45,
+                       .output_extent = 2,
                        .input_stride = 1,
                        .window = 90,
                        .window_stride = 30,
                        .start_padding = 50};
-      CHECK(checked.messages(large, {std::vector<std::byte>(70 * 70 * size_of(type))}) == 0);
+      CHECK(checked.messages(large, {std::vector<std::byte>(45 * 45 * size_of(type))}) == 0);
     }
   }
 }
@@ -126,10 +126,10 @@ TEST_CASE("vulkan loads: data movement loads nothing outside of its buffers") {
   if (std::getenv("VK_LAYER_ENABLES") == nullptr || !has_gpu()) return;
   Checked checked;
   Random random(91);
-  for (const std::size_t size : {1U, 2U, 4U, 8U}) {
-    for (int boundary = 0; boundary <= 5; ++boundary) {
-      for (const std::size_t rank : {1U, 2U, 3U, 5U}) {
-        if (rank > 2 && boundary > 1) continue;
+  for (const std::size_t size : {1U, 4U}) {
+    for (int boundary = 0; boundary <= 3; ++boundary) {
+      for (const std::size_t rank : {2U, 3U}) {
+        if (rank > 2 && boundary != 1) continue;
         for (int repeat = 0; repeat < 3; ++repeat) {
           IndexMapPlan plan = random_map(size, static_cast<Boundary>(boundary), rank, random);
           const std::uint64_t elements = pack(
