@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,10 @@ void stop_jobs_gently();
 
 /// The exit code after an interruption: 128 + the signal's number, as shells do.
 int interrupted_exit_code();
+
+/// Prints a document to standard output. Nothing in it is acted on where it reaches a terminal or a
+/// log; bytes that are no UTF-8 become U+FFFD.
+void print_json(const nlohmann::ordered_json& json);
 
 /// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
 int report(const Diagnostics& diagnostics, Format format);

@@ -1,8 +1,8 @@
 // dmlop ops: what an operator is, straight from its spec.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -65,32 +65,34 @@ Json example_of(const OperatorSpec& spec) {
   return {{"type", "DML_OPERATOR_" + spec.name}, {"desc", Json::parse(spec.example)}};
 }
 
+constexpr std::size_t column_width = 22;
+
+void print_field_row(const std::string& name, const std::string& kind, const std::string& text) {
+  print({"  ", padded(name, column_width), " ", padded(kind, column_width), " ", text, "\n"});
+}
+
 void print_operator(const OperatorSpec& spec) {
-  std::printf("DML_OPERATOR_%s (from feature level %s)\n%s\n%s\n\nFields\n", spec.name.c_str(),
-              to_text(spec.introduced).c_str(), spec.summary.c_str(), spec.source.c_str());
+  print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
+         spec.summary, "\n", spec.source, "\n\nFields\n"});
   for (const FieldSpec& field : spec.fields) {
-    std::printf("  %-22s %-22s %s\n", field.name.c_str(), kind_text(field).c_str(),
-                field.text.c_str());
-    if (field.kind == FieldKind::enumeration) {
-      std::printf("  %-22s %-22s %s\n", "", "", enum_text(field).c_str());
-    }
-    if (field.optional_when) {
-      std::printf("  %-22s %-22s May be left out where %s.\n", "", "",
-                  field.optional_when->text().c_str());
-    }
+    print_field_row(field.name, kind_text(field), field.text);
+    if (field.kind == FieldKind::enumeration) print_field_row("", "", enum_text(field));
+    if (field.optional_when)
+      print_field_row("", "", "May be left out where " + field.optional_when->text() + ".");
   }
-  std::printf("\nRules\n");
-  for (const Formula& rule : spec.rules) std::printf("  %s\n", rule.text().c_str());
-  std::printf("\nSupport by feature level\n");
+  print({"\nRules\n"});
+  for (const Formula& rule : spec.rules) print({"  ", rule.text(), "\n"});
+  print({"\nSupport by feature level\n"});
   for (const SupportRow& row : spec.support) {
-    std::printf("  from %s  %s: %s dimensions; %s\n", to_text(row.from).c_str(),
-                join(row.tensors).c_str(), dimension_range(row).c_str(), type_list(row).c_str());
+    print({"  from ", to_text(row.from), "  ", join(row.tensors), ": ", dimension_range(row),
+           " dimensions; ", type_list(row), "\n"});
   }
-  std::printf("\nTolerance of comparisons\n");
+  print({"\nTolerance of comparisons\n"});
   for (const auto& [type, tolerance] : spec.tolerances)
-    std::printf("  %s: %s\n", std::string(name_of(type)).c_str(), to_text(tolerance).c_str());
-  if (spec.tolerances.empty()) std::printf("  %s\n", to_text(Tolerance{}).c_str());
-  std::printf("\nExample\n%s\n", example_of(spec).dump(2).c_str());
+    print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
+  if (spec.tolerances.empty()) print({"  ", to_text(Tolerance{}), "\n"});
+  print({"\nExample\n"});
+  print_json(example_of(spec));
 }
 
 Json to_json(const OperatorSpec& spec) {
@@ -137,7 +139,7 @@ int print_one(const Options& options) {
                     (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"));
   }
   if (options.format == Format::json) {
-    std::printf("%s\n", to_json(*spec).dump(2).c_str());
+    print_json(to_json(*spec));
   } else {
     print_operator(*spec);
   }
@@ -160,13 +162,12 @@ std::string cell(const std::string& text) {
 }
 
 void print_markdown() {
-  std::printf(
-      "| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n");
+  print({"| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n"});
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
-    std::printf("| [%s](%s) | %s | %s | %s | %s |\n", name.c_str(), spec.source.c_str(),
-                to_text(spec.introduced).c_str(), dimension_range(spec.support.front()).c_str(),
-                newest_types(spec).c_str(), cell(spec.summary).c_str());
+    print({"| [", name, "](", spec.source, ") | ", to_text(spec.introduced), " | ",
+           dimension_range(spec.support.front()), " | ", newest_types(spec), " | ",
+           cell(spec.summary), " |\n"});
   }
 }
 
@@ -178,16 +179,17 @@ int print_list(const Options& options) {
   if (options.format == Format::json) {
     Json list = Json::array();
     for (const std::string& name : specified_operators()) list.push_back(to_json(*find_spec(name)));
-    std::printf("%s\n", list.dump(2).c_str());
+    print_json(list);
     return exit_done;
   }
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
-    std::printf("%-22s from %s  %s\n", name.c_str(), to_text(spec.introduced).c_str(),
-                spec.summary.c_str());
+    print(
+        {padded(name, column_width), " from ", to_text(spec.introduced), "  ", spec.summary, "\n"});
   }
-  std::fprintf(stderr, "%zu of DirectML's %zu operators; dmlop ops NAME shows one\n",
-               specified_operators().size(), known_operators().size());
+  print(StandardStream::error,
+        {specified_operators().size(), " of DirectML's ", known_operators().size(),
+         " operators; dmlop ops NAME shows one\n"});
   return exit_done;
 }
 
