@@ -12,6 +12,7 @@
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
 #include "exit_codes.hpp"
+#include "model_commands.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -59,9 +60,11 @@ int exit_code_for(const BatchCommandOptions& options, const BatchSummary& summar
 
 int merge(const BatchCommandOptions& options) {
   BatchSummary summary;
-  Diagnostics diagnostics;
+  Diagnostics diagnostics, warnings;
   BatchPresenter presenter(options, std::nullopt);
-  const auto results = merge_results(options.merge, summary, diagnostics);
+  const auto rule = options.latest ? Disagreement::latest_counts : Disagreement::worst_counts;
+  const auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
+  if (!options.quiet) print_notes(warnings);
   RecordKeeper records(options);
   for (const BatchResult& result : results) presenter.show(result);
   for (const BatchResult& result : results) records.add(result.record);

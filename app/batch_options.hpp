@@ -24,6 +24,7 @@ struct BatchCommandOptions {
   std::string html;
   bool github = false;
   bool resume = false;
+  bool latest = false;
   bool fail_fast = false;
   bool allow_empty = false;
   std::optional<int> skip_code;

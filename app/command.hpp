@@ -68,7 +68,8 @@ int interrupted_exit_code();
 /// log; bytes that are no UTF-8 become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
+/// Prints findings, to standard error as text or to standard output as JSON, and returns the exit
+/// code for them.
 int report(const Diagnostics& diagnostics, Format format);
 
 /// Runs a command's body; an Error that leaves it is printed in the format asked for.

@@ -148,9 +148,87 @@ TEST_CASE("--resume: another version, status or digest in the file proves nothin
   CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"NOT_RUN\"") == "b");
   CHECK(changed("\"digest\":\"", "\"digest\":\"0") == "b");
   CHECK(changed("\"digest\":", "\"digst\":") == "b");
-  CHECK(changed("\"outputs\":{", "\"outputz\":{") == "b");
   CHECK(changed("{\"id\":\"b\"", "{\"id\":\"B\"") == "b");
   CHECK(changed("\"seconds\"", "\"zeconds\"") == "");
+}
+
+TEST_CASE("--resume: the digest of a record covers what became of which job") {
+  const BatchFolder folder(
+      {named_job("a", "other.npy"), named_job("b", "golden.npy"), edge_job(R"("id": "blind")")});
+  const std::vector<std::string> again{"jobs.jsonl", "--resume", "--results", "r.jsonl", "-v"};
+  CHECK(folder.batch(again).code == 1);
+  const std::string records = folder.read("r.jsonl");
+  const auto resumed = [&](const std::string& from, const std::string& to) {
+    std::string text = records;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    folder.write("r.jsonl", text.replace(at, from.size(), to));
+    return folder.batch(again);
+  };
+  CHECK(contains(resumed("", "").output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+  for (const char* outcome :
+       {R"("status":"FAILED","exitCode":1)", R"("status":"MISTRUSTED","exitCode":1)"}) {
+    CAPTURE(outcome);
+    const auto result = resumed(outcome, R"("status":"PASSED","exitCode":0)");
+    CHECK(result.code == 1);
+    CHECK(contains(result.output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+  }
+}
+
+TEST_CASE("--resume and --merge read records of earlier versions, and the first believes none") {
+  const BatchFolder folder({named_job("a")});
+  // A digest of what the result depends on, without the result.
+  const std::string old =
+      R"({"id":"a","status":"PASSED","exitCode":0,"operator":"PADDING","place":"jobs.jsonl:1",)"
+      R"("device":"cpu","seconds":0.00034,"timings":{"checkSeconds":0.0002,"executeSeconds":0.0001},)"
+      R"("comparisons":[{"tensor":"OutputTensor","expected":"golden.npy","verdict":"PASSED",)"
+      R"("summary":"6 elements are equal","dataType":"FLOAT32","sizes":[6],"tolerance":"bit for bit",)"
+      R"("toleranceOrigin":"default","elements":6,"mismatches":0,"nanMismatches":0,"first":[],)"
+      R"("worst":[],"histogram":[{"ulp":"0","count":6}],"smallest":{"rtol":0.0,"atol":0.0,"ulp":0}}],)"
+      R"("digest":"89d3a1b8e3bd0cb1a3a07a2a6d2a0a36","inputs":{"InputTensor":"<f4C<[3]00"}})"
+      "\n" +
+      summary_line();
+  folder.write("r.jsonl", old);
+  CHECK(folder.batch({"--merge", "r.jsonl"}).code == 0);
+  const auto result = folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"});
+  CHECK(result.code == 0);
+  CHECK_FALSE(contains(result.output, "earlier run"));
+}
+
+TEST_CASE("records: a field of another type is no record, whatever reads it") {
+  const BatchFolder folder({named_job("a", "other.npy", R"("tags": ["t"])")});
+  CHECK(folder.batch({"jobs.jsonl", "--out", "out", "--results", "sound.jsonl"}).code == 1);
+  const Json sound = read_records(folder.read("sound.jsonl")).at(0);
+  // Pointers to every value, at any depth.
+  std::vector<Json::json_pointer> places;
+  const Json flat = sound.flatten();
+  for (const auto& [place, value] : flat.items()) {
+    for (Json::json_pointer at(place); !at.empty(); at = at.parent_pointer()) {
+      if (std::find(places.begin(), places.end(), at) == places.end()) places.push_back(at);
+    }
+  }
+  CHECK(places.size() > 60);
+  for (const Json::json_pointer& place : places) {
+    for (const Json& value : {Json(5), Json("x"), Json(true), Json(Json::array({Json::array()})),
+                              Json{{"x", Json::array()}}}) {
+      const Json& now = sound.at(place);
+      const bool is_allowed = now.is_null() && value.is_number();  // a number that is not known
+      const bool is_same = value.type() == now.type() || (value.is_number() && now.is_number());
+      if (is_allowed || (is_same && !now.is_array())) continue;
+      Json changed = sound;
+      changed[place] = value;
+      CAPTURE(changed.dump());
+      folder.write("r.jsonl", sound.dump() + "\n" + changed.dump() + "\n" + summary_line());
+      const auto merged = folder.batch({"--merge", "r.jsonl", "--html", "h.html"});
+      CHECK(merged.code == 3);
+      CHECK(contains(merged.error, "r.jsonl:2: this line is no record of a batch"));
+      CHECK(folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"}).code == 3);
+    }
+  }
+  folder.write("r.jsonl", R"({"id": "bad", "status": "PASSED", "exitCode": 0, "tags": 5})"
+                          "\n");
+  CHECK(contains(folder.batch({"--merge", "r.jsonl"}).error,
+                 "no record of a batch: its \"tags\" is of another type"));
 }
 
 TEST_CASE("--resume: another version of the program runs all again") {
@@ -297,26 +375,84 @@ TEST_CASE("--merge puts shards together, with reports") {
   CHECK(folder.batch({"jobs.jsonl", "--merge", "r0.jsonl"}).code == 2);
 }
 
-TEST_CASE("--merge: later files win, and within a file later lines") {
-  const Folder folder;
-  folder.write("a.jsonl", record_line("1", "FAILED", 1) + record_line("2", "ERROR", 5) +
-                              record_line("2", "PASSED", 0) + summary_line());
-  folder.write("b.jsonl",
-               record_line("1", "PASSED", 0) + record_line("3", "SKIPPED", 0) + summary_line());
-  const auto merge = [&](const std::vector<std::string>& files) {
-    std::vector<std::string> arguments{"batch", "-q", "--results", "m.jsonl", "--merge"};
+namespace {
+
+/// Merges files; the exit code, and each job with its status. What was said stays in `last`.
+class MergeFolder : public Folder {
+ public:
+  std::string merge(const std::vector<std::string>& files,
+                    const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> arguments{"batch", "--results", "m.jsonl"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back("--merge");
     arguments.insert(arguments.end(), files.begin(), files.end());
-    const int code = dmlop_program(arguments, {.folder = folder.path()}).code;
-    std::string text = std::to_string(code);
-    for (const Json& record : read_records(folder.read("m.jsonl"))) {
+    last = dmlop_program(arguments, {.folder = path()});
+    std::string text = std::to_string(last.code);
+    for (const Json& record : read_records(read("m.jsonl"))) {
       if (record.contains("id"))
         text += " " + record.at("id").get<std::string>() + record.at("status").get<std::string>();
     }
     return text;
+  }
+  mutable ProgramResult last;
+};
+
+}  // namespace
+
+TEST_CASE("--merge: within a file later lines win, of several files the worst or the --latest") {
+  const MergeFolder folder;
+  folder.write("a.jsonl", record_line("1", "FAILED", 1) + record_line("2", "ERROR", 5) +
+                              record_line("2", "PASSED", 0) + summary_line());
+  folder.write("b.jsonl",
+               record_line("1", "PASSED", 0) + record_line("3", "SKIPPED", 0) + summary_line());
+  CHECK(folder.merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"a.jsonl", "b.jsonl"}) == "1 1FAILED 2PASSED 3SKIPPED");
+  CHECK(contains(folder.last.error,
+                 "warning: the job \"1\" is FAILED in a.jsonl and PASSED in b.jsonl\n"));
+  CHECK(contains(folder.last.error, "--latest"));
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(contains(folder.last.error, "\"1\" is PASSED in b.jsonl and FAILED in a.jsonl"));
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}, {"-q"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"a.jsonl", "b.jsonl"}, {"--latest"}) == "0 1PASSED 2PASSED 3SKIPPED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}, {"--latest"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(folder.merge({"a.jsonl", "a.jsonl"}) == "1 1FAILED 2PASSED");
+  CHECK(folder.last.error == "");
+  const auto alone = dmlop_program({"batch", "x.jsonl", "--latest"}, {.folder = folder.path()});
+  CHECK(alone.code == 2);
+  CHECK(contains(alone.error, "--latest"));
+}
+
+TEST_CASE("--merge: of any two outcomes the worse one counts, in either order") {
+  struct Outcome {
+    const char* status;
+    int code;
   };
-  CHECK(merge({"a.jsonl", "b.jsonl"}) == "0 1PASSED 2PASSED 3SKIPPED");
-  CHECK(merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
-  CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
+  // From the best to the worst.
+  const std::vector<Outcome> outcomes{{"NOT_RUN", 0},    {"PASSED", 0}, {"SKIPPED", 0},
+                                      {"MISTRUSTED", 1}, {"FAILED", 1}, {"UNSUPPORTED", 4},
+                                      {"INVALID", 3},    {"ERROR", 6},  {"ERROR", 5}};
+  const MergeFolder folder;
+  for (std::size_t better = 0; better < outcomes.size(); ++better) {
+    for (std::size_t worse = better; worse < outcomes.size(); ++worse) {
+      CAPTURE(better);
+      CAPTURE(worse);
+      const auto write = [&](const char* file, const Outcome& outcome) {
+        folder.write(file, record_line("a", outcome.status, outcome.code) + summary_line());
+      };
+      write("better", outcomes[better]);
+      write("worse", outcomes[worse]);
+      const std::string expected =
+          std::to_string(outcomes[worse].code) + " a" + outcomes[worse].status;
+      for (const auto& [first, second] : {std::pair{"better", "worse"}, {"worse", "better"}}) {
+        CHECK(folder.merge({first, second}) == expected);
+        // A job that was not run has no outcome to disagree about.
+        CHECK(count_of(folder.last.error, "warning: ") == (better > 0 && better < worse ? 1 : 0));
+      }
+    }
+  }
 }
 
 TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {

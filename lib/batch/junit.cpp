@@ -4,18 +4,27 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/escape.hpp"
 #include "batch/reports.hpp"
 
 namespace dmlop {
 namespace {
+
+// Some systems print the file, line by line.
+std::string shown(std::string_view line, bool is_attribute) {
+  using Place = LineEscaper::Place;
+  LineEscaper escaper(is_attribute ? Place::within_line : Place::start_of_line);
+  std::string text;
+  while (!line.empty()) text += escaper.next(line);
+  return text;
+}
 
 // Text for XML, escaped as for a line of a log; in attributes line ends are kept as references.
 std::string escaped(std::string_view text, bool is_attribute = true) {
   std::string xml;
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
-    for (const char c : one_line(text.substr(0, line_end))) {
+    for (const char c : shown(text.substr(0, line_end), is_attribute)) {
       if (c == '&') {
         xml += "&amp;";
       } else if (c == '<') {
