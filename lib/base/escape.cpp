@@ -38,6 +38,10 @@ constexpr bool is_in(const std::array<Range, count>& ranges, std::uint32_t code)
   });
 }
 
+constexpr bool is_plain(char c) {
+  return c > ' ' && c < 0x7F && c != '#' && c != ':';
+}
+
 }  // namespace
 
 bool shows_as_itself(std::uint32_t code) {
@@ -71,6 +75,11 @@ std::string_view LineEscaper::next(std::string_view& text) {
   std::size_t shown = 0;
   Character character;
   while (shown < text.size()) {
+    // Most characters are of no account wherever they stand.
+    const std::size_t plain_begin = shown;
+    while (shown < text.size() && is_plain(text[shown])) ++shown;
+    if (shown > plain_begin) ends_in_hash_ = is_at_start_ = false;
+    if (shown == text.size()) break;
     character = first_character(text.substr(shown));
     if (character.length == 0 || must_escape(character.code)) break;
     move_past(character.code);

@@ -727,8 +727,8 @@ async function check_template() {
         jobs.push(place.length && place[0] !== 'id' ? {...job, id: place.join('/')} : job);
       }
     }
-    const statuses = {FAILED: jobs.length};
-    const page = await open(written('any', report(jobs, {counts: statuses})), '#sort=id');
+    const data = {...report([failure()]), jobs, counts: {FAILED: jobs.length}};
+    const page = await open(written('any', data), '#sort=id');
     await page.evaluate(() => {
       for (const chip of document.querySelectorAll('.chip[aria-pressed=false]')) chip.click();
       while (!document.getElementById('more').hidden) document.getElementById('more').click();
@@ -738,7 +738,7 @@ async function check_template() {
     assert.equal(await page.locator('.job').count(), jobs.length);
     assert.equal(await page.locator('.job .body').count(), jobs.length);
     const real = page.locator('.job[data-index="0"]');
-    assert.equal(await real.locator('.message').innerText(), sound.message);
+    assert.equal(await real.locator('.message').textContent(), sound.message);
     assert.equal(await real.locator('table.elements').count(), 2);
     await close(page);
     // So does any summary of a run.
