@@ -1,9 +1,9 @@
 // dmlop convert: an op description as a DxDispatch model, and back.
 #include "model/convert.hpp"
 
-#include <cstdio>
 #include <memory>
 
+#include "base/output.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
@@ -24,9 +24,9 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
   for (const std::string& remark : conversion.remarks)
-    std::fprintf(stderr, "dmlop: warning: %s\n", remark.c_str());
-  for (const ConvertedFile& file : conversion.files) std::printf("wrote %s\n", file.path.c_str());
-  std::printf("wrote %s\n", conversion.path.c_str());
+    print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
+  for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
+  print({"wrote ", conversion.path, "\n"});
   return exit_done;
 }
 

@@ -1,6 +1,5 @@
 // dmlop schema: the JSON schema (draft 7) of op descriptions, from the specs. It says what a file
 // may contain; rules between fields are left to dmlop check.
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -208,7 +207,7 @@ int print_schema(const std::string& chosen) {
     schema["definitions"][name] = fields_schema(spec);
     schema["anyOf"].push_back(operator_schema(spec));
   }
-  std::printf("%s\n", schema.dump(2).c_str());
+  print_json(schema);
   return exit_done;
 }
 

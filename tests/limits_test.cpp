@@ -482,10 +482,10 @@ TEST_CASE("limits: --timeout counts for the digests of files as well") {
 TEST_CASE("limits: what records of earlier runs cost to read follows the size of the file") {
   const Folder folder;
   const auto members = [](std::size_t count) {
-    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":0"; }, count) + "}";
+    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":\"\""; }, count) + "}";
   };
-  const auto record = [](const std::string& more) {
-    return R"({"id": "a", "status": "PASSED", "exitCode": 0, "inputs": )" + more + "}\n";
+  const auto record = [](const std::string& value, const std::string& field = "inputs") {
+    return R"({"id": "a", "status": "PASSED", "exitCode": 0, ")" + field + "\": " + value + "}\n";
   };
   const std::string summary = R"({"summary": {"complete": true}})" + std::string("\n");
   struct RecordRow {
@@ -496,9 +496,9 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
   for (const RecordRow& row : std::vector<RecordRow>{
            {"members at the limit", record(members(10'000)), 0},
            {"one member more", record(members(10'001)), 3},
-           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]"), 0},
-           {"objects at the limit in one line", record("[" + repeated(members(10'000), 20) + "]"),
-            0},
+           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]", "tags"), 0},
+           {"objects at the limit in one line",
+            record("[" + repeated(members(10'000), 20) + "]", "later"), 0},
            {"lines at the limit", repeated(record(members(10'000)), 20, ""), 0},
            {"too many members", record(members(100'000)), 3},
            {"too many members of a summary", R"({"summary": )" + members(100'000) + "}\n", 3}}) {
