@@ -35,7 +35,7 @@ struct Options {
 };
 
 bool writes_to_standard_output(const Job& job) {
-  const auto is_standard = [](const BoundOutput& output) { return output.path == "-"; };
+  const auto is_standard = [](const BoundOutput& output) { return is_standard_output(output.path); };
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
@@ -114,7 +114,7 @@ void print_result(const Job& job, const Options& options, const std::string& dev
   }
   if (options.quiet) return;
   for (const BoundOutput& output : job.outputs) {
-    if (output.path == "-") continue;
+    if (is_standard_output(output.path)) continue;
     const TensorDesc& desc = job.description.tensor(output.tensor);
     std::printf("%s: %s %s in %s\n", output.tensor.c_str(),
                 std::string(name_of(*desc.data_type)).c_str(), list_of(desc.sizes).c_str(),

@@ -301,7 +301,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
   Binder binder(description, request, FieldKind::input_tensor, diagnostics, "-i ");
   binder.add(request.inputs);
   std::vector<BoundInput> inputs;
-  int from_standard_input = request.description_path == standard_stream ? 1 : 0;
+  int from_standard_input = is_standard_input(request.description_path) ? 1 : 0;
   for (const std::string& tensor : binder.names()) {
     const Source* source = binder.find(tensor);
     std::get<TensorDesc>(description.find(tensor)->value).has_file =
@@ -310,7 +310,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
       if (purpose == Purpose::run) binder.require(tensor);
       continue;
     }
-    if (source->path == standard_stream && ++from_standard_input > 1) {
+    if (is_standard_input(source->path) && ++from_standard_input > 1) {
       binder.usage("standard input can be read once only", "name a file for " + tensor);
       continue;
     }
