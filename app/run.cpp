@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "command.hpp"

@@ -18,7 +18,7 @@ namespace {
 // Reading a file of up to so many bytes takes less time than mapping it.
 constexpr std::uint64_t small_file_bytes = std::uint64_t{1} << 16;
 // Reading a file of up to so many bytes twice takes less time than waiting until it is older.
-constexpr std::uint64_t read_twice_bytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t read_twice_bytes = std::uint64_t{1} << 18;
 // Of what has no size, no end may come.
 constexpr std::uint64_t stream_bytes_max = std::uint64_t{1} << 30;
 
@@ -125,15 +125,24 @@ std::vector<std::byte> read_to_end(SystemFile& file, const FileStatus& status,
   return gathered.take();
 }
 
-/// Whether a write that comes now may leave the time of the last one as it is: the system's clock
-/// for files goes on in steps of up to 10 ms, and some file systems know whole seconds only.
+/// Whether a write that comes now may leave the time of the last one as it is: the clock that
+/// stamps files goes on in steps, and some file systems keep whole milliseconds or seconds only.
 bool may_hide_writes(const FileStatus& status) {
-  const bool has_whole_seconds = status.modified_nanoseconds % (1000 * milliseconds) == 0;
-  const std::int64_t step = (has_whole_seconds ? 2000 : 20) * milliseconds;
-  return now_nanoseconds() - status.modified_nanoseconds < step;  // a time to come is no better
+  const std::int64_t time = status.modified_nanoseconds;
+  std::int64_t step = 0;
+  if (time % milliseconds == 0) step = 20 * milliseconds;
+  if (time % (1000 * milliseconds) == 0) step = 2000 * milliseconds;
+  return file_clock_nanoseconds() <= time + step;  // a time to come is no better
 }
 
-// While another program has the file open for writing it may just pause. It gets the time to go on.
+/// Whether somebody may be in the middle of writing the file: who has it open, and wrote lately.
+bool is_being_written(const SystemFile& file, const FileStatus& status) {
+  constexpr std::int64_t lately = 100 * milliseconds;
+  return file_clock_nanoseconds() - status.modified_nanoseconds < lately &&
+         file.is_open_for_writing();
+}
+
+// Who just pauses between two writes gets the time to go on.
 void wait_for_writer(const SystemFile& file, const FileStatus& status) {
   constexpr int steps = 20;
   for (int step = 0; step < steps && file.is_open_for_writing(); ++step) {
@@ -147,7 +156,8 @@ void wait_for_writer(const SystemFile& file, const FileStatus& status) {
 // clock's, and the next write will not have it.
 void wait_until_older(const SystemFile& file, const FileStatus& status) {
   constexpr std::int64_t ahead_max = 2000 * milliseconds;
-  while (may_hide_writes(status) && status.modified_nanoseconds - now_nanoseconds() < ahead_max &&
+  while (may_hide_writes(status) &&
+         status.modified_nanoseconds - file_clock_nanoseconds() < ahead_max &&
          change_between(status, status_of(file)) == FileChange::none) {
     check_for_stop();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -209,9 +219,12 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
     return input;
   }
   if (status.bytes > max_bytes && !is_stream) refuse_size(std::to_string(status.bytes), max_bytes);
-  const bool is_time_proof = !may_hide_writes(status);
+  const bool is_time_proof = !may_hide_writes(status) && !is_being_written(file, status);
   const bool is_large = status.bytes > read_twice_bytes;
-  if (!is_time_proof && is_large) wait_until_older(file, status);
+  if (!is_time_proof && is_large) {
+    wait_for_writer(file, status);
+    wait_until_older(file, status);
+  }
   const bool is_mapped = !is_stream && status.bytes > small_file_bytes &&
                          (is_time_proof || is_large) && input.map(file, status, path);
   if (is_mapped) return input;

@@ -136,8 +136,9 @@ FileChange change_of(const std::string& path, const FileStatus& before, std::err
 /// Likewise, as the name's file is `now`.
 FileChange change_between(const FileStatus& before, const FileStatus& now);
 
-/// Now, as `modified_nanoseconds` tells times.
-std::int64_t now_nanoseconds();
+/// What a file that is written now has as `modified_nanoseconds`, or a little less: the clock may
+/// go on in steps.
+std::int64_t file_clock_nanoseconds();
 
 /// The number of the open file that a path such as /dev/stdout, /dev/fd/7 or /proc/self/fd/7 stands
 /// for; nothing for other paths, and on Windows.

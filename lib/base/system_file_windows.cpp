@@ -266,9 +266,9 @@ void remove_file(const char* path) noexcept {
 // The runtime opens files by handles, of which none is a standard stream's number.
 void occupy_closed_standard_streams() noexcept {}
 
-std::int64_t now_nanoseconds() {
+std::int64_t file_clock_nanoseconds() {
   FILETIME now;
-  GetSystemTimePreciseAsFileTime(&now);
+  GetSystemTimeAsFileTime(&now);  // in the steps of the clock for files
   return nanoseconds_of(now);
 }
 

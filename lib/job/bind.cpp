@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 
