@@ -29,8 +29,8 @@ using BytesWanted = std::function<std::uint64_t(std::span<const std::byte> first
 /// Whoever has read them asks before the result counts: require_intact().
 class InputFile {
  public:
-  /// Of a file with more than `max_bytes` no more is read, nor of a pipe or device with more than
-  /// 2^30. Errors: invalid_input for it.
+  /// Of a file with more than `max_bytes` no more is read, nor of a pipe or device with 2^30
+  /// or more. Errors: invalid_input for it.
   static InputFile open(const std::string& path, std::uint64_t max_bytes = max_file_bytes);
   /// Of a pipe or device no more is read than is wanted. Errors: also what `wanted` throws.
   static InputFile open(const std::string& path, const BytesWanted& wanted);

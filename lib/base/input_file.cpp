@@ -20,7 +20,7 @@ constexpr std::uint64_t small_file_bytes = std::uint64_t{1} << 16;
 // Reading a file of up to so many bytes twice takes less time than waiting until it is older.
 constexpr std::uint64_t read_twice_bytes = std::uint64_t{1} << 18;
 // Of what has no size, no end may come.
-constexpr std::uint64_t stream_bytes_max = std::uint64_t{1} << 30;
+constexpr std::uint64_t stream_bytes_max = (std::uint64_t{1} << 30) - 1;
 
 constexpr std::int64_t milliseconds = 1'000'000;
 
