@@ -41,6 +41,7 @@ class Rewriter {
            std::chrono::microseconds pause = {})
       : path_(std::move(path)), contents_{std::move(a), std::move(b)}, way_(way), pause_(pause) {
     REQUIRE(contents_[0].size() == contents_[1].size());
+    fs::remove(path_);  // which may be longer
     thread_ = std::jthread([this](const std::stop_token& stop) { write_until(stop); });
     while (rounds_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
