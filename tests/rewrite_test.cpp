@@ -126,6 +126,8 @@ TEST_CASE("rewrite: a file that is read is one of its contents, whatever its siz
   for (const Way way : ways) {
     for (const std::size_t bytes : {std::size_t{100}, std::size_t{60'000}, std::size_t{200'000},
                                     std::size_t{1'000'000}, std::size_t{8'000'000}}) {
+      // Of a larger file the time is believed, as it is not read twice.
+      if (way == Way::same_time && bytes > 200'000) continue;
       for (const int pause : {0, 500, 5000}) {
         CAPTURE(name_of(way));
         CAPTURE(bytes);
