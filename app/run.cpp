@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -35,7 +36,7 @@ struct Options {
 };
 
 bool writes_to_standard_output(const Job& job) {
-  const auto is_standard = [](const BoundOutput& output) { return output.path == "-"; };
+  const auto is_standard = [](const BoundOutput& output) { return is_standard_output(output.path); };
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
@@ -114,7 +115,7 @@ void print_result(const Job& job, const Options& options, const std::string& dev
   }
   if (options.quiet) return;
   for (const BoundOutput& output : job.outputs) {
-    if (output.path == "-") continue;
+    if (is_standard_output(output.path)) continue;
     const TensorDesc& desc = job.description.tensor(output.tensor);
     print({output.tensor, ": ", name_of(*desc.data_type), " ", list_of(desc.sizes), " in ",
            output.path, "\n"});

@@ -69,7 +69,7 @@ class ModelMaker {
   std::string source_of(const std::string& tensor, const NpyFile& file, const std::string& path) {
     const NpyHeader& header = file.header();
     const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
-    const bool is_stream = path == "-";
+    const bool is_stream = is_standard_input(path);
     if (!is_swapped && !header.fortran_order && !is_stream)
       return path_from(conversion_.path, path);
     const std::string copy = companion_path(conversion_.path, tensor);

@@ -38,7 +38,7 @@ class ResourceNamer {
   std::optional<NamedResource> name(const NamedFile& file) {
     const auto index = find(file);
     if (!index) return std::nullopt;
-    if (file.path == "-") {
+    if (golden_ ? is_standard_input(file.path) : is_standard_output(file.path)) {
       refuse(option_ + " of a model cannot be a stream: its prints go there", "name a file");
       return std::nullopt;
     }
