@@ -230,6 +230,8 @@ TEST_CASE("implication, membership, presence and other words") {
   CHECK(holds("Unknown == 1 => 1 == 2"));
   CHECK(holds("P in {1, 3}"));
   CHECK(violation("P in {1, EDGE, 7}") == "P must be one of 1, EDGE, 7");
+  CHECK(violation("P in {1, S[0]}") == "P must be one of 1, S[0] = 10");
+  CHECK(violation("!(P in {1, 3})") == "P must not be one of 1, 3");
   CHECK(holds("P in {Unknown, 1}"));
   CHECK(holds("20 in S"));
   CHECK_FALSE(holds("21 in S"));
@@ -259,6 +261,11 @@ TEST_CASE("numbers with a point are doubles, and so is what they are mixed with"
   CHECK(value_of("1e3") == 1000);
   CHECK_FALSE(holds("NaN >= 0"));
   CHECK_FALSE(holds("NaN <= 0"));
+}
+
+TEST_CASE("a remainder of 0 is a multiple") {
+  CHECK(violation("S[1] % P == 0") == "S[1] must be a multiple of P = 3");
+  CHECK(holds("S[2] % P == 0"));
 }
 
 TEST_CASE("of what is said together the part that does not hold is named") {
@@ -332,12 +339,23 @@ TEST_CASE("formulas are shown as they were written, variables and values put in"
   CHECK(formula.show_numbers(formula.equation()->value, fields, with_i(1)) ==
         "(5 - 2) / 2 + abs(-3) = 4");
   for (const char* text :
-       {"P == (0 == Axis ? EDGE : !P)", "P % 2 == 1 || P * 2 < 3 && P != 4",
+       {"P == (Unknown == Axis ? EDGE : !P)", "P % 2 == 1 || P * 2 < 3 && P != 4",
         "P == 1 => Tensors[0].Sizes[1] == 2", "P in {1, EDGE} && 3 in S", "distinct(S)",
         "present(Given) == present(Absent)", "P == min(1, max(P, 2)) + floor(0.5)",
         "P == sum(k: k < 2 ? S[k] : 0) + length(S)", "-P < 2 && !(P == 1)"}) {
     CHECK(parse(text).show_symbols(fields, with_i(0)) == text);
   }
+}
+
+TEST_CASE("of what is decided only what was chosen is shown") {
+  CHECK(parse("P == (i == Axis ? EDGE : S[i] + 1)").show_symbols(fields, with_i(1)) == "P == EDGE");
+  CHECK(parse("P == (i == Axis ? EDGE : S[i] + 1)").show_symbols(fields, with_i(0)) ==
+        "P == (S[0] + 1)");
+  CHECK(parse("P == 3 => Axis == 2").show_symbols(fields, with_i(0)) == "Axis == 2");
+  std::string names;
+  const Formula choice = parse("P == (i == Axis ? S[i] : T[i])");
+  for (const Place& place : choice.places(fields, with_i(1))) names += to_text(place) + " ";
+  CHECK(names == "P S[1] Axis ");
 }
 
 TEST_CASE("places come in the text's order, once each") {

@@ -60,7 +60,9 @@ class ResourceReader {
     const json::Value* value = written_.find("initialValuesDataType");
     if (value == nullptr) return;
     std::vector<std::string> names;
-    for (const DataTypeInfo& type : data_types) names.emplace_back(type.name);
+    for (const DataTypeInfo& type : data_types) {
+      if (type.bits >= 8) names.emplace_back(type.name);  // DxDispatch has no others
+    }
     names.emplace_back("UNKNOWN");
     const auto index = reading_.reader.name_of(*value, name_ + ".initialValuesDataType", names,
                                                "DML_TENSOR_DATA_TYPE_");

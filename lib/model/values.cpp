@@ -206,6 +206,7 @@ std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Va
                                              const std::string& name) {
   std::vector<std::string> types;
   for (const DataTypeInfo& type : data_types) {
+    if (type.bits < 8) continue;  // DxDispatch has none
     if (type.type != DataType::Float16) types.emplace_back(type.name);
   }
   std::vector<std::byte> bytes;

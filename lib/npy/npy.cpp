@@ -201,7 +201,9 @@ bool is_refused_type(char code, std::string_view type) {
            "is not a tensor type of DirectML; " + std::string(refused.remedy));
   }
   std::string known;
-  for (const DataTypeInfo& entry : data_types) known += " " + std::string(entry.numpy);
+  for (const DataTypeInfo& entry : data_types) {
+    if (stored_as(entry.type) == entry.type) known += " " + std::string(entry.numpy);
+  }
   refuse("dtype '" + printable(descr) + "' is not a tensor type of DirectML; those are" + known +
          ": convert the array with array.astype");
 }

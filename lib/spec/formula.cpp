@@ -374,6 +374,10 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
       const NodeIndex left = node.children[n], right = node.children[n + 1];
       const auto a = value(left), b = value(right);
       if (!a || !b || compare(node.comparisons[n], *a, *b)) continue;
+      const bool is_divisibility = nodes_[left].kind == NodeKind::remainder &&
+                                   node.comparisons[n] == "==" && *b == 0;
+      if (is_divisibility)
+        return Violation{nodes_[left].children[0], "must be a multiple of", nodes_[left].children[1]};
       if (nodes_[left].kind == NodeKind::constant)
         return Violation{right, words_for(mirrored(node.comparisons[n])), left};
       return Violation{left, words_for(node.comparisons[n]), right};
@@ -382,20 +386,36 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
   }
   const auto holds = value(index);
   if (!holds || holds->is_true()) return std::nullopt;
-  if (node.kind == NodeKind::in_set) {
-    std::string members;
-    for (std::size_t n = 1; n < node.children.size(); ++n) {
-      if (n > 1) members += ", ";
-      members += show_symbols(node.children[n], scope, variables);
-    }
-    return Violation{node.children[0], "must be one of " + members, std::nullopt};
-  }
+  if (node.kind == NodeKind::in_set)
+    return Violation{node.children[0], "must be one of " + show_members(node, scope, variables), {}};
   if (node.kind == NodeKind::present) return Violation{node.children[0], "is missing", {}};
   if (node.kind == NodeKind::distinct)
     return Violation{node.children[0], "must not have a value twice", {}};
-  if (node.kind == NodeKind::logical_not && nodes_[node.children[0]].kind == NodeKind::present)
-    return Violation{nodes_[node.children[0]].children[0], "must be left out", {}};
+  if (node.kind == NodeKind::logical_not) {
+    const Node* inner = &nodes_[node.children[0]];
+    while (inner->kind == NodeKind::parentheses) inner = &nodes_[inner->children[0]];
+    if (inner->kind == NodeKind::present)
+      return Violation{inner->children[0], "must be left out", {}};
+    if (inner->kind == NodeKind::in_set)
+      return Violation{inner->children[0],
+                       "must not be one of " + show_members(*inner, scope, variables), {}};
+  }
   return Violation{index, "does not hold", {}};
+}
+
+// "1, InputTensor.Sizes[0] = 3".
+std::string Formula::show_members(const Node& set, const Scope& scope,
+                                  const Variables& variables) const {
+  std::string members;
+  for (std::size_t n = 1; n < set.children.size(); ++n) {
+    if (n > 1) members += ", ";
+    const NodeIndex member = set.children[n];
+    members += show_symbols(member, scope, variables);
+    const auto value = evaluate(member, scope, variables);
+    if (value && nodes_[member].kind != NodeKind::constant)
+      members += " = " + show_value(member, scope, *value);
+  }
+  return members;
 }
 
 void Formula::find_equation() {
@@ -429,6 +449,15 @@ std::vector<Place> Formula::places(const Scope& scope, const Variables& variable
     if (node.kind == NodeKind::reference) {
       const Place place = evaluator.place(node).value_or(Place{.reference = node.reference});
       if (std::find(found.begin(), found.end(), place) == found.end()) found.push_back(place);
+    }
+    if (node.kind == NodeKind::conditional) {
+      // What was not chosen says nothing; what chose comes last.
+      const auto condition = evaluator.value(node.children[0]);
+      if (condition) {
+        self(self, node.children[condition->is_true() ? 1 : 2]);
+        self(self, node.children[0]);
+        return;
+      }
     }
     for (const NodeIndex child : node.children) self(self, child);
   };

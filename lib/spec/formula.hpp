@@ -114,7 +114,8 @@ class Formula {
   /// Whether `node` is worked out from numbers, so that its value says more than its text.
   bool is_computed(NodeIndex node) const;
 
-  /// The formula or a part of it with variables replaced by their values.
+  /// The formula or a part of it with variables replaced by their values. Of a choice that is known
+  /// only what was chosen is shown, and no condition that is known to hold.
   std::string show_symbols(const Scope& scope, const Variables& variables) const;
   std::string show_symbols(NodeIndex node, const Scope& scope, const Variables& variables) const;
   /// A part with references replaced by their values: "4 + 2 + 4"; with " = 10" behind it when it
@@ -133,6 +134,7 @@ class Formula {
   Formula();
 
   void find_equation();
+  std::string show_members(const Node& set, const Scope& scope, const Variables& variables) const;
   std::optional<Violation> check_node(NodeIndex node, const Scope& scope,
                                       const Variables& variables) const;
 

@@ -89,13 +89,23 @@ class FormulaPrinter {
                                        : std::to_string(variables_[index_of(node.variable)]);
       case NodeKind::reference:
         return print_reference(index, node);
-      case NodeKind::parentheses:
-        return "(" + print(node.children[0]) + ")";
+      case NodeKind::parentheses: {
+        const Node& inner = formula_.nodes_[node.children[0]];
+        const std::string text = print(node.children[0]);
+        // Around what is left of a choice they are needed only if it still has operators.
+        const bool is_choice = inner.kind == NodeKind::conditional;
+        return is_choice && text.find(' ') == std::string::npos ? text : "(" + text + ")";
+      }
       case NodeKind::negate:
         return "-" + print(node.children[0]);
       case NodeKind::logical_not:
         return "!" + print(node.children[0]);
+      case NodeKind::implication:
+        if (is_known_true(node.children[0])) return print(node.children[1]);
+        return print(node.children[0]) + " => " + print(node.children[1]);
       case NodeKind::conditional:
+        if (const auto condition = known(node.children[0]))
+          return print(node.children[condition->is_true() ? 1 : 2]);
         return print(node.children[0]) + " ? " + print(node.children[1]) + " : " +
                print(node.children[2]);
       case NodeKind::comparison:
@@ -116,6 +126,15 @@ class FormulaPrinter {
   }
 
  private:
+  // What a choice depends on, unless it is on the variable of an aggregate around it.
+  std::optional<Number> known(Formula::NodeIndex index) const {
+    return bound_.empty() ? formula_.evaluate(index, scope_, variables_) : std::nullopt;
+  }
+  bool is_known_true(Formula::NodeIndex index) const {
+    const auto value = known(index);
+    return value && value->is_true();
+  }
+
   bool is_bound(char variable) const { return bound_.find(variable) != std::string::npos; }
 
   std::string print_list(const Node& node, std::size_t first, std::string_view separator) {

@@ -26,7 +26,8 @@ void RuleChecker::apply(const Rule& rule) {
   };
   const auto references = rule.formula.references();
   if (std::any_of(references.begin(), references.end(), is_missing)) return;
-  check_array_lengths();
+  // By now the rule that a count follows from was applied.
+  for (const Reference& reference : references) check_array_length(*fields_.find(reference.field));
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
     if (apply_to({rule, variables})) ++findings;
@@ -222,8 +223,10 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
                           Diagnostic& diagnostic) {
   const Formula& formula = statement.formula();
   const auto& equation = formula.equation();
-  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject)
+  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject) {
+    suggest_bound(statement, violation, diagnostic);
     return;
+  }
   const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
   const Reference& target = *formula.reference_at(equation->target);
   const std::string right = scope_.show(target, *bound);
@@ -237,6 +240,17 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   if (tensor == nullptr || tensor->sizes.size() != as_unsigned(subject->integer())) return;
   diagnostic.suggestion = "write " + counted(as_unsigned(bound->integer()), "size");
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
+}
+
+// "write 1 or more", where the subject is a number that can be written.
+void RuleChecker::suggest_bound(const Statement& statement, const Formula::Violation& violation,
+                                Diagnostic& diagnostic) const {
+  const Formula& formula = statement.formula();
+  const Reference* subject = formula.reference_at(violation.subject);
+  if (!violation.bound || subject == nullptr || subject->attribute == "DimensionCount") return;
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  if (violation.words == "must be at least") diagnostic.suggestion = "write " + to_text(*bound) + " or more";
+  if (violation.words == "must be at most") diagnostic.suggestion = "write " + to_text(*bound) + " or less";
 }
 
 void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
@@ -300,24 +314,26 @@ void RuleChecker::infer_counts() {
 }
 
 void RuleChecker::check_array_lengths() {
-  for (const Field& field : fields_.fields) {
-    if (field.spec->count_field.empty()) continue;
-    const Place array{{field.spec->name}};
-    const auto length = scope_.length(array);
-    const auto count = scope_.value({{field.spec->count_field}});
-    if (!length || !count || *count == static_cast<std::int64_t>(*length)) continue;
-    const char* what = field.spec->is_tensor()            ? "tensor"
-                       : field.spec->is_nested_operator() ? "activation"
-                                                          : "value";
-    Diagnostic diagnostic =
-        fields_.at(array, field.spec->name + " has " + counted(*length, what) + ", must have " +
-                              to_text(*count));
-    const bool is_dimensions = field.spec->count_field == "DimensionCount";
-    diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
-                      field.spec->count_field + " is " + to_text(*count);
-    diagnostics_.push_back(std::move(diagnostic));
-    scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
-  }
+  for (const Field& field : fields_.fields) check_array_length(field);
+}
+
+void RuleChecker::check_array_length(const Field& field) {
+  if (field.spec->count_field.empty()) return;
+  const Place array{{field.spec->name}};
+  const auto length = scope_.length(array);
+  const auto count = scope_.value({{field.spec->count_field}});
+  if (!length || !count || *count == static_cast<std::int64_t>(*length)) return;
+  const char* what = field.spec->is_tensor()            ? "tensor"
+                     : field.spec->is_nested_operator() ? "activation"
+                                                        : "value";
+  Diagnostic diagnostic =
+      fields_.at(array, field.spec->name + " has " + counted(*length, what) + ", must have " +
+                            to_text(*count));
+  const bool is_dimensions = field.spec->count_field == "DimensionCount";
+  diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
+                    field.spec->count_field + " is " + to_text(*count);
+  diagnostics_.push_back(std::move(diagnostic));
+  scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
 }
 
 void RuleChecker::suggest_sizes() {
