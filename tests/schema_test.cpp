@@ -1,12 +1,14 @@
-// `dmlop schema` and the validator agree: the schema takes all that the validator takes, and
-// refuses only what the validator refuses.
+// The schemas and the readers of the same files agree: a schema takes all that its reader takes, and
+// refuses only what the reader refuses, with one error for one mistake.
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
 #include "ops/operator.hpp"
@@ -20,23 +22,41 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 using dmlop::test::dmlop_program;
 using dmlop::test::read_file;
 
-const valijson::Schema& schema() {
-  static const auto parsed = [] {
-    const auto printed = dmlop_program({"schema"});
-    REQUIRE(printed.code == 0);
-    const Json json = Json::parse(printed.output);
-    CHECK(json.at("$schema") == "http://json-schema.org/draft-07/schema#");
-    auto made = std::make_unique<valijson::Schema>();
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), *made);
-    return made;
-  }();
-  return *parsed;
+/// What `dmlop schema` prints, given these arguments.
+const valijson::Schema& schema(const std::vector<std::string>& arguments = {}) {
+  static std::map<std::vector<std::string>, std::unique_ptr<valijson::Schema>> parsed;
+  std::unique_ptr<valijson::Schema>& made = parsed[arguments];
+  if (made) return *made;
+  std::vector<std::string> command{"schema"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const auto printed = dmlop_program(command);
+  REQUIRE(printed.code == 0);
+  const Json json = Json::parse(printed.output);
+  CHECK(json.at("$schema") == "http://json-schema.org/draft-07/schema#");
+  made = std::make_unique<valijson::Schema>();
+  valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), *made);
+  return *made;
 }
 
-bool schema_accepts(const std::string& text) {
+bool schema_accepts(const std::string& text, const std::vector<std::string>& arguments = {}) {
   const Json json = Json::parse(text, nullptr, true, true);
-  valijson::Validator validator;
-  return validator.validate(schema(), Adapter(json), nullptr);
+  return valijson::Validator().validate(schema(arguments), Adapter(json), nullptr);
+}
+
+/// The places and messages of a text's errors, without those that only say that a part has one.
+std::vector<std::string> errors_of(const std::string& text,
+                                   const std::vector<std::string>& arguments) {
+  const Json json = Json::parse(text);
+  valijson::ValidationResults results;
+  valijson::Validator().validate(schema(arguments), Adapter(json), &results);
+  std::vector<std::string> errors;
+  for (const auto& error : results) {
+    if (error.description.starts_with("Failed to validate")) continue;
+    std::string& line = errors.emplace_back();
+    for (const std::string& part : error.context) line += part;
+    line += ": " + error.description;
+  }
+  return errors;
 }
 
 bool validator_accepts(const std::string& text) {
@@ -50,7 +70,7 @@ std::string example_of(const std::string& name) {
   return "{\"type\": \"" + name + "\", \"desc\": " + dmlop::find_spec(name)->example + "}";
 }
 
-/// A description for each operator, by pieces that a mutation replaces.
+/// Descriptions that mutations take apart.
 const std::string padding =
     R"({"$schema": "dmlop.schema.json", "type": "DML_OPERATOR_PADDING", "desc": {
   "InputTensor": {"Type": "BUFFER", "DataType": "FLOAT32", "Flags": ["OWNED_BY_DML"], "DimensionCount": 2,
@@ -70,6 +90,30 @@ const std::string reverse =
 const std::string pooling =
     R"({"type": "LP_POOLING", "desc": {"InputTensor": {"DataType": "FLOAT16", "Sizes": [1, 2, 3, 4]},
   "Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2}})";
+
+const std::string gemm =
+    R"({"type": "GEMM", "desc": {"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+  "BTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 5]}, "CTensor": null, "TransA": "NONE",
+  "TransB": "NONE", "Alpha": 1, "Beta": 0,
+  "FusedActivation": {"Type": "ACTIVATION_ELU", "Desc": {"Alpha": 0.5, "InputTensor": null}}}})";
+const std::string join =
+    R"({"type": "JOIN", "desc": {"InputTensors": [{"DataType": "FLOAT32", "Sizes": [3, 4]},
+  {"DataType": "FLOAT32", "Sizes": [3, 5]}], "Axis": 1},
+  "bindings": {"InputTensors": ["0.npy", "1.npy"]}})";
+const std::string clip =
+    R"({"type": "ELEMENT_WISE_CLIP1", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
+  "ScaleBias": {"Scale": 2, "Bias": 1}, "MinMaxDataType": "FLOAT32", "Min": {"Float32": -1},
+  "Max": "inf"}})";
+const std::string upsampling =
+    R"({"type": "UPSAMPLE_2D", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+  "ScaleSize": {"Width": 2, "Height": 3}, "InterpolationMode": "LINEAR"}})";
+const std::string random =
+    R"({"type": "RANDOM_GENERATOR", "desc": {"Type": "PHILOX_4X32_10",
+  "InputStateTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 6]},
+  "OutputTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 8]}}})";
+const std::string scan =
+    R"({"type": "CUMULATIVE_SUMMATION", "InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]},
+  "Axis": 1, "AxisDirection": "INCREASING", "HasExclusiveSum": true})";
 
 struct Mutation {
   const std::string& text;
@@ -131,6 +175,30 @@ const std::vector<Mutation> mutations{
     {reverse, "\"Axis\": 1", "\"Axis\": 1, \"Axes\": 1"},
     {pooling, "\"P\": 2", "\"P\": -2"},
     {pooling, "\"P\": 2", "\"P\": 2, \"Dilations\": [1, 1]"},
+    {padding, "\"desc\": {", "\"Desc\": {}, \"desc\": {"},
+    {gemm, "ACTIVATION_ELU", "ACTIVATION_EL"},
+    {gemm, "ACTIVATION_ELU", "ACTIVATION_HARDMAX"},
+    {gemm, "{\"Alpha\": 0.5, ", "{\"Alpa\": 0.5, "},
+    {gemm, "{\"Alpha\": 0.5, ", "{"},
+    {gemm, ", \"Desc\": {\"Alpha\": 0.5, \"InputTensor\": null}", ""},
+    {gemm, "\"Type\": \"ACTIVATION_ELU\", ", ""},
+    {gemm, "\"CTensor\": null", "\"CTensor\": []"},
+    {gemm, "\"Alpha\": 1", "\"Alpha\": null"},
+    {join, "\"InputTensors\": [{\"DataType\"", "\"InputTensors\": [{\"Datatype\""},
+    {join, "\"InputTensors\": [{", "\"InputTensors\": [7, {"},
+    {join, "[\"0.npy\", \"1.npy\"]", "\"0.npy\""},
+    {join, "\"1.npy\"", "1"},
+    {clip, "\"Bias\"", "\"Bia\""},
+    {clip, ", \"Bias\": 1", ""},
+    {clip, "{\"Scale\": 2, \"Bias\": 1}", "2"},
+    {clip, "\"Float32\"", "\"Float\""},
+    {clip, "\"inf\"", "\"infinity\""},
+    {clip, "\"inf\"", "[1]"},
+    {upsampling, "\"Width\"", "\"width\""},
+    {upsampling, "{\"Width\": 2, \"Height\": 3}", "[2, 3]"},
+    {random, "PHILOX_4X32_10", "PHILOX"},
+    {scan, "true", "2"},
+    {scan, "true", "\"true\""},
 };
 
 std::string mutated(const Mutation& mutation) {
@@ -153,7 +221,8 @@ std::vector<std::string> descriptions_below(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("the schema takes samples, examples, conformance cases and every spelling") {
-  std::vector<std::string> texts{padding, slice, reverse, pooling};
+  std::vector<std::string> texts{padding, slice, reverse,    pooling, gemm,
+                                 join,    clip,  upsampling, random,  scan};
   for (const std::string& name : dmlop::specified_operators()) texts.push_back(example_of(name));
   const std::size_t before = texts.size();
   for (const std::string& folder :

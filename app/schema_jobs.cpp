@@ -1,0 +1,75 @@
+// Op descriptions, jobs and tolerances.
+#include "schema_files.hpp"
+#include "schema_operators.hpp"
+
+namespace dmlop::app::schema {
+namespace {
+
+Json tolerance_members() {
+  const Json limit{{"type", "number"}, {"minimum", 0}};
+  return {{"rtol", described("How far a number may be off, as a part of the expected one.", limit)},
+          {"atol", described("How far a number may be off in any case.", limit)},
+          {"ulp", described("How many representable numbers a number may be off.", bytes())},
+          {"nan", described("Whether NaN equals NaN; \"equal\" if left out.",
+                            {{"enum", {"equal", "differ"}}})},
+          {"allowTrivial",
+           described("Whether a tolerance may be so wide that nearly every result is right.",
+                     {{"type", "boolean"}})}};
+}
+
+Json job_options() {
+  Json options = description_options();
+  Json expect = if_then({{"type", "object"}}, {{"additionalProperties", text()}}, text());
+  options["id"] = described("Names the job in reports, and its folder below --out.", text());
+  options["expect"] = described(
+      "The .npy file of the expected output, or one for each output by field name.", expect);
+  options["tolerance"] = described("How far results may be off.", object_of(tolerance_members()));
+  options["tags"] = described("Words by which jobs are chosen.", list_of({{"type", "string"}}));
+  options["skip"] = described("The reason why the job is not run.", text());
+  return options;
+}
+
+}  // namespace
+
+Json description_schema(const Names& operators) {
+  const Surroundings around{.options = description_options()};
+  Json definitions = shared_definitions(false);
+  define_operators(definitions, operators, around);
+  return {{"title", "A description of a DirectML operator for dmlop"},
+          {"type", "object"},
+          {"allOf", {description_form(operators, around), description_needs(operators, around)}},
+          {"definitions", std::move(definitions)}};
+}
+
+Json jobs_schema(const Names& operators) {
+  const Surroundings around{.options = job_options()};
+  Json definitions = shared_definitions(false);
+  define_operators(definitions, operators, around);
+  // A whole DxDispatch model may be a job, too.
+  const Json is_model{{"required", {"dispatchables"}}};
+  definitions["job"] = if_then(is_model, true, description_form(operators, around));
+  definitions["job.needs"] = if_then(is_model, true, description_needs(operators, around));
+  const Json job = object_like("job");
+  Json members{{"$schema", around.options["$schema"]},
+               {"defaults", described("The fields of every job that does not have its own.", job)},
+               {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
+  // What jobs lack, the defaults may have.
+  const Json needed{{"items", ref("job.needs")}};
+  Json file = object_of(std::move(members), {"jobs"});
+  file["type"] = {"object", "array"};
+  file["items"] = job;
+  file["allOf"] = {if_then({{"type", "object"}, {"required", {"defaults"}}}, true,
+                           {{"items", ref("job.needs")}, {"properties", {{"jobs", needed}}}})};
+  Json schema{{"title", "Jobs of dmlop batch"}};
+  schema.update(file);
+  schema["definitions"] = std::move(definitions);
+  return schema;
+}
+
+Json tolerance_schema() {
+  Json schema{{"title", "A tolerance of dmlop: tol.json"}};
+  schema.update(object_of(tolerance_members()));
+  return schema;
+}
+
+}  // namespace dmlop::app::schema
