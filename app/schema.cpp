@@ -114,11 +114,14 @@ int print_schema(const Options& options) {
 
 Action add_schema(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* name = command.add_option("NAME", options->name, "Only this operator");
+  CLI::Option* name = command.add_option("NAME", options->name,
+                                         "An operator: the schema of its descriptions alone");
   set_choices(*name, specified_operators());
-  CLI::Option* jobs = command.add_flag("--jobs", options->jobs, "Of the jobs of dmlop batch");
-  CLI::Option* tolerance = command.add_flag("--tolerance", options->tolerance, "Of tol.json");
-  CLI::Option* model = command.add_flag("--model", options->model, "Of DxDispatch models");
+  CLI::Option* jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
+  CLI::Option* tolerance =
+      command.add_flag("--tolerance", options->tolerance, "The schema of tol.json");
+  CLI::Option* model =
+      command.add_flag("--model", options->model, "The schema of DxDispatch models");
   tolerance->excludes(name)->excludes(jobs)->excludes(model);
   jobs->excludes(model);
   return [options] { return print_schema(*options); };

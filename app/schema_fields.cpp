@@ -19,23 +19,23 @@ Json value_schema(const OperatorSpec& spec, const FieldSpec& field) {
     case FieldKind::output_tensor_array:
       return list_of(object_like("tensor"));
     case FieldKind::enumeration:
-      return ref(field.enum_name);
+      return refer_to(field.enum_name);
     case FieldKind::uint:
-      return ref("uint");
+      return refer_to("uint");
     case FieldKind::int32:
-      return ref("int");
+      return refer_to("int");
     case FieldKind::float32:
-      return ref("number");
+      return refer_to("number");
     case FieldKind::boolean:
       return {{"enum", {true, false, 0, 1}}};
     case FieldKind::uint_array:
-      return list_of(ref("uint"));
+      return list_of(refer_to("uint"));
     case FieldKind::int_array:
-      return list_of(ref("int"));
+      return list_of(refer_to("int"));
     case FieldKind::float_array:
-      return list_of(ref("number"));
+      return list_of(refer_to("number"));
     case FieldKind::scalar_union:
-      return ref("scalar");
+      return refer_to("scalar");
     case FieldKind::size_2d:
       return object_like("size_2d");
     case FieldKind::scale_bias:

@@ -29,6 +29,18 @@ Json job_options() {
   return options;
 }
 
+/// Jobs that leave their type to the defaults have the fields of that operator.
+Json jobs_of_default_type(const Names& operators, const Surroundings& around) {
+  Json choices = Json::array();
+  for (const std::string& name : operators) {
+    const Json jobs{{"items", if_then(has_type(around), true, refer_to(name))}};
+    choices.push_back(if_then({{"properties", {{"defaults", is_operator(name, around)}}}},
+                              {{"properties", {{"jobs", jobs}}}}));
+  }
+  const Json has_default{{"properties", {{"defaults", has_type(around)}}}};
+  return if_then(has_default, {{"allOf", choices}});
+}
+
 }  // namespace
 
 Json description_schema(const Names& operators) {
@@ -54,12 +66,14 @@ Json jobs_schema(const Names& operators) {
                {"defaults", described("The fields of every job that does not have its own.", job)},
                {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
   // What jobs lack, the defaults may have.
-  const Json needed{{"items", ref("job.needs")}};
+  const Json needed{{"items", refer_to("job.needs")}};
   Json file = object_of(std::move(members), {"jobs"});
   file["type"] = {"object", "array"};
   file["items"] = job;
-  file["allOf"] = {if_then({{"type", "object"}, {"required", {"defaults"}}}, true,
-                           {{"items", ref("job.needs")}, {"properties", {{"jobs", needed}}}})};
+  Json rest = if_then({{"type", "object"}, {"required", {"defaults"}}},
+                      jobs_of_default_type(operators, around),
+                      {{"items", refer_to("job.needs")}, {"properties", {{"jobs", needed}}}});
+  file["allOf"] = Json::array({std::move(rest)});
   Json schema{{"title", "Jobs of dmlop batch"}};
   schema.update(file);
   schema["definitions"] = std::move(definitions);

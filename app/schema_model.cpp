@@ -20,20 +20,20 @@ Json listed_value() {
              {"pattern", "^(-?[iI][nN][fF]|[nN][aA][nN])$"}};
   Json members{
       {"type", described("The type of this value.", name_of(data_type_names(), type_prefix))},
-      {"value", described("The value.", ref("value"))},
+      {"value", described("The value.", refer_to("value"))},
       {"name", described("A word for the reader.", {{"type", "string"}})}};
   value.update(without_type(object_of(std::move(members), {"type", "value"})));
   return value;
 }
 
 Json generator() {
-  Json members{
-      {"valueCount", described("How many values the buffer has.", integer(1, 4294967295))},
-      {"value", described("The value of all elements.", ref("value"))},
-      {"valueStart", described("The first of a sequence of values.", ref("value"))},
-      {"valueDelta", described("How much each value is larger than the one before.", ref("value"))},
-      {"sourcePath",
-       described("A .npy file, or one of raw bytes, relative to the model.", text())}};
+  Json members{{"valueCount", described("How many values the buffer has.", integer(1, 4294967295))},
+               {"value", described("The value of all elements.", refer_to("value"))},
+               {"valueStart", described("The first of a sequence of values.", refer_to("value"))},
+               {"valueDelta",
+                described("How much each value is larger than the one before.", refer_to("value"))},
+               {"sourcePath",
+                described("A .npy file, or one of raw bytes, relative to the model.", text())}};
   const Names names = names_of(members);
   Json sequence = if_then({{"required", {"valueStart"}}},
                           needs(names, {"valueCount", "valueDelta"}), needs(names, {"value"}));
@@ -47,9 +47,10 @@ Json generator() {
 }
 
 Json initial_values() {
-  return if_then({{"type", "string"}}, {{"enum", {"deferred"}}},
-                 if_then({{"type", "array"}}, {{"items", ref("listed_value")}, {"minItems", 1}},
-                         object_like("generator")));
+  return if_then(
+      {{"type", "string"}}, {{"enum", {"deferred"}}},
+      if_then({{"type", "array"}}, {{"items", refer_to("listed_value")}, {"minItems", 1}},
+              object_like("generator")));
 }
 
 Json resource() {
@@ -64,7 +65,7 @@ Json resource() {
       {"sizeInBytes",
        described("The size of the buffer: that of the values if left out.", bytes())},
       {"resampleSize",
-       described("The size of a picture; pictures are not read here.", list_of(ref("uint")))},
+       described("The size of a picture; pictures are not read here.", list_of(refer_to("uint")))},
       {"resampleMode",
        described("How a picture is scaled; pictures are not read here.", {{"type", "string"}})},
       {"type", described("The kind of resource: \"buffer\".", {{"type", "string"}})}};
@@ -100,10 +101,11 @@ Json command_members(const std::string& kind) {
   Json members{{"type", true}};
   if (kind == "dispatch") {
     members["dispatchable"] = described("The operator to run: a name in dispatchables.", text());
-    members["bindings"] = described("The resource of each tensor, by field name.",
-                                    {{"type", "object"}, {"additionalProperties", ref("binding")}});
+    members["bindings"] =
+        described("The resource of each tensor, by field name.",
+                  {{"type", "object"}, {"additionalProperties", refer_to("binding")}});
     members["threadGroupCount"] =
-        described("For shaders; operators have no use for it.", list_of(ref("uint")));
+        described("For shaders; operators have no use for it.", list_of(refer_to("uint")));
     return members;
   }
   members["resource"] = described("A name in resources.", text());
@@ -113,7 +115,7 @@ Json command_members(const std::string& kind) {
   } else {
     members["targetPath"] = described("The file to write: .npy, or raw bytes.", text());
     members["dimensions"] =
-        described("The sizes that a .npy file says it has.", list_of(ref("uint")));
+        described("The sizes that a .npy file says it has.", list_of(refer_to("uint")));
   }
   return members;
 }
@@ -161,12 +163,12 @@ Json model_schema(const Names& operators) {
       {"allOf", {description_form(operators, around), description_needs(operators, around)}}};
   definitions["command"] = command();
   const auto by_name = [](const std::string& what) {
-    return Json{{"type", "object"}, {"additionalProperties", ref(what)}};
+    return Json{{"type", "object"}, {"additionalProperties", refer_to(what)}};
   };
   Json members{{"$schema", description_options()["$schema"]},
                {"resources", described("The buffers, by name.", by_name("resource"))},
                {"dispatchables", described("The operators, by name.", by_name("dispatchable"))},
-               {"commands", described("What to do, in order.", list_of(ref("command")))}};
+               {"commands", described("What to do, in order.", list_of(refer_to("command")))}};
   Json schema{{"title", "A DxDispatch model"}};
   schema.update(object_of(std::move(members), {"resources", "dispatchables", "commands"}));
   schema["definitions"] = std::move(definitions);

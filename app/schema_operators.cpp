@@ -71,7 +71,7 @@ Json bindings_schema(const OperatorSpec& spec, const Surroundings& around) {
   for (const FieldSpec& field : spec.fields) {
     if (!field.is_tensor()) continue;
     if (around.place == Place::model) {
-      tensors[field.name] = ref("binding");
+      tensors[field.name] = refer_to("binding");
     } else {
       tensors[field.name] = field.is_tensor_array() ? list_of(text()) : text();
     }
@@ -82,14 +82,15 @@ Json bindings_schema(const OperatorSpec& spec, const Surroundings& around) {
 Json operator_form(const OperatorSpec& spec, const Surroundings& around) {
   const std::string desc = spec.name + suffix_of(around) + ".desc";
   const Names beside = members_beside_fields(around);
-  Json members = each(desc_members(around), ref(desc));
+  Json members = each(type_members(around), {{"description", spec.summary}});
+  members.update(each(desc_members(around), refer_to(desc)));
   if (around.options.contains("bindings")) members["bindings"] = bindings_schema(spec, around);
   Json all = any_value(beside);
   for (const FieldSpec& field : spec.fields) {
-    if (!has(beside, field.name)) all[field.name] = ref(desc + "/properties/" + field.name);
+    if (!has(beside, field.name)) all[field.name] = refer_to(desc + "/properties/" + field.name);
   }
   Json form{{"properties", members}};
-  form.update(if_then(ref("has_desc"), ref("beside_desc" + suffix_of(around)),
+  form.update(if_then(refer_to("has_desc"), refer_to("beside_desc" + suffix_of(around)),
                       {{"properties", all}, {"additionalProperties", false}}));
   return form;
 }
@@ -102,9 +103,10 @@ Json operator_needs(const OperatorSpec& spec, const Surroundings& around) {
   for (const FieldSpec& field : spec.fields) {
     if (!has(all, field.name)) all.push_back(field.name);
   }
-  return if_then(ref("has_desc"), {{"properties", each(desc, needs(spec.field_names(), required))}},
-                 if_then(ref("beside_desc" + suffix_of(around)), {{"required", {desc.front()}}},
-                         needs(all, required)));
+  return if_then(refer_to("has_desc"),
+                 {{"properties", each(desc, needs(spec.field_names(), required))}},
+                 if_then(refer_to("beside_desc" + suffix_of(around)),
+                         {{"required", {desc.front()}}}, needs(all, required)));
 }
 
 /// `then` gives the schema of a description whose type is the operator; null: any is right.
@@ -112,13 +114,8 @@ template <typename Then>
 Json chosen_by_type(const Names& operators, const Surroundings& around, Then&& then) {
   Json choices = Json::array();
   for (const std::string& name : operators) {
-    Names names = aliases_of(name);
-    names.insert(names.begin(), name);
     Json schema = then(name);
-    if (schema.is_null()) continue;
-    const Json is_name = name_of(names, "DML_OPERATOR_");
-    choices.push_back(
-        if_then({{"properties", each(type_members(around), is_name)}}, std::move(schema)));
+    if (!schema.is_null()) choices.push_back(if_then(is_operator(name, around), std::move(schema)));
   }
   return choices.empty() ? Json(true) : Json{{"allOf", choices}};
 }
@@ -163,6 +160,16 @@ Names feature_level_names() {
 
 }  // namespace
 
+Json has_type(const Surroundings& around) {
+  return has_any(type_members(around));
+}
+
+Json is_operator(const std::string& name, const Surroundings& around) {
+  Names names = aliases_of(name);
+  names.insert(names.begin(), name);
+  return {{"properties", each(type_members(around), name_of(names, "DML_OPERATOR_"))}};
+}
+
 void define_operators(Json& definitions, const Names& operators, const Surroundings& around) {
   Names names = operators;
   for (const std::string& name : operators) {
@@ -184,14 +191,15 @@ void define_operators(Json& definitions, const Names& operators, const Surroundi
 
 Json description_form(const Names& operators, const Surroundings& around) {
   const Names type = type_members(around);
-  Json chosen = chosen_by_type(
-      operators, around, [&](const std::string& name) { return ref(name + suffix_of(around)); });
+  Json chosen = chosen_by_type(operators, around, [&](const std::string& name) {
+    return refer_to(name + suffix_of(around));
+  });
   Json members =
-      each(type, described("The operator, with or without DML_OPERATOR_.", ref(around.type)));
+      each(type, described("The operator, with or without DML_OPERATOR_.", refer_to(around.type)));
   members.update(each(desc_members(around), described("The operator's fields.", true)));
   members.update(around.options);
   Json form{{"properties", members}, {"allOf", Json::array()}};
-  form["allOf"].push_back(if_then(has_any(type), std::move(chosen)));
+  form["allOf"].push_back(if_then(has_type(around), std::move(chosen)));
   if (around.place != Place::file) return form;
   form["allOf"].push_back(not_both(desc_members(around)));
   // Of two types none chooses.
@@ -205,9 +213,11 @@ Json description_needs(const Names& operators, const Surroundings& around) {
   Json chosen = chosen_by_type(operators, around, [&](const std::string& name) {
     return required_fields(*find_spec(name), around).empty()
                ? Json()
-               : ref(name + suffix_of(around) + ".needs");
+               : refer_to(name + suffix_of(around) + ".needs");
   });
-  return if_then(has_any(type), std::move(chosen), {{"required", {type.front()}}});
+  Json needed = if_then(has_type(around), std::move(chosen), {{"required", {type.front()}}});
+  if (around.place != Place::file) return needed;
+  return if_then({{"required", desc_members(around)}}, true, std::move(needed));
 }
 
 Json description_options() {

@@ -27,6 +27,10 @@ Json description_form(const Names& operators, const Surroundings& around);
 /// What must stand in a description.
 Json description_needs(const Names& operators, const Surroundings& around);
 
+/// Whether a description says of which operator it is; and, where it does, whether of this one.
+Json has_type(const Surroundings& around);
+Json is_operator(const std::string& name, const Surroundings& around);
+
 /// The members of an op description beside type and desc.
 Json description_options();
 

@@ -44,7 +44,7 @@ Json name_by_beginning(const Names& names, const std::string& prefix) {
     beginnings.push_back(beginning);
   }
   const std::string any = "^" + prefix + "(" + join(beginnings, "|") + ")";
-  choices.push_back(if_then(matches(any), true, one_of(names, prefix)));
+  choices.push_back(if_then({{"pattern", any}}, true, one_of(names, prefix)));
   return {{"allOf", choices}};
 }
 
@@ -85,10 +85,10 @@ Json scalar() {
 Json tensor_members() {
   Names types;
   for (const DataTypeInfo& type : data_types) types.emplace_back(type.name);
-  Json strides = list_of(ref("uint"));
+  Json strides = list_of(refer_to("uint"));
   strides["type"] = {"array", "null"};
   return {
-      {"Type", described("The kind of tensor: there is one.", ref("tensor.Type"))},
+      {"Type", described("The kind of tensor: there is one.", refer_to("tensor.Type"))},
       {"DataType", described("The type of the elements.", name_of(types, "DML_TENSOR_DATA_TYPE_"))},
       {"Flags", described("OWNED_BY_DML: an input that does not change between runs.",
                           one_or_list(name_of({"NONE", "OWNED_BY_DML"}, "DML_TENSOR_FLAG_")))},
@@ -105,7 +105,7 @@ Json tensor_members() {
 
 }  // namespace
 
-Json ref(const std::string& definition) {
+Json refer_to(const std::string& definition) {
   return {{"$ref", "#/definitions/" + definition}};
 }
 
@@ -120,7 +120,7 @@ Json described(const std::string& text, Json schema) {
 }
 
 Json object_like(const std::string& definition) {
-  return {{"type", "object"}, {"allOf", Json::array({ref(definition)})}};
+  return {{"type", "object"}, {"allOf", Json::array({refer_to(definition)})}};
 }
 
 Json if_then(Json condition, Json then) {
@@ -214,17 +214,20 @@ Json has_any(const Names& members) {
 
 Json shared_definitions(bool complete) {
   const Json fields = object_of(tensor_members(), complete ? Names{"DataType", "Sizes"} : Names{});
-  const Json nested = object_of({{"Type", ref("tensor.Type")}, {"Desc", ref("tensor.Desc")}});
+  const Json nested =
+      object_of({{"Type", refer_to("tensor.Type")}, {"Desc", refer_to("tensor.Desc")}});
   const Json tensor = if_then({{"type", "object"}, {"required", {"Desc"}}}, without_type(nested),
                               without_type(fields));
   return {{"uint", uint()},
           {"int", int32()},
           {"number", number()},
           {"scalar", scalar()},
-          {"size_2d", without_type(object_of({{"Width", ref("uint")}, {"Height", ref("uint")}},
-                                             {"Width", "Height"}))},
-          {"scale_bias", without_type(object_of({{"Scale", ref("number")}, {"Bias", ref("number")}},
-                                                {"Scale", "Bias"}))},
+          {"size_2d",
+           without_type(object_of({{"Width", refer_to("uint")}, {"Height", refer_to("uint")}},
+                                  {"Width", "Height"}))},
+          {"scale_bias",
+           without_type(object_of({{"Scale", refer_to("number")}, {"Bias", refer_to("number")}},
+                                  {"Scale", "Bias"}))},
           {"tensor.Type", name_of({"BUFFER"}, "DML_TENSOR_TYPE_")},
           {"tensor.Desc", fields},
           {"tensor", tensor}};

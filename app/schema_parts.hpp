@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 /// Refers to a member of "definitions".
-Json ref(const std::string& definition);
+Json refer_to(const std::string& definition);
 /// The schema with a text for hints.
 Json described(const std::string& text, Json schema);
 /// An object that is as a definition says, which does not say itself that it is one.

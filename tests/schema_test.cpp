@@ -1,5 +1,5 @@
-// The schemas and the readers of the same files agree: a schema takes all that its reader takes, and
-// refuses only what the reader refuses, with one error for one mistake.
+// The schemas and the readers of the same files agree: a schema takes all that its reader takes,
+// and refuses only what the reader refuses, with one error for one mistake.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -208,6 +208,29 @@ std::string mutated(const Mutation& mutation) {
   return text.replace(at, mutation.from.size(), mutation.to);
 }
 
+/// A mistake, and the one error that it makes: its place, and a part of its message.
+struct Typo {
+  const std::string& text;
+  std::string from;
+  std::string to;
+  std::string place;
+  std::string message;
+};
+
+void check_typos(const std::vector<std::string>& arguments, const std::vector<Typo>& typos) {
+  for (const Typo& typo : typos) {
+    CHECK(errors_of(typo.text, arguments).empty());
+    const std::string text = mutated({typo.text, typo.from, typo.to});
+    CAPTURE(text);
+    const std::vector<std::string> errors = errors_of(text, arguments);
+    CHECK_MESSAGE(errors.size() == 1, errors.size());
+    for (const std::string& error : errors) {
+      CHECK_MESSAGE(error.starts_with("<root>" + typo.place + ": "), error);
+      CHECK_MESSAGE(error.find(typo.message) != std::string::npos, error);
+    }
+  }
+}
+
 /// The op.json files below a folder.
 std::vector<std::string> descriptions_below(const std::string& folder) {
   std::vector<std::string> texts;
@@ -246,16 +269,140 @@ TEST_CASE("schema and validator both refuse structural mistakes") {
   }
 }
 
+TEST_CASE("one mistake in a description is one error, at its place") {
+  check_typos(
+      {}, {
+              {padding, "\"EndPadding\": [0, 2]", "\"EndPading\": [0, 2]", "[desc]", "'EndPading'"},
+              {padding, "\"Sizes\": [3, 4]", "\"sizes\": [3, 4]", "[desc][InputTensor]", "'sizes'"},
+              {padding, "MODE_CONSTANT", "MODE_CONSTNT", "[desc][PaddingMode]", "enum"},
+              {padding, "[1, 1]", "[1, \"1\"]", "[desc][StartPadding][1]", "type"},
+              {padding, "[1, 1]", "1", "[desc][StartPadding]", "type"},
+              {padding, ",\n  \"StartPadding\": [1, 1]", "", "[desc]",
+               "Missing required property 'StartPadding'"},
+              {padding, "\"desc\": {", "\"decs\": {", "", "'decs'"},
+              {padding, "\"type\": \"DML_OPERATOR_PADDING\", ", "", "",
+               "Missing required property 'type'"},
+              {padding, "DML_OPERATOR_PADDING", "PADDIN", "[type]", "enum"},
+              {padding, "\"DML_OPERATOR_PADDING\"", "1", "[type]", "type"},
+              {padding, "\"-inf\"", "\"minus\"", "[desc][PaddingValue]", "pattern"},
+              {padding, "\"-inf\"", "true", "[desc][PaddingValue]", "type"},
+              {padding, "{\"InputTensor\": \"x.npy\"}", "{\"Input\": \"x.npy\"}", "[bindings]",
+               "'Input'"},
+              {padding, "\"5.0\"", "\"5.3\"", "[featureLevel]", "enum"},
+              {reverse, "\"Axis\": 1", "\"Axes\": 1", "", "'Axes'"},
+              {reverse, ", \"Axis\": 1", "", "", "Missing required property 'Axis'"},
+              {gemm, "ACTIVATION_ELU", "ACTIVATION_EL", "[desc][FusedActivation][Type]", "enum"},
+              {gemm, "{\"Alpha\": 0.5, ", "{\"Alpa\": 0.5, ", "[desc][FusedActivation][Desc]",
+               "'Alpa'"},
+              {gemm, "{\"Alpha\": 0.5, ", "{", "[desc][FusedActivation][Desc]",
+               "Missing required property 'Alpha'"},
+              {gemm, "\"Type\": \"ACTIVATION_ELU\", ", "", "[desc][FusedActivation]",
+               "Missing required property 'Type'"},
+              {gemm, "\"CTensor\": null", "\"CTensor\": 7", "[desc][CTensor]", "type"},
+              {join, "[\"0.npy\", \"1.npy\"]", "\"0.npy\"", "[bindings][InputTensors]", "type"},
+              {clip, "\"Bias\"", "\"Bia\"", "[desc][ScaleBias]", "'Bia'"},
+              {clip, "\"Float32\"", "\"Float\"", "[desc][Min]", "'Float'"},
+              {upsampling, "\"Width\": 2, ", "", "[desc][ScaleSize]",
+               "Missing required property 'Width'"},
+              {random, "PHILOX_4X32_10", "PHILOX", "[desc][Type]", "enum"},
+              {scan, "true", "2", "[HasExclusiveSum]", "enum"},
+          });
+}
+
+TEST_CASE("the schema of jobs: what a job lacks the defaults may have") {
+  const std::string jobs = R"({"jobs": [{"id": "a", "type": "PADDING", "desc": {
+    "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [0]},
+    "expect": {"OutputTensor": "y.npy"}, "tolerance": {"ulp": 1, "nan": "differ"}, "tags": ["x"]}]})";
+  const std::string with_defaults = R"({"defaults": {"type": "PADDING", "desc": {
+    "PaddingMode": "EDGE"}}, "jobs": [{"skip": "slow", "desc": {"StartPadding": [1]}},
+    {"type": "SLICE1", "InputWindowSizes": [9]}]})";
+  check_typos(
+      {"--jobs"},
+      {
+          {jobs, "\"EndPadding\"", "\"EndPading\"", "[jobs][0][desc]", "'EndPading'"},
+          {jobs, "\"expect\"", "\"expct\"", "[jobs][0]", "'expct'"},
+          {jobs, "\"ulp\"", "\"ulps\"", "[jobs][0][tolerance]", "'ulps'"},
+          {jobs, "\"type\": \"PADDING\", ", "", "[jobs][0]", "Missing required property 'type'"},
+          {jobs, "\"jobs\"", "\"job\"", "", "'job'"},
+          {jobs, ", \"EndPadding\": [0]", "", "[jobs][0][desc]",
+           "Missing required property 'EndPadding'"},
+          {with_defaults, "\"PaddingMode\"", "\"PadingMode\"", "[defaults][desc]", "'PadingMode'"},
+          {with_defaults, "\"StartPadding\"", "\"StartPading\"", "[jobs][0][desc]",
+           "'StartPading'"},
+          {with_defaults, "\"skip\"", "\"skp\"", "[jobs][0]", "'skp'"},
+          {with_defaults, "InputWindowSizes", "InputWindowSize", "[jobs][1]", "'InputWindowSize'"},
+      });
+}
+
+TEST_CASE("the schema of tolerances") {
+  const std::string tolerance = R"({"rtol": 1e-5, "atol": 0, "ulp": 2, "nan": "differ"})";
+  check_typos({"--tolerance"}, {
+                                   {tolerance, "\"ulp\"", "\"ulps\"", "", "'ulps'"},
+                                   {tolerance, "2", "-2", "[ulp]", "greater than or equal to 0"},
+                                   {tolerance, "2", "2.5", "[ulp]", "type"},
+                                   {tolerance, "\"differ\"", "\"differs\"", "[nan]", "enum"},
+                               });
+}
+
+TEST_CASE("the schema of models takes the samples, and wants all fields") {
+  const std::string folder = std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch";
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CAPTURE(entry.path());
+    CHECK(schema_accepts(read_file(entry.path()), {"--model"}));
+    ++models;
+  }
+  CHECK(models >= 4);
+  const std::string model = R"({"resources": {"x": {"initialValuesDataType": "FLOAT32",
+    "initialValues": {"valueCount": 4, "value": "nan"}}, "y": {"initialValues": [{"type": "UINT8", "value": 1}]}},
+    "dispatchables": {"abs": {"type": "ELEMENT_WISE_ABS", "desc": {
+      "InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
+      "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}}},
+    "commands": [{"type": "Dispatch", "dispatchable": "abs",
+      "bindings": {"InputTensor": {"name": "x", "elementOffset": 0}, "OutputTensor": ["y"]}},
+      {"type": "print", "resource": "y"}, {"type": "writeFile", "resource": "y", "targetPath": "y.npy"}]})";
+  const std::string abs = "[dispatchables][abs][desc]";
+  check_typos(
+      {"--model"},
+      {
+          {model, "\"desc\": {\n", "\"desc\": {\"ScaleBia\": null,\n", abs, "'ScaleBia'"},
+          {model, "\"OutputTensor\": {", "\"OutputTensr\": {", abs, "'OutputTensr'"},
+          {model, ",\n      \"OutputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [4]}", "", abs,
+           "Missing required property 'OutputTensor'"},
+          {model, "{\"DataType\": \"FLOAT32\", \"Sizes\": [4]},", "{\"Sizes\": [4]},",
+           abs + "[InputTensor]", "Missing required property 'DataType'"},
+          {model, "ELEMENT_WISE_ABS", "ELEMENT_WISE_ABSS", "[dispatchables][abs][type]", "enum"},
+          {model, "\"Dispatch\"", "\"Dispath\"", "[commands][0][type]", "enum"},
+          {model, "\"resource\": \"y\"}", "\"resourc\": \"y\"}", "[commands][1]", "'resourc'"},
+          {model, "\"bindings\"", "\"binding\"", "[commands][0]", "'binding'"},
+          {model, "\"name\": \"x\", ", "", "[commands][0][bindings][InputTensor]",
+           "Missing required property 'name'"},
+          {model, "\"valueCount\": 4, ", "", "[resources][x][initialValues]",
+           "Missing required property 'valueCount'"},
+          {model, "\"value\": \"nan\"", "\"valu\": 1", "[resources][x][initialValues]", "'valu'"},
+          {model, "\"initialValuesDataType\": \"FLOAT32\",", "", "[resources][x]",
+           "Missing required property 'initialValuesDataType'"},
+      });
+}
+
 TEST_CASE("the schema of one operator takes that operator only") {
-  const auto printed = dmlop_program({"schema", "DML_OPERATOR_SLICE1"});
-  REQUIRE(printed.code == 0);
-  const Json json = Json::parse(printed.output);
-  valijson::Schema one;
-  valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), one);
-  const auto accepts = [&](const std::string& text) {
-    const Json target = Json::parse(text);
-    return valijson::Validator().validate(one, Adapter(target), nullptr);
-  };
-  CHECK(accepts(slice));
-  CHECK_FALSE(accepts(pooling));
+  CHECK(schema_accepts(slice, {"DML_OPERATOR_SLICE1"}));
+  CHECK_FALSE(schema_accepts(pooling, {"DML_OPERATOR_SLICE1"}));
+  CHECK(schema_accepts(R"({"type": "DML_OPERATOR_SCATTER", "Axis": 0})", {"SCATTER"}));
+}
+
+TEST_CASE("every field has its sentence, and the schemas stay below a megabyte") {
+  for (const std::string option : {"--jobs", "--model"})
+    CHECK(dmlop_program({"schema", option}).output.size() < 1000000);
+  const auto printed = dmlop_program({"schema"});
+  CHECK(printed.output.size() < 1000000);
+  const Json definitions = Json::parse(printed.output).at("definitions");
+  for (const std::string& name : dmlop::specified_operators()) {
+    for (const dmlop::FieldSpec& field : dmlop::find_spec(name)->fields) {
+      const Json& schema = definitions.at(name + ".desc").at("properties").at(field.name);
+      CAPTURE(name + "." + field.name);
+      CHECK(schema.at("description") == field.text);
+      CHECK_FALSE(schema.contains("$ref"));  // whose siblings mean nothing
+    }
+  }
 }
