@@ -34,7 +34,7 @@ Json generator() {
                 described("How much each value is larger than the one before.", refer_to("value"))},
                {"sourcePath",
                 described("A .npy file, or one of raw bytes, relative to the model.", text())}};
-  const Names names = names_of(members);
+  const Json names = one_of(names_of(members));
   Json sequence = if_then({{"required", {"valueStart"}}},
                           needs(names, {"valueCount", "valueDelta"}), needs(names, {"value"}));
   Json without_value = if_then({{"required", {"sourcePath"}}}, true, std::move(sequence));
@@ -69,7 +69,7 @@ Json resource() {
       {"resampleMode",
        described("How a picture is scaled; pictures are not read here.", {{"type", "string"}})},
       {"type", described("The kind of resource: \"buffer\".", {{"type", "string"}})}};
-  const Names names = names_of(members);
+  const Json names = one_of(names_of(members));
   Json schema = object_of(std::move(members), {"initialValues"});
   Json made{{"type", "object"}};
   made.update(has_any({"value", "valueStart"}));

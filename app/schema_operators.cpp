@@ -82,7 +82,7 @@ Json bindings_schema(const OperatorSpec& spec, const Surroundings& around) {
 Json operator_form(const OperatorSpec& spec, const Surroundings& around) {
   const std::string desc = spec.name + suffix_of(around) + ".desc";
   const Names beside = members_beside_fields(around);
-  Json members = each(type_members(around), {{"description", spec.summary}});
+  Json members{{type_members(around).front(), {{"description", spec.summary}}}};
   members.update(each(desc_members(around), refer_to(desc)));
   if (around.options.contains("bindings")) members["bindings"] = bindings_schema(spec, around);
   Json all = any_value(beside);
@@ -96,17 +96,13 @@ Json operator_form(const OperatorSpec& spec, const Surroundings& around) {
 }
 
 Json operator_needs(const OperatorSpec& spec, const Surroundings& around) {
-  const Names required = required_fields(spec, around);
-  if (required.empty()) return Json();
+  const std::string suffix = suffix_of(around);
   const Names desc = desc_members(around);
-  Names all = members_beside_fields(around);
-  for (const FieldSpec& field : spec.fields) {
-    if (!has(all, field.name)) all.push_back(field.name);
-  }
+  const Json names{{"anyOf", {refer_to("beside_fields" + suffix), one_of(spec.field_names())}}};
   return if_then(refer_to("has_desc"),
-                 {{"properties", each(desc, needs(spec.field_names(), required))}},
-                 if_then(refer_to("beside_desc" + suffix_of(around)),
-                         {{"required", {desc.front()}}}, needs(all, required)));
+                 {{"properties", each(desc, refer_to(spec.name + suffix + ".desc.needs"))}},
+                 if_then(refer_to("beside_desc" + suffix), {{"required", {desc.front()}}},
+                         needs(names, required_fields(spec, around))));
 }
 
 /// `then` gives the schema of a description whose type is the operator; null: any is right.
@@ -124,8 +120,17 @@ void define_operator(Json& definitions, const OperatorSpec& spec, const Surround
   const std::string name = spec.name + suffix_of(around);
   definitions[name + ".desc"] = fields_schema(spec, around.place == Place::nested);
   definitions[name] = operator_form(spec, around);
-  Json needed = operator_needs(spec, around);
-  if (!needed.is_null()) definitions[name + ".needs"] = std::move(needed);
+  const Names required = required_fields(spec, around);
+  if (required.empty()) return;
+  definitions[name + ".needs"] = operator_needs(spec, around);
+  definitions[name + ".desc.needs"] = needs(one_of(spec.field_names()), required);
+}
+
+void define_surroundings(Json& definitions, const Surroundings& around) {
+  const Names members = members_beside_fields(around);
+  definitions["beside_fields" + suffix_of(around)] = one_of(members);
+  definitions["beside_desc" + suffix_of(around)] = {{"properties", any_value(members)},
+                                                    {"additionalProperties", false}};
 }
 
 void define_activations(Json& definitions, const OperatorSpec& owner) {
@@ -137,8 +142,7 @@ void define_activations(Json& definitions, const OperatorSpec& owner) {
     if (!definitions.contains(activation + ".nested"))
       define_operator(definitions, *find_spec(activation), nested);
   }
-  definitions["beside_desc.nested"] = {{"properties", any_value(members_beside_fields(nested))},
-                                       {"additionalProperties", false}};
+  define_surroundings(definitions, nested);
   definitions[nested.type] = operator_name(operators);
   definitions[name] = {
       {"allOf", {description_form(operators, nested), description_needs(operators, nested)}}};
@@ -177,8 +181,7 @@ void define_operators(Json& definitions, const Names& operators, const Surroundi
   }
   definitions["operator"] = operator_name(names);
   definitions["has_desc"] = has_any(desc_members(around));
-  definitions["beside_desc"] = {{"properties", any_value(members_beside_fields(around))},
-                                {"additionalProperties", false}};
+  define_surroundings(definitions, around);
   for (const std::string& name : operators) {
     const OperatorSpec& spec = *find_spec(name);
     define_operator(definitions, spec, around);

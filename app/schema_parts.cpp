@@ -15,12 +15,6 @@ constexpr const char* operator_prefix = "DML_OPERATOR_";
 template <typename T>
 constexpr std::int64_t largest = std::numeric_limits<T>::max();
 
-Json one_of(const Names& names, const std::string& prefix = "") {
-  Json list = Json::array();
-  for (const std::string& name : names) list.push_back(prefix + name);
-  return {{"enum", list}};
-}
-
 Json matches(const std::string& pattern) {
   return {{"type", "string"}, {"pattern", pattern}};
 }
@@ -161,6 +155,12 @@ Json one_or_list(const Json& item) {
   return if_then({{"type", "array"}}, {{"items", item}}, item);
 }
 
+Json one_of(const Names& names, const std::string& prefix) {
+  Json list = Json::array();
+  for (const std::string& name : names) list.push_back(prefix + name);
+  return {{"enum", list}};
+}
+
 Json name_of(const Names& names, const std::string& prefix) {
   Json schema = one_of(names);
   for (const std::string& name : names) schema["enum"].push_back(prefix + name);
@@ -183,13 +183,13 @@ Json name_in_any_case(const Names& names) {
   return schema;
 }
 
-Json needs(const Names& members, const Names& required) {
-  return if_then({{"propertyNames", one_of(members)}}, {{"required", required}});
+Json needs(Json names, const Names& required) {
+  return if_then({{"propertyNames", std::move(names)}}, {{"required", required}});
 }
 
 Json object_of(Json members, const Names& required) {
   Json schema{{"type", "object"}};
-  if (!required.empty()) schema.update(needs(names_of(members), required));
+  if (!required.empty()) schema.update(needs(one_of(names_of(members)), required));
   schema["properties"] = std::move(members);
   schema["additionalProperties"] = false;
   return schema;

@@ -31,6 +31,8 @@ Json bytes();
 Json text();
 Json list_of(Json item, std::size_t least = 0);
 Json one_or_list(const Json& item);
+/// One of the names, all with the prefix.
+Json one_of(const Names& names, const std::string& prefix = "");
 /// One of the names, each with and without the prefix.
 Json name_of(const Names& names, const std::string& prefix);
 /// The name of an operator. A misspelt one is told the names that begin like it.
@@ -38,9 +40,9 @@ Json operator_name(const Names& names);
 /// Names in any case.
 Json name_in_any_case(const Names& names);
 
-/// What an object with these members must have; an object with a member of another name has an
-/// error of its own, and may have misspelt one.
-Json needs(const Names& members, const Names& required);
+/// What an object must have whose members have these names; one with another name has an error of
+/// its own, and may have misspelt what it must have.
+Json needs(Json names, const Names& required);
 /// An object with these members and no others.
 Json object_of(Json members, const Names& required = {});
 /// The same for a definition, which does not say that it is an object.
