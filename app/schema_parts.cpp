@@ -19,27 +19,42 @@ Json matches(const std::string& pattern) {
   return {{"type", "string"}, {"pattern", pattern}};
 }
 
-/// What a name and those near it begin with: "ELEMENT_WISE_A", "P".
-std::string beginning_of(std::string_view name) {
-  std::size_t length = 1;
-  for (const std::string_view family : {"ELEMENT_WISE_", "ACTIVATION_"}) {
-    if (name.starts_with(family)) length = family.size() + 1;
+/// One of the names with this beginning, chosen by the letter that follows it; of another letter,
+/// one of `all`.
+Json name_by_letter(const Names& names, const std::string& beginning, const Names& all) {
+  std::map<char, Names> groups;
+  for (const std::string& name : names) groups[name.at(beginning.size())].push_back(name);
+  Json choices = Json::array();
+  std::string letters;
+  for (const auto& [letter, near] : groups) {
+    choices.push_back(if_then(matches("^" + beginning + letter), one_of(near)));
+    letters += letter;
   }
-  return std::string(name.substr(0, length));
+  choices.push_back(
+      if_then({{"pattern", "^" + beginning + "[" + letters + "]"}}, true, one_of(all)));
+  return {{"allOf", choices}};
 }
 
+/// A misspelt name is told those that begin like it, after the words that many have in common.
 Json name_by_beginning(const Names& names, const std::string& prefix) {
-  std::map<std::string, Names> groups;
-  for (const std::string& name : names) groups[beginning_of(name)].push_back(name);
-  Json choices = Json::array();
-  Names beginnings;
-  for (const auto& [beginning, near] : groups) {
-    choices.push_back(if_then(matches("^" + prefix + beginning), one_of(near, prefix)));
-    beginnings.push_back(beginning);
+  Names all;
+  for (const std::string& name : names) all.push_back(prefix + name);
+  std::map<std::string, Names> families;
+  for (const std::string& name : all) {
+    std::string beginning = prefix;
+    for (const char* family : {"ELEMENT_WISE_", "ACTIVATION_"}) {
+      if (name.starts_with(prefix + family)) beginning = prefix + family;
+    }
+    families[beginning].push_back(name);
   }
-  const std::string any = "^" + prefix + "(" + join(beginnings, "|") + ")";
-  choices.push_back(if_then({{"pattern", any}}, true, one_of(names, prefix)));
-  return {{"allOf", choices}};
+  Json schema =
+      families.contains(prefix) ? name_by_letter(families[prefix], prefix, all) : one_of(all);
+  for (const auto& [beginning, members] : families) {
+    if (beginning == prefix) continue;
+    schema = if_then(matches("^" + beginning), name_by_letter(members, beginning, members),
+                     std::move(schema));
+  }
+  return schema;
 }
 
 std::string in_any_case(std::string_view name) {

@@ -107,7 +107,7 @@ const std::string clip =
 const std::string upsampling =
     R"({"type": "UPSAMPLE_2D", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
   "ScaleSize": {"Width": 2, "Height": 3}, "InterpolationMode": "LINEAR"}})";
-const std::string random =
+const std::string generator =
     R"({"type": "RANDOM_GENERATOR", "desc": {"Type": "PHILOX_4X32_10",
   "InputStateTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 6]},
   "OutputTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 8]}}})";
@@ -196,7 +196,7 @@ const std::vector<Mutation> mutations{
     {clip, "\"inf\"", "[1]"},
     {upsampling, "\"Width\"", "\"width\""},
     {upsampling, "{\"Width\": 2, \"Height\": 3}", "[2, 3]"},
-    {random, "PHILOX_4X32_10", "PHILOX"},
+    {generator, "PHILOX_4X32_10", "PHILOX"},
     {scan, "true", "2"},
     {scan, "true", "\"true\""},
 };
@@ -244,8 +244,8 @@ std::vector<std::string> descriptions_below(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("the schema takes samples, examples, conformance cases and every spelling") {
-  std::vector<std::string> texts{padding, slice, reverse,    pooling, gemm,
-                                 join,    clip,  upsampling, random,  scan};
+  std::vector<std::string> texts{padding, slice, reverse,    pooling,   gemm,
+                                 join,    clip,  upsampling, generator, scan};
   for (const std::string& name : dmlop::specified_operators()) texts.push_back(example_of(name));
   const std::size_t before = texts.size();
   for (const std::string& folder :
@@ -304,7 +304,7 @@ TEST_CASE("one mistake in a description is one error, at its place") {
               {clip, "\"Float32\"", "\"Float\"", "[desc][Min]", "'Float'"},
               {upsampling, "\"Width\": 2, ", "", "[desc][ScaleSize]",
                "Missing required property 'Width'"},
-              {random, "PHILOX_4X32_10", "PHILOX", "[desc][Type]", "enum"},
+              {generator, "PHILOX_4X32_10", "PHILOX", "[desc][Type]", "enum"},
               {scan, "true", "2", "[HasExclusiveSum]", "enum"},
           });
 }
