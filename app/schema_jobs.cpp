@@ -47,10 +47,10 @@ Json description_schema(const Names& operators) {
   const Surroundings around{.options = description_options()};
   Json definitions = shared_definitions(false);
   define_operators(definitions, operators, around);
-  return {{"title", "A description of a DirectML operator for dmlop"},
-          {"type", "object"},
-          {"allOf", {description_form(operators, around), description_needs(operators, around)}},
-          {"definitions", std::move(definitions)}};
+  Json schema = titled("A description of a DirectML operator for dmlop", {{"type", "object"}});
+  schema["allOf"] = {description_form(operators, around), description_needs(operators, around)};
+  schema["definitions"] = std::move(definitions);
+  return schema;
 }
 
 Json jobs_schema(const Names& operators) {
@@ -74,16 +74,13 @@ Json jobs_schema(const Names& operators) {
                       jobs_of_default_type(operators, around),
                       {{"items", refer_to("job.needs")}, {"properties", {{"jobs", needed}}}});
   file["allOf"] = Json::array({std::move(rest)});
-  Json schema{{"title", "Jobs of dmlop batch"}};
-  schema.update(file);
+  Json schema = titled("Jobs of dmlop batch", file);
   schema["definitions"] = std::move(definitions);
   return schema;
 }
 
 Json tolerance_schema() {
-  Json schema{{"title", "A tolerance of dmlop: tol.json"}};
-  schema.update(object_of(tolerance_members()));
-  return schema;
+  return titled("A tolerance of dmlop: tol.json", object_of(tolerance_members()));
 }
 
 }  // namespace dmlop::app::schema

@@ -169,8 +169,8 @@ Json model_schema(const Names& operators) {
                {"resources", described("The buffers, by name.", by_name("resource"))},
                {"dispatchables", described("The operators, by name.", by_name("dispatchable"))},
                {"commands", described("What to do, in order.", list_of(refer_to("command")))}};
-  Json schema{{"title", "A DxDispatch model"}};
-  schema.update(object_of(std::move(members), {"resources", "dispatchables", "commands"}));
+  Json schema = titled("A DxDispatch model",
+                       object_of(std::move(members), {"resources", "dispatchables", "commands"}));
   schema["definitions"] = std::move(definitions);
   return schema;
 }

@@ -118,6 +118,12 @@ Json refer_to(const std::string& definition) {
   return {{"$ref", "#/definitions/" + definition}};
 }
 
+Json titled(const std::string& title, const Json& schema) {
+  Json whole{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
+  whole.update(schema);
+  return whole;
+}
+
 Json described(const std::string& text, Json schema) {
   Json whole{{"description", text}};
   if (schema.contains("$ref")) {

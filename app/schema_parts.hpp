@@ -15,6 +15,8 @@ using Names = std::vector<std::string>;
 
 /// Refers to a member of "definitions".
 Json refer_to(const std::string& definition);
+/// The beginning of a schema that stands for itself.
+Json titled(const std::string& title, const Json& schema);
 /// The schema with a text for hints.
 Json described(const std::string& text, Json schema);
 /// An object that is as a definition says, which does not say itself that it is one.

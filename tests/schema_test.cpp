@@ -66,8 +66,15 @@ bool validator_accepts(const std::string& text) {
   return diagnostics.empty();
 }
 
-std::string example_of(const std::string& name) {
-  return "{\"type\": \"" + name + "\", \"desc\": " + dmlop::find_spec(name)->example + "}";
+std::string example_of(const std::string& name, const std::string& prefix = "") {
+  return "{\"type\": \"" + prefix + name + "\", \"desc\": " + dmlop::find_spec(name)->example + "}";
+}
+
+/// The same with the fields beside type: not for an operator with a field Type.
+std::string example_beside_type(const std::string& name) {
+  Json description = Json::parse(dmlop::find_spec(name)->example);
+  description["Type"] = name;
+  return description.dump();
 }
 
 /// Descriptions that mutations take apart.
@@ -246,7 +253,11 @@ std::vector<std::string> descriptions_below(const std::string& folder) {
 TEST_CASE("the schema takes samples, examples, conformance cases and every spelling") {
   std::vector<std::string> texts{padding, slice, reverse,    pooling,   gemm,
                                  join,    clip,  upsampling, generator, scan};
-  for (const std::string& name : dmlop::specified_operators()) texts.push_back(example_of(name));
+  for (const std::string& name : dmlop::specified_operators()) {
+    texts.push_back(example_of(name));
+    texts.push_back(example_of(name, "DML_OPERATOR_"));
+    if (name != "RANDOM_GENERATOR") texts.push_back(example_beside_type(name));
+  }
   const std::size_t before = texts.size();
   for (const std::string& folder :
        {std::string(DMLOP_SOURCE_DIR) + "/samples", std::string(DMLOP_CONFORMANCE)}) {
@@ -307,6 +318,23 @@ TEST_CASE("one mistake in a description is one error, at its place") {
               {generator, "PHILOX_4X32_10", "PHILOX", "[desc][Type]", "enum"},
               {scan, "true", "2", "[HasExclusiveSum]", "enum"},
           });
+}
+
+TEST_CASE("a misspelt field of any operator is one error") {
+  for (const std::string& name : dmlop::specified_operators()) {
+    const Json example = Json::parse(dmlop::find_spec(name)->example);
+    for (const auto& field : example.items()) {
+      Json fields = example;
+      fields.erase(field.key());
+      fields["X" + field.key()] = field.value();
+      const Json description{{"type", name}, {"desc", fields}};
+      CAPTURE(description.dump());
+      const std::vector<std::string> errors = errors_of(description.dump(), {});
+      CHECK_MESSAGE(errors.size() == 1, errors.size());
+      for (const std::string& error : errors)
+        CHECK_MESSAGE(error.find("'X" + field.key() + "'") != std::string::npos, error);
+    }
+  }
 }
 
 TEST_CASE("the schema of jobs: what a job lacks the defaults may have") {
