@@ -1,10 +1,10 @@
 // dmlop batch: many jobs in one process, and the reports on them.
 #include "batch/batch.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
@@ -12,6 +12,7 @@
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
 #include "exit_codes.hpp"
+#include "model_commands.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -43,9 +44,9 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
 int exit_code_for(const BatchCommandOptions& options, const BatchSummary& summary, int other_code) {
   if (interruption_requested()) return interrupted_exit_code();
   if (summary.jobs() == 0 && !options.allow_empty) {
-    std::fprintf(stderr,
-                 "dmlop: error: no job is selected\n  help: change --filter, --tag or --shard, or "
-                 "use --allow-empty where that may be\n");
+    print(StandardStream::error,
+          {"dmlop: error: no job is selected\n  help: change --filter, --tag or --shard, or use "
+           "--allow-empty where that may be\n"});
     return worse_exit_code(exit_usage, worse_exit_code(summary.exit_code, other_code));
   }
   const auto count = [&](Status status) {
@@ -59,9 +60,11 @@ int exit_code_for(const BatchCommandOptions& options, const BatchSummary& summar
 
 int merge(const BatchCommandOptions& options) {
   BatchSummary summary;
-  Diagnostics diagnostics;
+  Diagnostics diagnostics, warnings;
   BatchPresenter presenter(options, std::nullopt);
-  const auto results = merge_results(options.merge, summary, diagnostics);
+  const auto rule = options.latest ? Disagreement::latest_counts : Disagreement::worst_counts;
+  const auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
+  if (!options.quiet) print_notes(warnings);
   RecordKeeper records(options);
   for (const BatchResult& result : results) presenter.show(result);
   for (const BatchResult& result : results) records.add(result.record);
@@ -82,7 +85,7 @@ int run_jobs(BatchCommandOptions& options) {
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)
-    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   BatchOptions& batch = options.batch;
   batch.repeat_command = repeat_command(options, backend);
   batch.reports = options.written_files();

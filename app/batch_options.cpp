@@ -106,6 +106,8 @@ void check_options(const BatchCommandOptions& options) {
                                       options.results + " is none");
   if (options.resume && !options.merge.empty())
     throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
+  if (options.latest && options.merge.empty())
+    throw Error(ErrorKind::usage, "--latest says which file counts and needs --merge");
   const Selection& selection = options.batch.selection;
   if (!options.merge.empty() &&
       !(options.shard.empty() && selection.filters.empty() && selection.tags.empty()))
@@ -180,6 +182,9 @@ void add_reports(CLI::App& command, BatchCommandOptions& options) {
                   "Run nothing: report on results files of earlier runs, shards for example")
       ->type_name("FILE")
       ->expected(1, 1'000'000);
+  command.add_flag("--latest", options.latest,
+                   "With --merge: of a job in several files the last one's result counts, as of "
+                   "reruns (default: the worst one, with a warning)");
   command
       .add_option("--skip-code", options.skip_code,
                   "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")

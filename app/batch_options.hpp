@@ -1,11 +1,11 @@
 // The options of dmlop batch, with what its environment adds to them.
 #pragma once
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/output.hpp"
 #include "batch/batch.hpp"
 #include "command.hpp"
 #include "device_options.hpp"
@@ -24,6 +24,7 @@ struct BatchCommandOptions {
   std::string html;
   bool github = false;
   bool resume = false;
+  bool latest = false;
   bool fail_fast = false;
   bool allow_empty = false;
   std::optional<int> skip_code;
@@ -40,7 +41,9 @@ struct BatchCommandOptions {
   bool writes_records_to_output() const { return results == "-"; }
   bool writes_data_to_output() const { return results == "-" || format == Format::json; }
   /// Text goes where it does not disturb what programs read.
-  std::FILE* text_stream() const { return writes_data_to_output() ? stderr : stdout; }
+  StandardStream text_stream() const {
+    return writes_data_to_output() ? StandardStream::error : StandardStream::output;
+  }
   bool keeps_results() const {
     return !junit.empty() || !html.empty() || github || format == Format::json;
   }

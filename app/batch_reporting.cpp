@@ -1,11 +1,12 @@
 #include "batch_reporting.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "base/output.hpp"
+#include "base/parallel.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
@@ -21,23 +22,19 @@ std::string indented(const std::string& text) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = one_line(std::string_view(text).substr(begin, end - begin));
-    // At the start of a line GitHub takes it for a command.
-    const std::size_t first = line.find_first_not_of(' ');
-    if (first != std::string::npos && line.compare(first, 2, "::") == 0)
-      line.replace(first, 1, "\\u003a");
-    lines += "  " + line + "\n";
+    lines += "  " + text.substr(begin, end - begin) + "\n";
     begin = end + 1;
   }
   return lines;
 }
 
-std::string printable_line(std::string text) {
+std::string joined_lines(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return one_line(text);
+  return text;
 }
 
 void write_file(const std::string& path, const std::string& text) {
+  const StopDeferred wanted;
   OutputFile file(path, text.size());
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit(/*wanted_after_stop=*/true);
@@ -53,7 +50,7 @@ void append_step_summary(const std::string& path, const std::string& text) {
     throw Error(ErrorKind::io_failed, "writing the step summary " + path + ": " + reason(error));
 }
 
-void print_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
+void print_summary_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
   const char* status = summary.exit_code == exit_done        ? "done"
                        : summary.exit_code == exit_different ? "different"
                                                              : "error";
@@ -70,7 +67,7 @@ void print_json(const BatchSummary& summary, const std::vector<BatchResult>& res
   for (const BatchResult& result : results) {
     if (!is_good(result.status)) json["jobs"].push_back(Json::parse(result.record, nullptr, false));
   }
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  print_json(json);
 }
 
 }  // namespace
@@ -78,7 +75,7 @@ void print_json(const BatchSummary& summary, const std::vector<BatchResult>& res
 BatchPresenter::BatchPresenter(const BatchCommandOptions& options,
                                std::optional<std::uint64_t> total)
     : options_(options),
-      colour_(may_colour_output() && options.text_stream() == stdout),
+      colour_(may_colour_output() && options.text_stream() == StandardStream::output),
       progress_(total, options.quiet) {}
 
 void BatchPresenter::show(const BatchResult& result) {
@@ -87,7 +84,7 @@ void BatchPresenter::show(const BatchResult& result) {
   const bool is_news = !good && result.status != Status::not_run;
   if (!options_.quiet && (is_news || options_.verbose)) {
     progress_.clear();
-    print(result);
+    print_result(result);
   }
   progress_.count(good);
   if (options_.keeps_results()) results.push_back(result);
@@ -96,37 +93,34 @@ void BatchPresenter::show(const BatchResult& result) {
 void BatchPresenter::summarize(const BatchSummary& summary) {
   progress_.clear();
   if (options_.quiet) return;
-  std::FILE* out = options_.text_stream();
+  const StandardStream out = options_.text_stream();
   if (options_.verbose && !summary.slowest.empty()) {
-    std::fprintf(out, "slowest:\n");
+    print(out, {"slowest:\n"});
     for (const BatchResult& result : summary.slowest)
-      std::fprintf(out, "  %s s  %s\n", rounded(result.seconds).c_str(),
-                   one_line(result.id).c_str());
+      print(out, {"  ", rounded(result.seconds), " s  ", result.id, "\n"});
   }
   const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
-  std::fprintf(out, "%s in %s s (%s/s) on %s: %s", counted(summary.jobs(), "job").c_str(),
-               rounded(summary.seconds).c_str(), rounded(rate).c_str(), summary.device.c_str(),
-               counts_text(summary.counts).c_str());
-  if (summary.resumed != 0)
-    std::fprintf(out, " (%llu from an earlier run)",
-                 static_cast<unsigned long long>(summary.resumed));
-  std::fprintf(out, "\n");
+  const std::string resumed =
+      summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";
+  print(out,
+        {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s (", rounded(rate),
+         "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed, "\n"});
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
-    std::fprintf(out, "  -v lists those that were not run; --resume goes on from --results\n");
+    print(out, {"  -v lists those that were not run; --resume goes on from --results\n"});
   if (!summary.interrupted.empty())
-    std::fprintf(stderr, "dmlop: %s\n", summary.interrupted.c_str());
+    print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
 }
 
-void BatchPresenter::print(const BatchResult& result) const {
-  std::FILE* out = options_.text_stream();
-  const char* colour = is_good(result.status) ? "\033[32m" : "\033[31m";
-  std::fprintf(out, "%s%s%s %s", colour_ ? colour : "", std::string(name_of(result.status)).c_str(),
-               colour_ ? "\033[0m" : "", one_line(result.id).c_str());
-  if (!result.message.empty()) std::fprintf(out, ": %s", printable_line(result.message).c_str());
-  std::fprintf(out, "\n%s", indented(result.details).c_str());
+void BatchPresenter::print_result(const BatchResult& result) const {
+  const StandardStream out = options_.text_stream();
+  const Text none("");
+  const Text colour = is_good(result.status) ? Text("\033[32m") : Text("\033[31m");
+  print(out, {colour_ ? colour : none, name_of(result.status), colour_ ? Text("\033[0m") : none,
+              " ", result.id, result.message.empty() ? none : Text(": "),
+              joined_lines(result.message), "\n", Text::lines(indented(result.details))});
   if (result.status != Status::passed && !result.repeat.empty())
-    std::fprintf(out, "  repeat: %s\n", one_line(result.repeat).c_str());
-  std::fflush(out);
+    print(out, {"  repeat: ", result.repeat, "\n"});
+  flush_output(out);
 }
 
 RecordKeeper::RecordKeeper(const BatchCommandOptions& options) {
@@ -144,7 +138,8 @@ void RecordKeeper::add(const Record& record) {
     file_->add(record);
   } catch (const Error& error) {
     exit_code = exit_code_of(error.kind());
-    std::fprintf(stderr, "dmlop: error: %s; the batch goes on without records\n", error.what());
+    print(StandardStream::error, {"dmlop: error: ", std::string_view(error.what()),
+                                  "; the batch goes on without records\n"});
   }
 }
 template void RecordKeeper::add(const std::string&);
@@ -156,7 +151,8 @@ int write_reports(const BatchCommandOptions& options, const BatchSummary& summar
   const BatchReport report{title, options.batch.version, summary, results};
   int code = exit_done;
   const auto fail = [&](int failure, const char* message, const char* of = "") {
-    std::fprintf(stderr, "dmlop: error: %s%s\n", message, of);
+    print(StandardStream::error,
+          {"dmlop: error: ", std::string_view(message), std::string_view(of), "\n"});
     code = worse_exit_code(code, failure);
   };
   const auto attempt = [&](bool wanted, const char* option, auto&& write) {
@@ -174,10 +170,11 @@ int write_reports(const BatchCommandOptions& options, const BatchSummary& summar
   attempt(!options.junit.empty(), "--junit", [&] { write_file(options.junit, junit_xml(report)); });
   attempt(!options.html.empty(), "--html", [&] { write_file(options.html, html_report(report)); });
   attempt(options.github, "--github", [&] {
-    std::fputs(github_annotations(results).c_str(), options.text_stream());
+    print(options.text_stream(), {Text::verbatim(github_annotations(results))});
     append_step_summary(options.step_summary(), github_step_summary(report));
   });
-  attempt(options.format == Format::json, "--format json", [&] { print_json(summary, results); });
+  attempt(options.format == Format::json, "--format json",
+          [&] { print_summary_json(summary, results); });
   return code;
 }
 

@@ -25,7 +25,7 @@ class BatchPresenter {
   std::vector<BatchResult> results;
 
  private:
-  void print(const BatchResult& result) const;
+  void print_result(const BatchResult& result) const;
 
   const BatchCommandOptions& options_;
   bool colour_;

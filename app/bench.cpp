@@ -1,10 +1,11 @@
 // dmlop bench: how fast an operator runs, against the same device's copy rate in the same run.
 #include "job/bench.hpp"
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
@@ -58,28 +59,32 @@ Json to_json(const BenchResult& result) {
   return json;
 }
 
+// The rows of a result: what it is about, and what was found.
+std::string title(const char* name) {
+  return padded(name, 10) + " ";
+}
+
 void print_measured(const char* name, const Measured& measured, double factor, const char* unit) {
   if (measured.value) {
-    std::printf("%-10s %.4g %s\n", name, *measured.value * factor, unit);
+    print({title(name), rounded(*measured.value * factor), " ", std::string_view(unit), "\n"});
   } else {
-    std::printf("%-10s not measured: %s\n", name, measured.reason.c_str());
+    print({title(name), "not measured: ", measured.reason, "\n"});
   }
 }
 
 void print_text(const BenchResult& result) {
-  std::printf("%-10s %s\n", "device", result.device.c_str());
-  std::printf("%-10s %.4g ms median, %.4g min, %.4g p95 of %zu runs (%s clock)\n", "time",
-              result.median() * 1e3, result.seconds.front() * 1e3, result.percentile95() * 1e3,
-              result.seconds.size(), result.clock.c_str());
-  std::printf("%-10s %.4g GB/s (%llu bytes in, %llu bytes out)\n", "rate",
-              result.bytes_per_second() * 1e-9, static_cast<unsigned long long>(result.input_bytes),
-              static_cast<unsigned long long>(result.output_bytes));
-  if (result.copy_bytes_per_second.value) {
-    std::printf("%-10s %.1f percent of the device's copy rate, %.4g GB/s\n", "share",
-                100 * result.bytes_per_second() / *result.copy_bytes_per_second.value,
-                *result.copy_bytes_per_second.value * 1e-9);
+  const Measured& copy = result.copy_bytes_per_second;
+  print({title("device"), result.device, "\n"});
+  print({title("time"), rounded(result.median() * 1e3), " ms median, ",
+         rounded(result.seconds.front() * 1e3), " min, ", rounded(result.percentile95() * 1e3),
+         " p95 of ", result.seconds.size(), " runs (", result.clock, " clock)\n"});
+  print({title("rate"), rounded(result.bytes_per_second() * 1e-9), " GB/s (", result.input_bytes,
+         " bytes in, ", result.output_bytes, " bytes out)\n"});
+  if (copy.value) {
+    print({title("share"), with_decimals(100 * result.bytes_per_second() / *copy.value, 1),
+           " percent of the device's copy rate, ", rounded(*copy.value * 1e-9), " GB/s\n"});
   } else {
-    std::printf("%-10s not measured: %s\n", "share", result.copy_bytes_per_second.reason.c_str());
+    print({title("share"), "not measured: ", copy.reason, "\n"});
   }
   print_measured("set-up", result.set_up_seconds, 1e3, "ms");
   print_measured("upload", result.upload_seconds, 1e3, "ms");
@@ -110,13 +115,12 @@ int bench_model(const OpenedFile& file, const Options& options) {
       dispatches.push_back({{"dispatchable", name}});
       dispatches.back().update(to_json(result));
     } else {
-      std::printf("%-10s %s\n", "dispatch", name.c_str());
+      print({title("dispatch"), name, "\n"});
       print_text(result);
     }
     runtime.dispatch(*dispatch);
   }
-  if (options.format == Format::json)
-    std::printf("%s\n", Json{{"dispatches", dispatches}}.dump(2).c_str());
+  if (options.format == Format::json) print_json({{"dispatches", dispatches}});
   return exit_done;
 }
 
@@ -131,7 +135,7 @@ int run(const Options& options) {
   if (!job) return report(diagnostics, options.format);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
   if (options.format == Format::json) {
-    std::printf("%s\n", to_json(result).dump(2).c_str());
+    print_json(to_json(result));
   } else {
     print_text(result);
   }

@@ -1,8 +1,8 @@
 // dmlop check: everything of a run up to the plan.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -122,7 +122,7 @@ class Checker {
     if (options_.format == Format::json) {
       valid.push_back(std::move(json));
     } else if (!options_.quiet) {
-      std::printf("%s: ok: %s\n", path.c_str(), text.c_str());
+      print({path, ": ok: ", text, "\n"});
     }
   }
 
@@ -135,7 +135,7 @@ int check(const Options& options) {
   if (!checker.findings.empty()) return report(checker.findings, options.format);
   if (options.format == Format::json) {
     const Json json{{"status", "done"}, {"exitCode", 0}, {"descriptions", checker.valid}};
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(json);
   }
   return exit_done;
 }

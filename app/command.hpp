@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,7 +66,12 @@ void stop_jobs_gently();
 /// The exit code after an interruption: 128 + the signal's number, as shells do.
 int interrupted_exit_code();
 
-/// Prints findings, to stderr as text or to stdout as JSON, and returns the exit code for them.
+/// Prints a document to standard output. Nothing in it is acted on where it reaches a terminal or a
+/// log; bytes that are no UTF-8 become U+FFFD.
+void print_json(const nlohmann::ordered_json& json);
+
+/// Prints findings, to standard error as text or to standard output as JSON, and returns the exit
+/// code for them.
 int report(const Diagnostics& diagnostics, Format format);
 
 /// Runs a command's body; an Error that leaves it is printed in the format asked for.

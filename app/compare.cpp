@@ -1,9 +1,9 @@
 // dmlop compare: two .npy files, element by element.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "command.hpp"
 #include "compare/comparison_json.hpp"
@@ -34,7 +34,7 @@ void write_heatmap(const std::string& path, const Png& png) {
   file.commit();
 }
 
-void print(const Options& options, const Comparison& comparison) {
+void print_comparison(const Options& options, const Comparison& comparison) {
   const Verdict verdict = comparison.verdict();
   const bool passed = verdict == Verdict::passed;
   if (options.format == Format::json) {
@@ -43,10 +43,10 @@ void print(const Options& options, const Comparison& comparison) {
                                 {"actual", options.actual},
                                 {"expected", options.expected}};
     json.update(to_json(comparison));
-    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    print_json(json);
   } else if (!options.quiet) {
-    std::printf("%s: %s: %s\n%s", std::string(name_of(verdict)).c_str(), options.actual.c_str(),
-                comparison.summary().c_str(), to_text(comparison).c_str());
+    print({name_of(verdict), ": ", options.actual, ": ", comparison.summary(), "\n",
+           Text::lines(to_text(comparison))});
   }
 }
 
@@ -73,9 +73,9 @@ int compare_files(const Options& options) {
   if (heatmap) {
     write_heatmap(options.heatmap, *heatmap);
   } else if (!options.heatmap.empty()) {
-    std::fprintf(stderr, "dmlop: there is nothing to draw in %s\n", options.heatmap.c_str());
+    print(StandardStream::error, {"dmlop: there is nothing to draw in ", options.heatmap, "\n"});
   }
-  print(options, comparison);
+  print_comparison(options, comparison);
   return comparison.verdict() == Verdict::passed ? exit_done : exit_different;
 }
 

@@ -1,7 +1,7 @@
 // dmlop completion: scripts for shells, made from the command line's own declaration.
-#include <cstdio>
 #include <memory>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -132,7 +132,7 @@ int print_completion(const std::string& shell) {
   const std::string script = shell == "bash"  ? bash_script(all)
                              : shell == "zsh" ? zsh_script(all)
                                               : fish_script(all);
-  std::printf("%s", script.c_str());
+  print({Text::verbatim(script)});
   return exit_done;
 }
 

@@ -1,9 +1,9 @@
 // dmlop convert: an op description as a DxDispatch model, and back.
 #include "model/convert.hpp"
 
-#include <cstdio>
 #include <memory>
 
+#include "base/output.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
@@ -24,9 +24,9 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
   for (const std::string& remark : conversion.remarks)
-    std::fprintf(stderr, "dmlop: warning: %s\n", remark.c_str());
-  for (const ConvertedFile& file : conversion.files) std::printf("wrote %s\n", file.path.c_str());
-  std::printf("wrote %s\n", conversion.path.c_str());
+    print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
+  for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
+  print({"wrote ", conversion.path, "\n"});
   return exit_done;
 }
 
@@ -36,6 +36,7 @@ int convert_op(const OpenedFile& file, const Options& options) {
   request.outputs_may_be_dropped = true;
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
+  stop_jobs_gently();
   std::vector<std::string> read{request.description_path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
   return finish(model_of(*job, options.to_model), read, options);
@@ -48,6 +49,7 @@ int convert_model(const OpenedFile& file, const Options& options) {
                  options.model.request(options.request.feature_level), diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
+  stop_jobs_gently();
   std::vector<std::string> read{options.request.description_path};
   for (const Resource& resource : model->resources) read.push_back(resource.initial.path);
   return finish(op_of(*model, options.to_op), read, options);

@@ -1,8 +1,8 @@
 // dmlop devices: what can run operators, and what to type to choose it.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int print_json(const gpu::DeviceList& list) {
+int print_list_json(const gpu::DeviceList& list) {
   Json devices = Json::array({{{"spec", "cpu"}, {"threads", hardware_threads()}}});
   for (const gpu::DeviceInfo& device : list.devices) {
     devices.push_back({{"spec", device.spec()},
@@ -25,21 +25,22 @@ int print_json(const gpu::DeviceList& list) {
   }
   Json json{{"devices", devices}};
   if (!list.unavailable.empty()) json["unavailable"] = list.unavailable;
-  std::printf("%s\n", json.dump(2).c_str());
+  print_json(json);
   return exit_done;
 }
 
 int print_devices(Format format) {
   const gpu::DeviceList& list = gpu::list_devices();
-  if (format == Format::json) return print_json(list);
-  std::printf("%-10s CPU, %u threads\n", "cpu", hardware_threads());
+  if (format == Format::json) return print_list_json(list);
+  constexpr std::size_t spec_width = 10;
+  print({padded("cpu", spec_width), " CPU, ", hardware_threads(), " threads\n"});
   for (const gpu::DeviceInfo& device : list.devices) {
-    std::printf("%-10s %s, %s, %s, %.1f GiB, %s %s\n", device.spec().c_str(), device.name.c_str(),
-                std::string(to_text(device.kind)).c_str(), device.driver.c_str(),
-                static_cast<double>(device.memory_bytes) / (1 << 30), device.id_name.c_str(),
-                device.id.c_str());
+    print({padded(device.spec(), spec_width), " ", device.name, ", ", to_text(device.kind), ", ",
+           device.driver, ", ",
+           with_decimals(static_cast<double>(device.memory_bytes) / (1 << 30), 1), " GiB, ",
+           device.id_name, " ", device.id, "\n"});
   }
-  if (!list.unavailable.empty()) std::fprintf(stderr, "no GPU: %s\n", list.unavailable.c_str());
+  if (!list.unavailable.empty()) print(StandardStream::error, {"no GPU: ", list.unavailable, "\n"});
   return exit_done;
 }
 

@@ -1,8 +1,8 @@
 // dmlop inspect: what .npy files hold.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -76,16 +76,14 @@ void print_text(const std::string& path, const NpyFile& file) {
   const Statistics statistics = statistics_of(file);
   const std::string first_elements = preview(file);
   require_intact(file, path);
-  std::printf("%s: %s %s, %s order, %s endian, %zu bytes\n", path.c_str(),
-              std::string(name_of(header.data_type)).c_str(), list_of(header.sizes).c_str(),
-              header.fortran_order ? "Fortran" : "C", header.big_endian ? "big" : "little",
-              file.data().size());
-  std::printf("  min %s  max %s  mean %s  NaN %llu  infinity %llu\n",
-              statistics.min.value_or("none").c_str(), statistics.max.value_or("none").c_str(),
-              statistics.mean ? Json(*statistics.mean).dump().c_str() : "none",
-              static_cast<unsigned long long>(statistics.nan_count),
-              static_cast<unsigned long long>(statistics.infinity_count));
-  std::printf("%s", first_elements.c_str());
+  print({path, ": ", name_of(header.data_type), " ", list_of(header.sizes), ", ",
+         header.fortran_order ? Text("Fortran") : Text("C"), " order, ",
+         header.big_endian ? Text("big") : Text("little"), " endian, ", file.data().size(),
+         " bytes\n"});
+  const std::string mean = statistics.mean ? Json(*statistics.mean).dump() : "none";
+  print({"  min ", statistics.min.value_or("none"), "  max ", statistics.max.value_or("none"),
+         "  mean ", mean, "  NaN ", statistics.nan_count, "  infinity ", statistics.infinity_count,
+         "\n", Text::lines(first_elements)});
 }
 
 int inspect(const Options& options) {
@@ -105,7 +103,7 @@ int inspect(const Options& options) {
     }
   }
   if (!diagnostics.empty()) return report(diagnostics, options.format);
-  if (options.format == Format::json) std::printf("%s\n", list.dump(2).c_str());
+  if (options.format == Format::json) print_json(list);
   return exit_done;
 }
 

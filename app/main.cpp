@@ -8,14 +8,15 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <sstream>
 
 #include "base/file.hpp"
+#include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #ifdef _WIN32
@@ -70,13 +71,12 @@ extern "C" void stop_at_signal(int signal) {
 
 // Takes no memory: there may be none.
 int fail(const char* message, int code) {
-  std::fprintf(stderr, "dmlop: error: %s\n", message);
+  print(StandardStream::error, {"dmlop: error: ", std::string_view(message), "\n"});
   return code;
 }
 
 int fail(const std::string& message, const std::string& help, int code) {
-  std::fprintf(stderr, "dmlop: error: %s\n  help: %s\n", one_line(message).c_str(),
-               one_line(help).c_str());
+  print(StandardStream::error, {"dmlop: error: ", message, "\n  help: ", help, "\n"});
   return code;
 }
 
@@ -131,6 +131,14 @@ int exit_code_for(const Error& error) {
   return exit_code_of(error.kind());
 }
 
+// --help or --version: for CLI11 the end of the command line.
+int print_help(const CLI::App& program, const CLI::ParseError& end) {
+  std::ostringstream text;
+  const int code = program.exit(end, text, text);
+  print({Text::lines(text.str())});
+  return code;
+}
+
 int run_command_line(int argument_count, char** arguments) {
   std::string_view chosen_command;
   if (argument_count > 1 && arguments[1][0] != '-') {
@@ -143,7 +151,7 @@ int run_command_line(int argument_count, char** arguments) {
   try {
     line.app.parse(marked_arguments(argument_count, arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return line.app.exit(error);
+    if (error.get_exit_code() == 0) return print_help(line.app, error);
     const auto chosen = line.app.get_subcommands();
     const CLI::App& command = chosen.empty() ? line.app : *chosen.front();
     const std::string name = chosen.empty() ? "" : " " + command.get_name();
@@ -194,8 +202,9 @@ int run_program(int argument_count, char** arguments) {
     code = fail(error.what(), exit_run_failed);
   }
   // A result that could not be written is a failure, not silence.
-  const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!flushed && code == exit_done) code = fail("writing standard output failed", exit_io_failed);
+  const bool is_written = finish_output();
+  if (!is_written && code == exit_done)
+    code = fail("writing standard output failed", exit_io_failed);
   return code;
 }
 
@@ -204,7 +213,7 @@ int run_program(int argument_count, char** arguments) {
 #ifdef _WIN32
 int wmain(int argument_count, wchar_t** arguments) {
   // What is written is what was meant, without CR; consoles show UTF-8.
-  for (std::FILE* stream : {stdin, stdout, stderr}) _setmode(_fileno(stream), _O_BINARY);
+  for (const int stream : {0, 1, 2}) _setmode(stream, _O_BINARY);
   const dmlop::Utf8Console console;
   std::vector<std::string> texts;
   for (int i = 0; i < argument_count; ++i) texts.push_back(dmlop::to_utf8(arguments[i]));

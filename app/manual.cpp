@@ -1,6 +1,5 @@
 // dmlop manual: the man page, made from the command line's own declaration.
-#include <cstdio>
-
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -33,31 +32,30 @@ void print_options(const CLI::App& command) {
     const std::string shown = names.empty() ? option->get_name() : join(names);
     const std::string value =
         option->get_expected_max() > 0 && !names.empty() ? " " + option->get_type_name() : "";
-    std::printf(".TP\n.B %s\n%s\n", roff(shown + value).c_str(),
-                roff(option->get_description()).c_str());
+    print({".TP\n.B ", roff(shown + value), "\n", roff(option->get_description()), "\n"});
   }
 }
 
 int print_manual() {
   CommandLine line;
-  std::printf(".TH DMLOP 1 \"\" \"dmlop %s\" \"User Commands\"\n", DMLOP_VERSION);
-  std::printf(".SH NAME\ndmlop \\- runs DirectML operators anywhere\n");
-  std::printf(".SH SYNOPSIS\n.B dmlop\n.I COMMAND\n[\n.I OPTIONS\n]\n");
-  std::printf(".SH DESCRIPTION\n%s\n",
-              roff("A JSON description of a DirectML operator and .npy files go in; they are "
-                   "checked against the operator's documented constraints and feature levels; "
-                   "the operator runs; .npy files come out.")
-                  .c_str());
-  std::printf(".SH COMMANDS\n");
+  print({".TH DMLOP 1 \"\" \"dmlop ", DMLOP_VERSION, "\" \"User Commands\"\n"});
+  print({".SH NAME\ndmlop \\- runs DirectML operators anywhere\n"});
+  print({".SH SYNOPSIS\n.B dmlop\n.I COMMAND\n[\n.I OPTIONS\n]\n"});
+  print({".SH DESCRIPTION\n",
+         roff("A JSON description of a DirectML operator and .npy files go in; they are "
+              "checked against the operator's documented constraints and feature levels; "
+              "the operator runs; .npy files come out."),
+         "\n"});
+  print({".SH COMMANDS\n"});
   for (const Command& command : commands()) {
     if (command.hidden) continue;
-    std::printf(".SS dmlop %s\n%s\n", command.name, roff(command.summary).c_str());
+    print({".SS dmlop ", std::string_view(command.name), "\n", roff(command.summary), "\n"});
     print_options(*line.app.get_subcommand(command.name));
-    std::printf(".PP\n.EX\n%s\n.EE\n", roff(command.examples).c_str());
+    print({".PP\n.EX\n", Text::lines(roff(command.examples)), "\n.EE\n"});
   }
-  std::printf(".SH EXIT STATUS\n");
+  print({".SH EXIT STATUS\n"});
   for (const ExitCodeInfo& info : exit_codes) {
-    std::printf(".TP\n.B %d\n%s\n", info.code, roff(std::string(info.meaning)).c_str());
+    print({".TP\n.B ", static_cast<int>(info.code), "\n", roff(std::string(info.meaning)), "\n"});
   }
   return exit_done;
 }

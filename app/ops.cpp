@@ -1,8 +1,8 @@
 // dmlop ops: what an operator is, straight from its spec.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -101,44 +101,49 @@ Json example_of(const OperatorSpec& spec) {
   return {{"type", "DML_OPERATOR_" + spec.name}, {"desc", Json::parse(spec.example)}};
 }
 
+constexpr std::size_t column_width = 22;
+
+void print_field_row(const std::string& name, const std::string& kind, const std::string& text) {
+  print({"  ", padded(name, column_width), " ", padded(kind, column_width), " ", text, "\n"});
+}
+
+void print_field(const FieldSpec& field) {
+  print_field_row(field.name, kind_text(field), field.text);
+  if (field.kind == FieldKind::enumeration) print_field_row("", "", enum_text(field));
+  if (field.optional_when)
+    print_field_row("", "", "May be left out where " + field.optional_when->text() + ".");
+}
+
+void print_rule(const Rule& rule) {
+  print({"  ", rule.formula.text(), "\n"});
+  if (!rule.text.empty()) print({"    ", rule.text, "\n"});
+  if (rule.by == Authority::page) print({"    DirectML 1.15.4 does not check this.\n"});
+  if (rule.by == Authority::directml) print({"    Only DirectML 1.15.4 checks this.\n"});
+}
+
 void print_row(const SupportRow& row) {
-  std::printf("  from %s  %s: %s dimensions; %s%s\n", to_text(row.from).c_str(),
-              join(row.tensors).c_str(), dimension_range(row).c_str(), type_list(row).c_str(),
-              row.when ? ("; where " + row.when->text()).c_str() : "");
+  print({"  from ", to_text(row.from), "  ", join(row.tensors), ": ", dimension_range(row),
+         " dimensions; ", type_list(row), row.when ? "; where " + row.when->text() : std::string(),
+         "\n"});
 }
 
 void print_operator(const OperatorSpec& spec) {
-  std::printf("DML_OPERATOR_%s (from feature level %s)\n%s\n%s\nRuns on: %s\n\nFields\n",
-              spec.name.c_str(), to_text(spec.introduced).c_str(), spec.summary.c_str(),
-              spec.source.c_str(), places_text(spec).c_str());
-  for (const FieldSpec& field : spec.fields) {
-    std::printf("  %-22s %-22s %s\n", field.name.c_str(), kind_text(field).c_str(),
-                field.text.c_str());
-    if (field.kind == FieldKind::enumeration) {
-      std::printf("  %-22s %-22s %s\n", "", "", enum_text(field).c_str());
-    }
-    if (field.optional_when) {
-      std::printf("  %-22s %-22s May be left out where %s.\n", "", "",
-                  field.optional_when->text().c_str());
-    }
-  }
-  std::printf("\nRules\n");
-  for (const Rule& rule : spec.rules) {
-    std::printf("  %s\n", rule.formula.text().c_str());
-    if (!rule.text.empty()) std::printf("    %s\n", rule.text.c_str());
-    if (rule.by == Authority::page) std::printf("    DirectML 1.15.4 does not check this.\n");
-    if (rule.by == Authority::directml) std::printf("    Only DirectML 1.15.4 checks this.\n");
-  }
-  std::printf("\nSupport by feature level\n");
+  print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
+         spec.summary, "\n", spec.source, "\nRuns on: ", places_text(spec), "\n\nFields\n"});
+  for (const FieldSpec& field : spec.fields) print_field(field);
+  print({"\nRules\n"});
+  for (const Rule& rule : spec.rules) print_rule(rule);
+  print({"\nSupport by feature level\n"});
   for (const SupportRow& row : spec.support) print_row(row);
-  if (!spec.support_directml.empty()) std::printf("\nWhat DirectML 1.15.4 accepts instead\n");
+  if (!spec.support_directml.empty()) print({"\nWhat DirectML 1.15.4 accepts instead\n"});
   for (const SupportRow& row : spec.support_directml) print_row(row);
-  std::printf("\nTolerance of comparisons\n");
+  print({"\nTolerance of comparisons\n"});
   for (const auto& [type, tolerance] : spec.tolerances)
-    std::printf("  %s: %s\n", std::string(name_of(type)).c_str(), to_text(tolerance).c_str());
-  if (spec.tolerances.empty()) std::printf("  %s\n", to_text(Tolerance{}).c_str());
-  if (!spec.tolerance_reason.empty()) std::printf("  %s\n", spec.tolerance_reason.c_str());
-  std::printf("\nExample\n%s\n", example_of(spec).dump(2).c_str());
+    print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
+  if (spec.tolerances.empty()) print({"  ", to_text(Tolerance{}), "\n"});
+  if (!spec.tolerance_reason.empty()) print({"  ", spec.tolerance_reason, "\n"});
+  print({"\nExample\n"});
+  print_json(example_of(spec));
 }
 
 Json to_json(const FieldSpec& field) {
@@ -214,7 +219,7 @@ int print_one(const Options& options) {
                                                     : "; did you mean " + join(near, " or ") + "?"));
   }
   if (options.format == Format::json) {
-    std::printf("%s\n", to_json(*spec).dump(2).c_str());
+    print_json(to_json(*spec));
   } else {
     print_operator(*spec);
   }
@@ -249,15 +254,24 @@ std::vector<const OperatorSpec*> members_of(const Family& family, const Options&
 }
 
 void print_markdown(const Options& options) {
-  std::printf(
-      "| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n");
+  print({"| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n"});
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
     if (places_of(spec).empty()) continue;
     if (options.feature_level && spec.introduced > *options.feature_level) continue;
-    std::printf("| [%s](%s) | %s | %s | %s | %s |\n", name.c_str(), spec.source.c_str(),
-                to_text(spec.introduced).c_str(), dimension_range(spec.support.front()).c_str(),
-                newest_types(spec).c_str(), cell(spec.summary).c_str());
+    print({"| [", name, "](", spec.source, ") | ", to_text(spec.introduced), " | ",
+           dimension_range(spec.support.front()), " | ", newest_types(spec), " | ",
+           cell(spec.summary), " |\n"});
+  }
+}
+
+void print_family(const Family& family, const std::vector<const OperatorSpec*>& members) {
+  constexpr std::size_t name_width = 42;
+  print({family.title, "\n"});
+  for (const OperatorSpec* spec : members) {
+    const std::string mark = places_of(*spec).empty() ? "    " : "  * ";
+    print({mark, padded(spec->name, name_width), " ",
+           to_text(spec->introduced), "  ", spec->summary, "\n"});
   }
 }
 
@@ -270,31 +284,25 @@ int print_list(const Options& options) {
   std::size_t count = 0, run = 0;
   for (const Family& family : families()) {
     const auto members = members_of(family, options);
-    const bool is_text = options.format == Format::text;
-    if (is_text && !members.empty())
-      std::printf("%s%s\n", count > 0 ? "\n" : "", family.title.c_str());
-    for (const OperatorSpec* spec : members) {
-      ++count;
-      const bool runs = !places_of(*spec).empty();
-      if (runs) ++run;
-      if (!is_text) {
-        list.push_back(to_json(*spec));
-        continue;
-      }
-      std::printf("  %c %-42s %s  %s\n", runs ? '*' : ' ', spec->name.c_str(),
-                  to_text(spec->introduced).c_str(), spec->summary.c_str());
+    if (members.empty()) continue;
+    if (options.format == Format::json) {
+      for (const OperatorSpec* spec : members) list.push_back(to_json(*spec));
+      continue;
     }
+    if (count > 0) print({"\n"});
+    print_family(family, members);
+    count += members.size();
+    for (const OperatorSpec* spec : members) run += places_of(*spec).empty() ? 0 : 1;
   }
   if (options.format == Format::json) {
-    std::printf("%s\n", list.dump(2).c_str());
+    print_json(list);
     return exit_done;
   }
   const std::string at_level =
       options.feature_level ? " at feature level " + to_text(*options.feature_level) : "";
-  std::fprintf(stderr,
-               "%zu operators%s; dmlop check knows all, %zu (*) run on %s; dmlop ops NAME shows "
-               "one\n",
-               count, at_level.c_str(), run, "cpu, vulkan and d3d12");
+  print(StandardStream::error,
+        {count, " operators", at_level, "; dmlop check knows all, ", run,
+         " (*) run on cpu, vulkan and d3d12; dmlop ops NAME shows one\n"});
   return exit_done;
 }
 

@@ -1,8 +1,8 @@
 #include "progress.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/output.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 
@@ -32,19 +32,19 @@ void Progress::count(bool good) {
   const auto now = Clock::now();
   if (now < next_) return;
   if (is_terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", text().c_str());
+    print(StandardStream::error, {"\r\033[K", text()});
     is_shown_ = true;
   } else {
-    std::fprintf(stderr, "%s\n", text().c_str());
+    print(StandardStream::error, {text(), "\n"});
   }
-  std::fflush(stderr);
+  flush_output(StandardStream::error);
   next_ = now + (is_terminal_ ? Clock::duration(terminal_step) : Clock::duration(log_step));
 }
 
 void Progress::clear() {
   if (!is_shown_) return;
-  std::fprintf(stderr, "\r\033[K");
-  std::fflush(stderr);
+  print(StandardStream::error, {"\r\033[K"});
+  flush_output(StandardStream::error);
   is_shown_ = false;
 }
 

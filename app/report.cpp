@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/output.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
 
@@ -33,6 +33,10 @@ Json to_json(const Diagnostic& diagnostic) {
 
 }  // namespace
 
+void print_json(const Json& json) {
+  print({Text::lines(json.dump(2, ' ', false, Json::error_handler_t::replace)), "\n"});
+}
+
 // So many findings are printed; the rest are counted.
 constexpr std::size_t findings_shown = 1000;
 
@@ -44,16 +48,13 @@ int report(const Diagnostics& diagnostics, Format format) {
     Json json{{"status", "error"}, {"exitCode", code}, {"diagnostics", Json::array()}};
     for (const Diagnostic& diagnostic : shown) json["diagnostics"].push_back(to_json(diagnostic));
     if (more != 0) json["diagnosticsNotShown"] = more;
-    // Text from files may be no UTF-8; it must not stop the report.
-    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
-    std::fprintf(stdout, "%s\n", text.c_str());
+    print_json(json);
     return code;
   }
-  for (const Diagnostic& diagnostic : shown) {
-    std::fprintf(stderr, "%s\n", to_text(diagnostic).c_str());
-  }
-  if (more != 0) std::fprintf(stderr, "and %zu more\n", more);
-  if (diagnostics.size() > 1) std::fprintf(stderr, "%zu errors\n", diagnostics.size());
+  for (const Diagnostic& diagnostic : shown)
+    print(StandardStream::error, {Text::lines(to_text(diagnostic)), "\n"});
+  if (more != 0) print(StandardStream::error, {"and ", more, " more\n"});
+  if (diagnostics.size() > 1) print(StandardStream::error, {diagnostics.size(), " errors\n"});
   return code;
 }
 

@@ -1,10 +1,11 @@
 // dmlop run: one description, its files, one run, and the comparison with golden files. What runs
 // a DxDispatch model is run_model.cpp.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
+#include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
@@ -35,7 +36,7 @@ struct Options {
 };
 
 bool writes_to_standard_output(const Job& job) {
-  const auto is_standard = [](const BoundOutput& output) { return output.path == "-"; };
+  const auto is_standard = [](const BoundOutput& output) { return is_standard_output(output.path); };
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
@@ -62,8 +63,9 @@ Json to_json(const Timings& timings) {
 void print_timings(const Timings& timings) {
   const Json json = to_json(timings);
   for (const auto& [name, value] : json.items()) {
-    std::fprintf(stderr, "%-24s %s\n", name.c_str(),
-                 value.is_null() ? "not measured on this device" : value.dump().c_str());
+    print(StandardStream::error,
+          {padded(name, 24), " ", value.is_null() ? "not measured on this device" : value.dump(),
+           "\n"});
   }
 }
 
@@ -81,11 +83,10 @@ Json comparison_json(const OutputComparison& output) {
 
 void print_comparisons(const Outcome& outcome) {
   for (const auto& [tensor, expected, comparison] : outcome.comparisons) {
-    std::printf("%s: %s against %s: %s\n%s", std::string(name_of(comparison.verdict())).c_str(),
-                tensor.c_str(), expected.c_str(), comparison.summary().c_str(),
-                to_text(comparison).c_str());
+    print({name_of(comparison.verdict()), ": ", tensor, " against ", expected, ": ",
+           comparison.summary(), "\n", Text::lines(to_text(comparison))});
   }
-  for (const std::string& path : outcome.updated) std::printf("wrote %s\n", path.c_str());
+  for (const std::string& path : outcome.updated) print({"wrote ", path, "\n"});
 }
 
 void print_result(const Job& job, const Options& options, const std::string& device,
@@ -109,16 +110,15 @@ void print_result(const Job& job, const Options& options, const std::string& dev
       comparisons.push_back(comparison_json(output));
     if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
     if (!outcome.updated.empty()) json["updated"] = outcome.updated;
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(json);
     return;
   }
   if (options.quiet) return;
   for (const BoundOutput& output : job.outputs) {
-    if (output.path == "-") continue;
+    if (is_standard_output(output.path)) continue;
     const TensorDesc& desc = job.description.tensor(output.tensor);
-    std::printf("%s: %s %s in %s\n", output.tensor.c_str(),
-                std::string(name_of(*desc.data_type)).c_str(), list_of(desc.sizes).c_str(),
-                one_line(output.path).c_str());
+    print({output.tensor, ": ", name_of(*desc.data_type), " ", list_of(desc.sizes), " in ",
+           output.path, "\n"});
   }
   print_comparisons(outcome);
 }
@@ -204,7 +204,7 @@ int run(const Options& options) {
   timings.check = clock.lap();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)
-    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   timings.set_up = clock.lap();
   JobResult result = run_job(*job, backend, options.execution);
   timings.device = result.times;

@@ -1,9 +1,10 @@
 // dmlop run of a DxDispatch model: its commands in order, and their output as DxDispatch has it.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/output.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
@@ -23,15 +24,28 @@ using Json = nlohmann::ordered_json;
 // So many warnings are printed.
 constexpr std::size_t notes_shown = 1000;
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+// Prints what may be gigabytes in pieces that end with lines.
+void print_contents(const std::string& text, Fidelity fidelity) {
+  Steps steps;
+  constexpr std::size_t piece_size = std::size_t{1} << 16;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t line_end = text.find('\n', std::min(text.size(), begin + piece_size) - 1);
+    const std::size_t end = line_end == std::string::npos ? text.size() : line_end + 1;
+    const auto piece = std::string_view(text).substr(begin, end - begin);
+    print({fidelity == Fidelity::compatible ? Text::verbatim(piece) : Text::lines(piece)});
+    steps.add(end - begin);
+    begin = end;
+  }
 }
 
 // Elements as JSON numbers; what JSON lacks, as strings.
 Json values_json(const Resource& resource, std::span<const std::byte> contents) {
   Json values = Json::array();
   const DataType type = *resource.initial.data_type;
+  constexpr std::uint64_t value_steps = 256;
+  Steps steps;
   for (std::uint64_t i = 0; i < resource.value_count(); ++i) {
+    steps.add(value_steps);
     const std::byte* element = &contents[i * size_of(type)];
     const std::string text = element_text(type, element);
     values.push_back(std::isfinite(element_value(type, element)) ? Json::parse(text) : Json(text));
@@ -51,10 +65,11 @@ class CommandRunner {
     const double seconds = clock.lap();
     const std::string& name = model_.dispatchables[command.dispatchable].name;
     if (options_.timings && options_.format == Format::text) {
-      std::fprintf(stderr, "Dispatch '%s': 1 iterations, %.4f ms median (CPU)",
-                   one_line(name).c_str(), seconds * 1e3);
-      if (times.kernel) std::fprintf(stderr, ", %.6f ms median (GPU)", *times.kernel * 1e3);
-      std::fprintf(stderr, "\n");
+      const std::string kernel =
+          times.kernel ? ", " + with_decimals(*times.kernel * 1e3, 6) + " ms median (GPU)" : "";
+      print(StandardStream::error,
+            {"Dispatch '", name, "': 1 iterations, ", with_decimals(seconds * 1e3, 4),
+             " ms median (CPU)", kernel, "\n"});
     }
     Json json{{"type", "dispatch"}, {"dispatchable", name}};
     if (options_.timings) json["seconds"] = seconds;
@@ -71,7 +86,8 @@ class CommandRunner {
                       {"dataType", name_of(*resource.initial.data_type)},
                       {"values", values_json(resource, contents)}});
     } else if (!options_.quiet) {
-      print(print_text(resource, contents, command.verbose, options_.model.fidelity()));
+      const Fidelity fidelity = options_.model.fidelity();
+      print_contents(print_text(resource, contents, command.verbose, fidelity), fidelity);
     }
   }
 
@@ -82,8 +98,7 @@ class CommandRunner {
       write_file(resource, command, runtime_.contents(command.resource), fidelity);
     });
     if (options_.format == Format::text && !options_.quiet)
-      print("Resource '" + one_line(resource.name) + "' written to '" + one_line(command.path) +
-            "'\n");
+      print({"Resource '", resource.name, "' written to '", command.path, "'\n"});
     Json json{{"type", "writeFile"}, {"resource", resource.name}, {"file", command.path}};
     if (command.is_npy) {
       json["dataType"] = name_of(*resource.initial.data_type);
@@ -110,14 +125,12 @@ void print_text_result(const Model& model, const ModelRun& options,
   if (options.quiet) return;
   for (const NamedResource& output : outputs) {
     const ResourceTensor tensor = tensor_of(model, output.resource);
-    std::printf("%s: %s %s in %s\n", one_line(model.resources[output.resource].name).c_str(),
-                std::string(name_of(tensor.data_type)).c_str(), list_of(tensor.sizes).c_str(),
-                output.path.c_str());
+    print({model.resources[output.resource].name, ": ", name_of(tensor.data_type), " ",
+           list_of(tensor.sizes), " in ", output.path, "\n"});
   }
   for (const auto& [name, expected, comparison] : ending.comparisons) {
-    std::printf("%s: %s against %s: %s\n%s", std::string(name_of(comparison.verdict())).c_str(),
-                one_line(name).c_str(), expected.c_str(), comparison.summary().c_str(),
-                to_text(comparison).c_str());
+    print({name_of(comparison.verdict()), ": ", name, " against ", expected, ": ",
+           comparison.summary(), "\n", Text::lines(to_text(comparison))});
   }
 }
 
@@ -144,7 +157,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
     comparisons.push_back(std::move(comparison));
   }
   if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  print_json(json);
 }
 
 }  // namespace
@@ -194,9 +207,10 @@ void print_notes(const Diagnostics& notes) {
   for (const Diagnostic& note : notes) {
     if (shown == notes_shown) break;
     ++shown;
-    std::fprintf(stderr, "%s\n", to_text(note, "warning").c_str());
+    print(StandardStream::error, {Text::lines(to_text(note, "warning")), "\n"});
   }
-  if (shown < notes.size()) std::fprintf(stderr, "and %zu more warnings\n", notes.size() - shown);
+  if (shown < notes.size())
+    print(StandardStream::error, {"and ", notes.size() - shown, " more warnings\n"});
 }
 
 Json notes_json(const Diagnostics& notes) {
@@ -237,7 +251,7 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)
-    std::fprintf(stderr, "dmlop: %s\n", backend.notice().c_str());
+    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   Runtime runtime(*model, backend, options.execution);
   CommandRunner runner(*model, runtime, options);
   for (const ModelCommand& command : model->commands) std::visit(runner, command);

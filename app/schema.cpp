@@ -1,10 +1,10 @@
 // dmlop schema: the JSON schemas (draft 7) of the files that the program reads, from the specs.
 // They say what a file may contain; rules between fields are left to dmlop check.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -121,7 +121,8 @@ Json schema_of(const Options& options) {
 }
 
 int print_schema(const Options& options) {
-  std::printf("%s\n", Printer().print(schema_of(options)).c_str());
+  const std::string text = Printer().print(schema_of(options));
+  print({Text::verbatim(text), "\n"});
   return exit_done;
 }
 

@@ -1,7 +1,14 @@
 // What all kernels share. The language is the common subset of glslang, fxc (cs_5_1) and DXC.
 //
 // Bindings: t0, t1, t2 hold inputs as 32-bit words, u0 the output as 16-byte vectors; 32 words of
-// constants are rows of uint4. A thread owns 16 bytes of output and stores them once.
+// constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
+//
+// A kernel is a function run(thread). It must keep to these rules:
+// - All loops of a thread together are passed no more often than the host states (Pass::work,
+//   lib/gpu/device.hpp): drivers end a thread, or the whole device, that takes too long.
+// - Every load is inside its buffer, also one whose value is dropped: HLSL evaluates both sides of ?:, && and
+//   ||, compilers turn short branches into the same, and nothing checks the bounds. So clamp the index
+//   first, and select the value afterwards.
 
 #ifdef DMLOP_VULKAN
 #define DMLOP_INPUT(slot) [[vk::binding(slot)]]
@@ -25,8 +32,18 @@ DMLOP_CONSTANTS cbuffer Constants DMLOP_REGISTER(b0) {
 };
 
 #define GROUP_SIZE 256
+#define GROUPS_PER_ROW 65535
 
-// constants[0]: x output elements, y thread groups per row of the dispatch.
-uint thread_index(uint3 group, uint lane) {
-  return (group.y * constants[0].y + group.x) * GROUP_SIZE + lane;
+// constants[0]: x output elements; up to constants[6] a kernel's own.
+// constants[7]: of a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the pass,
+// w base of the pass.
+#define STEP constants[7].z
+#define BASE constants[7].w
+
+void run(uint thread);
+
+[numthreads(GROUP_SIZE, 1, 1)]
+void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
+  const uint thread = constants[7].x + (group.y * GROUPS_PER_ROW + group.x) * GROUP_SIZE + lane;
+  if (thread < constants[7].y) run(thread);
 }

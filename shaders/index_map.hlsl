@@ -5,7 +5,7 @@
 // constants, or 8 with the axes in input2 (then constants[1].x is the real rank); REVERSAL 0 none,
 // 1 along the innermost axis, 2 along another.
 //
-// constants[0]: x elements, y groups per row, z source offset, w the lengths' words per element
+// constants[0]: x elements, z source offset, w the lengths' words per element
 // constants[1]: x rank (RANK 8) or reversal axis, z and w the fill
 // constants[2 + a]: axis a: x extent, y stride, z start padding, w input extent
 // constants[6]: strides of the lengths, one per axis
@@ -192,9 +192,9 @@ uint4 opposite(uint4 run) {
 // The number of elements to reverse; 64-bit lengths are clamped by their high word.
 uint length_at(uint offset, uint extent) {
   const uint words = constants[0].w;
-  uint length = input1[offset * words];
-  if (words == 2 && input1[offset * words + 1] != 0) length = extent;
-  return min(length, extent);
+  const uint low = input1[offset * words];
+  const uint high = input1[offset * words + words - 1];
+  return words == 2 && high != 0 ? extent : min(low, extent);
 }
 #endif
 
@@ -215,8 +215,8 @@ Element element_at(Row row, uint o, uint4 inner) {
   at += int(row.reversed < length ? length - 1 - row.reversed : row.reversed) * int(reversed.y) + int(o) * int(inner.y);
 #else
   const Source source = source_index(o, inner);
+  at += source.index * int(inner.y);  // inside of the input also where the result is not
   if (row.outside || source.outside) return fill;
-  at += source.index * int(inner.y);
 #endif
   return load_element(at);
 }
@@ -247,8 +247,8 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
       ++o;
       if (o == inner.x) {
         o = 0;
-        row_index = next_row(row_index, inner);
-      row = row_at(row_index);
+          row_index = next_row(row_index, inner);
+        row = row_at(row_index);
       }
     }
     if (w == 0) result.x = word; else if (w == 1) result.y = word; else if (w == 2) result.z = word; else result.w = word;
@@ -281,7 +281,10 @@ Piece piece_at(Row row, uint o, uint4 inner) {
     piece.count = length - o;
   }
 #elif BOUNDARY != BOUNDARY_NONE
-  if (row.outside) return piece;
+  if (row.outside) {
+    piece.index = 0;  // not used, but inside of the input
+    return piece;
+  }
   const int n = int(inner.w);
   const int t = int(o) - int(inner.z);
   piece.index = t;
@@ -407,11 +410,8 @@ uint4 output_vector(uint row_index, uint o, uint4 inner) {
   return gather(row_index, row, o, inner);
 }
 
-[numthreads(GROUP_SIZE, 1, 1)]
-void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
-  const uint index = thread_index(group, lane);
-  const uint first = index * PER_THREAD;
-  if (first >= constants[0].x) return;
+void run(uint thread) {
+  const uint first = thread * PER_THREAD;
   const uint4 inner = axis(AXIS_COUNT - 1);
 #if RANK == 1
   const uint row_index = 0;
@@ -419,5 +419,5 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
   const uint row_index = first / inner.x;
 #endif
   const uint o = first - row_index * inner.x;
-  output0[index] = output_vector(row_index, o, inner);
+  output0[thread] = output_vector(row_index, o, inner);
 }

@@ -28,9 +28,14 @@ macro(dmlop_for_each_kernel)
         dmlop_kernel(lp_pooling_${element_size}_${exponent}_${columns} lp_pooling
           ELEMENT_SIZE=${element_size} P=${exponent} COLUMNS=${columns})
       endforeach()
+      dmlop_kernel(lp_pooling_parts_${element_size}_${exponent} lp_pooling_parts
+        ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
 endmacro()
+
+# What kernels include.
+file(GLOB dmlop_kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.hlsli)
 
 function(dmlop_spirv_sources result)
   find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
@@ -52,7 +57,7 @@ function(dmlop_spirv_sources result)
       # glslang has been seen to report success for modules that are not valid.
       COMMAND ${SPIRV_VAL} --target-env vulkan1.1 ${folder}/${name}.spv
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} --vn kernel_${name} -o ${folder}/${name}.h ${source}
-      DEPENDS ${source} ${PROJECT_SOURCE_DIR}/shaders/common.hlsli
+      DEPENDS ${source} ${dmlop_kernel_headers}
       COMMENT "Kernel ${name}" VERBATIM)
     list(APPEND headers ${folder}/${name}.h)
     string(APPEND includes "#include \"${folder}/${name}.h\"\n")
@@ -94,17 +99,20 @@ endfunction()
 
 function(dmlop_hlsl_sources result)
   set(shaders ${PROJECT_SOURCE_DIR}/shaders)
-  file(READ ${shaders}/common.hlsli common)
   set(texts "")
-  foreach(name IN ITEMS copy index_map lp_pooling)
+  foreach(name IN ITEMS copy index_map lp_pooling lp_pooling_parts)
     file(READ ${shaders}/${name}.hlsl text)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/${name}.hlsl)
-    string(REPLACE "#include \"common.hlsli\"" "${common}" text "${text}")
+    foreach(header IN LISTS dmlop_kernel_headers)
+      file(READ ${header} included)
+      cmake_path(GET header FILENAME header)
+      string(REPLACE "#include \"${header}\"" "${included}" text "${text}")
+    endforeach()
     # A literal may not be longer than 16 KiB for every compiler: neighbours are put together.
     string(REGEX REPLACE "\n}\n" "\n}\n)hlsl\"\nR\"hlsl(" text "${text}")
     string(APPEND texts "constexpr char ${name}[] = R\"hlsl(${text})hlsl\";\n\n")
   endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/common.hlsli)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${dmlop_kernel_headers})
   set(rows "")
   macro(dmlop_kernel name file)
     string(APPEND rows "    Kernel{\"${name}\", {\"${file}.hlsl\", ${file}, \"${ARGN}\"}},\n")

@@ -1,134 +1,17 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) in float32. One thread makes the outputs of 16 bytes: windows
-// side by side, which share loads where they move by one.
+// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows that one thread can take whole. A thread makes the
+// outputs of 16 bytes: windows side by side, which share loads where they move by one.
 //
-// Variants: ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants;
-// COLUMNS 2, 3 for windows of that width, or 0 for any.
-//
-// constants[0]: x output elements, y groups per row of the dispatch, z source offset, w exponent
-// constants[1]: x channels, y batch stride, z channel stride
-// constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
-// constants[5]: window strides; constants[6]: start paddings, both depth, height, width
+// Variants: those of lp_norm.hlsli; COLUMNS 2, 3 for windows of that width, or 0 for any.
 #include "common.hlsli"
 
-#define PER_THREAD (16 / ELEMENT_SIZE)
-
-float load_magnitude(int at) {
 #if ELEMENT_SIZE == 2
-  return abs(f16tof32((input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
+#define LEAST_SUM 1e-15
 #else
-  return abs(asfloat(input0[uint(at)]));
+#define LEAST_SUM 1e-24
 #endif
-}
+#include "lp_norm.hlsli"
 
-bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFF) > 0x7F800000; }
-bool is_infinite(float x) { return (asuint(x) & 0x7FFFFFFF) == 0x7F800000; }
-
-#if P == 0
-#define EXPONENT constants[0].w
-#else
-#define EXPONENT P
-#endif
-
-// x^exponent by squaring.
-float whole_power(float x, uint exponent) {
-  float result = 1;
-  while (exponent != 0) {
-    if ((exponent & 1) != 0) result *= x;
-    x *= x;
-    exponent >>= 1;
-  }
-  return result;
-}
-
-float raised(float x) {
-#if P == 1
-  return x;
-#elif P == 2
-  return x * x;
-#elif P == 3
-  return x * x * x;
-#else
-  return whole_power(x, EXPONENT);
-#endif
-}
-
-// sum^(1/P), with a Newton step behind the approximate functions.
-float root(float sum) {
-#if P == 1
-  return sum;
-#else
-  if (sum == 0 || is_nan(sum) || is_infinite(sum)) return sum;
-#if P == 2
-  const float y = sqrt(sum);
-  return 0.5 * (y + sum / y);
-#else
-  const uint exponent = EXPONENT;
-  const float y = exp2(log2(sum) / float(exponent));
-  // y - (y^p - sum) / (p * y^(p-1)); y^(p-1) is about sum / y, which cannot overflow.
-  const float power = whole_power(y, exponent - 1);
-  return power == 0 || is_infinite(power) ? y : y - (y - sum / power) / float(exponent);
-#endif
-#endif
-}
-
-// sum + value with the rounding error collected in `lost` (Knuth's two-sum).
-void add_exactly(inout float sum, inout float lost, float value) {
-  precise const float total = sum + value;
-  precise const float added = total - sum;
-  precise const float error = (sum - (total - added)) + (value - added);
-  sum = total;
-  // An infinite or undefined sum has no error worth keeping.
-  if (!is_nan(error) && !is_infinite(error)) lost += error;
-}
-
-struct Window {
-  int base;    // source offset of the image
-  int3 begin;  // first source index of the window: may lie in the padding
-};
-
-// The window of output `x` of a row; rows count batch, channel, depth and height.
-Window window_at(uint row, int x) {
-  Window window;
-  const uint plane = row / constants[3].y;
-  const uint image = plane / constants[2].y;
-  const uint batch = image / constants[1].x;
-  const int3 place = int3(int(plane - image * constants[2].y), int(row - plane * constants[3].y), x);
-  window.base = int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z);
-  window.begin = place * int3(constants[5].xyz) - int3(constants[6].xyz);
-  return window;
-}
-
-int3 window_size() { return int3(constants[2].w, constants[3].w, constants[4].w); }
-int3 input_extents() { return int3(constants[2].x, constants[3].x, constants[4].x); }
-int3 input_strides() { return int3(constants[2].z, constants[3].z, constants[4].z); }
-
-// 2^exponent of the largest power of two that is no larger than x (x > 0), and its inverse.
-float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
-float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 23, 1, 253)) << 23); }
-
-// The bits of |x|: magnitudes compare as integers, and no device flushes an integer.
-uint load_bits(int at) {
-#if ELEMENT_SIZE == 2
-  return asuint(load_magnitude(at));
-#else
-  return input0[uint(at)] & 0x7FFFFFFF;
-#endif
-}
-
-// GPUs may take denormals for 0. Where a window's largest element is below 2^-60 its elements are lifted
-// by 2^100, denormals (multiples of 2^-149) by way of integers; the norm is lowered again.
-float lifted(uint bits, bool tiny) {
-  if (!tiny) return asfloat(bits);
-  return bits < 0x00800000 ? float(bits) * 1.7763568394002505e-15 : asfloat(bits) * 1.2676506002282294e30;
-}
-
-float lowered(float norm, bool tiny) {
-  if (!tiny) return norm;
-  // Below 2^-26 the result is itself denormal: its bits count units of 2^-149.
-  return norm < 1.4901161193847656e-8 ? asfloat(uint(norm * 562949953421312.0 + 0.5)) : norm * 7.888609052210118e-31;
-}
-
-// One window with its elements scaled by the largest of them, so that no power leaves float32.
+// One window with its elements scaled by the largest of them.
 float scaled_norm(Window window) {
   const int3 first = max(window.begin, int3(0, 0, 0));
   const int3 last = min(window.begin + window_size(), input_extents());
@@ -141,33 +24,20 @@ float scaled_norm(Window window) {
       }
     }
   }
-  if (largest_bits > 0x7F800000) return asfloat(0x7FC00000);
-  if (largest_bits == 0 || largest_bits == 0x7F800000) return asfloat(largest_bits);
-  const bool tiny = largest_bits < 0x21800000;
-  const float largest = lifted(largest_bits, tiny);
-  // Powers of two scale exactly; only exponents that 2^P would overflow divide by the largest itself.
-  const bool exact = EXPONENT <= 32;
-  const float inverse = inverse_power_of_two(largest);
+  if (needs_no_sum(largest_bits)) return norm_without_sum(largest_bits);
+  const Scale scale = scale_of(largest_bits);
   float sum = 0;
   float lost = 0;
   for (int e = first.x; e < last.x; ++e) {
     for (int i = first.y; i < last.y; ++i) {
       for (int x = first.z; x < last.z; ++x) {
         const uint bits = load_bits(window.base + e * strides.x + i * strides.y + x * strides.z);
-        const float value = lifted(bits, tiny);
-        const float ratio = exact ? value * inverse : bits == largest_bits ? 1 : value / largest;
-        add_exactly(sum, lost, raised(ratio));
+        add_exactly(sum, lost, scaled_power(scale, bits));
       }
     }
   }
-  return lowered(root(sum + lost) * (exact ? power_of_two(largest) : largest), tiny);
+  return norm_of_scaled(scale, sum + lost);
 }
-
-#if ELEMENT_SIZE == 2
-#define LEAST_SUM 1e-15
-#else
-#define LEAST_SUM 1e-24
-#endif
 
 // One number for each output of a thread. Vectors, not arrays: compilers keep them in registers.
 struct Lanes {
@@ -213,9 +83,13 @@ void shift_lanes(inout Lanes lanes, float next) {
 #endif
 }
 
-// |x|^P of one element of an input row, 0 outside of it.
+// |x|^P of one element of an input row, 0 outside of it. A branch, not ?:, which would load first; to clamp the
+// index costs 4 to 9 percent of the time of small windows.
 float power_at(int row, int x) {
-  return uint(x) < constants[4].x ? raised(load_magnitude(row + x * int(constants[4].z))) : 0;
+  float magnitude = 0;
+  [branch]
+  if (uint(x) < constants[4].x) magnitude = load_magnitude(row + x * int(constants[4].z));
+  return raised(magnitude);
 }
 
 // The powers at x, x + step, x + 2 step…
@@ -314,9 +188,6 @@ Lanes thread_sums(uint row, int x) {
   return sums;
 }
 
-// Whether a plain sum came near the ends of float32, where powers are lost.
-bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e37); }
-
 bool any_extreme(float4 sums) { return is_extreme(sums.x) || is_extreme(sums.y) || is_extreme(sums.z) || is_extreme(sums.w); }
 
 float4 roots(float4 sums) { return float4(root(sums.x), root(sums.y), root(sums.z), root(sums.w)); }
@@ -342,18 +213,15 @@ Lanes norms_of(Lanes sums, uint first) {
   return norms;
 }
 
-[numthreads(GROUP_SIZE, 1, 1)]
-void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
-  const uint index = thread_index(group, lane);
-  const uint first = index * PER_THREAD;
-  if (first >= constants[0].x) return;
+void run(uint thread) {
+  const uint first = thread * PER_THREAD;
   const uint row = first / constants[4].y;
   const Lanes norms = norms_of(thread_sums(row, int(first - row * constants[4].y)), first);
 #if PER_THREAD == 8
   const uint4 low = uint4(f32tof16(norms.a.x), f32tof16(norms.a.z), f32tof16(norms.b.x), f32tof16(norms.b.z));
   const uint4 high = uint4(f32tof16(norms.a.y), f32tof16(norms.a.w), f32tof16(norms.b.y), f32tof16(norms.b.w));
-  output0[index] = low | (high << 16);
+  output0[thread] = low | (high << 16);
 #else
-  output0[index] = asuint(norms.a);
+  output0[thread] = asuint(norms.a);
 #endif
 }

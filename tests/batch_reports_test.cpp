@@ -364,8 +364,9 @@ TEST_CASE("--github: at most ten annotations, escaped, and a step summary that i
                  "\n::error title=FAILED a%2Cb%3Ac%25|0,file=jobs.jsonl,line=1::OutputTensor: 1 of "
                  "6 elements differs (16.7%25)%0A"));
   const std::string summary = folder.read("summary.md");
-  CHECK(summary.starts_with("before\n### dmlop: jobs.jsonl\n\n60 FAILED in "));
-  CHECK(count_of(summary, "\n| a,b:c%\\|") == 50);
+  CHECK(summary.starts_with("before\n### dmlop: ` jobs.jsonl `\n\n60 FAILED in "));
+  CHECK(contains(summary, " s on ` cpu `\n"));
+  CHECK(count_of(summary, "\n| ` a,b:c%\\|") == 50);
   CHECK(contains(summary, "\n10 more are not listed.\n"));
   const auto unwritable =
       shell("GITHUB_STEP_SUMMARY=none/summary.md dmlop batch jobs.jsonl --cpu --github -q",
@@ -387,9 +388,16 @@ TEST_CASE("GitHub texts: line ends, places without lines, table cells") {
   dmlop::BatchSummary summary;
   summary.counts[0] = 2;
   const std::vector<BatchResult> cells{
-      {.id = "<b>`*_\\|", .status = Status::failed, .message = "one\ntwo <img>"}};
-  const std::string text = dmlop::github_step_summary({"t", "1", summary, cells});
-  CHECK(contains(text, "| &lt;b>\\`\\*\\_\\\\\\| | FAILED | one two &lt;img> |\n"));
+      {.id = "<b>*_|", .status = Status::failed, .message = "one\ntwo <img>"},
+      {.id = "`a``", .status = Status::failed, .message = "\\|"},
+      {.id = "https://x.org @name $1+1$ #1 :tada: a@b.org [l](x)", .status = Status::failed}};
+  const std::string text = dmlop::github_step_summary({"@t", "1", summary, cells});
+  CHECK(text.starts_with("### dmlop: ` @t `\n"));
+  // Code of any number of backticks, which alone keeps links, names and formulas plain text.
+  CHECK(contains(text, "\n| ` <b>*_\\| ` | FAILED | ` one two <img> ` |\n"));
+  CHECK(contains(text, "\n| ``` `a`` ``` | FAILED | ` \\\\u007c ` |\n"));
+  CHECK(
+      contains(text, "\n| ` https://x.org @name $1+1$ #1 :tada: a@b.org [l](x) ` | FAILED |  |\n"));
 }
 
 TEST_CASE("--html: one page with the data, in which no text ends the script") {

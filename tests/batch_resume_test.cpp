@@ -1,9 +1,10 @@
-// dmlop batch --resume and --merge: what a results file proves, and what it does not.
+// dmlop batch --resume: what a results file proves, and what it does not.
 #include <doctest/doctest.h>
 
 #include "batch.hpp"
 #include "batch/batch.hpp"
 #include "batch/digest.hpp"
+#include "records.hpp"
 
 namespace {
 
@@ -45,16 +46,6 @@ class ResumeFolder : public BatchFolder {
   }
   mutable ProgramResult last;
 };
-
-/// A results file for --merge.
-std::string record_line(const std::string& id, const std::string& status, int code) {
-  return Json{{"id", id}, {"status", status}, {"exitCode", code}, {"seconds", 0.5}}.dump() + "\n";
-}
-std::string summary_line(const std::string& shard = "", bool complete = true) {
-  Json summary{{"complete", complete}, {"device", "cpu"}};
-  if (!shard.empty()) summary["shard"] = shard;
-  return Json{{"summary", summary}}.dump() + "\n";
-}
 
 }  // namespace
 
@@ -148,9 +139,97 @@ TEST_CASE("--resume: another version, status or digest in the file proves nothin
   CHECK(changed("\"status\":\"PASSED\"", "\"status\":\"NOT_RUN\"") == "b");
   CHECK(changed("\"digest\":\"", "\"digest\":\"0") == "b");
   CHECK(changed("\"digest\":", "\"digst\":") == "b");
-  CHECK(changed("\"outputs\":{", "\"outputz\":{") == "b");
   CHECK(changed("{\"id\":\"b\"", "{\"id\":\"B\"") == "b");
   CHECK(changed("\"seconds\"", "\"zeconds\"") == "");
+}
+
+TEST_CASE("--resume: the digest of a record covers what became of which job") {
+  const BatchFolder folder(
+      {named_job("a", "other.npy"), named_job("b", "golden.npy"), edge_job(R"("id": "blind")")});
+  const std::vector<std::string> again{"jobs.jsonl", "--resume", "--results", "r.jsonl", "-v"};
+  CHECK(folder.batch(again).code == 1);
+  const std::string records = folder.read("r.jsonl");
+  const auto resumed = [&](const std::string& from, const std::string& to) {
+    std::string text = records;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    folder.write("r.jsonl", text.replace(at, from.size(), to));
+    return folder.batch(again);
+  };
+  CHECK(contains(resumed("", "").output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+  for (const char* outcome :
+       {R"("status":"FAILED","exitCode":1)", R"("status":"MISTRUSTED","exitCode":1)"}) {
+    CAPTURE(outcome);
+    const auto result = resumed(outcome, R"("status":"PASSED","exitCode":0)");
+    CHECK(result.code == 1);
+    CHECK(contains(result.output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+  }
+}
+
+TEST_CASE("--resume and --merge read records of earlier versions, and the first believes none") {
+  const std::string job = named_job("a");
+  const BatchFolder folder({job});
+  CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  const Json record = read_records(folder.read("r.jsonl")).at(0);
+  // What the result depends on: the whole digest of earlier versions, a part of today's.
+  const auto digest_of = [](const std::vector<std::string>& parts) {
+    dmlop::Digest digest;
+    for (const std::string& part : parts) digest.add(part);
+    return digest.text();
+  };
+  const auto array_digest = [&](const std::string& name) {
+    return array_digest_of(dmlop::NpyFile::open(folder / name));
+  };
+  const std::string version = dmlop_program({"--version"}).output.substr(6);
+  const std::string old = digest_of({version.substr(0, version.find('\n')), job, "6_4", job, "",
+                                     "cpu", "InputTensor", array_digest("x.npy"), "OutputTensor",
+                                     array_digest("golden.npy"), "bit for bit", ""});
+  CHECK(record.at("digest") == digest_of({"outcome", old, "a", "PASSED", "0"}));
+  for (const auto& [digest, is_believed] : {std::pair{old, false}, {record.at("digest"), true}}) {
+    Json changed = record;
+    changed["digest"] = digest;
+    folder.write("r.jsonl", changed.dump() + "\n" + summary_line());
+    CHECK(folder.batch({"--merge", "r.jsonl"}).code == 0);
+    const auto result = folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"});
+    CHECK(result.code == 0);
+    CHECK(contains(result.output, "earlier run") == is_believed);
+  }
+}
+
+TEST_CASE("records: a field of another type is no record, whatever reads it") {
+  const BatchFolder folder({named_job("a", "other.npy", R"("tags": ["t"])")});
+  CHECK(folder.batch({"jobs.jsonl", "--out", "out", "--results", "sound.jsonl"}).code == 1);
+  const Json sound = read_records(folder.read("sound.jsonl")).at(0);
+  // Pointers to every value, at any depth.
+  std::vector<Json::json_pointer> places;
+  const Json flat = sound.flatten();
+  for (const auto& [place, value] : flat.items()) {
+    for (Json::json_pointer at(place); !at.empty(); at = at.parent_pointer()) {
+      if (std::find(places.begin(), places.end(), at) == places.end()) places.push_back(at);
+    }
+  }
+  CHECK(places.size() > 60);
+  for (const Json::json_pointer& place : places) {
+    for (const Json& value : {Json(5), Json("x"), Json(true), Json(Json::array({Json::array()})),
+                              Json{{"x", Json::array()}}}) {
+      const Json& now = sound.at(place);
+      const bool is_allowed = now.is_null() && value.is_number();  // a number that is not known
+      const bool is_same = value.type() == now.type() || (value.is_number() && now.is_number());
+      if (is_allowed || (is_same && !now.is_array())) continue;
+      Json changed = sound;
+      changed[place] = value;
+      CAPTURE(changed.dump());
+      folder.write("r.jsonl", sound.dump() + "\n" + changed.dump() + "\n" + summary_line());
+      const auto merged = folder.batch({"--merge", "r.jsonl", "--html", "h.html"});
+      CHECK(merged.code == 3);
+      CHECK(contains(merged.error, "r.jsonl:2: this line is no record of a batch"));
+      CHECK(folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"}).code == 3);
+    }
+  }
+  folder.write("r.jsonl", R"({"id": "bad", "status": "PASSED", "exitCode": 0, "tags": 5})"
+                          "\n");
+  CHECK(contains(folder.batch({"--merge", "r.jsonl"}).error,
+                 "no record of a batch: its \"tags\" is of another type"));
 }
 
 TEST_CASE("--resume: another version of the program runs all again") {
@@ -270,157 +349,4 @@ TEST_CASE("without --resume a results file is started anew") {
   const BatchFolder folder({named_job("a"), named_job("b")});
   CHECK(folder.run({"jobs.jsonl"}).records.size() == 2);
   CHECK(folder.run({"jobs.jsonl", "--filter", "a"}).records.size() == 1);
-}
-
-TEST_CASE("--merge puts shards together, with reports") {
-  std::vector<std::string> jobs;
-  for (int i = 0; i < 20; ++i) jobs.push_back(named_job(std::to_string(i)));
-  jobs.push_back(named_job("bad", "other.npy"));
-  const BatchFolder folder(jobs);
-  std::vector<std::string> files{"--merge"};
-  for (int i = 0; i < 3; ++i) {
-    const std::string number = std::to_string(i), file = "r" + number + ".jsonl";
-    folder.batch({"jobs.jsonl", "--shard", number + "/3", "--results", file});
-    files.push_back(file);
-  }
-  files.insert(files.end(), {"--junit", "all.xml", "--results", "all.jsonl", "--format", "json"});
-  const auto merged = folder.batch(files);
-  CHECK(merged.code == 1);
-  CHECK(contains(merged.error, "\n21 jobs in "));
-  CHECK(contains(merged.error, ": 20 PASSED, 1 FAILED\n"));
-  CHECK(contains(merged.error, "FAILED bad: OutputTensor: 1 of 6 elements differs"));
-  CHECK(Json::parse(merged.output).at("counts").at("PASSED") == 20);
-  CHECK(contains(folder.read("all.xml"),
-                 "<testsuite name=\"r0.jsonl, r1.jsonl, r2.jsonl\" tests=\"21\""));
-  CHECK(read_records(folder.read("all.jsonl")).size() == 22);
-  CHECK(folder.batch({"--merge", "all.jsonl"}).code == 1);
-  CHECK(folder.batch({"jobs.jsonl", "--merge", "r0.jsonl"}).code == 2);
-}
-
-TEST_CASE("--merge: later files win, and within a file later lines") {
-  const Folder folder;
-  folder.write("a.jsonl", record_line("1", "FAILED", 1) + record_line("2", "ERROR", 5) +
-                              record_line("2", "PASSED", 0) + summary_line());
-  folder.write("b.jsonl",
-               record_line("1", "PASSED", 0) + record_line("3", "SKIPPED", 0) + summary_line());
-  const auto merge = [&](const std::vector<std::string>& files) {
-    std::vector<std::string> arguments{"batch", "-q", "--results", "m.jsonl", "--merge"};
-    arguments.insert(arguments.end(), files.begin(), files.end());
-    const int code = dmlop_program(arguments, {.folder = folder.path()}).code;
-    std::string text = std::to_string(code);
-    for (const Json& record : read_records(folder.read("m.jsonl"))) {
-      if (record.contains("id"))
-        text += " " + record.at("id").get<std::string>() + record.at("status").get<std::string>();
-    }
-    return text;
-  };
-  CHECK(merge({"a.jsonl", "b.jsonl"}) == "0 1PASSED 2PASSED 3SKIPPED");
-  CHECK(merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
-  CHECK(merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
-}
-
-TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {
-  const BatchFolder folder({named_job("a")});
-  REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
-  using Arguments = std::vector<std::string>;
-  for (const Arguments& choice :
-       {Arguments{"--shard", "0/2"}, Arguments{"--filter", "a"}, Arguments{"--tag", "t"}}) {
-    CAPTURE(choice);
-    const auto refused = folder.batch({"--merge", "r.jsonl", choice[0], choice[1]});
-    CHECK(refused.code == 2);
-    CHECK(contains(refused.error, "--merge reports on all records"));
-  }
-}
-
-TEST_CASE("--merge: a record whose exit code is none of its status is refused") {
-  const BatchFolder folder;
-  const auto merge = [&](const std::string& record) {
-    folder.write("r.jsonl", record + summary_line());
-    return folder.batch({"--merge", "r.jsonl"});
-  };
-  for (const EndingRow& row : endings()) {
-    CAPTURE(row.status);
-    CAPTURE(row.code);
-    CHECK(merge(record_line("a", row.status, row.code)).code == row.code);
-    for (const int other : {0, 1, 2, 3, 4, 5, 6, 77}) {
-      CAPTURE(other);
-      const bool is_error = row.status == "ERROR" && other >= 5 && other <= 6;
-      if (other == row.code || is_error) continue;
-      const auto refused = merge(record_line("a", row.status, other));
-      CAPTURE(refused.error);
-      CHECK(refused.code == 3);
-      CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
-    }
-    CHECK(merge(R"({"id": "a", "status": ")" + row.status + "\"}\n").code == 3);
-  }
-  CHECK(merge(record_line("a", "ERROR", 5)).code == 5);
-  CHECK(merge(record_line("a", "NOT_RUN", 0)).code == 0);
-  CHECK(merge(record_line("a", "NOT_RUN", 1)).code == 3);
-}
-
-TEST_CASE("--merge: runs that did not end and shards that are missing are findings") {
-  const Folder folder;
-  const std::string record = record_line("1", "PASSED", 0);
-  folder.write("s0.jsonl", record_line("0", "PASSED", 0) + summary_line("0/3"));
-  folder.write("s1.jsonl", record + summary_line("1/3"));
-  folder.write("s2.jsonl", record_line("2", "FAILED", 1) + summary_line("2/3"));
-  folder.write("killed.jsonl", record);
-  folder.write("half.jsonl", record + record_line("4", "PASSED", 0).substr(0, 9));
-  folder.write("stopped.jsonl", record + summary_line("", false));
-  folder.write("went_on.jsonl", record + summary_line() + record);
-  folder.write("began.jsonl", record + summary_line() + R"({"started": {"version": "1"}})" + "\n");
-  folder.write("nothing.jsonl", "");
-  const auto merge = [&](std::vector<std::string> files) {
-    files.insert(files.begin(), {"batch", "--merge"});
-    return dmlop_program(files, {.folder = folder.path()});
-  };
-  CHECK(merge({"s0.jsonl", "s1.jsonl", "s2.jsonl"}).code == 1);
-  const auto missing = merge({"s2.jsonl"});
-  CHECK(missing.code == 5);
-  CHECK(contains(missing.error, "error: no results of shard 0/3 are given\n"));
-  CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
-  CHECK_FALSE(contains(missing.error, "2/3"));
-  CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
-  for (const char* name : {"killed", "half", "stopped", "went_on", "began", "nothing"}) {
-    CAPTURE(name);
-    const std::string file = std::string(name) + ".jsonl";
-    const auto found = merge({file});
-    CHECK(found.code == 5);
-    CHECK(contains(found.error, file + ": error: the run that wrote this file did not come to"));
-    CHECK(merge({"s0.jsonl", "s1.jsonl", file, "s2.jsonl"}).code == 5);
-    // It does not hide that a shard is missing.
-    CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));
-  }
-  // What is merged again is no more complete.
-  for (const std::vector<std::string>& files :
-       std::vector<std::vector<std::string>>{{"killed.jsonl"}, {"s0.jsonl", "s1.jsonl"}}) {
-    std::vector<std::string> arguments = files;
-    arguments.insert(arguments.end(), {"--results", "merged.jsonl", "--format", "json"});
-    const auto found = merge(arguments);
-    CHECK(found.code == 5);
-    CHECK(Json::parse(found.output).at("interrupted") == "results are missing");
-    const Json summary = read_records(folder.read("merged.jsonl")).back().at("summary");
-    CHECK(summary.at("complete") == false);
-    CHECK(summary.at("exitCode") == 5);
-    CHECK(merge({"merged.jsonl"}).code == 5);
-  }
-  CHECK(merge({"s0.jsonl", "none.jsonl"}).code == 6);
-  folder.write("wrong.jsonl", record + "[]\n");
-  const auto wrong = merge({"wrong.jsonl"});
-  CHECK(wrong.code == 3);
-  CHECK(contains(wrong.error, "wrong.jsonl:2: this line is no record of a batch"));
-  // 256 would be 0 to whoever started the program.
-  for (const char* code : {"256", "-1", "1e30", "0.5", "\"0\""}) {
-    CAPTURE(code);
-    folder.write("wrong.jsonl",
-                 std::string(R"({"id": "a", "status": "FAILED", "exitCode": )") + code + "}\n");
-    CHECK(merge({"wrong.jsonl"}).code == 3);
-  }
-  // Of as many shards as a file may name, only the first missing ones are listed.
-  folder.write("many.jsonl", record + R"({"summary": {"complete": true, "shard": "0/1000000"}})"
-                                      "\n");
-  const auto many = merge({"many.jsonl"});
-  CHECK(many.code == 5);
-  CHECK(contains(many.error, "no results of shard 16/1000000"));
-  CHECK_FALSE(contains(many.error, "shard 17/"));
 }

@@ -292,6 +292,11 @@ TEST_CASE("cpu kernels: LP_POOLING with windows larger than are summed at once")
       const Tensor apart = random_numbers(type, {1, 1, 3, 2000}, false, random);
       check_on_every_target(
           case_of(LpPooling{p, {1, 3}, {1, 50}, {0, 0}, {0, 0}}, {apart}, promise), random);
+      // More rows than are listed, of several slices.
+      const Tensor slices = random_numbers(type, {1, 2, 9, 31, 11}, false, random);
+      check_on_every_target(
+          case_of(LpPooling{p, {7, 23, 3}, {2, 3, 2}, {1, 2, 1}, {3, 1, 0}}, {slices}, promise),
+          random);
     }
   }
 }

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "gpu_device.hpp"
 
 #ifdef _WIN32
@@ -21,6 +24,10 @@ bool has_kernel(const std::string& name) {
 #else
   return !gpu::vulkan::find_kernel(name).empty();
 #endif
+}
+
+gpu::Dispatch make_dispatch(const Plan& plan) {
+  return gpu::make_dispatch(plan, 4096);
 }
 
 using Words = std::vector<std::uint32_t>;
@@ -53,10 +60,10 @@ TEST_CASE("dispatch: an index map's name and constants") {
                 .start_padding = 2,
                 .input_extent = 3}};
   plan.fill = {std::byte{0x34}, std::byte{0x12}};
-  const gpu::Dispatch dispatch = gpu::make_dispatch(plan);
+  const gpu::Dispatch dispatch = make_dispatch(plan);
   CHECK(dispatch.kernel == "index_map_2_2_2_0");
   CHECK(dispatch.output_bytes == 60);
-  CHECK(constants(dispatch, 0, 4) == Words{30, 1, 9 + gpu::input_slack_bytes / 2, 0});
+  CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
   CHECK(constants(dispatch, 4, 8) == Words{2, 0, 0x1234, 0});
   CHECK(constants(dispatch, 8, 12) == Words{5, negative(7), 0, 5});
   CHECK(constants(dispatch, 12, 16) == Words{6, 1, 2, 3});
@@ -67,13 +74,13 @@ TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
   IndexMapPlan plan{.element_size = 8};
   plan.axes = {{.extent = 3, .stride = 4, .lengths_stride = 1}, {.extent = 4, .stride = 1}};
   plan.reversal = Reversal{1, DataType::UInt64};
-  gpu::Dispatch dispatch = gpu::make_dispatch(plan);
+  gpu::Dispatch dispatch = make_dispatch(plan);
   CHECK(dispatch.kernel == "index_map_8_0_2_1");
   CHECK(dispatch.constants[3] == 2);
   CHECK(dispatch.constants[5] == 1);
   CHECK(constants(dispatch, 24, 26) == Words{1, 0});
   plan.reversal = Reversal{0, DataType::UInt32};
-  dispatch = gpu::make_dispatch(plan);
+  dispatch = make_dispatch(plan);
   CHECK(dispatch.kernel == "index_map_8_0_2_2");
   CHECK(dispatch.constants[3] == 1);
   CHECK(dispatch.constants[5] == 0);
@@ -85,7 +92,7 @@ TEST_CASE("dispatch: five axes and more stand in a table") {
     plan.axes.push_back(
         {.extent = i, .stride = static_cast<std::int64_t>(10 * i), .lengths_stride = i});
   }
-  const gpu::Dispatch dispatch = gpu::make_dispatch(plan);
+  const gpu::Dispatch dispatch = make_dispatch(plan);
   CHECK(dispatch.kernel == "index_map_1_0_8_0");
   CHECK(dispatch.constants[4] == 5);
   REQUIRE(dispatch.table.size() == 64);
@@ -102,7 +109,7 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
                   .window = 4,
                   .window_stride = 2,
                   .start_padding = -1};
-  const gpu::Dispatch dispatch = gpu::make_dispatch(plan);
+  const gpu::Dispatch dispatch = make_dispatch(plan);
   CHECK(dispatch.kernel.starts_with("lp_pooling_2_0"));
   CHECK(dispatch.output_bytes == 2 * 3 * 9 * 2);
   CHECK(dispatch.constants[0] == 54);
@@ -113,24 +120,110 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
   CHECK(constants(dispatch, 24, 27) == Words{0, 0, negative(1)});
   for (const std::uint64_t p : {1U, 2U, 3U}) {
     plan.p = p;
-    CHECK(gpu::make_dispatch(plan).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
+    CHECK(make_dispatch(plan).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
   }
 }
 
-TEST_CASE("dispatch: enough threads of 16 bytes each, in rows of at most 65535 groups") {
-  const auto groups = [](std::uint64_t bytes) {
-    const IndexMapPlan plan{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};
-    const gpu::Dispatch dispatch = gpu::make_dispatch(plan);
-    CHECK(dispatch.constants[1] == dispatch.groups[0]);
-    return dispatch.groups;
+/// A plan with one window of these sizes over an input of the same, or a smaller one.
+LpPoolingPlan windows_of(DataType type, std::uint64_t p, const std::array<std::uint64_t, 3>& window,
+                         std::uint64_t outputs, std::uint64_t most_input) {
+  LpPoolingPlan plan{.data_type = type, .p = p};
+  for (std::size_t i = 0; i < 3; ++i)
+    plan.axes[i] = {.input_extent = std::min(window[i], most_input), .window = window[i]};
+  plan.axes[2].output_extent = outputs;
+  return plan;
+}
+
+TEST_CASE("dispatch: no thread does more than drivers let it, whatever the window") {
+  const auto within_limit = [](const gpu::Pass& pass) {
+    return pass.work <= gpu::thread_work_limit;
   };
-  constexpr std::uint64_t group = 256 * 16;
-  using Groups = std::array<std::uint32_t, 2>;
-  CHECK(groups(1) == Groups{1, 1});
-  CHECK(groups(group) == Groups{1, 1});
-  CHECK(groups(group + 1) == Groups{2, 1});
-  CHECK(groups(65535 * group) == Groups{65535, 1});
-  CHECK(groups(65535 * group + 1) == Groups{65535, 2});
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (const std::uint64_t p : {1ULL, 2ULL, 3ULL, 4ULL, 1000ULL, 4294967295ULL}) {
+      for (const std::array<std::uint64_t, 3>& window : {std::array<std::uint64_t, 3>{1, 7, 7},
+                                                         {1, 1, 4097},
+                                                         {1, 4097, 1},
+                                                         {4097, 1, 1},
+                                                         {3, 64, 64},
+                                                         {1, 1, 100'000'000},
+                                                         {1, 5000, 5000},
+                                                         {300, 300, 300}}) {
+        for (const std::uint64_t outputs : {1U, 3U, 1000U}) {
+          for (const std::uint64_t most_input : {2U, 100'000'000U}) {
+            const LpPoolingPlan plan = windows_of(type, p, window, outputs, most_input);
+            CAPTURE(p);
+            CAPTURE(outputs);
+            CAPTURE(most_input);
+            REQUIRE(gpu::fits_kernel(plan));
+            const gpu::Dispatch dispatch = make_dispatch(plan);
+            REQUIRE_FALSE(dispatch.passes.empty());
+            CHECK(std::all_of(dispatch.passes.begin(), dispatch.passes.end(), within_limit));
+            CHECK(dispatch.state_bytes <= 4096);
+          }
+        }
+      }
+    }
+  }
+  CHECK_THROWS_AS(gpu::Pass(0, 1, gpu::thread_work_limit + 1), std::logic_error);
+  CHECK_THROWS_AS(gpu::Pass(0, 1, 0), std::logic_error);
+}
+
+TEST_CASE("dispatch: windows that one thread can take stay whole") {
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (std::uint64_t size = 1; size <= 15; ++size) {
+      CAPTURE(size);
+      const LpPoolingPlan plan = windows_of(type, 4, {1, size, size}, 100, 100);
+      CHECK(make_dispatch(plan).passes.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has room for") {
+  LpPoolingPlan plan = windows_of(DataType::Float16, 2, {1, 100, 100}, 300, 100);
+  const gpu::Dispatch dispatch = make_dispatch(plan);
+  CHECK(dispatch.kernel == "lp_pooling_parts_2_2");
+  CHECK(dispatch.state_bytes == 4096);  // of 256 outputs
+  CHECK(dispatch.constants[7] == 3);    // parts of 40 rows and 100 columns
+  CHECK(dispatch.constants[23] == 40);
+  CHECK(dispatch.constants[27] == 100);
+  REQUIRE(dispatch.passes.size() == 2 * 7);
+  for (std::size_t i = 0; i < dispatch.passes.size(); ++i) {
+    CAPTURE(i);
+    const gpu::Pass& pass = dispatch.passes[i];
+    const std::uint32_t first = i < 7 ? 0 : 256, end = i < 7 ? 256 : 300;
+    const bool is_last = i % 7 == 6;
+    CHECK(pass.step == i % 7);
+    CHECK(pass.base == first);
+    CHECK(pass.writes_state == !is_last);
+    CHECK(pass.first == (is_last ? first / 8 : first));
+    CHECK(pass.end == (is_last ? (end + 7) / 8 : end));
+  }
+  // Rows longer than a part are cut evenly.
+  plan = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
+  CHECK(make_dispatch(plan).constants[7] == 3);
+  CHECK(make_dispatch(plan).constants[23] == 2);
+  CHECK(make_dispatch(plan).constants[27] == 1667);
+}
+
+TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
+  LpPoolingPlan plan = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
+  CHECK(gpu::fits_kernel(plan));
+  plan.axes[0] = {.input_extent = 2, .window = 2};
+  CHECK_FALSE(gpu::fits_kernel(plan));
+  CHECK_FALSE(gpu::fits_kernel(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)));
+}
+
+TEST_CASE("dispatch: a thread for every 16 bytes of output") {
+  const auto threads = [](std::uint64_t bytes) {
+    const IndexMapPlan plan{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};
+    const gpu::Dispatch dispatch = make_dispatch(plan);
+    REQUIRE(dispatch.passes.size() == 1);
+    CHECK(dispatch.passes[0].first == 0);
+    return dispatch.passes[0].end;
+  };
+  CHECK(threads(1) == 1);
+  CHECK(threads(16) == 1);
+  CHECK(threads(17) == 2);
 }
 
 }  // namespace

@@ -31,6 +31,10 @@ inline std::string to_text(const Fault& fault, unsigned number) {
          (fault.lasting ? " and later" : "");
 }
 
+/// The variables of a system on which every file has a name from the beginning.
+inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,
+                                                            "DMLOP_WITHOUT_UNNAMED_FILES=1"};
+
 /// The variables that make call `number` of a program fail; it creates `happened` then.
 inline std::vector<std::string> environment_of(const Fault& fault, unsigned number,
                                                const std::string& happened) {

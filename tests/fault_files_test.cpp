@@ -32,6 +32,17 @@ const std::vector<Fault> harmless{{"open", error(EINTR)},
                                   {"write,pwrite", "half", true},
                                   {"posix_fallocate", error(EOPNOTSUPP)},
                                   {"mmap", error(ENODEV)},
+                                  {"linkat", error(EINTR)},
+                                  {"tmpfile", error(EINTR)},
+                                  {"tmpfile", error(EOPNOTSUPP)},
+                                  {"tmpfile", error(EISDIR)},
+                                  {"tmpfile", error(ENOENT)},
+                                  {"lseek", error(EINVAL), true},
+                                  {"lease", error(EINVAL), true},
+                                  {"lease", error(EACCES), true},
+                                  {"pread", error(EINTR)},
+                                  {"pread", "one"},
+                                  {"pread", "half", true},
                                   {"statvfs", error(EIO)}};
 
 /// Faults that may be the end of the run.
@@ -46,6 +57,12 @@ const std::vector<Fault> harmful{{"open", error(EIO)},
                                  {"write,pwrite", error(EIO)},
                                  {"posix_fallocate", error(ENOSPC)},
                                  {"posix_fallocate", error(EIO)},
+                                 {"linkat", error(EIO)},
+                                 {"linkat", error(ENOSPC)},
+                                 {"linkat", error(EIO), true},
+                                 {"dup", error(EMFILE)},
+                                 {"tmpfile", error(ENOSPC)},
+                                 {"pread", error(EIO)},
                                  {"rename", error(EIO)},
                                  {"rename", error(ENOSPC)},
                                  {"close", error(EIO)},
@@ -78,6 +95,8 @@ struct Scenario {
   std::vector<std::string> arguments;
   std::string output;      // the file that is written; "": none
   std::string old_output;  // what it holds before; "": it does not exist
+  bool has_unnamed_files = true;
+  bool is_of_future = false;  // the input, whose time proves nothing
 };
 
 const std::string small = float_npy("(3,)", {1, 2, 3});
@@ -87,6 +106,9 @@ std::vector<Scenario> scenarios() {
   return {
       {"small", small, {"-o", "y.npy"}, "y.npy", ""},
       {"large", large_npy(), {"-o", "y.npy"}, "y.npy", old},
+      {"named", small, {"-o", "y.npy"}, "y.npy", "", false},
+      {"named large", large_npy(), {"-o", "y.npy"}, "y.npy", old, false},
+      {"future", small, {"-o", "y.npy"}, "y.npy", "", true, true},
       {"link", small, {"-o", "link.npy"}, "y.npy", old},
       {"stream", small, {"-o", "-"}, "", ""},
       {"expect", large_npy(), {"--expect", "golden.npy"}, "", ""},
@@ -105,7 +127,10 @@ class Run {
  public:
   explicit Run(const Scenario& scenario) : scenario_(scenario) {
     folder_.write("op.json", "{" + edge_fields + "}");
-    folder_.write("x.npy", scenario.input);
+    folder_.write_earlier("x.npy", scenario.input);
+    if (scenario.is_of_future)
+      fs::last_write_time(folder_ / "x.npy",
+                          fs::file_time_type::clock::now() + std::chrono::hours(1));
     fs::create_symlink("y.npy", folder_ / "link.npy");
     arguments_ = {"run", "op.json", "--cpu", "--threads", "2", "-i", "x.npy"};
     REQUIRE(dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "golden.npy"},
@@ -162,6 +187,10 @@ class Run {
     if (!scenario_.old_output.empty()) folder_.write("y.npy", scenario_.old_output);
     ProgramOptions options{.folder = folder_.path()};
     options.environment = environment;
+    if (!scenario_.has_unnamed_files && environment.empty())
+      options.environment = without_unnamed_files;
+    else if (!scenario_.has_unnamed_files)
+      options.environment.push_back(without_unnamed_files.back());
     Outcome outcome{dmlop_program(arguments_, options), ""};
     if (!scenario_.output.empty() && fs::exists(folder_ / scenario_.output))
       outcome.output = folder_.read(scenario_.output);

@@ -242,9 +242,11 @@ TEST_CASE("an output appears at commit and not before") {
   file.write_at(0, bytes_of("1234"));
   CHECK(!fs::exists(folder / "out.npy"));
   const std::string temporary = folder.list();
-  CHECK(temporary.starts_with(".out.npy."));
-  CHECK(temporary.ends_with(".tmp"));
-  CHECK(temporary.size() == std::string_view(".out.npy.XXXXXXXXXXXX.tmp").size());
+  if (!temporary.empty()) {  // a file system on which every file has a name
+    CHECK(temporary.starts_with(".out.npy."));
+    CHECK(temporary.ends_with(".tmp"));
+    CHECK(temporary.size() == std::string_view(".out.npy.XXXXXXXXXXXX.tmp").size());
+  }
   file.commit();
   CHECK(folder.list() == "out.npy");
   CHECK(read_text(folder / "out.npy") == "1234");

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -51,6 +52,14 @@ class Folder {
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     REQUIRE(stream.good());
     return *this / name;
+  }
+
+  /// The same, as if a while ago: the time of the last write tells the next one from it.
+  std::string write_earlier(const std::string& name, const std::string& bytes) const {
+    const std::string path = write(name, bytes);
+    std::filesystem::last_write_time(
+        to_path(path), std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+    return path;
   }
 
   /// The names in the folder, sorted, one space between them.

@@ -39,6 +39,7 @@ class WatchedLane : public gpu::Lane {
   void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
     counts.kernels.insert(dispatch.kernel);
     ++counts.dispatches;
+    held_[1] = std::max(held_[1], dispatch.state_bytes);
     held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
     held_[3] = std::max(held_[3], dispatch.output_bytes);
     lane_->submit(dispatch, output);
@@ -195,7 +196,7 @@ void execute_in_tiles_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begi
 
 std::set<std::string> kernels_of_plans() {
   std::set<std::string> names;
-  const auto add = [&](const Plan& plan) { names.insert(gpu::make_dispatch(plan).kernel); };
+  const auto add = [&](const Plan& plan) { names.insert(gpu::make_dispatch(plan, 4096).kernel); };
   for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {
       IndexMapPlan plan{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
@@ -219,6 +220,9 @@ std::set<std::string> kernels_of_plans() {
           add(plan);
         }
       }
+      LpPoolingPlan large{.data_type = type, .p = p};
+      large.axes[2] = {.input_extent = 100'000, .output_extent = 1, .window = 100'000};
+      add(large);
     }
   }
   return names;

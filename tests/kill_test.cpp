@@ -2,8 +2,10 @@
 // the next run does the rest. Moments are drawn from all of a run's duration, which is measured;
 // DMLOP_TEST_SEED repeats the draws of an earlier test.
 //
-// What a killed run does leave is its temporary files, .NAME.xxxxxxxxxxxx.tmp beside NAME. Nobody
-// reads them and no later run takes their names; whoever wants the room removes them.
+// A file that is being written has no name, so nothing of it stays. Where the system has no such
+// files, and in the short moment in which an existing file is replaced, a killed run leaves
+// .NAME.xxxxxxxxxxxx.tmp beside NAME. Nobody reads them and no later run takes their names; whoever
+// wants the room removes them.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -16,6 +18,7 @@
 #include <thread>
 
 #include "batch.hpp"
+#include "fault.hpp"
 #include "sanitized.hpp"
 
 namespace {
@@ -45,21 +48,28 @@ class Moments {
     return process.wait();
   }
 
-  /// Kills a program at a moment of its duration; false when it had ended before. The machine's
+  struct Kill {
+    bool was_running = false;
+    bool was_writing = false;
+  };
+
+  /// Kills a program at a moment of its duration, or finds that it had ended before. The machine's
   /// other work changes how long it takes: who ends before tells anew.
-  bool kill(const std::vector<std::string>& command, const ProgramOptions& options) {
+  Kill kill(const std::vector<std::string>& command, const ProgramOptions& options,
+            const Folder& folder) {
     const double share = std::uniform_real_distribution<double>(0, 1)(random);
     const Clock::time_point start = Clock::now();
     const auto moment = start + std::chrono::duration_cast<Clock::duration>(duration_ * share);
     Process process(command, options);
     while (process.is_running() && Clock::now() < moment)
       std::this_thread::sleep_for(std::min<Clock::duration>(step, moment - Clock::now()));
+    const bool was_writing = process.is_writing_in(folder);
     if (process.is_running()) process.send(SIGKILL);
     const ProgramResult result = process.wait();
     CAPTURE(result.error);
     CHECK((result.code == 0 || result.code == 128 + SIGKILL));
     if (result.code == 0) duration_ = std::min(duration_, Clock::now() - start);
-    return result.code != 0;
+    return {result.code != 0, result.code != 0 && was_writing};
   }
 
   std::mt19937 random;
@@ -98,8 +108,11 @@ std::vector<float> counted_up(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("dmlop run, killed: the output is complete or absent, or still the older one") {
-  // 32 MiB: 16 times the same row, and a border of one element.
+namespace {
+
+/// Kills runs that write a file anew, or replace one; `most_left` temporary files stay behind.
+void kill_runs(const std::vector<std::string>& environment, int most_left_new,
+               int most_left_replaced) {
   constexpr std::size_t row = std::size_t{1} << 19;
   const Folder folder;
   folder.write("row.npy", float_npy("(524288,)", counted_up(row)));
@@ -109,7 +122,8 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
                           R"("bindings": {"InputTensor": "row.npy"}})");
   const std::vector<std::string> command{program_path(), "run", "--cpu",
                                          "op.json",      "-o",  "out.npy"};
-  const ProgramOptions options{.folder = folder.path()};
+  ProgramOptions options{.folder = folder.path()};
+  options.environment = environment;
   Moments moments;
   REQUIRE(moments.measure(command, options).code == 0);
   const std::string complete = folder.read("out.npy");
@@ -120,7 +134,7 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
   REQUIRE((complete == npy("<f4", "(16, 524289)", elements)));
 
   const std::string older = folder.read("row.npy");
-  int running = 0, writing = 0, ended = 0;
+  int running = 0, writing = 0, ended = 0, left_new = 0, left_replaced = 0;
   std::vector<fs::path> kept;  // some stay, and must do no harm
   for (int i = 0; i < kills; ++i) {
     CAPTURE(i);
@@ -128,7 +142,7 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
     const bool has_older = i % 2 == 0;
     fs::remove(folder / "out.npy");
     if (has_older) folder.write("out.npy", older);
-    const bool was_running = moments.kill(command, options);
+    const auto [was_running, was_writing] = moments.kill(command, options, folder);
     const bool is_there = folder.has("out.npy");
     const std::string left = is_there ? folder.read("out.npy") : "";
     const bool is_complete = left == complete;
@@ -138,7 +152,8 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
     CHECK((temporary.size() == kept.size() ||
            (was_running && !is_complete && temporary.size() == kept.size() + 1)));
     running += was_running ? 1 : 0;
-    writing += temporary.size() > kept.size() ? 1 : 0;
+    writing += was_writing ? 1 : 0;
+    (has_older ? left_replaced : left_new) += temporary.size() > kept.size() ? 1 : 0;
     ended += was_running ? 0 : 1;
     for (const fs::path& path : temporary) {
       if (std::find(kept.begin(), kept.end(), path) != kept.end()) continue;
@@ -150,12 +165,28 @@ TEST_CASE("dmlop run, killed: the output is complete or absent, or still the old
     }
   }
   MESSAGE("killed while running: " << running << ", of them with a part of the output written: "
-                                   << writing << "; ended before: " << ended);
+                                   << writing << "; ended before: " << ended
+                                   << "; temporary files left by a new output: " << left_new
+                                   << ", by one that is replaced: " << left_replaced);
   CHECK(running > kills / 2);
   CHECK(writing > (is_sanitized ? 0 : kills / 5));  // a sanitizer starts slowly
+  CHECK(left_new <= most_left_new);
+  CHECK(left_replaced <= most_left_replaced);
   CHECK(moments.measure(command, options).code == 0);
   CHECK((folder.read("out.npy") == complete));
   CHECK(temporary_files(folder.path()).size() == kept.size());
+}
+
+}  // namespace
+
+TEST_CASE("dmlop run, killed: the output is complete or absent, or still the older one") {
+  const int moments_of_replacing = kills / 10;
+  kill_runs({}, 0, moments_of_replacing);
+}
+
+TEST_CASE("dmlop run, killed where every file has a name: the same, and temporary files stay") {
+  if (!can_inject_faults()) return;
+  kill_runs(without_unnamed_files, kills, kills);
 }
 
 namespace {
@@ -261,7 +292,7 @@ TEST_CASE(
     const int times = std::uniform_int_distribution<int>(1, 3)(moments.random);
     for (int time = 0; time < times && i < kills; ++time, ++i) {
       const std::size_t before = batch.records().size();
-      const bool was_running = moments.kill(batch.command(), batch.options());
+      const bool was_running = moments.kill(batch.command(), batch.options(), batch).was_running;
       batch.check_what_is_left();
       const std::size_t after = batch.records().size();
       CHECK(after >= before);

@@ -482,10 +482,10 @@ TEST_CASE("limits: --timeout counts for the digests of files as well") {
 TEST_CASE("limits: what records of earlier runs cost to read follows the size of the file") {
   const Folder folder;
   const auto members = [](std::size_t count) {
-    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":0"; }, count) + "}";
+    return "{" + repeated([](std::size_t i) { return "\"k" + number(i) + "\":\"\""; }, count) + "}";
   };
-  const auto record = [](const std::string& more) {
-    return R"({"id": "a", "status": "PASSED", "exitCode": 0, "inputs": )" + more + "}\n";
+  const auto record = [](const std::string& value, const std::string& field = "inputs") {
+    return R"({"id": "a", "status": "PASSED", "exitCode": 0, ")" + field + "\": " + value + "}\n";
   };
   const std::string summary = R"({"summary": {"complete": true}})" + std::string("\n");
   struct RecordRow {
@@ -496,9 +496,9 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
   for (const RecordRow& row : std::vector<RecordRow>{
            {"members at the limit", record(members(10'000)), 0},
            {"one member more", record(members(10'001)), 3},
-           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]"), 0},
-           {"objects at the limit in one line", record("[" + repeated(members(10'000), 20) + "]"),
-            0},
+           {"colons in strings", record("[\"" + std::string(20'000, ':') + "\"]", "tags"), 0},
+           {"objects at the limit in one line",
+            record("[" + repeated(members(10'000), 20) + "]", "later"), 0},
            {"lines at the limit", repeated(record(members(10'000)), 20, ""), 0},
            {"too many members", record(members(100'000)), 3},
            {"too many members of a summary", R"({"summary": )" + members(100'000) + "}\n", 3}}) {
@@ -508,6 +508,38 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
     CHECK(cost.code == row.code);
     CHECK(cost.seconds < seconds_max / 6);
   }
+}
+
+TEST_CASE("limits: without memory for a copy of a big-endian file, its name and bytes are said") {
+  if (is_sanitized) {
+    MESSAGE("SKIPPED: a sanitizer ends a program that asks for so much memory");
+    return;
+  }
+  const BatchFolder folder;
+  // It takes no room on the disk.
+  const std::string path = folder.write("big.npy", npy(">f4", "(1048576, 262144)", ""));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + (std::uintmax_t{1} << 40));
+  const std::string fields =
+      R"("type": "SLICE1", "desc": {"InputWindowOffsets": [0, 0], "InputWindowSizes": [1, 1], )"
+      R"("InputWindowStrides": [1, 1]}, "bindings": {"InputTensor": "big.npy", )"
+      R"("OutputTensor": "out.npy"})";
+  folder.write("op.json", "{" + fields + "}");
+  folder.write("jobs.jsonl", R"({"id": "big", )" + fields + "}\n");
+  const std::string said = "big.npy of 1099511627776 bytes";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"run", "op.json", "--cpu"},
+        std::vector<std::string>{"convert", "op.json", "--to-model", "model.json"}}) {
+    CAPTURE(arguments);
+    const auto result = dmlop_program(arguments, {.folder = folder.path()});
+    CAPTURE(result.error);
+    CHECK(result.code == 5);
+    CHECK(contains(result.error, "out of memory for "));
+    CHECK(contains(result.error, said));
+    CHECK_FALSE(folder.has("out.npy"));
+  }
+  const auto batch = folder.batch({"jobs.jsonl"});
+  CHECK(batch.code == 5);
+  CHECK(contains(batch.output, said));
 }
 
 TEST_CASE("limits: a petabyte fails at once, with its number, and leaves nothing") {

@@ -167,6 +167,75 @@ TEST_CASE("LP_POOLING: FLOAT32 sums keep what single additions would lose") {
   check_norm(1, row, 16777216.0F + 32767.0F);
 }
 
+// Windows of thousands of elements: more than a thread of a GPU may take (gpu/device.hpp).
+
+/// A tensor whose only element is repeated everywhere.
+Tensor repeated(DataType type, double value, const List& sizes) {
+  Tensor tensor = Tensor::strided(type, sizes, List(sizes.size(), 0));
+  tensor.bytes = element(type, value);
+  return tensor;
+}
+
+Tensor one_element(DataType type, double value) {
+  Tensor tensor = Tensor::packed(type, {1, 1, 1, 1});
+  tensor.bytes = element(type, value);
+  return tensor;
+}
+
+TEST_CASE("LP_POOLING: large windows of ones") {
+  const auto check_ones = [](DataType type, std::uint64_t p, std::uint64_t size, double norm) {
+    CAPTURE(name_of(type));
+    CAPTURE(p);
+    CAPTURE(size);
+    const LpPooling pooling{
+        .p = p, .window = {size, size}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
+    Random random(1);
+    check_case(
+        case_of(pooling, {repeated(type, 1, {1, 1, size, size})}, one_element(type, norm), 0),
+        random);
+  };
+  check_ones(DataType::Float16, 4, 64, 8);
+  check_ones(DataType::Float32, 2, 256, 256);
+  check_ones(DataType::Float32, 1, 256, 65536);
+  check_ones(DataType::Float32, 3, 512, 64);
+  check_ones(DataType::Float32, 1, 8192, 67108864);  // FLOAT32 sums of ones end at 2^24
+  check_ones(DataType::Float16, 2, 4096, 4096);
+}
+
+TEST_CASE("LP_POOLING: large windows of numbers whose powers leave FLOAT32") {
+  Random random(52);
+  for (const std::uint64_t p : exponents) {
+    for (const double scale : {3e32, 1e-30, 1e-42, 0.0}) {
+      CAPTURE(p);
+      CAPTURE(scale);
+      Tensor input = Tensor::packed(DataType::Float32, {1, 1, 3, 5000});
+      for (std::size_t at = 0; at < input.bytes.size(); at += sizeof(float)) {
+        const double value = scale * static_cast<double>(random.from_to(1, 100));
+        const auto bytes = element(input.type, random.one_in(2) ? value : -value);
+        std::copy(bytes.begin(), bytes.end(), &input.bytes[at]);
+      }
+      const LpPooling pooling{
+          .p = p, .window = {2, 4500}, .strides = {1, 100}, .start = {0, 200}, .end = {0, 300}};
+      check_case(case_of(pooling, {input}, promise), random);
+    }
+  }
+}
+
+TEST_CASE("LP_POOLING: many outputs with large windows") {
+  Random random(53);
+  for (const DataType type : F2) {
+    // Little memory holds one element and 8 x 8 outputs, and not what is known of all their
+    // windows.
+    const LpPooling pooling{
+        .p = 2, .window = {60, 60}, .strides = {1, 1}, .start = {1, 0}, .end = {0, 0}};
+    check_case(case_of(pooling, {repeated(type, 0.5, {1, 1, 66, 67})}, promise), random);
+    const LpPooling wide{
+        .p = 4, .window = {40, 41}, .strides = {1, 1}, .start = {0, 5}, .end = {3, 0}};
+    check_case(case_of(wide, {random_numbers(type, {2, 1, 45, 60}, false, random)}, promise),
+               random);
+  }
+}
+
 TEST_CASE("LP_POOLING: rows longer than are computed together") {
   Random random(50);
   for (const std::uint64_t p : exponents) {
@@ -227,6 +296,33 @@ Case random_case(DataType type, std::size_t dimensions, std::uint64_t p, bool sp
   Case a_case = case_of(pooling, {random_numbers(type, sizes, special, random)}, promise);
   if (random.one_in(4)) a_case.description["desc"].erase("OutputTensor");
   return a_case;
+}
+
+// At least one window size is large, and some reach far into the padding.
+Case random_large_case(Random& random) {
+  const DataType type = random.one_of(F2);
+  const std::size_t spatial = random.from_to(2, 3);
+  const std::uint64_t size_max = spatial == 2 ? 150 : 30;
+  LpPooling pooling{.p = random.one_of(exponents)};
+  List sizes{random.from_to(1, 2), random.from_to(1, 2)};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    sizes.push_back(random.one_in(4) ? random.from_to(1, 8)
+                                     : random.from_to(size_max / 2, size_max));
+    const std::uint64_t padding = random.one_in(2) ? 0 : random.below(2 * sizes.back());
+    pooling.start.push_back(random.below(padding + 1));
+    pooling.end.push_back(padding - pooling.start.back());
+    const std::uint64_t padded = sizes.back() + padding;
+    pooling.window.push_back(random.one_in(2)
+                                 ? padded - random.below(std::min<std::uint64_t>(padded, 3))
+                                 : random.from_to(padded / 2 + 1, padded));
+    pooling.strides.push_back(random.from_to(padded / 8 + 1, padded));
+  }
+  return case_of(pooling, {random_numbers(type, sizes, random.one_in(8), random)}, promise);
+}
+
+TEST_CASE("LP_POOLING: sweep over large windows") {
+  Random random(54);
+  for (int repeat = 0; repeat < 150; ++repeat) check_one_of_many(random_large_case(random), random);
 }
 
 const RandomOperator random_lp_pooling("LP_POOLING", [](Random& random) {

@@ -264,6 +264,6 @@ TEST_CASE("model runs: a resource at the end is the tensor that was written last
   dmlop::Backend cpu;
   Runtime runtime(model, cpu, {});
   run_dispatches(model, runtime);
-  CHECK(values_of<std::int32_t>(dmlop::packed_elements(tensor, runtime.contents(1))) ==
+  CHECK(values_of<std::int32_t>(dmlop::packed_elements(tensor, runtime.contents(1)).bytes()) ==
         std::vector<std::int32_t>{1, 1, 2, 3, 4});
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -286,6 +287,65 @@ TEST_CASE("Deadline: a helper of a loop finds the end by itself") {
   };
   CHECK_THROWS_WITH_AS(parallel_for(2, 1'000'000'000, look), "stopped after 0.2 s", Error);
   CHECK(helper_stopped == helper_works);
+}
+
+TEST_CASE("in_pieces: all of a loop in order, in pieces of a bounded number of steps") {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t each : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000},
+                                   steps_at_once, steps_at_once + 1, most}) {
+    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1048},
+                                      std::uint64_t{1049}, steps_at_once}) {
+      if (count > 5000 && each > 1) continue;
+      CAPTURE(each);
+      CAPTURE(count);
+      std::uint64_t next = 0;
+      in_pieces(count, each, [&](std::uint64_t begin, std::uint64_t end) {
+        REQUIRE(begin == next);
+        REQUIRE(end > begin);
+        const bool is_bounded = end - begin == 1 || (end - begin) * each <= steps_at_once;
+        REQUIRE(is_bounded);
+        next = end;
+      });
+      CHECK(next == count);
+    }
+  }
+  // What no loop gets to the end of may still be asked for.
+  CHECK_THROWS_AS(in_pieces(most, 1, [](std::uint64_t, std::uint64_t) { throw 1; }), int);
+}
+
+TEST_CASE("in_pieces and Steps: stop when the time is over") {
+  const Deadline soon(0.02);
+  int pieces = 0;
+  const auto wait = [&](std::uint64_t, std::uint64_t) {
+    ++pieces;
+    while (stop_found().empty()) std::this_thread::yield();
+  };
+  CHECK_THROWS_WITH_AS(in_pieces(1000, steps_at_once, wait), "stopped after 0.02 s", Error);
+  CHECK(pieces == 1);
+  for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1000}, steps_at_once}) {
+    Steps steps;
+    std::uint64_t done = 0;
+    const auto work = [&] {
+      for (;; done += step) steps.add(step);
+    };
+    CHECK_THROWS_WITH_AS(work(), "stopped after 0.02 s", Error);
+    CHECK(done <= steps_at_once);
+  }
+}
+
+TEST_CASE("StopDeferred: its thread goes on after a stop") {
+  const Deadline now(1e-9);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  {
+    const StopDeferred deferred;
+    CHECK(stop_found() == "");
+    {
+      const StopDeferred again;
+      CHECK(stop_found() == "");
+    }
+    CHECK(stop_found() == "");
+  }
+  CHECK(stop_found() == run_failed + "stopped after 1e-09 s");
 }
 
 }  // namespace

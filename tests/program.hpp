@@ -34,6 +34,9 @@ class Process {
 
   bool is_running();
   void send(int signal) const;
+  /// Whether it is just writing an output in the folder, or below it, which has no name yet or a
+  /// temporary one.
+  bool is_writing_in(const Folder& folder) const;
   ProgramResult wait();
 
  private:

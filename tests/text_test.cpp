@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/escape.hpp"
 #include "program.hpp"
 
 using dmlop::edit_distance;
@@ -57,6 +58,61 @@ TEST_CASE("text from files is shown without control characters and not at length
   std::string euros;
   for (int i = 0; i < 61; ++i) euros += "\u20ac";
   CHECK(printable(euros) == euros.substr(3) + "...");
+}
+
+TEST_CASE("what a line has before a text counts, and where a line starts") {
+  using dmlop::LineEscaper;
+  // Parts that are shown as they are, in brackets, and parts that are escaped.
+  const auto shown = [](const std::vector<std::string>& parts, LineEscaper::Place place) {
+    LineEscaper escaper(place);
+    std::string text;
+    for (const std::string& part : parts) {
+      const bool is_passed = part.starts_with('[');
+      std::string_view rest = part;
+      if (is_passed) {
+        rest = rest.substr(1, rest.size() - 2);
+        escaper.pass(rest);
+        text += rest;
+        continue;
+      }
+      while (!rest.empty()) text += escaper.next(rest);
+    }
+    return text;
+  };
+  constexpr auto start = LineEscaper::Place::start_of_line;
+  constexpr auto within = LineEscaper::Place::within_line;
+  CHECK(shown({"::a"}, within) == "::a");
+  CHECK(shown({"::a"}, start) == "\\u003a:a");
+  CHECK(shown({"a::b"}, start) == "a::b");
+  CHECK(shown({" \u00a0\u3000::a"}, start) == " \u00a0\u3000\\u003a:a");
+  CHECK(shown({"[  ]", "::a"}, start) == "  \\u003a:a");
+  CHECK(shown({"[ :]", ":a"}, start) == " :\\u003aa");
+  CHECK(shown({"[x ]", "::a"}, start) == "x ::a");
+  CHECK(shown({"[x\n]", "::a"}, start) == "x\n\\u003a:a");
+  CHECK(shown({"[x\n]", "::a"}, within) == "x\n\\u003a:a");
+  CHECK(shown({"", "::a"}, start) == "\\u003a:a");
+  CHECK(shown({"[::error::]", "::a"}, start) == "::error::::a");
+  CHECK(shown({"#", "#"}, within) == "#\\u0023");
+  CHECK(shown({"[#]", "#a"}, within) == "#\\u0023a");
+  CHECK(shown({"[#\n]", "#a"}, within) == "#\n#a");
+  CHECK(shown({"a\xff\x1b\u202e\U000e0001"}, within) == "a\\xff\\u001b\\u202e\\udb40\\udc01");
+}
+
+TEST_CASE("a character shows as itself, or is a control, an end of a line or hidden") {
+  using dmlop::shows_as_itself;
+  for (const std::uint32_t hidden :
+       {0x0U,    0xAU,    0x1BU,   0x1FU,   0x7FU,   0x80U,    0x85U,    0x9BU,    0x9FU,
+        0xADU,   0x34FU,  0x61CU,  0x115FU, 0x180EU, 0x200BU,  0x200DU,  0x200EU,  0x2028U,
+        0x2029U, 0x202AU, 0x202EU, 0x2060U, 0x2066U, 0x2069U,  0x206FU,  0x3164U,  0xFE0FU,
+        0xFEFFU, 0xFFA0U, 0xFFF9U, 0xFFFEU, 0xFFFFU, 0x1D173U, 0xE0001U, 0xE0041U, 0xE01EFU}) {
+    CAPTURE(hidden);
+    CHECK_FALSE(shows_as_itself(hidden));
+  }
+  for (const std::uint32_t shown : {0x20U, 0x7EU, 0xA0U, 0xACU, 0xAEU, 0xE4U, 0x61BU, 0x200AU,
+                                    0x2027U, 0x202FU, 0x20ACU, 0x3000U, 0xFFFDU, 0x1F600U}) {
+    CAPTURE(shown);
+    CHECK(shows_as_itself(shown));
+  }
 }
 
 TEST_CASE("a pattern matches whole texts, as a shell's does") {

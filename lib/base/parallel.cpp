@@ -27,6 +27,7 @@ struct End {
   double seconds = 0;
 };
 thread_local End thread_end;
+thread_local int deferrals = 0;  // of this thread
 
 constexpr int unlimited = std::numeric_limits<int>::max();
 std::atomic<int> spare_threads{unlimited};
@@ -154,7 +155,16 @@ Deadline::~Deadline() {
   thread_end = {};
 }
 
+StopDeferred::StopDeferred() {
+  ++deferrals;
+}
+
+StopDeferred::~StopDeferred() {
+  --deferrals;
+}
+
 void check_for_stop() {
+  if (deferrals != 0) return;
   if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
   if (thread_end.when == Clock::time_point::max() || Clock::now() < thread_end.when) return;
   throw Error(ErrorKind::run_failed, "stopped after " + rounded(thread_end.seconds) + " s");

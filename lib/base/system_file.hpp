@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -54,11 +55,17 @@ class SystemFile {
   static SystemFile open_to_write(const std::string& path, std::error_code& error);
   /// Creates a file; error file_exists where the name is taken.
   static SystemFile create_new(const std::string& path, std::error_code& error);
+  /// Creates a file without a name in a folder; it goes when it is closed, or the process ends,
+  /// before link() named it. error operation_not_supported where the system has no such files.
+  static SystemFile create_unnamed(const std::string& folder, std::error_code& error);
   /// Opens or creates a file whose writes all go to its end.
   static SystemFile open_to_append(const std::string& path, std::error_code& error);
   /// These stay open when the object goes.
   static SystemFile standard_input();
   static SystemFile standard_output();
+  /// One that the process was started with; bad_file_descriptor for others and for those that
+  /// cannot be written.
+  static SystemFile inherited_output(int descriptor, std::error_code& error);
 
   bool is_open() const {
     return handle_ != none;
@@ -66,6 +73,16 @@ class SystemFile {
   FileStatus status(std::error_code& error) const;
   /// Reads up to `room.size()` bytes; 0 at the end. A pipe that has none yet is waited for.
   std::size_t read_some(std::span<std::byte> room, std::error_code& error);
+  /// The same at an offset of a regular file; read_some() may go on behind it.
+  std::size_t read_some_at(std::uint64_t offset, std::span<std::byte> room, std::error_code& error);
+  /// Where read_some() goes on in a regular file.
+  std::uint64_t position() const;
+  /// Waits until no call is just writing to the file, on file systems that let such a call finish
+  /// first (on Linux ext4, btrfs, tmpfs and others). Elsewhere it does nothing.
+  void wait_for_running_write() const;
+  /// Whether somebody has the file open for writing, as far as the system tells (Linux, the owner
+  /// of the file).
+  bool is_open_for_writing() const;
   /// Waits up to `milliseconds` for something to read, or the end; false when there is neither.
   bool wait_for_input(int milliseconds);
   /// Writes all of it in order; a closed pipe is an error and no signal. On POSIX `between_steps`
@@ -73,9 +90,9 @@ class SystemFile {
   std::error_code write_all(std::span<const std::byte> bytes, void (*between_steps)() = nullptr);
   /// Writes all of it at an offset; may be called from several threads.
   std::error_code write_all_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Takes disk space for `bytes`; the file may become so long. operation_not_supported where the
-  /// file system cannot.
-  std::error_code reserve(std::uint64_t bytes);
+  /// Takes disk space for `bytes` from `begin` on; the file may become so long.
+  /// operation_not_supported where the file system cannot.
+  std::error_code reserve(std::uint64_t begin, std::uint64_t bytes);
   /// Cuts the file off at, or extends it to, `bytes`.
   std::error_code resize(std::uint64_t bytes);
   /// Makes the file this one's alone until it is closed or the process ends, however it ends, among
@@ -84,6 +101,9 @@ class SystemFile {
   std::error_code lock();
   /// Gives the file the permission bits of another; where there are none, nothing.
   std::error_code take_permissions_of(const std::string& path);
+  /// Gives a file of create_unnamed() a name; error file_exists where the name is taken. What
+  /// closing the file could report, a full disk for example, is reported before it has the name.
+  std::error_code link(const std::string& path);
   /// The file is closed in either case.
   std::error_code close() noexcept;
 
@@ -93,6 +113,9 @@ class SystemFile {
 
  private:
   explicit SystemFile(Handle handle, bool owned = true) : handle_(handle), is_owned_(owned) {}
+#ifndef _WIN32
+  static SystemFile shared_output(int descriptor);
+#endif
 
   Handle handle_ = none;
   bool is_owned_ = true;
@@ -112,6 +135,16 @@ FileChange change_of(const std::string& path, const FileStatus& before, std::err
 
 /// Likewise, as the name's file is `now`.
 FileChange change_between(const FileStatus& before, const FileStatus& now);
+
+/// What a file that is written now has as `modified_nanoseconds`, or a little less: the clock may
+/// go on in steps.
+std::int64_t file_clock_nanoseconds();
+
+/// The number of the open file that a path such as /dev/stdout, /dev/fd/7 or /proc/self/fd/7 stands
+/// for; nothing for other paths, and on Windows.
+std::optional<int> descriptor_named(const std::string& path);
+/// Whether both are the same open file, which is no terminal and no other device.
+bool are_same_stream(int a, int b);
 
 /// Twelve letters and digits that cannot be guessed: the system's random numbers.
 std::string random_letters();

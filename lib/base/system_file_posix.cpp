@@ -8,16 +8,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "base/system_file.hpp"
 
 namespace dmlop {
 namespace {
+
+using namespace std::string_view_literals;
 
 static_assert(sizeof(off_t) == 8, "files may be larger than 2 GiB");
 
@@ -100,6 +105,11 @@ std::size_t bytes_in_step(int handle) {
   return is_pipe && !never_waits ? PIPE_BUF : std::size_t{1} << 20;
 }
 
+/// A name of an open file, for as long as it is open.
+[[maybe_unused]] std::string path_in_proc(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
 bool is_same_open_file(int a, int b) {
   struct stat one = {};
   struct stat other = {};
@@ -131,6 +141,25 @@ SystemFile SystemFile::create_new(const std::string& path, std::error_code& erro
   return SystemFile(open_descriptor(path, O_WRONLY | O_CREAT | O_EXCL, error));
 }
 
+#ifdef O_TMPFILE
+
+SystemFile SystemFile::create_unnamed(const std::string& folder, std::error_code& error) {
+  SystemFile file(open_descriptor(folder, O_WRONLY | O_TMPFILE, error));
+  // It is named by way of /proc, which may be missing.
+  if (!error && ::access(path_in_proc(file.handle_).c_str(), F_OK) != 0) file.close();
+  if (!file.is_open()) error = std::make_error_code(std::errc::operation_not_supported);
+  return file;
+}
+
+#else
+
+SystemFile SystemFile::create_unnamed(const std::string&, std::error_code& error) {
+  error = std::make_error_code(std::errc::operation_not_supported);
+  return {};
+}
+
+#endif
+
 SystemFile SystemFile::open_to_append(const std::string& path, std::error_code& error) {
   return SystemFile(open_descriptor(path, O_WRONLY | O_CREAT | O_APPEND, error));
 }
@@ -140,20 +169,34 @@ SystemFile SystemFile::standard_input() {
 }
 
 SystemFile SystemFile::standard_output() {
-  // A pipe opened once more, because standard output is other programs', too, and not to be told
-  // not to wait; packets stay packets. Where that is refused, write_all() makes small steps.
+  return shared_output(STDOUT_FILENO);
+}
+
+// A pipe opened once more, because it is other programs', too, and not to be told not to wait;
+// packets stay packets. Where that is refused, write_all() makes small steps.
+SystemFile SystemFile::shared_output(int descriptor) {
   struct stat found {};
-  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
-  const bool is_pipe = ::fstat(STDOUT_FILENO, &found) == 0 && S_ISFIFO(found.st_mode);
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  const bool is_pipe = ::fstat(descriptor, &found) == 0 && S_ISFIFO(found.st_mode);
   if (is_pipe && (flags & O_ACCMODE) != O_RDONLY) {
     std::error_code refused;
-    SystemFile pipe = open_to_write("/dev/stdout", refused);
-    if (!refused && is_same_open_file(pipe.handle_, STDOUT_FILENO)) {
+    SystemFile pipe = open_to_write("/dev/fd/" + std::to_string(descriptor), refused);
+    if (!refused && is_same_open_file(pipe.handle_, descriptor)) {
       ::fcntl(pipe.handle_, F_SETFL, flags | O_NONBLOCK);
       return pipe;
     }
   }
-  return SystemFile(STDOUT_FILENO, /*owned=*/false);
+  return SystemFile(descriptor, /*owned=*/false);
+}
+
+SystemFile SystemFile::inherited_output(int descriptor, std::error_code& error) {
+  error = std::make_error_code(std::errc::bad_file_descriptor);
+  const int flags = ::fcntl(descriptor, F_GETFD);
+  // The files that the program opens itself are not inherited, and nobody else's business.
+  if (flags < 0 || (flags & FD_CLOEXEC) != 0) return {};
+  if ((::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) return {};
+  error.clear();
+  return shared_output(descriptor);
 }
 
 FileStatus SystemFile::status(std::error_code& error) const {
@@ -174,6 +217,40 @@ std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& er
       return 0;
     }
   }
+}
+
+std::size_t SystemFile::read_some_at(std::uint64_t offset, std::span<std::byte> room,
+                                     std::error_code& error) {
+  ssize_t count = 0;
+  error = called([&] {
+    return count = ::pread(handle_, room.data(), room.size(), static_cast<off_t>(offset));
+  });
+  return error ? 0 : static_cast<std::size_t>(count);
+}
+
+std::uint64_t SystemFile::position() const {
+  const off_t position = ::lseek(handle_, 0, SEEK_CUR);
+  return position < 0 ? 0 : static_cast<std::uint64_t>(position);
+}
+
+void SystemFile::wait_for_running_write() const {
+#ifdef __linux__
+  // Where data is cannot be told while a write goes on. The position is for read_some().
+  const off_t position = ::lseek(handle_, 0, SEEK_CUR);
+  if (position < 0 || ::lseek(handle_, position, SEEK_DATA) < 0) return;
+  ::lseek(handle_, position, SEEK_SET);
+#endif
+}
+
+bool SystemFile::is_open_for_writing() const {
+#ifdef __linux__
+  // A lease is given where nobody writes, and given back at once. Who opens the file in between
+  // waits, and this process gets a signal that it ignores. The owner may have one, and root.
+  if (!is_owned_ || ::fcntl(handle_, F_SETSIG, SIGURG) != 0) return false;
+  if (::fcntl(handle_, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+  ::fcntl(handle_, F_SETLEASE, F_UNLCK);
+#endif
+  return false;
 }
 
 bool SystemFile::wait_for_input(int milliseconds) {
@@ -216,10 +293,10 @@ std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const s
   return {};
 }
 
-std::error_code SystemFile::reserve(std::uint64_t bytes) {
+std::error_code SystemFile::reserve(std::uint64_t begin, std::uint64_t bytes) {
   int code = 0;
   do {
-    code = ::posix_fallocate(handle_, 0, static_cast<off_t>(bytes));
+    code = ::posix_fallocate(handle_, static_cast<off_t>(begin), static_cast<off_t>(bytes));
   } while (code == EINTR);
   if (code == EOPNOTSUPP || code == EINVAL)
     return std::make_error_code(std::errc::operation_not_supported);
@@ -245,6 +322,17 @@ std::error_code SystemFile::take_permissions_of(const std::string& path) {
   return error ? error : called([&] { return ::fchmod(handle_, found.st_mode & 0777); });
 }
 
+std::error_code SystemFile::link(const std::string& path) {
+  // Closing a file that stays open otherwise says what closing it later would.
+  SystemFile same(::fcntl(handle_, F_DUPFD_CLOEXEC, 0));
+  if (!same.is_open()) return last_error();
+  if (const std::error_code error = same.close()) return error;
+  const std::string source = path_in_proc(handle_);
+  return called([&] {
+    return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
+  });
+}
+
 std::error_code SystemFile::close() noexcept {
   const int number = std::exchange(handle_, none);
   if (number < 0 || !is_owned_ || ::close(number) == 0) return {};
@@ -257,6 +345,40 @@ FileChange change_of(const std::string& path, const FileStatus& before, std::err
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
     error.clear();  // what was mapped lives on without a name
   return error ? FileChange::none : change_between(before, status_of(found));
+}
+
+std::int64_t file_clock_nanoseconds() {
+  timespec now{};
+#ifdef __linux__
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // the kernel's own for files
+  constexpr std::int64_t step = 0;
+#else
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  constexpr std::int64_t step = 20'000'000;
+#endif
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - step;
+}
+
+std::optional<int> descriptor_named(const std::string& path) {
+  const std::string normal = std::filesystem::path(path).lexically_normal();
+  if (normal == "/dev/stdin") return STDIN_FILENO;
+  if (normal == "/dev/stdout") return STDOUT_FILENO;
+  if (normal == "/dev/stderr") return STDERR_FILENO;
+  const std::string own = "/proc/" + std::to_string(::getpid()) + "/fd/";
+  for (const std::string_view folder :
+       {"/dev/fd/"sv, "/proc/self/fd/"sv, "/proc/thread-self/fd/"sv, std::string_view(own)}) {
+    if (!normal.starts_with(folder)) continue;
+    const std::string_view digits = std::string_view(normal).substr(folder.size());
+    int number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc() && end == digits.data() + digits.size() && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+bool are_same_stream(int a, int b) {
+  struct stat found {};
+  return is_same_open_file(a, b) && ::fstat(a, &found) == 0 && !S_ISCHR(found.st_mode);
 }
 
 std::error_code replace_file(const std::string& from, const std::string& to) {

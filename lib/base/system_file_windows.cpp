@@ -33,15 +33,20 @@ std::uint64_t together(DWORD high, DWORD low) {
   return std::uint64_t{high} << 32 | low;
 }
 
+// Since 1970, of a time in steps of 100 ns since 1601.
+std::int64_t nanoseconds_of(const FILETIME& time) {
+  constexpr std::int64_t steps_before_1970 = 116'444'736'000'000'000;
+  const auto steps = static_cast<std::int64_t>(together(time.dwHighDateTime, time.dwLowDateTime));
+  return (steps - steps_before_1970) * 100;
+}
+
 FileStatus status_of(const BY_HANDLE_FILE_INFORMATION& found) {
   if ((found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {FileKind::folder};
-  const FILETIME& modified = found.ftLastWriteTime;  // in steps of 100 ns
-  const std::uint64_t steps = together(modified.dwHighDateTime, modified.dwLowDateTime);
   return {.kind = FileKind::regular,
           .bytes = together(found.nFileSizeHigh, found.nFileSizeLow),
           .device = found.dwVolumeSerialNumber,
           .number = together(found.nFileIndexHigh, found.nFileIndexLow),
-          .modified_nanoseconds = static_cast<std::int64_t>(steps * 100)};
+          .modified_nanoseconds = nanoseconds_of(found.ftLastWriteTime)};
 }
 
 OVERLAPPED at_offset(std::uint64_t offset) {
@@ -69,6 +74,16 @@ SystemFile SystemFile::open_to_write(const std::string& path, std::error_code& e
 
 SystemFile SystemFile::create_new(const std::string& path, std::error_code& error) {
   return SystemFile(open_handle(path, GENERIC_WRITE, CREATE_NEW, error));
+}
+
+SystemFile SystemFile::create_unnamed(const std::string&, std::error_code& error) {
+  error = std::make_error_code(std::errc::operation_not_supported);
+  return {};
+}
+
+SystemFile SystemFile::inherited_output(int, std::error_code& error) {
+  error = std::make_error_code(std::errc::bad_file_descriptor);
+  return {};
 }
 
 SystemFile SystemFile::open_to_append(const std::string& path, std::error_code& error) {
@@ -104,6 +119,30 @@ std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& er
   const DWORD code = GetLastError();
   if (code != ERROR_BROKEN_PIPE && code != ERROR_HANDLE_EOF) error = last_error();
   return 0;
+}
+
+std::size_t SystemFile::read_some_at(std::uint64_t offset, std::span<std::byte> room,
+                                     std::error_code& error) {
+  error.clear();
+  OVERLAPPED place = at_offset(offset);
+  DWORD count = 0;
+  const auto bytes = static_cast<DWORD>(std::min<std::uint64_t>(room.size(), step_bytes));
+  if (ReadFile(handle_, room.data(), bytes, &count, &place) != 0) return count;
+  if (GetLastError() != ERROR_HANDLE_EOF) error = last_error();
+  return 0;
+}
+
+std::uint64_t SystemFile::position() const {
+  LARGE_INTEGER position{};
+  return SetFilePointerEx(handle_, {}, &position, FILE_CURRENT) == 0
+             ? 0
+             : static_cast<std::uint64_t>(position.QuadPart);
+}
+
+void SystemFile::wait_for_running_write() const {}
+
+bool SystemFile::is_open_for_writing() const {
+  return false;  // asking would be in the way of those who write
 }
 
 bool SystemFile::wait_for_input(int milliseconds) {
@@ -146,9 +185,9 @@ std::error_code SystemFile::write_all_at(std::uint64_t offset, std::span<const s
   return {};
 }
 
-std::error_code SystemFile::reserve(std::uint64_t bytes) {
+std::error_code SystemFile::reserve(std::uint64_t begin, std::uint64_t bytes) {
   FILE_ALLOCATION_INFO allocation{};
-  allocation.AllocationSize.QuadPart = static_cast<LONGLONG>(bytes);
+  allocation.AllocationSize.QuadPart = static_cast<LONGLONG>(begin + bytes);
   if (SetFileInformationByHandle(handle_, FileAllocationInfo, &allocation, sizeof allocation) != 0)
     return {};
   const std::error_code error = last_error();
@@ -176,6 +215,10 @@ std::error_code SystemFile::lock() {
 
 std::error_code SystemFile::take_permissions_of(const std::string&) {
   return {};  // files have those of their folder
+}
+
+std::error_code SystemFile::link(const std::string&) {
+  return std::make_error_code(std::errc::operation_not_supported);
 }
 
 std::error_code SystemFile::close() noexcept {
@@ -222,6 +265,20 @@ void remove_file(const char* path) noexcept {
 
 // The runtime opens files by handles, of which none is a standard stream's number.
 void occupy_closed_standard_streams() noexcept {}
+
+std::int64_t file_clock_nanoseconds() {
+  FILETIME now;
+  GetSystemTimeAsFileTime(&now);  // in the steps of the clock for files
+  return nanoseconds_of(now);
+}
+
+std::optional<int> descriptor_named(const std::string&) {
+  return std::nullopt;
+}
+
+bool are_same_stream(int, int) {
+  return false;
+}
 
 std::error_code replace_file(const std::string& from, const std::string& to) {
   const std::wstring source = to_utf16(from);

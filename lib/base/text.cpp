@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/escape.hpp"
+
 namespace dmlop {
 namespace {
 
@@ -88,36 +90,9 @@ std::string printable(std::string_view text) {
 
 namespace {
 
-// The character at the start of UTF-8 text and its length in bytes; length 0 for what is none.
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t length = 0;
-};
-
-Character first_character(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return {first, 1};
-  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
-  std::uint32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if (starts_character(text[i])) return {};
-    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  const bool is_too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-  return is_too_long || is_surrogate || code > 0x10FFFF ? Character{} : Character{code, length};
-}
-
-// Controls, line ends of any kind, and what shows text in another order than it has.
-bool is_unsafe(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
-std::string escape_of(std::uint32_t code, const char* format) {
-  std::array<char, 16> text;
-  std::snprintf(text.data(), text.size(), format, static_cast<unsigned>(code));
+std::string percent_escape(unsigned char byte) {
+  std::array<char, 4> text;
+  std::snprintf(text.data(), text.size(), "%%%02X", static_cast<unsigned>(byte));
   return text.data();
 }
 
@@ -129,7 +104,7 @@ std::string valid_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = first_character(text).length;
     valid += length > 0 ? std::string(text.substr(0, length))
-                        : escape_of(static_cast<unsigned char>(text[0]), "%%%02X");
+                        : percent_escape(static_cast<unsigned char>(text[0]));
     text.remove_prefix(std::max(length, std::size_t{1}));
   }
   return valid;
@@ -138,19 +113,8 @@ std::string valid_utf8(std::string_view text) {
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());
-  while (!text.empty()) {
-    const Character character = first_character(text);
-    const std::size_t length = std::max<std::size_t>(character.length, 1);
-    const bool starts_command = text[0] == '#' && line.ends_with('#');
-    if (character.length == 0) {
-      line += escape_of(static_cast<unsigned char>(text[0]), "\\x%02x");
-    } else if (is_unsafe(character.code) || starts_command) {
-      line += escape_of(character.code, "\\u%04x");
-    } else {
-      line += text.substr(0, length);
-    }
-    text.remove_prefix(length);
-  }
+  LineEscaper escaper(LineEscaper::Place::within_line);
+  while (!text.empty()) line += escaper.next(text);
   return line;
 }
 

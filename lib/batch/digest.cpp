@@ -48,14 +48,11 @@ std::string Digest::text() const {
 }
 
 std::string digest_of(std::span<const std::byte> bytes) {
-  constexpr std::size_t step_bytes = std::size_t{1} << 26;
   XXH3_state_t hash;
   XXH3_128bits_reset(&hash);
-  for (std::size_t at = 0; at < bytes.size(); at += step_bytes) {
-    if (at > 0) check_for_stop();
-    const auto step = bytes.subspan(at, std::min(step_bytes, bytes.size() - at));
-    XXH3_128bits_update(&hash, step.data(), step.size());
-  }
+  in_pieces(bytes.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    XXH3_128bits_update(&hash, bytes.data() + begin, end - begin);
+  });
   return hexadecimal(XXH3_128bits_digest(&hash));
 }
 

@@ -51,21 +51,24 @@ std::string place_properties(const std::string& place) {
   return has_line ? text + ",line=" + place.substr(colon + 1) : text;
 }
 
-// Text in a cell of a table.
-std::string cell(const std::string& text) {
-  std::string escaped_text;
-  constexpr std::string_view markdown = "|\\`*_[]!~";
+// Text as code, in a cell of a table, too: code has no markup, no links, no names of people who are
+// told, no formulas.
+std::string code(const std::string& text) {
+  if (text.empty()) return "";
+  std::string shown;
+  std::size_t backticks = 0, backticks_max = 0;
   for (const char c : safe_lines(text)) {
-    if (markdown.find(c) != std::string_view::npos) escaped_text += '\\';
-    if (c == '<') {
-      escaped_text += "&lt;";
-    } else if (c == '&') {
-      escaped_text += "&amp;";
+    backticks = c == '`' ? backticks + 1 : 0;
+    backticks_max = std::max(backticks_max, backticks);
+    if (c == '|') {
+      // A table knows no other way: behind a backslash its own escape would end the cell.
+      shown += shown.ends_with('\\') ? "\\u007c" : "\\|";
     } else {
-      escaped_text += c == '\n' || c == '\r' ? ' ' : c;
+      shown += c == '\n' || c == '\r' ? ' ' : c;
     }
   }
-  return escaped_text;
+  const std::string marks(backticks_max + 1, '`');
+  return marks + " " + shown + " " + marks;  // one blank on each side belongs to the marks
 }
 
 }  // namespace
@@ -84,15 +87,15 @@ std::string github_annotations(const std::vector<BatchResult>& results) {
 }
 
 std::string github_step_summary(const BatchReport& report) {
-  std::string text = "### dmlop: " + cell(report.title) + "\n\n" +
+  std::string text = "### dmlop: " + code(report.title) + "\n\n" +
                      counts_text(report.summary.counts) + " in " + rounded(report.summary.seconds) +
-                     " s on " + cell(report.summary.device) + "\n";
+                     " s on " + code(report.summary.device) + "\n";
   std::size_t rows = 0, wrong = 0;
   for (const BatchResult& result : report.results) {
     if (is_good(result.status) || ++wrong > rows_max) continue;
     if (rows++ == 0) text += "\n| job | status | why |\n|---|---|---|\n";
-    text += "| " + cell(result.id) + " | " + std::string(name_of(result.status)) + " | " +
-            cell(result.message) + " |\n";
+    text += "| " + code(result.id) + " | " + std::string(name_of(result.status)) + " | " +
+            code(result.message) + " |\n";
   }
   if (wrong > rows_max) text += "\n" + std::to_string(wrong - rows_max) + " more are not listed.\n";
   return text;

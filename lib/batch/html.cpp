@@ -27,6 +27,7 @@ std::string now_text() {
 // The job's record with its pictures.
 Json job_json(const BatchResult& result) {
   Json job = Json::parse(result.record, nullptr, /*allow_exceptions=*/false);
+  if (!job.is_object()) job = {{"id", result.id}, {"status", name_of(result.status)}};
   if (result.resumed) job["resumed"] = true;
   if (job.contains("comparisons")) job.erase("details");  // the page shows them as tables
   if (result.pictures.empty()) return job;

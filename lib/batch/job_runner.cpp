@@ -15,6 +15,7 @@
 #include "batch/folder_files.hpp"
 #include "batch/model_job.hpp"
 #include "batch/record_json.hpp"
+#include "batch/repeat_command.hpp"
 #include "compare/comparison_text.hpp"
 #include "compare/picture.hpp"
 #include "job/bind.hpp"
@@ -30,9 +31,6 @@ using Clock = std::chrono::steady_clock;
 // So many failures have pictures in a report; a browser should still open it.
 constexpr unsigned pictures_max = 200;
 constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
-
-// A description that is longer is not kept in records.
-constexpr std::size_t recorded_bytes_max = std::size_t{1} << 20;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -59,16 +57,6 @@ Ending ending_of(ErrorKind kind) {
       break;
   }
   return {Status::not_run, 0};
-}
-
-std::string repeat_command(const BatchJob& job, const BatchOptions& options) {
-  if (job.place.starts_with("-:")) {
-    if (job.text.empty() || job.text.size() > recorded_bytes_max) return "";  // too long
-    std::string text = job.text;
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return "printf '%s\\n' " + shell_quoted(text) + " | " + options.repeat_command;
-  }
-  return options.repeat_command + " --filter " + shell_quoted(literal_pattern(job.id));
 }
 
 /// The way of one job; its parts are called in order.
@@ -276,10 +264,8 @@ class JobRun {
     digest_inputs();
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
-    const auto record = earlier_result(earlier->second);
-    if (!record || record->status != Status::passed) return false;
     if (!proves(earlier->second, digest_, output_paths())) return false;
-    result = *record;
+    result = *earlier_result(earlier->second);
     result.repeat = repeat_command(job_, options_);
     result.place = job_.place;
     result.resumed = true;
@@ -388,8 +374,9 @@ class JobRun {
       return json;
     }
     const auto actual = output_in_memory(*prepared_, backend_, options_.execution);
-    return pictures_json(plane_pictures(Elements(comparison.data_type, comparison.sizes, actual),
-                                        expected, worst, nan_equals_nan));
+    return pictures_json(
+        plane_pictures(Elements(comparison.data_type, comparison.sizes, actual.bytes()), expected,
+                       worst, nan_equals_nan));
   }
 
   std::string record() {

@@ -4,54 +4,43 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/escape.hpp"
 #include "batch/reports.hpp"
 
 namespace dmlop {
 namespace {
 
-// The length of the character at the start of `text`; 0 where XML 1.0 has none such: bytes that are
-// no UTF-8, most control characters, U+FFFE and U+FFFF.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' ? 1 : 0;
-  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  std::uint32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  const bool is_short = code < (length == 2 ? 0x80U : length == 3 ? 0x800U : 0x10000U);
-  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return is_short || is_surrogate || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF ? 0
-                                                                                         : length;
+// Some systems print the file, line by line.
+std::string shown(std::string_view line, bool is_attribute) {
+  using Place = LineEscaper::Place;
+  LineEscaper escaper(is_attribute ? Place::within_line : Place::start_of_line);
+  std::string text;
+  while (!line.empty()) text += escaper.next(line);
+  return text;
 }
 
-// Text for XML; in attributes line ends are escaped, too.
+// Text for XML, escaped as for a line of a log; in attributes line ends are kept as references.
 std::string escaped(std::string_view text, bool is_attribute = true) {
   std::string xml;
-  for (std::size_t length = 1; !text.empty();
-       text.remove_prefix(std::max(length, std::size_t{1}))) {
-    length = character_length(text);
-    const char c = text.front();
-    if (c == '&') {
-      xml += "&amp;";
-    } else if (c == '<') {
-      xml += "&lt;";
-    } else if (c == '>') {
-      xml += "&gt;";
-    } else if (c == '"') {
-      xml += "&quot;";
-    } else if (c == '\n' && is_attribute) {
-      xml += "&#10;";
-    } else if (length == 0) {
-      xml += "\xEF\xBF\xBD";
-    } else {
-      xml += text.substr(0, length);
+  while (!text.empty()) {
+    const std::size_t line_end = std::min(text.find('\n'), text.size());
+    for (const char c : shown(text.substr(0, line_end), is_attribute)) {
+      if (c == '&') {
+        xml += "&amp;";
+      } else if (c == '<') {
+        xml += "&lt;";
+      } else if (c == '>') {
+        xml += "&gt;";
+      } else if (c == '"') {
+        xml += "&quot;";
+      } else {
+        xml += c;
+      }
     }
+    text.remove_prefix(line_end);
+    if (text.empty()) break;
+    xml += is_attribute ? "&#10;" : "\n";
+    text.remove_prefix(1);
   }
   return xml;
 }

@@ -9,6 +9,9 @@
 namespace dmlop {
 namespace {
 
+// A line that is too long is read over, but not without end.
+constexpr std::uint64_t dropped_max = std::uint64_t{1} << 30;
+
 [[noreturn]] void fail(const std::string& path, const std::error_code& error) {
   throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
 }
@@ -29,7 +32,20 @@ LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
   std::error_code error;
   file_ = path == "-" ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
   if (error) fail(path, error);
-  is_regular_ = file_.status(error).kind == FileKind::regular;
+  file_.wait_for_running_write();
+  opened_ = file_.status(error);
+  is_regular_ = opened_.kind == FileKind::regular;
+}
+
+// Lines may be added while others are read; those that were read have to be the file's.
+void LineReader::require_intact() const {
+  std::error_code error;
+  const FileChange change = change_between(opened_, file_.status(error));
+  if (error) fail(path_, error);
+  if (change != FileChange::none && change != FileChange::longer)
+    throw Error(ErrorKind::io_failed, "reading the jobs " + path_ +
+                                          ": the file was changed while it was read; run this "
+                                          "again when nothing writes to the file");
 }
 
 bool LineReader::fill() {
@@ -47,12 +63,17 @@ bool LineReader::fill() {
   buffer_.resize(used + count);
   if (error) fail(path_, error);
   at_end_ = count == 0;
+  if (at_end_ && is_regular_) require_intact();
   return !at_end_;
 }
 
 // What the buffer holds is part of one line. Memory stays bounded, however long that is.
 void LineReader::forget_too_long_line() {
   if (!is_too_long_ && buffer_.size() <= line_bytes_max_) return;
+  dropped_ = (is_too_long_ ? dropped_ : 0) + buffer_.size();
+  if (dropped_ > dropped_max)
+    throw Error(ErrorKind::invalid_input, "reading the jobs " + path_ + ": a line has more than " +
+                                              std::to_string(dropped_max) + " bytes");
   is_too_long_ = true;
   std::string().swap(buffer_);
   searched_ = 0;

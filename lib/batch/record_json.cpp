@@ -1,5 +1,7 @@
 #include "batch/record_json.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/path.hpp"
@@ -55,6 +57,118 @@ std::optional<int> exit_code_in(const ReadJson& record, Status status) {
   return may_end_with(status, number) ? std::optional(number) : std::nullopt;
 }
 
+bool is_text(const ReadJson& json) {
+  return json.is_string();
+}
+bool is_number(const ReadJson& json) {
+  return json.is_number();
+}
+bool is_number_or_null(const ReadJson& json) {
+  return json.is_number() || json.is_null();
+}
+
+using Type = bool (*)(const ReadJson&);
+
+struct FieldType {
+  const char* name;
+  Type type;
+};
+
+// The first of the fields that is there and of another type; null where none is.
+template <std::size_t count>
+const char* wrong_field(const ReadJson& object, const std::array<FieldType, count>& fields) {
+  for (const FieldType& field : fields) {
+    const auto found = object.find(field.name);
+    if (found != object.end() && !field.type(*found)) return field.name;
+  }
+  return nullptr;
+}
+
+template <const auto& fields>
+bool is_object_of(const ReadJson& json) {
+  return json.is_object() && wrong_field(json, fields) == nullptr;
+}
+template <Type type>
+bool is_list_of(const ReadJson& json) {
+  return json.is_array() && std::all_of(json.begin(), json.end(), type);
+}
+template <Type type>
+bool is_map_of(const ReadJson& json) {
+  return json.is_object() && std::all_of(json.begin(), json.end(), type);
+}
+
+// What record_of() writes; other fields may be anything.
+constexpr std::array element_fields{
+    FieldType{"index", is_list_of<is_number>},
+    FieldType{"byteOffset", is_number},
+    FieldType{"actual", is_text},
+    FieldType{"expected", is_text},
+    FieldType{"actualBits", is_text},
+    FieldType{"expectedBits", is_text},
+    FieldType{"absolute", is_number_or_null},
+    FieldType{"relative", is_number_or_null},
+    FieldType{"ulp", is_number_or_null},
+};
+constexpr std::array class_fields{FieldType{"ulp", is_text}, FieldType{"count", is_number}};
+constexpr std::array smallest_fields{FieldType{"rtol", is_number_or_null},
+                                     FieldType{"atol", is_number_or_null},
+                                     FieldType{"ulp", is_number_or_null}};
+constexpr std::array comparison_fields{
+    FieldType{"tensor", is_text},
+    FieldType{"expected", is_text},
+    FieldType{"actual", is_text},
+    FieldType{"verdict", is_text},
+    FieldType{"summary", is_text},
+    FieldType{"dataType", is_text},
+    FieldType{"sizes", is_list_of<is_number>},
+    FieldType{"tolerance", is_text},
+    FieldType{"toleranceOrigin", is_text},
+    FieldType{"elements", is_number},
+    FieldType{"mismatches", is_number},
+    FieldType{"nanMismatches", is_number},
+    FieldType{"first", is_list_of<is_object_of<element_fields>>},
+    FieldType{"worst", is_list_of<is_object_of<element_fields>>},
+    FieldType{"histogram", is_list_of<is_object_of<class_fields>>},
+    FieldType{"smallest", is_object_of<smallest_fields>},
+};
+constexpr std::array output_fields{FieldType{"file", is_text}, FieldType{"digest", is_text}};
+constexpr std::array record_fields{
+    FieldType{"id", is_text},
+    FieldType{"status", is_text},
+    FieldType{"exitCode", is_number},
+    FieldType{"operator", is_text},
+    FieldType{"tags", is_list_of<is_text>},
+    FieldType{"place", is_text},
+    FieldType{"device", is_text},
+    FieldType{"seconds", is_number},
+    FieldType{"timings", is_map_of<is_number_or_null>},
+    FieldType{"message", is_text},
+    FieldType{"details", is_text},
+    FieldType{"repeat", is_text},
+    FieldType{"description", is_text},
+    FieldType{"comparisons", is_list_of<is_object_of<comparison_fields>>},
+    FieldType{"digest", is_text},
+    FieldType{"inputs", is_map_of<is_text>},
+    FieldType{"outputs", is_map_of<is_object_of<output_fields>>},
+};
+
+// Of what a job came to: nobody changes the outcome of a record, or moves it to another job, and
+// keeps its digest by accident.
+std::string outcome_digest(const std::string& inputs_digest, const std::string& id, Status status,
+                           int exit_code, const std::vector<OutputRecord>& outputs) {
+  Digest digest;
+  digest.add("outcome");
+  digest.add(inputs_digest);
+  digest.add(id);
+  digest.add(name_of(status));
+  digest.add(std::to_string(exit_code));
+  for (const OutputRecord& output : outputs) {
+    digest.add(output.tensor);
+    digest.add(output.digest);
+  }
+  return digest.text();
+}
+
 std::string data_uri(const Png& png) {
   return "data:image/png;base64," + base64(png);
 }
@@ -89,7 +203,9 @@ std::string record_of(const RecordParts& parts) {
     comparisons.push_back(std::move(comparison));
   }
   if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
-  add("digest", parts.digest);
+  if (!parts.digest.empty())
+    json["digest"] =
+        outcome_digest(parts.digest, result.id, result.status, result.exit_code, parts.outputs);
   for (const auto& [tensor, digest] : parts.inputs) inputs[tensor] = digest;
   if (!inputs.empty()) json["inputs"] = std::move(inputs);
   for (const OutputRecord& output : parts.outputs)
@@ -98,41 +214,45 @@ std::string record_of(const RecordParts& parts) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string problem_of_record(const std::string& line) {
+  const auto json = ReadJson::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("id")) return "";
+  const char* wrong = wrong_field(json, record_fields);
+  return wrong == nullptr ? "" : "its \"" + std::string(wrong) + "\" is of another type";
+}
+
 std::optional<BatchResult> earlier_result(const std::string& record) {
   const auto json = ReadJson::parse(record, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) return std::nullopt;
-  try {
-    const auto status = status_named(json.value("status", ""));
-    if (!status) return std::nullopt;
-    const auto exit_code = exit_code_in(json, *status);
-    if (!exit_code) return std::nullopt;
-    return BatchResult{.id = json["id"],
-                       .status = *status,
-                       .exit_code = *exit_code,
-                       .operator_name = json.value("operator", ""),
-                       .place = json.value("place", ""),
-                       .seconds = json.value("seconds", 0.0),
-                       .message = json.value("message", ""),
-                       .details = json.value("details", ""),
-                       .repeat = json.value("repeat", ""),
-                       .record = record};
-  } catch (const ReadJson::exception&) {  // a field of another type
-    return std::nullopt;
-  }
+  if (!json.is_object() || !json.contains("id")) return std::nullopt;
+  if (wrong_field(json, record_fields) != nullptr) return std::nullopt;
+  const auto status = status_named(json.value("status", ""));
+  if (!status) return std::nullopt;
+  const auto exit_code = exit_code_in(json, *status);
+  if (!exit_code) return std::nullopt;
+  return BatchResult{.id = json["id"],
+                     .status = *status,
+                     .exit_code = *exit_code,
+                     .operator_name = json.value("operator", ""),
+                     .place = json.value("place", ""),
+                     .seconds = json.value("seconds", 0.0),
+                     .message = json.value("message", ""),
+                     .details = json.value("details", ""),
+                     .repeat = json.value("repeat", ""),
+                     .record = record};
 }
 
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs) {
-  const auto json = ReadJson::parse(record, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("digest") || json["digest"] != digest) return false;
-  const ReadJson recorded = json.value("outputs", ReadJson::object());
+  const auto result = earlier_result(record);
+  if (!result || result->status != Status::passed) return false;
+  std::vector<OutputRecord> found;
   for (const NamedFile& output : outputs) {
-    const std::string found = digest_of_file(output.path);
-    const auto entry = recorded.find(output.tensor);
-    if (found.empty() || entry == recorded.end() || !entry->is_object()) return false;
-    if (!entry->contains("digest") || (*entry)["digest"] != found) return false;
+    found.push_back({output.tensor, output.path, digest_of_file(output.path)});
+    if (found.back().digest.empty()) return false;
   }
-  return true;
+  const auto json = ReadJson::parse(record);
+  return json.value("digest", "") ==
+         outcome_digest(digest, result->id, result->status, result->exit_code, found);
 }
 
 std::string digest_of_file(const std::string& path) {

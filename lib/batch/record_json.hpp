@@ -28,7 +28,7 @@ struct RecordParts {
   std::string description = {};  // as written
   double check_seconds = 0;
   gpu::DispatchTimes times = {};
-  std::string digest = {};  // of everything that the result depends on
+  std::string digest = {};  // of everything that the result depends on; recorded with the outcome
   std::vector<std::pair<std::string, std::string>> inputs = {};  // tensor, digest
   std::vector<OutputRecord> outputs = {};
   std::vector<OutputComparison> comparisons = {};
@@ -37,11 +37,14 @@ struct RecordParts {
 /// One line, without its end.
 std::string record_of(const RecordParts& parts);
 
-/// The result that a record holds, with the record; nothing where the line is none.
+/// The result that a record holds, with the record; nothing where the line is none, or a field is
+/// of another type.
 std::optional<BatchResult> earlier_result(const std::string& record);
+/// What keeps a line from being a record, where it looks like one; "" where it does not.
+std::string problem_of_record(const std::string& line);
 
-/// Whether a record was made from what `digest` stands for, and the outputs are still those that it
-/// wrote.
+/// Whether a record says that its job passed with what `digest` stands for, and the outputs are
+/// still those that it wrote. Records of versions whose digests left the outcome out prove nothing.
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs);
 

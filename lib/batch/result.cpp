@@ -1,7 +1,9 @@
 #include "batch/result.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -53,10 +55,42 @@ void BatchSummary::add(const BatchResult& result) {
   if (slowest.size() > slowest_max) slowest.pop_back();
 }
 
-int worse_exit_code(int a, int b) {
+namespace {
+
+// How bad an exit code is.
+std::ptrdiff_t rank(int exit_code) {
   constexpr std::array order{0, 1, 4, 3, 2, 6, 5};
-  const auto rank = [&](int code) { return std::find(order.begin(), order.end(), code); };
+  return std::find(order.begin(), order.end(), exit_code) - order.begin();
+}
+
+// How bad a status is among those of one exit code.
+int rank(Status status) {
+  switch (status) {
+    case Status::not_run:
+      return 0;
+    case Status::passed:
+    case Status::mistrusted:
+      return 1;
+    case Status::skipped:
+    case Status::failed:
+      return 2;
+    case Status::unsupported:
+    case Status::invalid:
+    case Status::error:
+      break;
+  }
+  return 3;
+}
+
+}  // namespace
+
+int worse_exit_code(int a, int b) {
   return rank(a) < rank(b) ? b : a;
+}
+
+bool is_worse(const BatchResult& a, const BatchResult& b) {
+  return std::pair(rank(a.exit_code), rank(a.status)) >
+         std::pair(rank(b.exit_code), rank(b.status));
 }
 
 std::string counts_text(const StatusCounts& counts) {

@@ -55,6 +55,10 @@ struct BatchResult {
   bool resumed = false;  // taken from an earlier run
 };
 
+/// Whether a job's one result is worse news than its other: by their exit codes, then by status.
+/// NOT_RUN is the least of all.
+bool is_worse(const BatchResult& a, const BatchResult& b);
+
 using StatusCounts = std::array<std::uint64_t, status_names.size()>;
 
 /// What a batch came to.

@@ -12,6 +12,7 @@
 
 #include "base/file.hpp"
 #include "base/path.hpp"
+#include "base/text.hpp"
 #include "batch/record_json.hpp"
 
 namespace dmlop {
@@ -98,7 +99,7 @@ class Collector {
   explicit Collector(RecordedResults& recorded) : recorded_(recorded) {}
 
   void add(const std::string& line, const std::string& place) {
-    if (is_beyond_records(line)) refuse(place);
+    if (is_beyond_records(line)) refuse(place, "");
     if (auto result = earlier_result(line)) {
       recorded_.complete = false;
       const auto [entry, is_new] = places_.try_emplace(result->id, recorded_.results.size());
@@ -116,23 +117,75 @@ class Collector {
     }
     const bool is_summary =
         json.is_object() && json.contains("summary") && json["summary"].is_object();
-    if (!is_summary) refuse(place);
+    if (!is_summary) refuse(place, line);
     try {
       const auto& summary = json["summary"];
       recorded_.complete = summary.value("complete", false);
       recorded_.shard = summary.value("shard", "");
       recorded_.device = summary.value("device", "");
     } catch (const nlohmann::json::exception&) {  // a field of another type
-      refuse(place);
+      refuse(place, line);
     }
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& place) {
-    throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch");
+  [[noreturn]] static void refuse(const std::string& place, const std::string& line) {
+    const std::string problem = problem_of_record(line);
+    throw Error(ErrorKind::invalid_input, place + ": this line is no record of a batch" +
+                                              (problem.empty() ? "" : ": " + problem));
   }
 
   RecordedResults& recorded_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+/// Puts the results of several files together.
+class Merger {
+ public:
+  Merger(Disagreement rule, Diagnostics& warnings) : rule_(rule), warnings_(warnings) {}
+
+  void add(BatchResult result, const std::string& path) {
+    const auto [entry, is_new] = places_.try_emplace(result.id, results.size());
+    if (is_new) {
+      results.push_back(std::move(result));
+      paths_.push_back(&path);
+      return;
+    }
+    const std::size_t place = entry->second;
+    const BatchResult& kept = results[place];
+    const bool is_worse_kept = is_worse(kept, result);
+    // A job that one run did not come to, and another did, is no disagreement.
+    const bool both_ended = kept.status != Status::not_run && result.status != Status::not_run;
+    if (rule_ == Disagreement::worst_counts) {
+      if (both_ended && (is_worse_kept || is_worse(result, kept))) warn(kept, place, result, path);
+      if (is_worse_kept) return;
+    }
+    results[place] = std::move(result);
+    paths_[place] = &path;
+  }
+
+  std::vector<BatchResult> results;
+
+ private:
+  void warn(const BatchResult& kept, std::size_t place, const BatchResult& result,
+            const std::string& path) {
+    const std::string worst(name_of(is_worse(kept, result) ? kept.status : result.status));
+    warnings_.push_back(
+        {.kind = ErrorKind::invalid_input,
+         .message = "the job \"" + result.id + "\" is " + outcome(kept) + " in " + *paths_[place] +
+                    " and " + outcome(result) + " in " + path,
+         .rule = "the worst outcome of a job counts; here it is " + worst,
+         .suggestion = "with --latest the file that is named last counts: use it for reruns"});
+  }
+  static std::string outcome(const BatchResult& result) {
+    const std::string name(name_of(result.status));
+    return result.status == Status::error ? name + " (" + std::to_string(result.exit_code) + ")"
+                                          : name;
+  }
+
+  Disagreement rule_;
+  Diagnostics& warnings_;
+  std::vector<const std::string*> paths_;  // of the files that have the results
   std::unordered_map<std::string, std::size_t> places_;
 };
 
@@ -198,7 +251,8 @@ void ResultsFile::start(const std::string& version) {
 
 void ResultsFile::add(const std::string& record) {
   cut_off_part_of_line();
-  const std::string line = record + "\n";
+  // Standard output may be a log: JSON means the same with its characters escaped.
+  const std::string line = one_line(record) + "\n";
   const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
   if (error && is_regular_) file_.resize(bytes_);
   if (error) fail(path_, error);
@@ -242,14 +296,14 @@ RecordedResults read_results(const std::string& path) {
   return recorded;
 }
 
-std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, BatchSummary& summary,
-                                       Diagnostics& diagnostics) {
-  RecordedResults all;
-  Collector collector(all);
+std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
+                                       BatchSummary& summary, Diagnostics& diagnostics,
+                                       Diagnostics& warnings) {
+  Merger merger(rule, warnings);
   std::set<std::string> shards;
   for (const std::string& path : paths) {
-    const RecordedResults recorded = read_results(path);
-    for (const BatchResult& result : recorded.results) collector.add(result.record, path);
+    RecordedResults recorded = read_results(path);
+    for (BatchResult& result : recorded.results) merger.add(std::move(result), path);
     // A run that was killed does not say which shard it was.
     if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);
     summary.device = recorded.device;
@@ -264,7 +318,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Ba
                            .message = "no results of shard " + shard + " are given",
                            .suggestion = "run it with --shard " + shard + " and add its file"});
   }
-  for (const BatchResult& result : all.results) {
+  for (const BatchResult& result : merger.results) {
     summary.add(result);
     summary.seconds += result.seconds;
   }
@@ -272,7 +326,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Ba
     summary.exit_code = worse_exit_code(summary.exit_code, 5);
     summary.interrupted = "results are missing";
   }
-  return std::move(all.results);
+  return std::move(merger.results);
 }
 
 }  // namespace dmlop

@@ -58,10 +58,14 @@ struct RecordedResults {
 /// when a line is no record.
 RecordedResults read_results(const std::string& path);
 
-/// Results of several runs as one, later files over earlier ones. Adds a finding for every file
-/// whose run did not end and every shard that is missing; the summary is then not complete, and its
-/// exit code at least 5.
-std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, BatchSummary& summary,
-                                       Diagnostics& diagnostics);
+/// What counts where files disagree about a job: whatever ended worst, or the file that is last.
+enum class Disagreement { worst_counts, latest_counts };
+
+/// Results of several runs as one, with a warning for each time that two files disagree about a job
+/// and the worst counts. Adds a finding for every file whose run did not end and every shard that
+/// is missing; the summary is then not complete, and its exit code at least 5.
+std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
+                                       BatchSummary& summary, Diagnostics& diagnostics,
+                                       Diagnostics& warnings);
 
 }  // namespace dmlop

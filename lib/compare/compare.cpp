@@ -21,6 +21,9 @@ constexpr std::size_t listed_max = 5;
 // Elements are looked at one by one only in blocks that are not equal as a whole.
 constexpr std::uint64_t block_elements = 4096;
 
+// Where each is further from the expected one than all before, the tolerances are searched anew.
+constexpr std::uint64_t unequal_steps = 256;
+
 template <typename T>
 T load(const std::byte* from) {
   T value;
@@ -207,11 +210,13 @@ class Comparator::Range {
     for (std::size_t at = 0; at < actual.size(); at += block_elements * sizeof(T)) {
       const std::size_t bytes = std::min(block_elements * sizeof(T), actual.size() - at);
       const std::uint64_t begin = first + at / sizeof(T);
+      steps_.add(block_elements * sizeof(T));
       look_for_content(actual.subspan(at, bytes), expected.subspan(at, bytes));
       const bool same = std::memcmp(actual.data() + at, expected.data() + at, bytes) == 0;
       if (same && tolerance_.nan_equals_nan) {
         found.histogram[0] += bytes / sizeof(T);
       } else {
+        steps_.add(block_elements * unequal_steps);
         compare_block(begin, actual.subspan(at, bytes), expected.subspan(at, bytes));
       }
     }
@@ -288,6 +293,7 @@ class Comparator::Range {
 
   const Tolerance& tolerance_;
   T first_expected_;
+  Steps steps_;
 };
 
 Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes,

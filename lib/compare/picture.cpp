@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "tensor/element.hpp"
 #include "tensor/visit_type.hpp"
@@ -96,6 +97,7 @@ class Plane {
         pixels.insert(pixels.end(), colour.begin(), colour.end());
       }
     }
+    check_for_stop();  // packing the pixels takes a while
     Png png;
     const auto append = [](void* to, void* data, int size) {
       const auto* bytes = static_cast<const std::byte*>(data);
@@ -126,16 +128,16 @@ class Plane {
 template <typename Action>
 void for_each_pair(const Elements& actual, const Elements& expected, std::uint64_t begin,
                    std::uint64_t end, Action action) {
-  constexpr std::uint64_t piece = 1 << 16;
+  constexpr std::uint64_t steps = 16;  // an element of each; also what is read at once
   const std::size_t size = size_of(actual.data_type());
   std::vector<std::byte> actual_scratch, expected_scratch;
-  for (std::uint64_t first = begin; first < end; first += piece) {
-    const std::uint64_t count = std::min(piece, end - first);
+  in_pieces(end - begin, steps, [&](std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t first = begin + from, count = to - from;
     const auto a = actual.read(first, count, actual_scratch);
     const auto e = expected.read(first, count, expected_scratch);
     for (std::uint64_t k = 0; k < count; ++k)
       action(first + k, a.data() + k * size, e.data() + k * size);
-  }
+  });
 }
 
 // The height of a difference in the picture: log2(1 + ULP), NaN where it cannot be measured.

@@ -16,7 +16,7 @@ using Png = std::vector<std::byte>;
 /// The ULP distance at each place of the last two axes, the largest over all other axes, from dark
 /// (none) to bright on a logarithmic scale; NaN on one side only is magenta. The tensors must be
 /// alike. Large planes are reduced block by block to at most 1024 pixels a side, keeping the
-/// largest.
+/// largest. Errors: as check_for_stop().
 Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan);
 
 /// One plane of both tensors side by side.
@@ -27,7 +27,7 @@ struct PlanePictures {
   std::string max_difference;  // "12 ULP"
 };
 
-/// Pictures of the plane that holds element `index`.
+/// Pictures of the plane that holds element `index`. Errors: as check_for_stop().
 PlanePictures plane_pictures(const Elements& actual, const Elements& expected, std::uint64_t index,
                              bool nan_equals_nan);
 

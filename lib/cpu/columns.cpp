@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/simd.hpp"
@@ -30,7 +31,7 @@ class ColumnReversal {
       : columns_(columns),
         height_(columns.height),
         room_((height_ + group - 1) / group * group + group - 1),
-        tile_width_(std::clamp(nearest_bytes / height_ / line * line, line, Output::stretch) /
+        tile_width_(std::clamp(nearest_bytes / height_ / line * line, line, OutputBytes::stretch) /
                     sizeof(T)),
         memory_((height_ + room_ + 1) * tile_width_ * sizeof(T)),
         lengths_(tile_width_ + line) {
@@ -43,13 +44,15 @@ class ColumnReversal {
     // Tiles end where lines of the output do, in the first row and mostly in all.
     const std::size_t behind = reinterpret_cast<std::uintptr_t>(output) % line / sizeof(T);
     std::size_t end;
+    Steps steps;
     for (std::size_t first = 0; first < columns_.width; first = end) {
+      steps.add(height_ * far_steps);
       end = std::min<std::size_t>(columns_.width, first + tile_width_ - (first == 0 ? behind : 0));
       take(first, end - first);
       turn_all(end - first, end);
       for (std::size_t i = 0; i < height_; ++i) {
         if (i % ends_max == 0) set_ends(end - first, i);
-        Output row(output + i * pitch + first * sizeof(T), stores);
+        OutputBytes row(output + i * pitch + first * sizeof(T), stores);
         choose(end - first, i, row.take((end - first) * sizeof(T)));
         row.finish();
       }

@@ -17,7 +17,7 @@ constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
 
 void execute_with(Stores stores, const Plan& plan, Inputs inputs, std::uint64_t begin,
                   std::uint64_t end, std::byte* to) {
-  Output output(to, stores);
+  Output output(to, stores, output_element_size(plan));
   if (const auto* map = std::get_if<IndexMapPlan>(&plan)) {
     execute_index_map(*map, inputs, begin, end, output);
   } else if (const auto* pooling = std::get_if<LpPoolingPlan>(&plan)) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/rows.hpp"
@@ -106,7 +107,8 @@ class IndexMap {
         inputs_(inputs),
         fill_(load<T>(plan.fill.data())),
         outer_axes_(plan.axes.size() - 1),
-        row_(inner_.extent) {
+        row_(inner_.extent),
+        steps_each_(steps_of(plan)) {
     for (std::uint64_t o = 0; o < inner_.extent && pieces_.size() <= pieces_kept;) {
       pieces_.push_back(piece_at(inner_, o));
       o += pieces_.back().count;
@@ -117,12 +119,11 @@ class IndexMap {
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
-    const std::uint64_t at_once = output.room() / sizeof(T);
     Rows rows(plan_, outer_axes_, begin / row_);
     std::uint64_t o = begin % row_;
     while (begin < end) {
-      const std::uint64_t count = std::min(end - begin, at_once);
-      stretch(rows, o, count, output.take(count * sizeof(T)));
+      const std::uint64_t count = std::min(end - begin, output.room(steps_each_));
+      stretch(rows, o, count, output.take(count, steps_each_));
       begin += count;
     }
   }
@@ -137,6 +138,21 @@ class IndexMap {
   static constexpr Int near_bytes = 256;
   static constexpr Int fetched_max = 4096;
   static constexpr std::size_t fetched_pieces_max = 8;
+
+  // An element takes its share of the pages that its row and the axes around it step over, each of
+  // which may be far. Where sequences side by side have lengths of their own, it is far itself.
+  static std::uint64_t steps_of(const IndexMapPlan& plan) {
+    constexpr std::uint64_t page_bytes = 4096;
+    if (plan.axes.back().lengths_stride != 0) return far_steps;
+    std::uint64_t steps = 1, inner = 1;
+    for (std::size_t i = plan.axes.size(); i-- > 0 && inner < far_steps;) {
+      const auto stride = static_cast<std::uint64_t>(std::abs(plan.axes[i].stride));
+      const std::uint64_t bytes = std::min(stride, page_bytes) * sizeof(T);
+      steps += far_steps * std::min(bytes, page_bytes) / page_bytes / inner;
+      inner *= plan.axes[i].extent;
+    }
+    return steps;
+  }
 
   struct Jump {
     Int offset;  // from that of the row
@@ -333,6 +349,7 @@ class IndexMap {
   T fill_;
   std::size_t outer_axes_;     // the axes outside of a row
   std::uint64_t row_;          // its elements
+  std::uint64_t steps_each_;   // of an element
   RowTable table_;             // where pieces are short
   std::vector<Piece> pieces_;  // of a whole row; empty when there are too many
   std::vector<Jump> jumps_;

@@ -6,6 +6,7 @@
 // FLOAT32 is summed in double, which holds |x|^6 of every float; larger P divide by the window's
 // largest magnitude first. FLOAT16 is summed in float where that is wide and exact enough.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -51,24 +52,64 @@ inline Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
                                                  static_cast<Int>(axis.input_extent))};
 }
 
-/// Offsets, in elements, of the input rows under the windows of output row `index`.
-inline void find_rows(const LpPoolingPlan& plan, std::uint64_t index,
-                      std::vector<std::uint64_t>& offsets) {
-  const auto& [depth, height, width] = plan.axes;
-  const std::uint64_t y = index % height.output_extent;
-  const std::uint64_t z = index / height.output_extent % depth.output_extent;
-  const std::uint64_t image = index / height.output_extent / depth.output_extent;
-  const std::uint64_t base = image / plan.batch_extents[1] * plan.batch_strides[0] +
-                             image % plan.batch_extents[1] * plan.batch_strides[1];
-  const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
-  offsets.clear();
-  for (Int d = slices.first; d < slices.last; ++d) {
-    for (Int h = rows.first; h < rows.last; ++h) {
-      offsets.push_back(base + static_cast<std::uint64_t>(d) * depth.input_stride +
-                        static_cast<std::uint64_t>(h) * height.input_stride);
+/// The input rows under the windows of one output row, as offsets in elements. Only the first are
+/// listed: there may be more than fit the memory.
+class WindowRows {
+ public:
+  using Offsets = std::array<std::uint64_t, rows_at_once>;
+
+  explicit WindowRows(const LpPoolingPlan& plan) : plan_(plan) {}
+
+  /// Goes to those of output row `index`.
+  void set(std::uint64_t index) {
+    const auto& [depth, height, width] = plan_.axes;
+    const std::uint64_t y = index % height.output_extent;
+    const std::uint64_t z = index / height.output_extent % depth.output_extent;
+    const std::uint64_t image = index / height.output_extent / depth.output_extent;
+    const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
+    height_ = static_cast<std::uint64_t>(std::max<Int>(0, rows.last - rows.first));
+    size_ = height_ * static_cast<std::uint64_t>(std::max<Int>(0, slices.last - slices.first));
+    first_ = image / plan_.batch_extents[1] * plan_.batch_strides[0] +
+             image % plan_.batch_extents[1] * plan_.batch_strides[1] +
+             static_cast<std::uint64_t>(slices.first) * depth.input_stride +
+             static_cast<std::uint64_t>(rows.first) * height.input_stride;
+    list(0, std::span(listed_).first(std::min(size_, listed_max)));
+  }
+
+  std::uint64_t size() const { return size_; }
+  /// The offsets of rows [begin, begin + count), at most rows_at_once; they may be in `room`.
+  std::span<const std::uint64_t> offsets(std::uint64_t begin, std::uint64_t count,
+                                         Offsets& room) const {
+    if (begin + count <= listed_max) return std::span(listed_).subspan(begin, count);
+    const auto offsets = std::span(room).first(count);
+    list(begin, offsets);
+    return offsets;
+  }
+
+ private:
+  static constexpr std::uint64_t listed_max = 64;
+
+  void list(std::uint64_t begin, std::span<std::uint64_t> offsets) const {
+    if (offsets.empty()) return;
+    const std::uint64_t row_stride = plan_.axes[1].input_stride;
+    std::uint64_t slice = first_ + begin / height_ * plan_.axes[0].input_stride;
+    std::uint64_t in_slice = begin % height_;
+    std::uint64_t at = slice + in_slice * row_stride;
+    for (std::uint64_t& offset : offsets) {
+      offset = at;
+      at += row_stride;
+      if (++in_slice < height_) continue;
+      in_slice = 0;
+      at = slice += plan_.axes[0].input_stride;
     }
   }
-}
+
+  const LpPoolingPlan& plan_;
+  std::uint64_t first_ = 0;   // offset of the first row
+  std::uint64_t height_ = 0;  // rows of a slice
+  std::uint64_t size_ = 0;    // rows of all
+  std::array<std::uint64_t, listed_max> listed_;
+};
 
 /// Outputs of a row that are computed together.
 inline std::uint64_t outputs_at_once(const PoolingAxis& width) {
@@ -98,7 +139,10 @@ class LpPooling {
         input_(input),
         size_(size_of(plan.data_type)),
         at_once_(outputs_at_once(width_)),
-        direct_(width_.input_stride == 1 && size_ == sizeof(Element)) {
+        direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
+        column_steps_(
+            direct_ ? 1 : 1 + page_steps * std::min(width_.input_stride * size_, page) / page),
+        rows_(plan) {
     const std::uint64_t taps = std::min(width_.window, taps_at_once);
     const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
     const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
@@ -113,22 +157,25 @@ class LpPooling {
 
   template <class P>
   void run(const P& power, std::uint64_t begin, std::uint64_t end, Output& output) {
+    // More rows, and more columns, are counted as they are summed.
+    const std::uint64_t at_once = std::min(at_once_, output.room(rows_at_once));
     std::uint64_t row = ~std::uint64_t{0};
     while (begin < end) {
       const std::uint64_t o = begin % width_.output_extent;
-      const std::uint64_t count =
-          std::min({width_.output_extent - o, end - begin, at_once_, output.room() / size_});
       if (begin / width_.output_extent != row) {
         row = begin / width_.output_extent;
-        find_rows(plan_, row, rows_);
+        rows_.set(row);
       }
-      compute(power, o, count, output.take(count * size_));
+      const std::uint64_t count = std::min({width_.output_extent - o, end - begin, at_once});
+      compute(power, o, count, output.take(count, rows_at_once));
       fetch_next_rows(o, count);
       begin += count;
     }
   }
 
  private:
+  static constexpr std::uint64_t page = 4096;
+  static constexpr std::uint64_t page_steps = 1024;
   static constexpr D d{};
   static std::size_t lanes() { return hn::Lanes(d); }
 
@@ -176,7 +223,9 @@ class LpPooling {
                               std::byte* output) {
     std::array<const std::byte*, rows_at_once> sources;
     const Int first = static_cast<Int>(2 * o) - width_.start_padding;
-    for (std::size_t i = 0; i < rows_.size(); ++i) sources[i] = row_at(rows_[i], first, 0, i);
+    WindowRows::Offsets room;
+    const auto offsets = rows_.offsets(0, rows_.size(), room);
+    for (std::size_t i = 0; i < offsets.size(); ++i) sources[i] = row_at(offsets[i], first, 0, i);
     const auto rows = std::span(sources).first(rows_.size());
     std::uint64_t k = 0;
     for (; k + 2 * lanes() <= count; k += 2 * lanes()) {
@@ -194,11 +243,12 @@ class LpPooling {
 
   template <class P>
   void compute_windows(const P& power, std::uint64_t o, std::uint64_t count, std::byte* output) {
-    for (std::uint64_t tap = 0; tap < width_.window; tap += taps_.size()) {
-      const std::uint64_t taps = set_taps(power, rows_, o, count, tap);
-      const bool last = tap + taps == width_.window;
+    const Range all = taps_inside(o, count);
+    for (std::uint64_t tap = all.begin; tap < all.end; tap += taps_.size()) {
+      const std::uint64_t taps = set_taps(power, {0, rows_.size()}, o, count, all, tap);
+      const bool last = tap + taps == all.end;
       for (std::size_t k = 0; k < count; k += block * lanes()) {
-        Block sum = tap == 0 ? Block::zero() : Block::load(&sums_[k]);
+        Block sum = tap == all.begin ? Block::zero() : Block::load(&sums_[k]);
         for (std::size_t t = 0; t < taps; ++t) {
           const Block column = Block::load(taps_[t] + k);
           sum.v0 = hn::Add(sum.v0, column.v0);
@@ -247,10 +297,10 @@ class LpPooling {
   // Calls action(k, |x|) for the outputs from k on and every element of their windows.
   template <class Action>
   void for_each_magnitude(std::uint64_t o, std::uint64_t count, Action&& action) {
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      for (std::uint64_t tap = 0; tap < width_.window; tap += taps_.size()) {
-        const std::uint64_t taps =
-            set_taps(Power<1>{}, std::span(rows_).subspan(row, 1), o, count, tap);
+    const Range all = taps_inside(o, count);
+    for (std::uint64_t row = 0; row < rows_.size(); ++row) {
+      for (std::uint64_t tap = all.begin; tap < all.end; tap += taps_.size()) {
+        const std::uint64_t taps = set_taps(Power<1>{}, {row, row + 1}, o, count, all, tap);
         for (std::size_t t = 0; t < taps; ++t) {
           for (std::size_t k = 0; k < count; k += lanes()) action(k, hn::LoadU(d, taps_[t] + k));
         }
@@ -258,14 +308,32 @@ class LpPooling {
     }
   }
 
+  /// Rows of the windows of an output row, or elements of a window along its width.
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  // The elements that are not in padding in all windows of outputs [o, o + count), at least one:
+  // the others add 0. Of a window that is no larger than a chunk all are summed.
+  Range taps_inside(std::uint64_t o, std::uint64_t count) const {
+    if (width_.window == taps_.size()) return {0, width_.window};
+    const Int first = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
+    const Int last = first + static_cast<Int>((count - 1) * width_.window_stride);
+    const Int window = static_cast<Int>(width_.window);
+    const Int begin = std::clamp<Int>(-last, 0, window - 1);
+    const Int end = rows_.size() == 0 ? begin + 1 : static_cast<Int>(width_.input_extent) - first;
+    return {static_cast<std::uint64_t>(begin),
+            static_cast<std::uint64_t>(std::clamp<Int>(end, begin + 1, window))};
+  }
+
   // Sums the columns under elements [first_tap, first_tap + the result) of the windows of outputs
   // [o, o + count) and sets taps_: taps_[t][k] is the column under element first_tap + t of output
   // o + k. More than `count` may be read of each.
   template <class P>
-  std::uint64_t set_taps(const P& power, std::span<const std::uint64_t> rows, std::uint64_t o,
-                         std::uint64_t count, std::uint64_t first_tap) {
-    check_for_stop();  // a part of the output with a large window takes long
-    const std::uint64_t taps = std::min<std::uint64_t>(taps_.size(), width_.window - first_tap);
+  std::uint64_t set_taps(const P& power, const Range& rows, std::uint64_t o, std::uint64_t count,
+                         const Range& all, std::uint64_t first_tap) {
+    const std::uint64_t taps = std::min<std::uint64_t>(taps_.size(), all.end - first_tap);
     const std::uint64_t stride = count == 1 ? 1 : width_.window_stride;
     const std::uint64_t columns = (count - 1) * stride + taps;
     sum_columns(power, rows,
@@ -310,22 +378,26 @@ class LpPooling {
 
   // columns_[i] = sum over `rows` of the powers at column first + i, for i < columns; 0 in padding.
   template <class P>
-  void sum_columns(const P& power, std::span<const std::uint64_t> rows, Int first,
-                   std::uint64_t columns) {
+  void sum_columns(const P& power, const Range& rows, Int first, std::uint64_t columns) {
     const Int extent = static_cast<Int>(width_.input_extent);
-    const Int begin = std::clamp<Int>(first, 0, extent);
-    const Int end = std::clamp<Int>(first + static_cast<Int>(columns), begin, extent);
+    const Int first_inside = std::clamp<Int>(first, 0, extent);
+    const Int last = std::clamp<Int>(first + static_cast<Int>(columns), first_inside, extent);
     const auto before =
         static_cast<std::size_t>(std::clamp<Int>(-first, 0, static_cast<Int>(columns)));
-    const auto inside = static_cast<std::size_t>(end - begin);
+    const auto inside = static_cast<std::size_t>(last - first_inside);
     std::fill_n(columns_.begin(), before, T{0});
-    std::fill(columns_.begin() + static_cast<Int>(rows.empty() ? 0 : before + inside),
+    std::fill(columns_.begin() + static_cast<Int>(rows_.size() == 0 ? 0 : before + inside),
               columns_.begin() + static_cast<Int>(columns), T{0});
-    for (std::size_t row = 0; row < rows.size(); row += rows_at_once) {
-      const std::size_t count = std::min<std::size_t>(rows_at_once, rows.size() - row);
-      std::array<const std::byte*, rows_at_once> sources;
-      for (std::size_t i = 0; i < count; ++i) sources[i] = row_at(rows[row + i], begin, inside, i);
-      add_rows(power, std::span(sources).first(count), inside, row == 0, &columns_[before]);
+    const std::uint64_t row_steps = far_steps + inside * column_steps_;
+    WindowRows::Offsets room;
+    std::array<const std::byte*, rows_at_once> sources;
+    for (std::uint64_t row = rows.begin; row < rows.end; row += rows_at_once) {
+      const auto offsets = rows_.offsets(row, std::min(rows_at_once, rows.end - row), room);
+      steps_.add(offsets.size() * row_steps);
+      for (std::size_t i = 0; i < offsets.size(); ++i)
+        sources[i] = row_at(offsets[i], first_inside, inside, i);
+      add_rows(power, std::span(sources).first(offsets.size()), inside, row == rows.begin,
+               &columns_[before]);
     }
   }
 
@@ -394,7 +466,8 @@ class LpPooling {
         std::min((count - 1) * width_.window_stride + width_.window, columns_at_once);
     const std::uint64_t fresh =
         std::min<std::uint64_t>({rows_.size(), height.window_stride, rows_at_once});
-    for (const std::uint64_t row : std::span(rows_).last(fresh)) {
+    WindowRows::Offsets room;
+    for (const std::uint64_t row : rows_.offsets(rows_.size() - fresh, fresh, room)) {
       const std::uint64_t at = (row + height.window_stride * height.input_stride + first) * size_;
       const std::uint64_t left = input_.size() - std::min<std::uint64_t>(at, input_.size());
       if (columns * size_ <= left) fetch(input_.data() + at, columns * size_);
@@ -479,10 +552,12 @@ class LpPooling {
   const LpPoolingPlan& plan_;
   const PoolingAxis& width_;
   std::span<const std::byte> input_;
-  std::size_t size_;                 // of an element
-  std::uint64_t at_once_;            // outputs
-  bool direct_;                      // rows are read where they are
-  std::vector<std::uint64_t> rows_;  // of the windows of the current output row
+  std::size_t size_;            // of an element
+  std::uint64_t at_once_;       // outputs
+  bool direct_;                 // rows are read where they are
+  std::uint64_t column_steps_;  // of reading an element of a row
+  WindowRows rows_;             // of the windows of the current output row
+  Steps steps_;
   std::vector<T> columns_;
   std::vector<T> phases_;  // the columns by their place in the window stride
   std::vector<const T*> taps_;

@@ -27,7 +27,7 @@ IndexMapPlan lengths_of(const IndexMapPlan& plan) {
 
 void copy_range(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t count,
                 std::byte* to) {
-  Output output(to, Stores::cached);
+  Output output(to, Stores::cached, plan.element_size);
   execute_index_map(plan, inputs, begin, begin + count, output);
 }
 

@@ -20,12 +20,34 @@ namespace dmlop::gpu {
 /// its first element stands this many bytes into the buffer, and as many are free behind the last.
 inline constexpr std::uint64_t input_slack_bytes = 32;
 
-/// One kernel launch over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
+/// The most work of one thread: passes of all its loops together. The last pass of a loop, which
+/// finds that it ends, is one of them; and of what a condition rules out, llvmpipe passes each loop
+/// once. It ends all loops after 65,535 passes, in silence; and a group of threads, the least that
+/// a device can be given, has to be done long before a watchdog takes the device for hung.
+inline constexpr std::uint64_t thread_work_limit = 60'000;
+
+/// Threads [first, end) of a kernel. They do not depend on each other: a device is given as many at
+/// a time as it does in a short while (launches.hpp).
+struct Pass {
+  /// `work` is the most that one of the threads may do, and at least 1. Errors: std::logic_error
+  /// where it is more than thread_work_limit.
+  Pass(std::uint64_t first, std::uint64_t end, std::uint64_t work);
+
+  std::uint32_t first;
+  std::uint32_t end;
+  std::uint32_t work;
+  std::uint32_t step = 0;  // what else shaders/common.hlsli tells the threads
+  std::uint32_t base = 0;
+  bool writes_state = false;  // input 1 takes the place of the output
+};
+
+/// A kernel's passes over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
 struct Dispatch {
   std::string kernel;  // a variant's name: "index_map_4_1_2_0"
-  std::array<std::uint32_t, 32> constants{};
-  std::array<std::uint32_t, 2> groups{1, 1};
+  std::array<std::uint32_t, 28> constants{};
+  std::vector<Pass> passes;          // each sees what those before it wrote
   std::vector<std::uint32_t> table;  // becomes input 2, where not empty
+  std::uint64_t state_bytes = 0;     // what passes leave to later ones, in input 1
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
@@ -53,8 +75,9 @@ class Lane {
   virtual std::span<std::byte> input(std::size_t index, std::uint64_t bytes) = 0;
   /// The range becomes input `index` of the next submit() as it is then.
   virtual void input(std::size_t index, const ResidentRange& range) = 0;
-  /// Uploads the inputs, runs, downloads; returns at once. With `output` the result goes there
-  /// instead of to the host, so many bytes as the range has.
+  /// Uploads the inputs, runs, downloads; returns when no more than a short piece of work is left
+  /// to be done. With `output` the result goes there instead of to the host, so many bytes as the
+  /// range has. Errors: also as check_for_stop().
   virtual void submit(const Dispatch& dispatch, const ResidentRange* output = nullptr) = 0;
   /// Waits for submit(); the output's bytes, valid until the next submit().
   virtual std::span<const std::byte> finish() = 0;

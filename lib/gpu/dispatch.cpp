@@ -1,6 +1,7 @@
 #include "gpu/dispatch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace dmlop::gpu {
@@ -8,9 +9,7 @@ namespace {
 
 using Word = std::uint32_t;
 
-constexpr std::uint64_t threads_per_group = 256;
 constexpr std::uint64_t bytes_per_thread = 16;
-constexpr std::uint64_t groups_per_row = 65535;
 
 // Axes that fit the constants; more go to a table (shaders/index_map.hlsl).
 constexpr std::size_t constant_axes = 4;
@@ -23,17 +22,18 @@ Word word(std::int64_t value) {
   return static_cast<Word>(value);
 }
 
-// One thread for every 16 bytes of output.
-void set_extent(Dispatch& dispatch, std::uint64_t elements, std::uint64_t element_size) {
-  const std::uint64_t bytes = elements * element_size;
-  const std::uint64_t threads = (bytes + bytes_per_thread - 1) / bytes_per_thread;
-  const std::uint64_t groups =
-      std::max<std::uint64_t>(1, (threads + threads_per_group - 1) / threads_per_group);
-  const std::uint64_t columns = std::min(groups, groups_per_row);
-  dispatch.groups = {word(columns), word((groups + columns - 1) / columns)};
+std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+void set_output(Dispatch& dispatch, std::uint64_t elements, std::uint64_t element_size) {
   dispatch.constants[0] = word(elements);
-  dispatch.constants[1] = word(columns);
-  dispatch.output_bytes = bytes;
+  dispatch.output_bytes = elements * element_size;
+}
+
+// One thread for every 16 bytes of output; `work` as in Pass.
+void add_output_pass(Dispatch& dispatch, std::uint64_t work) {
+  dispatch.passes.emplace_back(0, divided_up(dispatch.output_bytes, bytes_per_thread), work);
 }
 
 // The kernel's one boundary for all axes: an axis without one is an unpadded axis of any.
@@ -52,8 +52,10 @@ std::array<Word, 4> axis_row(const IndexMapAxis& axis) {
 
 Dispatch index_map_dispatch(const IndexMapPlan& plan) {
   Dispatch dispatch;
-  set_extent(dispatch, output_elements(plan), plan.element_size);
+  set_output(dispatch, output_elements(plan), plan.element_size);
   const std::size_t rank = plan.axes.size();
+  // At worst each element of a thread stands in a row of its own, which has a loop over the axes.
+  add_output_pass(dispatch, bytes_per_thread / plan.element_size * 2 * (2 + rank));
   const bool in_table = rank > constant_axes;
   const int reversal = !plan.reversal ? 0 : plan.reversal->axis + 1 == rank ? 1 : 2;
   const auto boundary = static_cast<int>(boundary_of(plan));
@@ -79,14 +81,103 @@ Dispatch index_map_dispatch(const IndexMapPlan& plan) {
   return dispatch;
 }
 
-Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan) {
+std::uint64_t covered(const PoolingAxis& axis) {
+  return std::min(axis.window, axis.input_extent);
+}
+
+// Passes of the loop of a power (shaders/lp_norm.hlsli).
+std::uint64_t power_work(const LpPoolingPlan& plan) {
+  if (plan.p <= 3) return 0;
+  return 1 + divided_up(static_cast<std::uint64_t>(std::bit_width(plan.p)), 4);
+}
+
+// Passes of loops over the rows of a window, each of which does `row_work`.
+std::uint64_t rows_work(const LpPoolingPlan& plan, std::uint64_t row_work) {
+  const std::uint64_t planes = covered(plan.axes[0]) + 1, rows = covered(plan.axes[1]) + 1;
+  return planes * (1 + rows * (1 + row_work));
+}
+
+// What a thread of shaders/lp_pooling.hlsl does at most, which takes whole windows: it sums those
+// of all rows that its outputs stand in, and then each of them once more in two scaled sweeps.
+std::uint64_t whole_windows_work(const LpPoolingPlan& plan) {
+  const std::uint64_t outputs = bytes_per_thread / size_of(plan.data_type);
+  const std::uint64_t power = power_work(plan);
+  const std::uint64_t width = plan.axes[2].window;
+  const std::uint64_t column_work = 1 + (outputs + 1) * power;
+  const std::uint64_t chunks = width / 8 + 1;
+  const std::uint64_t sums = rows_work(plan, chunks + 1 + (width + 2 * chunks + 2) * column_work);
+  const std::uint64_t scaled =
+      rows_work(plan, width + 1) + rows_work(plan, (width + 1) * (1 + power)) + 2 * power;
+  const std::uint64_t output_rows = 1 + divided_up(outputs - 1, plan.axes[2].output_extent);
+  return (output_rows + 1) * (1 + sums) + outputs * power + (outputs + 1) * (1 + scaled);
+}
+
+// Whether one thread can take whole windows.
+bool takes_whole_windows(const LpPoolingPlan& plan) {
+  // First, so that 64 bits hold their work.
+  if (std::max({covered(plan.axes[0]), covered(plan.axes[1]), plan.axes[2].window}) >
+      thread_work_limit)
+    return false;
+  return whole_windows_work(plan) <= thread_work_limit;
+}
+
+// How the parts of a window cover it (shaders/lp_pooling_parts.hlsl).
+struct WindowParts {
+  // So few that a sum of them is exact but for the last place, and two rows of so many columns
+  // that a thread can take them.
+  static constexpr std::uint64_t elements_most = 4096;
+  static constexpr std::uint64_t columns_most = 2048;
+
+  std::uint64_t rows;     // of a part
+  std::uint64_t columns;  // of a part
+  std::uint64_t count;
+  std::uint64_t work;  // of a part
+
+  explicit WindowParts(const LpPoolingPlan& plan) {
+    const std::uint64_t all_rows = covered(plan.axes[0]) * covered(plan.axes[1]);
+    const std::uint64_t width = covered(plan.axes[2]);
+    const std::uint64_t per_row = divided_up(width, columns_most);
+    columns = divided_up(width, per_row);
+    const std::uint64_t row_work = 1 + (columns + 1) * (2 + power_work(plan));
+    rows = std::min({all_rows, elements_most / columns, thread_work_limit / row_work - 1});
+    count = divided_up(all_rows, rows) * per_row;
+    work = (rows + 1) * row_work;
+  }
+};
+
+// Each step of the kernel for so many outputs as the state has room for; then the next ones.
+void add_part_passes(Dispatch& dispatch, const LpPoolingPlan& plan, const WindowParts& parts,
+                     std::uint64_t state_bytes_limit) {
+  constexpr std::uint64_t most = std::uint64_t{16} << 20;  // keeps every device busy
+  constexpr std::uint64_t multiple = 8;                    // outputs of a thread at the end
+  const std::uint64_t elements = output_elements(plan);
+  const std::uint64_t per_thread = bytes_per_thread / size_of(plan.data_type);
+  const std::uint64_t room =
+      std::min(most, state_bytes_limit) / bytes_per_thread / multiple * multiple;
+  const std::uint64_t power = power_work(plan);
+  dispatch.state_bytes = std::min(room, elements) * bytes_per_thread;
+  for (std::uint64_t begin = 0; begin < elements; begin += room) {
+    const std::uint64_t end = std::min(elements, begin + room);
+    for (std::uint64_t step = 0; step < 2 * parts.count; ++step) {
+      Pass pass(begin, end, parts.work);
+      pass.step = word(step);
+      pass.base = word(begin);
+      pass.writes_state = true;
+      dispatch.passes.push_back(pass);
+    }
+    Pass norms(begin / per_thread, divided_up(end, per_thread), 5 * (1 + 4 * power));
+    norms.step = word(2 * parts.count);
+    norms.base = word(begin);
+    dispatch.passes.push_back(norms);
+  }
+}
+
+Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan, std::uint64_t state_bytes_limit) {
   Dispatch dispatch;
   const std::size_t size = size_of(plan.data_type);
   const std::uint64_t window = plan.axes[2].window;
-  set_extent(dispatch, output_elements(plan), size);
-  dispatch.kernel = "lp_pooling_" + std::to_string(size) + "_" +
-                    std::to_string(plan.p <= 3 ? plan.p : 0) + "_" +
-                    std::to_string(window == 2 || window == 3 ? window : 0);
+  set_output(dispatch, output_elements(plan), size);
+  const std::string variant = std::to_string(size) + "_" + std::to_string(plan.p <= 3 ? plan.p : 0);
   dispatch.constants[2] = word(input_slack_bytes / size);
   dispatch.constants[3] = word(plan.p);
   dispatch.constants[4] = word(plan.batch_extents[1]);
@@ -101,20 +192,50 @@ Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan) {
     dispatch.constants[20 + i] = word(axis.window_stride);
     dispatch.constants[24 + i] = word(axis.start_padding);
   }
+  if (takes_whole_windows(plan)) {
+    dispatch.kernel =
+        "lp_pooling_" + variant + "_" + std::to_string(window == 2 || window == 3 ? window : 0);
+    add_output_pass(dispatch, whole_windows_work(plan));
+    return dispatch;
+  }
+  const WindowParts parts(plan);
+  dispatch.kernel = "lp_pooling_parts_" + variant;
+  dispatch.constants[7] = word(parts.count);
+  dispatch.constants[23] = word(parts.rows);
+  dispatch.constants[27] = word(parts.columns);
+  add_part_passes(dispatch, plan, parts, state_bytes_limit);
   return dispatch;
 }
 
 }  // namespace
 
-Dispatch make_dispatch(const Plan& plan) {
+bool fits_kernel(const Plan& plan) {
+  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
+  if (pooling == nullptr) return true;
+  // Window sizes and paddings, with room to add them.
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;
+  const auto fits = [](const PoolingAxis& axis) {
+    return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
+           axis.start_padding < static_cast<std::int64_t>(most) &&
+           axis.output_extent * axis.window_stride < most;
+  };
+  if (!std::all_of(pooling->axes.begin(), pooling->axes.end(), fits)) return false;
+  // The elements of a window: more than memory holds where input strides are 0.
+  std::uint64_t left = std::uint64_t{1} << 30;
+  for (const PoolingAxis& axis : pooling->axes) left /= covered(axis);
+  return left > 0;
+}
+
+Dispatch make_dispatch(const Plan& plan, std::uint64_t state_bytes_limit) {
   if (const auto* map = std::get_if<IndexMapPlan>(&plan)) return index_map_dispatch(*map);
-  return lp_pooling_dispatch(std::get<LpPoolingPlan>(plan));
+  return lp_pooling_dispatch(std::get<LpPoolingPlan>(plan), state_bytes_limit);
 }
 
 Dispatch copy_dispatch(std::uint64_t bytes) {
   Dispatch dispatch;
   dispatch.kernel = "copy";
-  set_extent(dispatch, bytes / 4, 4);
+  set_output(dispatch, bytes / 4, 4);
+  add_output_pass(dispatch, 1);
   return dispatch;
 }
 

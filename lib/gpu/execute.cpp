@@ -24,8 +24,8 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t lane_overhead_bytes =
     std::uint64_t{3} * 2 * input_slack_bytes + std::uint64_t{4} * 16 + 256;
 
-// Lanes keep their largest buffers, so each has room for an input, its lengths and an output
-// whatever the plan is.
+// Lanes keep their largest buffers, so each has room for an input, its lengths or a state, and an
+// output whatever the plan is.
 TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
   std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
   if (options.device_memory_bytes != 0) {
@@ -33,18 +33,6 @@ TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
     bytes = std::min(bytes, (lane_bytes - std::min(lane_bytes, lane_overhead_bytes)) / 3);
   }
   return {.buffer_bytes = std::max<std::uint64_t>(bytes, 256)};
-}
-
-// Kernels hold window sizes and paddings in 32-bit integers, with room to add them.
-bool fits_kernel(const Plan& plan) {
-  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
-  if (pooling == nullptr) return true;
-  constexpr std::uint64_t most = std::uint64_t{1} << 28;
-  return std::all_of(pooling->axes.begin(), pooling->axes.end(), [](const PoolingAxis& axis) {
-    return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
-           axis.start_padding < static_cast<std::int64_t>(most) &&
-           axis.output_extent * axis.window_stride < most;
-  });
 }
 
 void add(DispatchTimes& sum, const DispatchTimes& times) {
@@ -58,14 +46,14 @@ void add(DispatchTimes& sum, const DispatchTimes& times) {
 
 class TileRunner {
  public:
-  TileRunner(const TileGrid& grid, std::span<const std::span<const std::byte>> inputs,
-             unsigned threads, const Sink& sink)
-      : grid_(grid), inputs_(inputs), threads_(threads), sink_(sink) {}
+  TileRunner(const TileGrid& grid, const TileLimits& limits,
+             std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
+      : grid_(grid), limits_(limits), inputs_(inputs), threads_(threads), sink_(sink) {}
 
   void start(Lane& lane, std::uint64_t index) {
     Tile tile = grid_.tile(index);
     for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(lane, i, tile.gathers[i]);
-    lane.submit(make_dispatch(tile.plan));
+    lane.submit(make_dispatch(tile.plan, limits_.buffer_bytes));
   }
 
   void finish(Lane& lane, std::uint64_t index) {
@@ -96,6 +84,7 @@ class TileRunner {
   }
 
   const TileGrid& grid_;
+  const TileLimits& limits_;
   std::span<const std::span<const std::byte>> inputs_;
   unsigned threads_;
   const Sink& sink_;
@@ -106,11 +95,12 @@ class TileRunner {
 bool Executor::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
   if (!fits_kernel(plan)) return false;
-  const auto grid = TileGrid::make(plan, limits_for(device_, options));
+  const TileLimits limits = limits_for(device_, options);
+  const auto grid = TileGrid::make(plan, limits);
   if (!grid) return false;
   const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), lane_count));
   while (lanes_.size() < lanes) lanes_.push_back(device_.make_lane());
-  TileRunner runner(*grid, inputs, std::max(1U, options.threads), sink);
+  TileRunner runner(*grid, limits, inputs, std::max(1U, options.threads), sink);
   for (std::uint64_t index = 0; index < grid->size() + lanes; ++index) {
     Lane& lane = *lanes_[index % lanes];
     if (index >= lanes) {
@@ -140,7 +130,7 @@ bool Executor::execute_resident(const Plan& plan, std::span<const ResidentRange>
     lane.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
                                 output_elements(Plan(run)) * run.element_size});
   }
-  lane.submit(make_dispatch(tile.plan), &output);
+  lane.submit(make_dispatch(tile.plan, device_.buffer_bytes_limit()), &output);
   lane.finish();
   add(times, lane.times());
   return true;

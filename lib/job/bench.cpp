@@ -219,12 +219,12 @@ void bench_gpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, Backend& 
                const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
   const auto grid = TileGrid::make(plan, {.buffer_bytes = device.buffer_bytes_limit()});
-  if (!grid || grid->size() != 1) {
+  if (!grid || grid->size() != 1 || !gpu::fits_kernel(plan)) {
     throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
                                            device.info().name + "; bench smaller ones");
   }
   const Tile tile = grid->tile(0);
-  const gpu::Dispatch dispatch = gpu::make_dispatch(tile.plan);
+  const gpu::Dispatch dispatch = gpu::make_dispatch(tile.plan, device.buffer_bytes_limit());
   const CopyLane copy(device, result.input_bytes + result.output_bytes);
   {
     const auto lane = device.make_lane();

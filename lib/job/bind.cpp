@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 
@@ -394,7 +395,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
   Binder binder(description, request, Direction::input, diagnostics, "-i ");
   binder.add(request.inputs);
   std::vector<BoundInput> inputs;
-  int from_standard_input = request.description_path == standard_stream ? 1 : 0;
+  int from_standard_input = is_standard_input(request.description_path) ? 1 : 0;
   for (const std::string& name : binder.names()) {
     const auto slots = slots_of(description, binder, name);
     for (const Slot& slot : slots) {
@@ -406,7 +407,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         continue;
       }
       const std::string tensor = to_text(Place{{slot.field}, slot.element});
-      if (source->path == standard_stream && ++from_standard_input > 1) {
+      if (is_standard_input(source->path) && ++from_standard_input > 1) {
         binder.usage("standard input can be read once only", "name a file for " + tensor);
         continue;
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/buffer.hpp"
+#include "base/parallel.hpp"
 #include "job/bind.hpp"
 #include "ops/operator.hpp"
 
@@ -12,24 +14,28 @@ std::string read_text(const std::string& path) {
   return with_context("reading the description " + path, [&] { return json::read_text(path); });
 }
 
-/// An input in native byte order: the file's own bytes, or a swapped copy.
+/// An input in native byte order: the file's own bytes, or a swapped copy. Errors: run_failed
+/// without memory for the copy.
 class NativeInput {
  public:
-  explicit NativeInput(const NpyFile& file) : bytes_(file.data()) {
-    const std::size_t size = size_of(file.header().data_type);
-    if (!file.header().big_endian || size == 1) return;
-    swapped_.assign(bytes_.begin(), bytes_.end());
-    for (std::size_t at = 0; at < swapped_.size(); at += size) {
-      std::reverse(swapped_.begin() + static_cast<std::ptrdiff_t>(at),
-                   swapped_.begin() + static_cast<std::ptrdiff_t>(at + size));
-    }
-    bytes_ = swapped_;
+  explicit NativeInput(const BoundInput& input) : bytes_(input.file.data()) {
+    const NpyHeader& header = input.file.header();
+    const std::size_t size = size_of(header.data_type);
+    if (!header.big_endian || size == 1) return;
+    swapped_ = Buffer(bytes_.size(), "a little-endian copy of " + input.path);
+    in_pieces(bytes_.size() / size, size, [&](std::uint64_t i, std::uint64_t end) {
+      for (; i < end; ++i) {
+        const auto element = bytes_.subspan(i * size, size);
+        std::reverse_copy(element.begin(), element.end(), swapped_.data() + i * size);
+      }
+    });
+    bytes_ = swapped_.bytes();
   }
   NativeInput(NativeInput&&) = default;
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
-  std::vector<std::byte> swapped_;
+  Buffer swapped_;
   std::span<const std::byte> bytes_;
 };
 
@@ -93,6 +99,9 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
 std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics) {
   Job job{std::move(description), {}, {}, {}};
+  // What cannot run needs no files: it is checked, and that it cannot is the only finding.
+  const bool is_run = purpose == Purpose::run;
+  if (unavailability(job.description)) purpose = Purpose::check;
   if (!check_confined(job.description, request, diagnostics)) {
     sort_by_position(diagnostics);
     return std::nullopt;
@@ -102,7 +111,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   job.description.judge = request.judge;
   check_description(job.description, diagnostics);
-  if (purpose == Purpose::run && diagnostics.empty()) {
+  if (is_run && diagnostics.empty()) {
     if (auto finding = unavailability(job.description)) diagnostics.push_back(std::move(*finding));
   }
   check_four_bit_inputs(job, diagnostics);
@@ -144,7 +153,7 @@ gpu::DispatchTimes execute(const Job& job, Backend& backend, const ExecutionOpti
   std::vector<std::span<const std::byte>> inputs;
   natives.reserve(job.inputs.size());
   for (const BoundInput& input : job.inputs) {
-    natives.emplace_back(input.file);
+    natives.emplace_back(input);
     inputs.push_back(natives.back().bytes());
   }
   return backend.execute(plan, inputs, options, sink);
@@ -236,11 +245,10 @@ void write_expected(const Job& job, Backend& backend, const ExecutionOptions& op
   output.commit();
 }
 
-std::vector<std::byte> output_in_memory(const Job& job, Backend& backend,
-                                        const ExecutionOptions& options) {
-  std::vector<std::byte> bytes(NpyOutput::output_bytes(job));
+Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options) {
+  Buffer bytes(NpyOutput::output_bytes(job), "the output");
   execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
-    std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    std::copy(part.begin(), part.end(), bytes.data() + offset);
   });
   require_intact_inputs(job);
   return bytes;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "compare/compare.hpp"
@@ -110,7 +111,6 @@ void write_expected(const Job& job, Backend& backend, const ExecutionOptions& op
                     const std::string& path);
 
 /// Executes the job into memory: the packed elements of its output. Errors: as run_job.
-std::vector<std::byte> output_in_memory(const Job& job, Backend& backend,
-                                        const ExecutionOptions& options);
+Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options);
 
 }  // namespace dmlop

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <limits>
 
+#include "base/buffer.hpp"
 #include "base/file.hpp"
+#include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "model/convert_json.hpp"
@@ -67,7 +69,7 @@ class ModelMaker {
   std::string source_of(const std::string& tensor, const NpyFile& file, const std::string& path) {
     const NpyHeader& header = file.header();
     const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
-    const bool is_stream = path == "-";
+    const bool is_stream = is_standard_input(path);
     if (!is_swapped && !header.fortran_order && !is_stream)
       return path_from(conversion_.path, path);
     const std::string copy = companion_path(conversion_.path, tensor);
@@ -83,24 +85,25 @@ class ModelMaker {
     } else {
       fields_[tensor].erase("Strides");
     }
-    conversion_.files.push_back(
-        {copy, npy_header_bytes(plain.data_type, plain.sizes), elements_of(file, keeps_order)});
+    conversion_.files.push_back({copy, npy_header_bytes(plain.data_type, plain.sizes),
+                                 elements_of(file, path, keeps_order)});
     require_intact(file, path);
     return path_from(conversion_.path, copy);
   }
 
   // In this machine's byte order; in file order or C order.
-  static std::vector<std::byte> elements_of(const NpyFile& file, bool in_file_order) {
+  static Buffer elements_of(const NpyFile& file, const std::string& path, bool in_file_order) {
+    Buffer bytes(file.data().size(), "the copy of " + path);
     const std::size_t size = size_of(file.header().data_type);
     if (!in_file_order) {
-      std::vector<std::byte> scratch;
-      const auto elements = Elements(file).read(0, file.element_count(), scratch);
-      return {elements.begin(), elements.end()};
+      copy_elements(Elements(file), bytes.data());
+      return bytes;
     }
-    std::vector<std::byte> bytes(file.data().begin(), file.data().end());
-    for (auto at = bytes.begin(); file.header().big_endian && at != bytes.end();
-         at += static_cast<std::ptrdiff_t>(size))
-      std::reverse(at, at + static_cast<std::ptrdiff_t>(size));
+    copy_in_pieces(file.data(), bytes.data());
+    if (!file.header().big_endian) return bytes;
+    in_pieces(file.element_count(), size, [&](std::uint64_t i, std::uint64_t end) {
+      for (; i < end; ++i) std::reverse(bytes.data() + i * size, bytes.data() + (i + 1) * size);
+    });
     return bytes;
   }
 
@@ -213,15 +216,6 @@ class OpMaker {
     return *only;
   }
 
-  static std::vector<std::byte> zero_bytes(const Resource& resource) {
-    try {
-      return std::vector<std::byte>(resource.size);
-    } catch (const std::exception&) {  // bad_alloc, length_error
-      throw Error(ErrorKind::run_failed, "out of memory for \"" + printable(resource.name) +
-                                             "\" of " + counted(resource.size, "byte"));
-    }
-  }
-
   // The resource's own .npy file where it is the tensor, else a new one.
   std::string file_of(const TensorBinding& binding, const TensorDesc& desc) {
     const Resource& resource = model_.resources[binding.range.resource];
@@ -230,16 +224,16 @@ class OpMaker {
                            resource.offset == 0 && initial.file->header().sizes == desc.sizes &&
                            initial.data_type == desc.data_type;
     if (is_tensor) return path_from(conversion_.path, initial.path);
-    std::vector<std::byte> buffer = zero_bytes(resource);
-    initial.fill(std::span(buffer).subspan(resource.offset, initial.bytes));
+    const std::string name = '"' + printable(resource.name) + '"';
+    Buffer buffer(resource.size, name);
+    initial.fill(buffer.bytes().subspan(resource.offset, initial.bytes));
     const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
-    const auto begin = buffer.begin() + static_cast<std::ptrdiff_t>(binding.range.offset);
-    const auto bytes = static_cast<std::ptrdiff_t>(count * size_of(*desc.data_type));
+    Buffer elements(count * size_of(*desc.data_type), "the elements of " + name);
+    copy_in_pieces(buffer.bytes().subspan(binding.range.offset, elements.size()), elements.data());
     const std::string path = companion_path(conversion_.path, binding.tensor);
     conversion_.files.push_back(
-        {path,
-         npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
-         {begin, begin + bytes}});
+        {path, npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
+         std::move(elements)});
     return path_from(conversion_.path, path);
   }
 
@@ -276,7 +270,7 @@ void write_conversion(const Conversion& conversion, const std::vector<std::strin
     }
   }
   for (const ConvertedFile& file : conversion.files)
-    write_one(file.path, std::as_bytes(std::span(file.header)), file.elements);
+    write_one(file.path, std::as_bytes(std::span(file.header)), file.elements.bytes());
   write_one(conversion.path, std::as_bytes(std::span(conversion.text)), {});
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "job/job.hpp"
 #include "model/model.hpp"
 
@@ -14,7 +15,7 @@ namespace dmlop {
 struct ConvertedFile {
   std::string path;
   std::string header;
-  std::vector<std::byte> elements;
+  Buffer elements;
 };
 
 struct Conversion {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/text.hpp"
 
 namespace dmlop {
 namespace {
@@ -52,20 +54,31 @@ Json field_json(const Field& field) {
 
 constexpr std::size_t line_length = 96;
 
+// JSON has no way to write such a name, and another one would name no file.
+void require_utf8(const Json& json) {
+  if (!json.is_string()) return;
+  const std::string& text = json.get_ref<const std::string&>();
+  if (valid_utf8(text) != text)
+    throw Error(ErrorKind::invalid_input,
+                "a JSON file cannot name " + text +
+                    ": a name in JSON is UTF-8, and this one is not; give the file another name");
+}
+
 // With a blank behind commas and colons.
-std::string one_line(const Json& json) {
-  if (!json.is_structured()) return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string compact(const Json& json) {
+  require_utf8(json);
+  if (!json.is_structured()) return json.dump();
   std::string text(1, json.is_array() ? '[' : '{');
   for (const auto& [key, value] : json.items()) {
     if (text.size() > 1) text += ", ";
-    if (json.is_object()) text += one_line(key) + ": ";
-    text += one_line(value);
+    if (json.is_object()) text += compact(key) + ": ";
+    text += compact(value);
   }
   return text + (json.is_array() ? ']' : '}');
 }
 
 void append(const Json& json, std::size_t indent, std::string& text) {
-  const std::string line = one_line(json);
+  const std::string line = compact(json);
   // Arrays of numbers are never broken; the whole of a file always is.
   const bool is_list = json.is_array() && !json.empty() && !json.front().is_structured();
   if (is_list || !json.is_structured() || (indent > 2 && indent + line.size() <= line_length)) {
@@ -76,7 +89,7 @@ void append(const Json& json, std::size_t indent, std::string& text) {
   std::size_t index = 0;
   for (const auto& [key, value] : json.items()) {
     text.append(indent + 2, ' ');
-    if (json.is_object()) text += one_line(key) + ": ";
+    if (json.is_object()) text += compact(key) + ": ";
     append(value, indent + 2, text);
     text += ++index < json.size() ? ",\n" : "\n";
   }

@@ -12,7 +12,8 @@ namespace dmlop {
 /// strides.
 nlohmann::ordered_json fields_json(const Description& description);
 
-/// Indented; arrays of plain values on one line. Ends with a newline.
+/// Indented; arrays of plain values on one line. Ends with a newline. Errors: invalid_input where a
+/// name is no UTF-8.
 std::string readable_text(const nlohmann::ordered_json& json);
 
 /// `path` as a file at `base` names it: relative to its folder, with forward slashes.

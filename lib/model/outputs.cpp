@@ -38,7 +38,7 @@ class ResourceNamer {
   std::optional<NamedResource> name(const NamedFile& file) {
     const auto index = find(file);
     if (!index) return std::nullopt;
-    if (file.path == "-") {
+    if (golden_ ? is_standard_input(file.path) : is_standard_output(file.path)) {
       refuse(option_ + " of a model cannot be a stream: its prints go there", "name a file");
       return std::nullopt;
     }
@@ -122,20 +122,22 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
   return tensor;
 }
 
-std::vector<std::byte> packed_elements(const ResourceTensor& tensor,
-                                       std::span<const std::byte> contents) {
+Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents) {
   const std::size_t size = size_of(tensor.data_type);
-  std::vector<std::byte> packed(*element_count(tensor.sizes) * size);
+  const std::uint64_t count = *element_count(tensor.sizes);
+  Buffer packed(count * size, "the elements of an output");
   if (tensor.strides == packed_strides(tensor.sizes)) {
-    std::memcpy(packed.data(), contents.data() + tensor.offset, packed.size());
+    copy_in_pieces(contents.subspan(tensor.offset, packed.size()), packed.data());
     return packed;
   }
-  for (std::uint64_t index = 0; index * size < packed.size(); ++index) {
-    std::uint64_t position = 0;
-    const auto indices = indices_of(index, tensor.sizes);
-    for (std::size_t i = 0; i < indices.size(); ++i) position += indices[i] * tensor.strides[i];
-    std::memcpy(&packed[index * size], &contents[tensor.offset + position * size], size);
-  }
+  in_pieces(count, far_steps, [&](std::uint64_t index, std::uint64_t end) {
+    for (; index < end; ++index) {
+      std::uint64_t position = 0;
+      const auto indices = indices_of(index, tensor.sizes);
+      for (std::size_t i = 0; i < indices.size(); ++i) position += indices[i] * tensor.strides[i];
+      std::memcpy(packed.data() + index * size, &contents[tensor.offset + position * size], size);
+    }
+  });
   return packed;
 }
 
@@ -145,7 +147,7 @@ void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents
   const auto elements = packed_elements(tensor, contents);
   OutputFile file(path, header.size() + elements.size());
   file.write_at(0, std::as_bytes(std::span(header)));
-  file.write_at(header.size(), elements);
+  file.write_at(header.size(), elements.bytes());
   file.commit();
 }
 
@@ -192,7 +194,7 @@ OutputComparison compare_resource(const Model& model, const NamedResource& expec
                              ? resolved_tolerance(tolerance, *tensor.writer, tensor.data_type)
                              : tolerance.value_or(Tolerance{});
   Comparator comparator(golden, tensor.data_type, tensor.sizes, used);
-  comparator.add(0, elements);
+  comparator.add(0, elements.bytes());
   with_context("reading the golden file " + expected.path,
                [&] { expected.golden->require_intact(); });
   const std::uint64_t first = npy_header_bytes(tensor.data_type, tensor.sizes).size();

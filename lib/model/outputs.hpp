@@ -28,8 +28,7 @@ struct ResourceTensor {
 ResourceTensor tensor_of(const Model& model, std::size_t resource);
 
 /// Its elements, packed.
-std::vector<std::byte> packed_elements(const ResourceTensor& tensor,
-                                       std::span<const std::byte> contents);
+Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents);
 
 /// Writes them as numpy.save does. Errors: io_failed.
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,

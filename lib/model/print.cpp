@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
@@ -14,6 +15,9 @@ namespace dmlop {
 namespace {
 
 constexpr int stream_precision = 6;
+
+// Of writing an element as text.
+constexpr std::uint64_t printed_steps = 256;
 
 std::string float_text(double value) {
   if (std::isnan(value)) return std::signbit(value) ? "-nan" : "nan";
@@ -64,7 +68,9 @@ std::string print_text(const Resource& resource, std::span<const std::byte> cont
   const std::uint64_t count = resource.value_count();
   const std::size_t width = std::to_string(count).size();
   std::string text = "Resource '" + one_line(resource.name) + "':" + (verbose ? "\n" : " ");
+  Steps steps;
   for (std::uint64_t i = 0; i < count; ++i) {
+    steps.add(printed_steps);
     const std::byte* element = &contents[i * size];
     if (verbose) {
       text += "[" + right_aligned(std::to_string(i), width) + "] " +

@@ -1,6 +1,7 @@
 // The resources of a model: where a buffer's values come from, and how large it is.
 #include <algorithm>
 
+#include "base/buffer.hpp"
 #include "base/path.hpp"
 #include "model/reading.hpp"
 #include "model/values.hpp"
@@ -193,10 +194,7 @@ class ResourceReader {
                          .bytes = file->data().size(),
                          .fill =
                              [file, path](std::span<std::byte> to) {
-                               std::vector<std::byte> scratch;
-                               const auto from =
-                                   Elements(*file).read(0, file->element_count(), scratch);
-                               std::copy(from.begin(), from.end(), to.begin());
+                               copy_elements(Elements(*file), to.data());
                                require_intact(*file, path);
                              },
                          .file = file,
@@ -220,7 +218,7 @@ class ResourceReader {
                          .bytes = file->bytes().size(),
                          .fill =
                              [file, path](std::span<std::byte> to) {
-                               std::copy(file->bytes().begin(), file->bytes().end(), to.begin());
+                               copy_in_pieces(file->bytes(), to.data());
                                with_context("reading " + path, [&] { file->require_intact(); });
                              },
                          .path = path,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "ops/operator.hpp"
 
@@ -23,13 +23,12 @@ class Scatter {
 
   /// Bytes of the packed output from `offset` on.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const {
-    if (step_.strides.empty()) {
-      std::memcpy(step_.output.data() + offset, bytes.data(), bytes.size());
-      return;
-    }
-    std::uint64_t index = offset / size_;
-    for (std::size_t at = 0; at < bytes.size(); at += size_, ++index)
-      std::memcpy(step_.output.data() + position(index) * size_, &bytes[at], size_);
+    if (step_.strides.empty()) return copy_in_pieces(bytes, step_.output.data() + offset);
+    const std::uint64_t first = offset / size_;
+    in_pieces(bytes.size() / size_, far_steps, [&](std::uint64_t i, std::uint64_t end) {
+      for (; i < end; ++i)
+        std::memcpy(step_.output.data() + position(first + i) * size_, &bytes[i * size_], size_);
+    });
   }
 
  private:
@@ -54,16 +53,11 @@ Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& o
   keep_owned(model);
 }
 
-Runtime::Buffer Runtime::filled(const Resource& resource) {
-  try {
-    Buffer buffer(resource.size);
-    if (resource.initial.fill)
-      resource.initial.fill(std::span(buffer).subspan(resource.offset, resource.initial.bytes));
-    return buffer;
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::run_failed, "out of memory for \"" + printable(resource.name) +
-                                           "\" of " + counted(resource.size, "byte"));
-  }
+Buffer Runtime::filled(const Resource& resource) {
+  Buffer buffer(resource.size, '"' + printable(resource.name) + '"');
+  if (resource.initial.fill)
+    resource.initial.fill(buffer.bytes().subspan(resource.offset, resource.initial.bytes));
+  return buffer;
 }
 
 void Runtime::keep_owned(const Model& model) {
@@ -72,7 +66,9 @@ void Runtime::keep_owned(const Model& model) {
     for (const TensorBinding& binding : model.dispatchables[i].owned) {
       const auto bytes =
           contents(binding.range.resource).subspan(binding.range.offset, binding.range.size);
-      owned_[i].push_back({Buffer(bytes.begin(), bytes.end())});
+      owned_[i].push_back(
+          {Buffer(bytes.size(), "the copy that DirectML owns of " + binding.tensor)});
+      copy_in_pieces(bytes, owned_[i].back().host.data());
     }
   }
 }
@@ -129,16 +125,16 @@ Runtime::Step Runtime::step(const DispatchCommand& command) {
 
 std::span<std::byte> Runtime::on_host(Memory& memory) {
   if (!memory.host_is_current)
-    backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host);
+    backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
   memory.host_is_current = true;
-  return memory.host;
+  return memory.host.bytes();
 }
 
 bool Runtime::on_device(Memory& memory) {
   if (memory.device_is_current) return true;
   if (!memory.device) memory.device = backend_.make_resident_buffer(memory.host.size());
   if (!memory.device) return false;
-  backend_.write_resident({memory.device.get(), 0, memory.host.size()}, memory.host);
+  backend_.write_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
   memory.device_is_current = true;
   return true;
 }
@@ -178,13 +174,13 @@ gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
                             });
   }
   // In place: what is written may still be read.
-  Buffer output(output_elements(step.plan) * output_element_size(step.plan));
-  const gpu::DispatchTimes times = backend_.execute(
-      step.plan, step.inputs, options_,
-      [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-        std::copy(bytes.begin(), bytes.end(), output.begin() + static_cast<std::ptrdiff_t>(offset));
-      });
-  scatter.write(0, output);
+  Buffer output(output_elements(step.plan) * output_element_size(step.plan), "the output");
+  const gpu::DispatchTimes times =
+      backend_.execute(step.plan, step.inputs, options_,
+                       [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+                         std::copy(bytes.begin(), bytes.end(), output.data() + offset);
+                       });
+  scatter.write(0, output.bytes());
   return times;
 }
 

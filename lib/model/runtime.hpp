@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "job/backend.hpp"
 #include "model/model.hpp"
 
@@ -41,8 +42,6 @@ class Runtime {
   Step step(const DispatchCommand& command);
 
  private:
-  using Buffer = std::vector<std::byte>;
-
   /// The bytes of a resource, or of an input that DirectML owns, in one place or both.
   struct Memory {
     Buffer host;

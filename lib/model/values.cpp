@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/buffer.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "tensor/element.hpp"
 #include "tensor/half.hpp"
@@ -128,7 +130,7 @@ Element sum(DataType type, const Element& a, const Element& b) {
 InitialValues values_of(std::optional<DataType> type, std::vector<std::byte> bytes) {
   const auto shared = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return {.data_type = type, .bytes = shared->size(), .fill = [shared](std::span<std::byte> to) {
-            std::copy(shared->begin(), shared->end(), to.begin());
+            copy_in_pieces(*shared, to.data());
           }};
 }
 
@@ -245,8 +247,9 @@ std::optional<InitialValues> read_constant(FieldReader& reader, const json::Valu
   return InitialValues{.data_type = type,
                        .bytes = *count * size,
                        .fill = [element = *element, size](std::span<std::byte> to) {
-                         for (std::size_t at = 0; at < to.size(); at += size)
-                           std::memcpy(&to[at], element.data(), size);
+                         in_pieces(to.size() / size, 1, [&](std::uint64_t i, std::uint64_t end) {
+                           for (; i < end; ++i) std::memcpy(&to[i * size], element.data(), size);
+                         });
                        }};
 }
 
@@ -264,10 +267,12 @@ std::optional<InitialValues> read_sequence(FieldReader& reader, const json::Valu
                        .bytes = *count * size,
                        .fill = [type, size, start = *start, step = *step](std::span<std::byte> to) {
                          Element element = start;
-                         for (std::size_t at = 0; at < to.size(); at += size) {
-                           std::memcpy(&to[at], element.data(), size);
-                           element = sum(type, element, step);
-                         }
+                         in_pieces(to.size() / size, 4, [&](std::uint64_t i, std::uint64_t end) {
+                           for (; i < end; ++i) {
+                             std::memcpy(&to[i * size], element.data(), size);
+                             element = sum(type, element, step);
+                           }
+                         });
                        }};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parallel.hpp"
+
 namespace dmlop {
 
 Elements::Elements(const NpyFile& file)
@@ -41,13 +43,24 @@ std::span<const std::byte> Elements::read(std::uint64_t first, std::uint64_t cou
   const std::size_t size = size_of(data_type_);
   if (!swapped_ && !fortran_order_) return bytes_.subspan(first * size, count * size);
   scratch.resize(count * size);
-  for (std::uint64_t k = 0; k < count; ++k) {
-    const auto element = bytes_.subspan(position(first + k) * size, size);
-    std::byte* to = scratch.data() + k * size;
-    swapped_ ? std::reverse_copy(element.begin(), element.end(), to)
-             : std::copy(element.begin(), element.end(), to);
-  }
+  in_pieces(count, fortran_order_ ? far_steps : 1, [&](std::uint64_t k, std::uint64_t end) {
+    for (; k < end; ++k) {
+      const auto element = bytes_.subspan(position(first + k) * size, size);
+      std::byte* to = scratch.data() + k * size;
+      swapped_ ? std::reverse_copy(element.begin(), element.end(), to)
+               : std::copy(element.begin(), element.end(), to);
+    }
+  });
   return scratch;
+}
+
+void copy_elements(const Elements& elements, std::byte* to) {
+  const std::size_t size = size_of(elements.data_type());
+  std::vector<std::byte> scratch;
+  in_pieces(elements.count(), size, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto from = elements.read(begin, end - begin, scratch);
+    std::copy(from.begin(), from.end(), to + begin * size);
+  });
 }
 
 std::vector<std::uint64_t> indices_of(std::uint64_t index, std::span<const std::uint64_t> sizes) {

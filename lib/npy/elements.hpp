@@ -24,6 +24,7 @@ class Elements {
   std::uint64_t count() const { return count_; }
 
   /// The bytes of elements [first, first + count): the source's own, or put into `scratch`.
+  /// Errors: as check_for_stop().
   std::span<const std::byte> read(std::uint64_t first, std::uint64_t count,
                                   std::vector<std::byte>& scratch) const;
   /// Where the element stands, in bytes from the beginning of the file (or of the memory).
@@ -40,6 +41,9 @@ class Elements {
   bool swapped_ = false;
   bool fortran_order_ = false;
 };
+
+/// Copies all elements, in C order and native byte order. Errors: as check_for_stop().
+void copy_elements(const Elements& elements, std::byte* to);
 
 /// The index of element `index` (C order) in each dimension.
 std::vector<std::uint64_t> indices_of(std::uint64_t index, std::span<const std::uint64_t> sizes);

@@ -33,6 +33,10 @@ bool is_digit(char c) {
   return '0' <= c && c <= '9';
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 /// The first bytes of `bytes` for a message: other than printable ASCII they become \xNN.
 std::string printable(std::string_view bytes) {
   constexpr std::size_t max_shown = 60;
@@ -118,7 +122,11 @@ std::size_t length_field_size(unsigned major, unsigned minor) {
          " is unknown; versions 1.0, 2.0 and 3.0 can be read, and numpy.save writes them");
 }
 
-HeaderExtent find_header(std::string_view file) {
+/// How many bytes there are before the header, at most.
+constexpr std::size_t max_header_offset = magic.size() + 6;
+
+/// Where the header lies as the file's first bytes say, whether or not all of it is there.
+HeaderExtent header_extent(std::string_view file) {
   if (file.empty()) refuse("the file is empty; save the array with numpy.save");
   if (!file.starts_with(magic.substr(0, file.size()))) refuse_start(file);
   const std::size_t version_end = magic.size() + 2;
@@ -140,8 +148,13 @@ HeaderExtent find_header(std::string_view file) {
            std::to_string(max_header_length) +
            " are read, and a tensor needs about 128; save the array again with numpy.save");
   }
+  return {offset, length};
+}
+
+HeaderExtent find_header(std::string_view file) {
+  const auto [offset, length] = header_extent(file);
   if (length > file.size() - offset) {
-    refuse(truncated + "its header has " + std::to_string(length) + " bytes and only " +
+    refuse("the file is truncated: its header has " + std::to_string(length) + " bytes and only " +
            std::to_string(file.size() - offset) + " follow");
   }
   return {offset, length};
@@ -434,14 +447,15 @@ std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> sizes, Da
   return count;
 }
 
-void check_data(const NpyHeader& header, std::uint64_t present) {
+void check_data(const NpyHeader& header, std::uint64_t present, bool is_whole) {
   const std::string array = "shape " + tuple_text(header.sizes) + " of '" +
                             std::string(info(header.data_type).numpy) + "'";
   const std::optional<std::uint64_t> needed = byte_count(header.sizes, header.data_type);
   if (!needed) refuse("an array of " + array + " has more bytes than 64 bits can count");
   if (present == *needed) return;
   const std::string counts = "the header says " + array + ", " + std::to_string(*needed) +
-                             " bytes, and " + std::to_string(present) + " bytes follow it";
+                             " bytes, and " + (is_whole ? "" : "at least ") +
+                             std::to_string(present) + " bytes follow it";
   if (present < *needed) refuse("the file is truncated: " + counts + "; copy or save it again");
   refuse("the file is longer than its array: " + counts +
          "; it must hold one array, from one call of numpy.save");
@@ -449,8 +463,8 @@ void check_data(const NpyHeader& header, std::uint64_t present) {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> file) {
-  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole) {
+  const std::string_view bytes = text_of(file);
   const HeaderExtent extent = find_header(bytes);
   Fields fields = DictionaryReader(bytes.substr(extent.offset, extent.length)).read();
   check_sizes(*fields.sizes);
@@ -459,19 +473,35 @@ NpyHeader parse_npy_header(std::span<const std::byte> file) {
                    .fortran_order = *fields.fortran_order,
                    .sizes = std::move(*fields.sizes),
                    .data_offset = extent.offset + extent.length};
-  check_data(header, bytes.size() - header.data_offset);
+  check_data(header, bytes.size() - header.data_offset, is_whole);
   return header;
 }
 
+std::uint64_t npy_bytes_wanted(std::span<const std::byte> first) {
+  if (first.size() < max_header_offset) return max_header_offset;
+  const std::string_view bytes = text_of(first);
+  const HeaderExtent extent = header_extent(bytes);
+  const std::uint64_t end = extent.offset + extent.length;
+  if (first.size() < end) return end;
+  const Fields fields = DictionaryReader(bytes.substr(extent.offset, extent.length)).read();
+  check_sizes(*fields.sizes);
+  const auto needed = byte_count(*fields.sizes, fields.element->data_type);
+  // What no file can have is refused with the whole header.
+  if (!needed || *needed >= max_file_bytes - end) return first.size();
+  return end + *needed + 1;  // one too many tells a file that is longer than its array
+}
+
 NpyFile::NpyFile(InputFile file)
-    : file_(std::move(file)), header_(file_.read_intact(parse_npy_header)) {}
+    : file_(std::move(file)), header_(file_.read_intact([this](auto bytes) {
+        return parse_npy_header(bytes, file_.is_whole());
+      })) {}
 
 NpyFile NpyFile::open(const std::string& path) {
-  return NpyFile(InputFile::open(path));
+  return NpyFile(InputFile::open(path, npy_bytes_wanted));
 }
 
 NpyFile NpyFile::open(const PinnedFile& file) {
-  return NpyFile(InputFile::open(file));
+  return NpyFile(InputFile::open(file, npy_bytes_wanted));
 }
 
 std::span<const std::byte> NpyFile::data() const {

@@ -21,9 +21,13 @@ struct NpyHeader {
   std::uint64_t data_offset = 0;  // bytes before the first element
 };
 
-/// Reads and checks the header of a whole .npy file's bytes.
+/// Reads and checks the header of a whole .npy file's bytes, or of one that goes on behind them.
 /// Errors: invalid_input with the reason and, where one exists, the remedy.
-NpyHeader parse_npy_header(std::span<const std::byte> file);
+NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true);
+
+/// How many bytes of a .npy file to read when there are these: all that its header asks for, and
+/// one more. Errors: invalid_input as soon as the first bytes are wrong.
+std::uint64_t npy_bytes_wanted(std::span<const std::byte> first);
 
 /// An opened .npy file: header checked, elements mapped.
 class NpyFile {

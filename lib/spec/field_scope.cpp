@@ -24,6 +24,14 @@ const T* element_of(const std::vector<T>& list, const std::optional<std::size_t>
 
 }  // namespace
 
+// Of a tensor the data type still counts.
+bool FieldScope::is_field_refused(const Place& place) const {
+  if (refused_fields_.empty() || place.reference.attribute == "DataType") return false;
+  const Place whole{{place.reference.field}, place.element};
+  return refused_fields_.contains(to_text(whole)) ||
+         refused_fields_.contains(place.reference.field);
+}
+
 std::optional<Number> FieldScope::value(const Place& place) const {
   const Field* field = fields_.find(place.reference.field);
   if (field == nullptr || is_refused(place)) return std::nullopt;
@@ -60,7 +68,7 @@ std::optional<Number> FieldScope::field_value(const Field& field, const Place& p
 
 std::optional<std::size_t> FieldScope::length(const Place& place) const {
   const Field* field = fields_.find(place.reference.field);
-  if (field == nullptr) return std::nullopt;
+  if (field == nullptr || is_field_refused(place)) return std::nullopt;
   if (place.reference.attribute.empty()) {
     if (const auto* list = std::get_if<std::vector<TensorDesc>>(&field->value)) return list->size();
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&field->value))

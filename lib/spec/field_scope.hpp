@@ -21,14 +21,20 @@ class FieldScope : public Scope {
   /// Makes a place worth nothing to rules, because it broke one. False where it already was.
   bool refuse(const Place& place) { return refused_.insert(to_text(place)).second; }
   bool is_refused(const Place& place) const {
-    return !refused_.empty() && refused_.contains(to_text(place));
+    return (!refused_.empty() && refused_.contains(to_text(place))) ||
+           is_field_refused(place);
   }
+  /// Makes an array, or the dimensions of a tensor, worth nothing to rules: they have a finding, and
+  /// what follows from them would be wrong, too.
+  void refuse_field(const std::string& name) { refused_fields_.insert(name); }
 
  private:
+  bool is_field_refused(const Place& place) const;
   std::optional<Number> field_value(const Field& field, const Place& place) const;
 
   const FieldSet& fields_;
   std::set<std::string> refused_;
+  std::set<std::string> refused_fields_;
 };
 
 }  // namespace dmlop

@@ -111,6 +111,9 @@ class Formula {
   /// The single reference that `node` is, if it is one.
   const Reference* reference_at(NodeIndex node) const;
 
+  /// Whether `node` is worked out from numbers, so that its value says more than its text.
+  bool is_computed(NodeIndex node) const;
+
   /// The formula or a part of it with variables replaced by their values.
   std::string show_symbols(const Scope& scope, const Variables& variables) const;
   std::string show_symbols(NodeIndex node, const Scope& scope, const Variables& variables) const;

@@ -255,6 +255,8 @@ class FormulaParser {
     skip_space();
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
+    const bool is_number = at_ > begin && std::isdigit(static_cast<unsigned char>(text_[begin])) != 0;
+    if (is_number) at_ = begin;
     if (at_ == begin) fail("expected a name, a number or (");
     return std::string(text_.substr(begin, at_ - begin));
   }

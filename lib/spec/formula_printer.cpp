@@ -174,6 +174,32 @@ class FormulaPrinter {
   std::string bound_;  // variables of the aggregates around
 };
 
+bool Formula::is_computed(NodeIndex index) const {
+  const Node& node = nodes_[index];
+  switch (node.kind) {
+    case NodeKind::negate:
+    case NodeKind::absolute:
+    case NodeKind::round_down:
+    case NodeKind::minimum:
+    case NodeKind::maximum:
+    case NodeKind::add:
+    case NodeKind::subtract:
+    case NodeKind::multiply:
+    case NodeKind::divide:
+    case NodeKind::remainder:
+    case NodeKind::sum:
+    case NodeKind::product:
+    case NodeKind::count:
+      return true;
+    case NodeKind::parentheses:
+      return is_computed(node.children[0]);
+    case NodeKind::conditional:  // of numbers, not of names
+      return is_computed(node.children[1]) || is_computed(node.children[2]);
+    default:
+      return false;
+  }
+}
+
 std::string Formula::show_symbols(const Scope& scope, const Variables& variables) const {
   return show_symbols(root_, scope, variables);
 }
@@ -194,6 +220,8 @@ std::string Formula::show_numbers(NodeIndex node, const Scope& scope,
 
 std::string Formula::show_value(NodeIndex node, const Scope& scope, const Number& value) const {
   if (nodes_[node].kind == NodeKind::present) return value.is_true() ? "given" : "left out";
+  if (nodes_[node].kind == NodeKind::constant && !nodes_[node].name.empty())
+    return nodes_[node].name;
   const Reference* reference = reference_at(node);
   return reference != nullptr ? scope.show(*reference, value) : to_text(value);
 }

@@ -26,6 +26,7 @@ void RuleChecker::apply(const Rule& rule) {
   };
   const auto references = rule.formula.references();
   if (std::any_of(references.begin(), references.end(), is_missing)) return;
+  check_array_lengths();
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
     if (apply_to({rule, variables})) ++findings;
@@ -159,8 +160,11 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
 }
 
 void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t value) {
+  if (!target.subscript) return;
   if (!tensor.sizes.empty()) {
-    tensor.sizes[*target.subscript] = as_unsigned(value);
+    // A rule may speak of a dimension that too short Sizes do not have.
+    if (*target.subscript < tensor.sizes.size())
+      tensor.sizes[*target.subscript] = as_unsigned(value);
     return;
   }
   if (!tensor.dimension_count || *target.subscript >= *tensor.dimension_count) return;
@@ -242,7 +246,7 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   diagnostic.rule = formula.show_symbols(scope_, statement.variables);
   std::vector<std::string> sums;
   for (const auto& operand : {std::optional(violation.subject), violation.bound}) {
-    if (!operand) continue;
+    if (!operand || !violation.bound || !formula.is_computed(*operand)) continue;
     const std::string numbers = formula.show_numbers(*operand, scope_, statement.variables);
     if (numbers.find(" = ") != std::string::npos) sums.push_back(numbers);
   }
@@ -298,19 +302,21 @@ void RuleChecker::infer_counts() {
 void RuleChecker::check_array_lengths() {
   for (const Field& field : fields_.fields) {
     if (field.spec->count_field.empty()) continue;
-    const auto length = scope_.length({{field.spec->name}});
+    const Place array{{field.spec->name}};
+    const auto length = scope_.length(array);
     const auto count = scope_.value({{field.spec->count_field}});
     if (!length || !count || *count == static_cast<std::int64_t>(*length)) continue;
     const char* what = field.spec->is_tensor()            ? "tensor"
                        : field.spec->is_nested_operator() ? "activation"
                                                           : "value";
-    Diagnostic diagnostic = fields_.at(Place{{field.spec->name}},
-                                       field.spec->name + " has " + counted(*length, what) +
-                                           ", must have " + to_text(*count));
+    Diagnostic diagnostic =
+        fields_.at(array, field.spec->name + " has " + counted(*length, what) + ", must have " +
+                              to_text(*count));
     const bool is_dimensions = field.spec->count_field == "DimensionCount";
     diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
                       field.spec->count_field + " is " + to_text(*count);
     diagnostics_.push_back(std::move(diagnostic));
+    scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
   }
 }
 

@@ -22,10 +22,11 @@ class RuleChecker {
         scope_(fields) {}
 
   void apply(const Rule& rule);
-  /// Every array must have as many elements as its count field says; a count that nobody wrote is
-  /// the number of elements.
-  void check_array_lengths();
+  /// A count that nobody wrote is the number of elements of its array.
   void infer_counts();
+  /// Every array must have as many elements as its count field says; one that has not is worth
+  /// nothing to rules.
+  void check_array_lengths();
   /// Fields that may be left out only under a condition that does not hold.
   void check_optional_fields();
   /// Completes findings about a wrong number of sizes, once rules have found the right sizes.

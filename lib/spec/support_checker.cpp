@@ -109,8 +109,38 @@ void SupportChecker::check_activations() {
   }
 }
 
+bool SupportChecker::has_type_rule(const TensorUse& use) const {
+  const auto gives_type = [&](const Rule& rule) {
+    const auto& equation = rule.formula.equation();
+    return equation && *rule.formula.reference_at(equation->target) ==
+                           Reference{use.spec->name, "DataType"};
+  };
+  const auto& rules = description_.spec->rules;
+  return std::any_of(rules.begin(), rules.end(), gives_type);
+}
+
+void SupportChecker::infer_types() {
+  for (const TensorUse& use : tensors_of(description_)) {
+    if (use.desc->data_type || use.desc->has_file || has_type_rule(use)) continue;
+    const Rows rows = page_rows(use.spec->name);
+    if (rows.size() == 1 && rows.front()->types.size() == 1)
+      use.desc->data_type = rows.front()->types.front();
+  }
+}
+
+void SupportChecker::check_inputs(FieldScope& scope) {
+  for (const TensorUse& use : tensors_of(description_)) {
+    if (!use.spec->is_input() || !use.desc->data_type || !use.desc->dimension_count) continue;
+    checked_.insert(use.name());
+    if (!check_tensor(use)) scope.refuse_field(use.name());
+  }
+}
+
 void SupportChecker::check_tensors() {
-  for (const TensorUse& use : tensors_of(description_)) check_tensor(use);
+  for (const TensorUse& use : tensors_of(description_)) {
+    if (!use.desc->data_type || !use.desc->dimension_count) continue;
+    if (checked_.insert(use.name()).second) check_tensor(use);
+  }
 }
 
 // Of the rows that hold for a tensor now those of the highest level.
@@ -146,19 +176,34 @@ const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&
   return lowest;
 }
 
-void SupportChecker::check_tensor(const TensorUse& use) {
+// False where the tensor has a wrong number of dimensions.
+bool SupportChecker::check_tensor(const TensorUse& use) {
   const Rows of_directml = directml_rows(use.spec->name);
   const bool directml_decides = description_.judge == Judge::directml && !of_directml.empty();
   const Rows rows = directml_decides ? of_directml : page_rows(use.spec->name);
-  if (rows.empty()) return;
+  if (rows.empty()) return !needs_later_level(use);
   const bool has_type = check_type(use, rows);
   // Rows for several types may have dimension counts of their own.
   Rows of_type;
   for (const SupportRow* row : rows) {
-    if (!use.desc->data_type || row->has(*use.desc->data_type)) of_type.push_back(row);
+    if (row->has(*use.desc->data_type)) of_type.push_back(row);
   }
   const bool has_dimensions = check_dimensions(use, of_type.empty() ? rows : of_type);
-  if (!directml_decides && !of_directml.empty()) compare_with_directml(use, has_type && has_dimensions);
+  if (!directml_decides && !of_directml.empty())
+    compare_with_directml(use, has_type && has_dimensions);
+  return has_dimensions;
+}
+
+// A tensor that this level does not have, or not in this combination.
+bool SupportChecker::needs_later_level(const TensorUse& use) {
+  const SupportRow* later = lowest_row(use.spec->name, [](const SupportRow&) { return true; });
+  if (later == nullptr) return false;
+  add(description_.at(use.place(), use.name() + " needs feature level " + to_text(later->from) +
+                                       " here, " + this_run()),
+      use.name() + " takes " + type_list({later}) + " from " + to_text(later->from) +
+          (later->when ? ", where " + later->when->text() : ""),
+      raise_to(later->from));
+  return true;
 }
 
 bool SupportChecker::directml_accepts(const TensorUse& use) const {
@@ -203,7 +248,6 @@ bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
 }
 
 bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
-  if (!use.desc->data_type) return true;
   const DataType type = *use.desc->data_type;
   const auto has = [type](const SupportRow* row) { return row->has(type); };
   if (std::any_of(rows.begin(), rows.end(), has)) return true;
@@ -218,16 +262,17 @@ bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
                                 to_text(other->from) + ", " + this_run()
                           : use.name() + ".DataType is " + name + ", " + one_of(types)),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + types,
-      other != nullptr ? raise_to(other->from) : "convert the tensor to one of these types first");
+      other != nullptr         ? raise_to(other->from)
+      : use.spec->is_output() ? "write another DataType"
+                              : "convert the tensor to one of these types first");
   return false;
 }
 
 bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
-  if (!use.desc->dimension_count) return true;
   const std::size_t count = *use.desc->dimension_count;
   const auto has = [count](const SupportRow* row) { return row->has(count); };
   if (std::any_of(rows.begin(), rows.end(), has)) return true;
-  if (!wrong_dimensions_.insert(count).second) return true;
+  if (!wrong_dimensions_.insert(count).second) return false;
   const SupportRow* other =
       lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(count); });
   const std::string ranges = ranges_text(rows);

@@ -18,6 +18,12 @@ class SupportChecker {
   bool check_operator();
   void check_enums(const FieldSet& fields);
   void check_activations();
+  /// Gives tensors whose type nothing states or determines the only one that their rows allow.
+  void infer_types();
+  /// Checks the inputs that are known before rules are applied: one with a wrong number of dimensions
+  /// is worth nothing to them.
+  void check_inputs(FieldScope& scope);
+  /// Checks all tensors that are known by now and were not checked before.
   void check_tensors();
 
  private:
@@ -26,9 +32,11 @@ class SupportChecker {
   Rows rows_for(const std::vector<SupportRow>& rows, const std::string& tensor) const;
   Rows page_rows(const std::string& tensor) const;
   Rows directml_rows(const std::string& tensor) const;
-  void check_tensor(const TensorUse& use);
+  bool check_tensor(const TensorUse& use);
   bool check_type(const TensorUse& use, const Rows& rows);
   bool check_dimensions(const TensorUse& use, const Rows& rows);
+  bool needs_later_level(const TensorUse& use);
+  bool has_type_rule(const TensorUse& use) const;
   void compare_with_directml(const TensorUse& use, bool is_valid);
   bool directml_accepts(const TensorUse& use) const;
   bool was_reported(const TensorUse& use, DataType type);
@@ -42,6 +50,7 @@ class SupportChecker {
   Diagnostics& diagnostics_;
   std::vector<std::pair<std::string, DataType>> wrong_types_;  // that have a finding
   std::set<std::size_t> wrong_dimensions_;                     // likewise
+  std::set<std::string> checked_;                              // tensors
 };
 
 }  // namespace dmlop

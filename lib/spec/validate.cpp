@@ -26,8 +26,12 @@ class Validator {
       if (!has_size_rule(use)) tensors.check_sizes(use, rules.scope());
     }
     const bool exists = support.check_operator();
-    if (exists) support.check_enums(description_);
-    if (exists) support.check_activations();
+    if (exists) {
+      support.check_enums(description_);
+      support.check_activations();
+      support.infer_types();
+      support.check_inputs(rules.scope());
+    }
     apply_rules(rules);
     check_nested_operators();
     for (const TensorUse& use : tensors_of(description_)) {
@@ -36,8 +40,8 @@ class Validator {
     }
     if (exists) support.check_tensors();
     for (const TensorUse& use : tensors_of(description_)) tensors.check_buffer(use);
-    require_values();
     require_tensors();
+    require_values();
   }
 
  private:
@@ -89,9 +93,12 @@ class Validator {
                            field.written == nullptr && !field.is_misspelt && !spec.optional &&
                            !spec.optional_when;
       if (!is_open || has_findings || (spec.is_tensor() && !spec.is_tensor_array())) continue;
+      const bool is_count = description_.spec->is_count(spec.name);
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
-          "write \"" + spec.name + "\": " + example_of(spec.name) + ", for example");
+          "write \"" + spec.name +
+              "\": " + (is_count ? "2" : example_value(*description_.spec, spec.name)) +
+              ", for example");
     }
   }
 
@@ -110,15 +117,26 @@ class Validator {
       add(description_.at(use.place(), join(missing, " and ") +
                                            (missing.size() > 1 ? " are" : " is") + " missing"),
           "a tensor's type and sizes are written in its desc or taken from its .npy file",
-          "write \"" + use.spec->name + "\": " + example_of(use.spec->name) +
+          "write \"" + use.spec->name + "\": " + example_of(use) +
               (use.spec->is_input() ? ", or name its .npy file" : ", for example"));
     }
   }
 
-  // A value of the spec's example; one of the usual form for a tensor that the example leaves out.
-  std::string example_of(const std::string& field) const {
-    const std::string value = example_value(*description_.spec, field);
-    return value == "null" ? "{\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}" : value;
+  // What the spec's example has; of a tensor that it leaves out what is missing here.
+  std::string example_of(const TensorUse& use) const {
+    const std::string value = example_value(*description_.spec, use.spec->name);
+    if (value != "null") return value;
+    std::vector<std::string> members;
+    const auto covers = [&](const SupportRow& row) { return row.covers(use.spec->name); };
+    const auto& rows = description_.spec->support;
+    const auto row = std::find_if(rows.begin(), rows.end(), covers);
+    if (!use.desc->data_type && row != rows.end())
+      members.push_back("\"DataType\": \"" + std::string(name_of(row->types.front())) + "\"");
+    if (use.desc->sizes.empty()) {
+      const Sizes sizes(use.desc->dimension_count.value_or(4), 1);
+      members.push_back("\"Sizes\": " + list_of(sizes));
+    }
+    return "{" + join(members) + "}";
   }
 
   // Whether one of the first `count` findings is about a part of the field.

@@ -1,6 +1,8 @@
 // Any text as an op description: every finding has a place in the text and says something; without
-// one there is a plan.
+// one all tensors are known, and there is a plan where the operator is implemented.
 #include "spec/description.hpp"
+
+#include <fstream>
 
 #include "base/diagnostic.hpp"
 #include "fuzz/files.hpp"
@@ -31,13 +33,27 @@ void fuzz_description(std::span<const std::byte> bytes) {
   if (description) check_description(*description, findings);
   for (const Diagnostic& finding : findings) require_sound(finding, lines);
   require(description || !findings.empty(), "what cannot be read has a finding");
-  if (description && findings.empty())
+  if (!description || !findings.empty()) return;
+  for (const TensorUse& use : tensors_of(*description)) {
+    require(use.desc->data_type && !use.desc->sizes.empty(), "every tensor is known");
+    for (const std::uint64_t size : use.desc->sizes) require(size > 0, "every size is at least 1");
+  }
+  if (find_operator(description->spec->name) != nullptr)
     require(output_elements(make_plan(*description)) > 0, "an output has elements");
 }
 
 std::vector<std::string> description_seeds() {
   std::vector<std::string> seeds;
   for (const auto& folder : case_folders()) seeds.push_back(read_file(folder / "op.json"));
+  for (const std::string& name : specified_operators())
+    seeds.push_back("{\"type\": \"" + name + "\", \"desc\": " + find_spec(name)->example + "}");
+  // Every fifth description of the golden data: all operators and all kinds of fields are among them.
+  std::ifstream golden(DMLOP_CONFORMANCE "/descriptions/golden.jsonl");
+  std::size_t line = 0;
+  for (std::string text; std::getline(golden, text); ++line) {
+    const std::size_t begin = text.find("\"type\"");
+    if (line % 5 == 0 && begin != std::string::npos) seeds.push_back("{" + text.substr(begin));
+  }
   return seeds;
 }
 

@@ -710,6 +710,49 @@ async function check_template() {
     await close(page);
   });
 
+  await check('any record leaves the page as it is, with all other jobs', async () => {
+    // Every value of a record, at any depth, as every other type; and what is no record at all.
+    const wrong = [5, -1e300, 'x', '__proto__', true, null, [], [[]], {}, {length: 9}, [null, 5]];
+    const places = (value, at = []) => typeof value !== 'object' || value === null ? [at]
+      : [at, ...Object.entries(value).flatMap(([key, part]) => places(part, [...at, key]))];
+    const changed = (value, [key, ...rest], by) => key === undefined ? by
+      : Object.assign(Array.isArray(value) ? [...value] : {...value},
+        {[key]: changed(value[key], rest, by)});
+    const sound = failure();
+    for (const comparison of sound.comparisons) comparison.pictures = failure().comparisons[0].pictures;
+    const jobs = [failure()];
+    for (const place of places(sound)) {
+      for (const value of wrong) {
+        const job = changed(sound, place, value);
+        jobs.push(place.length && place[0] !== 'id' ? {...job, id: place.join('/')} : job);
+      }
+    }
+    const data = {...report([failure()]), jobs, counts: {FAILED: jobs.length}};
+    const page = await open(written('any', data), '#sort=id');
+    await page.evaluate(() => {
+      for (const chip of document.querySelectorAll('.chip[aria-pressed=false]')) chip.click();
+      while (!document.getElementById('more').hidden) document.getElementById('more').click();
+      for (const head of document.querySelectorAll('.head')) head.click();
+    });
+    assert.equal(await matching(page), jobs.length);
+    assert.equal(await page.locator('.job').count(), jobs.length);
+    assert.equal(await page.locator('.job .body').count(), jobs.length);
+    const real = page.locator('.job[data-index="0"]');
+    assert.equal(await real.locator('.message').textContent(), sound.message);
+    assert.equal(await real.locator('table.elements').count(), 2);
+    await close(page);
+    // So does any summary of a run.
+    for (const place of places(report([])).filter(one => one.length === 1)) {
+      for (const value of [5, 'x', null, [[]], {}]) {
+        const data = report([failure()]);
+        const other = await open(written('summary', changed(data, place, value)));
+        const count = place[0] === 'jobs' ? (Array.isArray(value) ? value.length : 0) : 1;
+        assert.equal(await other.locator('.job').count(), count, `${place} ${JSON.stringify(value)}`);
+        await close(other);
+      }
+    }
+  });
+
   await check('runs without jobs, without failures, and what is not a report', async () => {
     const none = await open(written('none', report([])));
     assert.equal(await text(none, '#empty'), 'This run has no jobs.');

@@ -9,6 +9,7 @@
 //                                   mapped loses half, or its last byte, or changes; with ",later"
 //                                   when its status was asked for once more
 //   DMLOP_FAULT_HAPPENED=FILE       created when it happens
+//   DMLOP_WITHOUT_UNNAMED_FILES=1   the file systems have none (O_TMPFILE)
 //   DMLOP_LIMIT_MEMORY, DMLOP_LIMIT_FILES   bytes of addresses, open files
 //
 // All that counts from the beginning of main. Nothing here takes memory.
@@ -47,6 +48,7 @@ const char* fault = "";
 const char* happened = nullptr;
 long first = 0;
 bool lasting = false;
+bool without_unnamed_files = false;
 char folder[PATH_MAX];
 std::atomic<bool> has_begun{false};
 std::atomic<long> count{0};
@@ -163,6 +165,7 @@ void begin() {
   const char* at = setting("DMLOP_FAULT_AT");
   first = std::atol(at);
   lasting = std::strchr(at, '+') != nullptr;
+  without_unnamed_files = *setting("DMLOP_WITHOUT_UNNAMED_FILES") != '\0';
   if (::getcwd(folder, sizeof folder) == nullptr) folder[0] = '\0';
   is_ours[STDIN_FILENO] = is_ours[STDOUT_FILENO] = true;
   limit("DMLOP_LIMIT_FILES", RLIMIT_NOFILE);
@@ -196,11 +199,16 @@ int __libc_start_main(Main* main, int argument_count, char** arguments, void (*i
 }
 
 int open(const char* path, int flags, ...) {
+  const bool is_unnamed = (flags & O_TMPFILE) == O_TMPFILE;
   va_list list;
   va_start(list, flags);
-  const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(list, unsigned) : 0;
+  const unsigned mode = (flags & O_CREAT) != 0 || is_unnamed ? va_arg(list, unsigned) : 0;
   va_end(list);
-  if (is_our_path(path) && fails("open")) return -1;
+  if (is_unnamed && without_unnamed_files) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  if (is_our_path(path) && fails(is_unnamed ? "tmpfile" : "open")) return -1;
   return opened(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode)),
                 is_our_path(path));
 }
@@ -232,6 +240,35 @@ ssize_t read(int number, void* bytes, std::size_t size) {
   return ::syscall(SYS_read, number, bytes, size);
 }
 
+ssize_t pread(int number, void* bytes, std::size_t size, off_t offset) {
+  if (is_our_descriptor(number)) {
+    if (fails("pread")) return -1;
+    size = shortened("pread", size);
+  }
+  return ::syscall(SYS_pread64, number, bytes, size, offset);
+}
+ssize_t pread64(int, void*, std::size_t, off64_t) __attribute__((alias("pread")));
+
+off_t lseek(int number, off_t offset, int whence) noexcept {
+  if (is_our_descriptor(number) && fails("lseek")) return -1;
+  return ::syscall(SYS_lseek, number, offset, whence);
+}
+off64_t lseek64(int, off64_t, int) noexcept __attribute__((alias("lseek")));
+
+int fcntl(int number, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  const long argument = va_arg(list, long);  // of every command, as the system takes it
+  va_end(list);
+  const bool ours = is_our_descriptor(number);
+  const bool is_copy = command == F_DUPFD_CLOEXEC;
+  if (ours && (command == F_SETLEASE || command == F_SETSIG) && fails("lease")) return -1;
+  if (ours && is_copy && fails("dup")) return -1;
+  const auto result = static_cast<int>(::syscall(SYS_fcntl, number, command, argument));
+  return is_copy ? opened(result, ours) : result;
+}
+int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
+
 ssize_t write(int number, const void* bytes, std::size_t size) {
   if (is_our_descriptor(number)) {
     if (fails("write")) return -1;
@@ -261,6 +298,11 @@ int posix_fallocate(int number, off_t offset, off_t size) {
   return real_posix_fallocate(number, offset, size);
 }
 int posix_fallocate64(int, off64_t, off64_t) __attribute__((alias("posix_fallocate")));
+
+int linkat(int from_place, const char* from, int to_place, const char* to, int flags) noexcept {
+  if (is_our_path(to) && fails("linkat")) return -1;
+  return static_cast<int>(::syscall(SYS_linkat, from_place, from, to_place, to, flags));
+}
 
 int rename(const char* from, const char* to) noexcept {
   if (is_our_path(to) && fails("rename")) return -1;

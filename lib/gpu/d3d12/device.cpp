@@ -1,6 +1,7 @@
 #include "gpu/d3d12/device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 
@@ -8,10 +9,13 @@
 #include "base/parallel.hpp"
 #include "gpu/d3d12/buffer.hpp"
 #include "gpu/d3d12/pipelines.hpp"
+#include "gpu/launches.hpp"
 #include "gpu/staging.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr UINT timestamp_count = 4;       // begin, uploaded, computed, downloaded
 constexpr DWORD step_milliseconds = 100;  // of waiting
@@ -23,6 +27,7 @@ struct Context {
   ComPtr<ID3D12CommandQueue> queue;
   std::unique_ptr<Pipelines> pipelines;
   double seconds_per_tick = 0;  // 0: no timestamps
+  Pace pace;
 };
 
 /// The end of submitted work, to wait for.
@@ -140,19 +145,18 @@ class Direct3DLane : public Lane {
       const auto table = std::as_bytes(std::span(dispatch.table));
       std::copy(table.begin(), table.end(), input(2, table.size()).begin());
     }
-    for (std::size_t i = 0; i < input_count; ++i)
-      inputs_[i]->grow(rounded_up(sources_[i].bytes + 2 * input_slack_bytes));
+    for (std::size_t i = 0; i < input_count; ++i) {
+      const std::uint64_t bytes = i == 1 ? dispatch.state_bytes : 0;
+      inputs_[i]->grow(rounded_up(std::max(bytes, sources_[i].bytes) + 2 * input_slack_bytes));
+    }
     output_bytes_ = output != nullptr ? 0 : dispatch.output_bytes;
     output_.grow(rounded_up(dispatch.output_bytes));
     download_.grow(rounded_up(output_bytes_));
+    times_ = {};
     begin_commands();
     record_upload();
     stamp(1);
-    record_kernel(dispatch);
-    stamp(2);
-    record_output(output);
-    stamp(3);
-    end_commands("running " + dispatch.kernel);
+    run_kernel(dispatch, [&] { record_output(output); });
     sources_ = {};
   }
 
@@ -184,21 +188,15 @@ class Direct3DLane : public Lane {
     });
   }
 
-  DispatchTimes times() const override {
-    if (context_.seconds_per_tick == 0) return {};
-    return {seconds(0, 1), seconds(1, 2), seconds(2, 3)};
-  }
+  DispatchTimes times() const override { return times_; }
 
   std::optional<double> repeat(const Dispatch& dispatch) override {
+    times_ = {};
     begin_commands();
     stamp(1);
-    record_kernel(dispatch);
-    stamp(2);
-    stamp(3);
-    end_commands("running " + dispatch.kernel);
+    run_kernel(dispatch, [] {});
     wait();
-    if (context_.seconds_per_tick == 0) return std::nullopt;
-    return seconds(1, 2);
+    return times_.kernel;
   }
 
  private:
@@ -235,26 +233,52 @@ class Direct3DLane : public Lane {
     }
   }
 
-  void record_kernel(const Dispatch& dispatch) {
-    for (const auto& input : inputs_) {
-      transition(*input, D3D12_RESOURCE_STATE_COMMON,
-                 D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE);
+  // Runs the launches of a dispatch, as many at a time as the pace allows; the last ones are left
+  // to be waited for, with what `record_end` records behind them.
+  template <typename RecordEnd>
+  void run_kernel(const Dispatch& dispatch, RecordEnd&& record_end) {
+    const std::string doing = "running " + dispatch.kernel;
+    Launches launches(dispatch);
+    for (;;) {
+      const Submission submission = launches.next(context_.pace.work());
+      commands_->SetComputeRootSignature(context_.pipelines->root_signature());
+      commands_->SetPipelineState(context_.pipelines->find(dispatch.kernel));
+      for (const Launch& launch : submission.launches) record_launch(launch);
+      work_ = submission.work;
+      stamp(2);
+      if (launches.done()) break;
+      stamp(3);
+      end_commands(doing);
+      wait();
+      begin_commands();
+      stamp(1);
     }
-    transition(output_, D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
-    commands_->SetComputeRootSignature(context_.pipelines->root_signature());
-    commands_->SetPipelineState(context_.pipelines->find(dispatch.kernel));
+    record_end();
+    stamp(3);
+    end_commands(doing);
+  }
+
+  // The transitions also make it wait for the launch before it.
+  void record_launch(const Launch& launch) {
+    constexpr auto common = D3D12_RESOURCE_STATE_COMMON;
+    constexpr auto read = D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE;
+    constexpr auto written = D3D12_RESOURCE_STATE_UNORDERED_ACCESS;
+    const Buffer& output = launch.writes_state ? *inputs_[1] : output_;
+    // A pass that writes the state reads no input 1 or 2.
+    const std::array inputs{inputs_[0].get(), inputs_[launch.writes_state ? 2 : 1].get(),
+                            inputs_[2].get()};
+    const std::size_t distinct = launch.writes_state ? 2 : input_count;
+    for (std::size_t i = 0; i < distinct; ++i) transition(*inputs[i], common, read);
+    transition(output, common, written);
     commands_->SetComputeRoot32BitConstants(constants_parameter,
-                                            static_cast<UINT>(dispatch.constants.size()),
-                                            dispatch.constants.data(), 0);
+                                            static_cast<UINT>(launch.constants.size()),
+                                            launch.constants.data(), 0);
     for (UINT i = 0; i < input_count; ++i)
-      commands_->SetComputeRootShaderResourceView(first_input_parameter + i, inputs_[i]->address());
-    commands_->SetComputeRootUnorderedAccessView(output_parameter, output_.address());
-    commands_->Dispatch(dispatch.groups[0], dispatch.groups[1], 1);
-    transition(output_, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, D3D12_RESOURCE_STATE_COMMON);
-    for (const auto& input : inputs_) {
-      transition(*input, D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE,
-                 D3D12_RESOURCE_STATE_COMMON);
-    }
+      commands_->SetComputeRootShaderResourceView(first_input_parameter + i, inputs[i]->address());
+    commands_->SetComputeRootUnorderedAccessView(output_parameter, output.address());
+    commands_->Dispatch(launch.groups[0], launch.groups[1], 1);
+    transition(output, written, common);
+    for (std::size_t i = 0; i < distinct; ++i) transition(*inputs[i], read, common);
   }
 
   // To a buffer of the device, or to the host.
@@ -296,6 +320,7 @@ class Direct3DLane : public Lane {
     busy_ = true;  // also where the fence is not signalled: then the device is lost
     context_.queue->ExecuteCommandLists(1, lists);
     fence_.signal();
+    submitted_ = Clock::now();
   }
 
   void wait() {
@@ -313,6 +338,22 @@ class Direct3DLane : public Lane {
     if (FAILED(device_.GetDeviceRemovedReason()))
       check(DXGI_ERROR_DEVICE_REMOVED, doing_, &device_);
     if (!done) throw Error(ErrorKind::run_failed, doing_ + ": timeout");
+    if (work_ > 0) take_times();
+    work_ = 0;
+  }
+
+  // Of launches that are done.
+  void take_times() {
+    const double waited = std::chrono::duration<double>(Clock::now() - submitted_).count();
+    const bool has_ticks = context_.seconds_per_tick != 0;
+    context_.pace.took(work_, has_ticks ? seconds(1, 2) : waited);
+    if (!has_ticks) return;
+    const auto add = [&](std::optional<double>& sum, std::size_t begin) {
+      sum = sum.value_or(0) + seconds(begin, begin + 1);
+    };
+    add(times_.upload, 0);
+    add(times_.kernel, 1);
+    add(times_.download, 2);
   }
 
   double seconds(std::size_t begin, std::size_t end) const {
@@ -336,6 +377,9 @@ class Direct3DLane : public Lane {
   Fence fence_;
   bool busy_ = false;
   std::string doing_;
+  std::uint64_t work_ = 0;  // of the launches in flight
+  Clock::time_point submitted_;
+  DispatchTimes times_;
 };
 
 class Direct3DDevice : public Device {

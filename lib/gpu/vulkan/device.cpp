@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "gpu/launches.hpp"
 #include "gpu/staging.hpp"
 #include "gpu/vulkan/buffer.hpp"
 #include "gpu/vulkan/pipelines.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t timestamp_count = 4;  // begin, uploaded, computed, downloaded
 
@@ -26,6 +30,7 @@ struct Context {
   double seconds_per_tick = 0;  // 0: no timestamps
   std::uint64_t timestamp_mask = 0;
   std::mutex queue_mutex;
+  Pace pace;
   // A dispatch did not end: what it may use is left to it, and nothing more is run.
   std::atomic<bool> hung{false};
 
@@ -108,24 +113,25 @@ class VulkanLane : public Lane {
       const auto table = std::as_bytes(std::span(dispatch.table));
       std::copy(table.begin(), table.end(), input(2, table.size()).begin());
     }
-    for (std::size_t i = 0; i < input_count; ++i)
-      inputs_[i]->grow(rounded_up(sources_[i].bytes + 2 * input_slack_bytes));
+    for (std::size_t i = 0; i < input_count; ++i) {
+      const std::uint64_t bytes = i == 1 ? dispatch.state_bytes : 0;
+      inputs_[i]->grow(rounded_up(std::max(bytes, sources_[i].bytes) + 2 * input_slack_bytes));
+    }
     output_bytes_ = output != nullptr ? 0 : dispatch.output_bytes;
     output_.grow(rounded_up(dispatch.output_bytes));
     download_.grow(rounded_up(output_bytes_));
     write_descriptors();
+    times_ = {};
     begin_commands();
     record_upload();
     stamp(1, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    record_kernel(dispatch);
-    stamp(2, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-    if (output != nullptr) {
-      record_output(handle_of(*output), output->offset, output->bytes);
-    } else {
-      record_output(download_.handle(), 0, output_bytes_);
-    }
-    stamp(3, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    end_commands("running " + dispatch.kernel);
+    run_kernel(dispatch, [&] {
+      if (output != nullptr) {
+        record_output(handle_of(*output), output->offset, output->bytes);
+      } else {
+        record_output(download_.handle(), 0, output_bytes_);
+      }
+    });
     sources_ = {};
   }
 
@@ -150,24 +156,16 @@ class VulkanLane : public Lane {
     });
   }
 
-  DispatchTimes times() const override {
-    const auto ticks = timestamps();
-    if (!ticks) return {};
-    return {seconds((*ticks)[0], (*ticks)[1]), seconds((*ticks)[1], (*ticks)[2]),
-            seconds((*ticks)[2], (*ticks)[3])};
-  }
+  DispatchTimes times() const override { return times_; }
 
   std::optional<double> repeat(const Dispatch& dispatch) override {
     write_descriptors();
+    times_ = {};
     begin_commands();
     stamp(1, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    record_kernel(dispatch);
-    stamp(2, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    stamp(3, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    end_commands("running " + dispatch.kernel);
+    run_kernel(dispatch, [] {});
     wait();
-    const auto ticks = timestamps();
-    return ticks ? std::optional(seconds((*ticks)[1], (*ticks)[2])) : std::nullopt;
+    return times_.kernel;
   }
 
  private:
@@ -219,30 +217,40 @@ class VulkanLane : public Lane {
   }
 
   void create_descriptors() {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, input_count + 1};
+    constexpr auto sets = std::uint32_t{std::tuple_size_v<decltype(descriptors_)>};
+    constexpr VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        sets * (input_count + 1)};
     const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                          .maxSets = 1,
+                                          .maxSets = sets,
                                           .poolSizeCount = 1,
                                           .pPoolSizes = &size};
     check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_),
           "creating a descriptor pool");
-    VkDescriptorSetLayout layout = context_.pipelines->set_layout();
+    const std::array layouts{context_.pipelines->set_layout(), context_.pipelines->set_layout()};
     const VkDescriptorSetAllocateInfo allocate{
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &layout};
-    check(vkAllocateDescriptorSets(context_.device, &allocate, &descriptors_),
+        .descriptorSetCount = sets,
+        .pSetLayouts = layouts.data()};
+    check(vkAllocateDescriptorSets(context_.device, &allocate, descriptors_.data()),
           "allocating a descriptor set");
   }
 
   void write_descriptors() {
+    const auto input = [&](std::size_t i) { return inputs_[i]->handle(); };
+    write_descriptors(descriptors_[0], {input(0), input(1), input(2), output_.handle()});
+    // A pass that writes the state reads no input 1 or 2.
+    write_descriptors(descriptors_[1], {input(0), input(2), input(2), input(1)});
+  }
+
+  void write_descriptors(VkDescriptorSet set,
+                         const std::array<VkBuffer, input_count + 1>& handles) {
     std::array<VkDescriptorBufferInfo, input_count + 1> buffers{};
     std::array<VkWriteDescriptorSet, input_count + 1> writes{};
     for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-      buffers[i] = {i < input_count ? inputs_[i]->handle() : output_.handle(), 0, VK_WHOLE_SIZE};
+      buffers[i] = {handles[i], 0, VK_WHOLE_SIZE};
       writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                   .dstSet = descriptors_,
+                   .dstSet = set,
                    .dstBinding = i,
                    .descriptorCount = 1,
                    .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -284,14 +292,44 @@ class VulkanLane : public Lane {
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
   }
 
-  void record_kernel(const Dispatch& dispatch) {
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
-                      context_.pipelines->find(dispatch.kernel));
-    vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->layout(),
-                            0, 1, &descriptors_, 0, nullptr);
-    vkCmdPushConstants(commands_, context_.pipelines->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                       sizeof dispatch.constants, dispatch.constants.data());
-    vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], 1);
+  // Runs the launches of a dispatch, as many at a time as the pace allows; the last ones are left
+  // to be waited for, with what `record_end` records behind them.
+  template <typename RecordEnd>
+  void run_kernel(const Dispatch& dispatch, RecordEnd&& record_end) {
+    const std::string doing = "running " + dispatch.kernel;
+    Launches launches(dispatch);
+    for (;;) {
+      const Submission submission = launches.next(context_.pace.work());
+      record_launches(dispatch.kernel, submission.launches);
+      work_ = submission.work;
+      stamp(2, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+      if (launches.done()) break;
+      stamp(3, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+      end_commands(doing);
+      wait();
+      begin_commands();
+      stamp(1, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+    }
+    record_end();
+    stamp(3, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    end_commands(doing);
+  }
+
+  void record_launches(const std::string& kernel, const std::vector<Launch>& launches) {
+    const VkPipelineLayout layout = context_.pipelines->layout();
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->find(kernel));
+    for (const Launch& launch : launches) {
+      if (!launch.is_first) {
+        barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+      }
+      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
+                              &descriptors_[launch.writes_state ? 1 : 0], 0, nullptr);
+      vkCmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof launch.constants,
+                         launch.constants.data());
+      vkCmdDispatch(commands_, launch.groups[0], launch.groups[1], 1);
+    }
   }
 
   // Resident buffers hold what earlier command buffers copied there.
@@ -334,6 +372,7 @@ class VulkanLane : public Lane {
     check(vkQueueSubmit(context_.queue, 1, &submit, fence_), doing);
     busy_ = true;
     doing_ = doing;
+    submitted_ = Clock::now();
   }
 
   void wait() {
@@ -351,6 +390,22 @@ class VulkanLane : public Lane {
     busy_ = result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
     timed_out_ = result == VK_TIMEOUT;
     check(result, doing_);
+    if (work_ > 0) take_times();
+    work_ = 0;
+  }
+
+  // Of launches that are done.
+  void take_times() {
+    const double waited = std::chrono::duration<double>(Clock::now() - submitted_).count();
+    const auto ticks = timestamps();
+    context_.pace.took(work_, ticks ? seconds((*ticks)[1], (*ticks)[2]) : waited);
+    if (!ticks) return;
+    const auto add = [&](std::optional<double>& sum, std::size_t begin) {
+      sum = sum.value_or(0) + seconds((*ticks)[begin], (*ticks)[begin + 1]);
+    };
+    add(times_.upload, 0);
+    add(times_.kernel, 1);
+    add(times_.download, 2);
   }
 
   std::optional<std::array<std::uint64_t, timestamp_count>> timestamps() const {
@@ -377,11 +432,14 @@ class VulkanLane : public Lane {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkFence fence_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptor_pool_ = VK_NULL_HANDLE;
-  VkDescriptorSet descriptors_ = VK_NULL_HANDLE;
+  std::array<VkDescriptorSet, 2> descriptors_{};  // for the output, for the state
   VkQueryPool queries_ = VK_NULL_HANDLE;
   bool busy_ = false;
   bool timed_out_ = false;
   std::string doing_;
+  std::uint64_t work_ = 0;  // of the launches in flight
+  Clock::time_point submitted_;
+  DispatchTimes times_;
 };
 
 class VulkanDevice : public Device {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/output.hpp"
 #include "gpu/vulkan/device.hpp"
 
 namespace dmlop::gpu::vulkan {
@@ -18,7 +19,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL count_message(VkDebugUtilsMessageSeverityFlagBits
                                              const VkDebugUtilsMessengerCallbackDataEXT* data,
                                              void*) {
   ++message_count;
-  std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
+  print(StandardStream::error,
+        {"vulkan validation: ", Text::lines(std::string_view(data->pMessage)), "\n"});
   return VK_FALSE;
 }
 

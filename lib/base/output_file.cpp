@@ -1,0 +1,337 @@
+// Outputs of base/file.hpp: files that appear complete or not at all, and streams.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/path.hpp"
+#include "base/system_file.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::uint64_t min_reserved_bytes = std::uint64_t{1} << 20;
+
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorKind::io_failed, message);
+}
+
+}  // namespace
+
+namespace {
+
+/// The names of temporary files that exist; of more than fit here some are not listed.
+std::array<const char*, 256> unfinished;
+std::mutex unfinished_mutex;  // also while a file is created
+
+void replace_unfinished(const char* listed, const char* by) noexcept {
+  const auto entry = std::find(unfinished.begin(), unfinished.end(), listed);
+  if (entry != unfinished.end()) *entry = by;
+}
+
+void unlist_unfinished(const std::string& path) noexcept {
+  const std::scoped_lock lock(unfinished_mutex);
+  replace_unfinished(path.c_str(), nullptr);
+}
+
+}  // namespace
+
+/// Bytes go to `file`, which has no name yet or is called `temporary`; or they are held back in
+/// memory and go in order to the open file `stream` or the pipe or device `target`.
+struct OutputFile::State {
+  explicit State(std::string given_path) : path(std::move(given_path)) {}
+  ~State() {
+    file.close();
+    if (temporary.empty()) return;
+    remove_file(temporary.c_str());
+    unlist_unfinished(temporary);
+  }
+
+  std::string path;  // as given, for messages
+  std::optional<int> stream;
+  std::string target;
+  std::string folder;  // of the file
+  std::string temporary;
+  SystemFile file;
+  bool is_held_back = true;
+  std::uint64_t reserved = 0;
+  std::atomic<std::uint64_t> end = 0;  // where the last byte written ends
+  std::mutex held_back_mutex;
+  std::vector<std::byte> held_back;
+  bool committed = false;
+
+  void choose_target(std::uint64_t size);
+  void require_name() const;
+  void create_file();
+  std::error_code take_temporary_name(
+      const std::function<std::error_code(const std::string&)>& take);
+  void reserve(std::uint64_t size);
+  void reserve_memory(std::uint64_t size);
+  void hold_back(std::uint64_t offset, std::span<const std::byte> bytes);
+  SystemFile open_stream(std::error_code& error) const;
+  void send_to_stream(void (*between_steps)());
+  void send_held_back(bool wanted_after_stop);
+  void give_name();
+  bool link();
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `path` names, through links; not_found when it names nothing yet.
+fs::file_type find_existing(const std::string& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(to_path(path), error).type();
+  if (error && type != fs::file_type::not_found) fail("creating " + path + ": " + reason(error));
+  return type;
+}
+
+void require_folder(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::file_type type = fs::status(to_path(folder), error).type();
+  if (type == fs::file_type::directory || type == fs::file_type::none) return;
+  if (type != fs::file_type::not_found) fail("creating " + path + ": " + folder + " is no folder");
+  fail("creating " + path + ": folder " + folder + " does not exist; create it first (mkdir -p)");
+}
+
+}  // namespace
+
+void OutputFile::State::choose_target(std::uint64_t size) {
+  if (path.empty()) fail("creating an output file: its path is empty");
+  constexpr int standard_output = 1;
+  stream = path == "-" ? standard_output : open_file_named(path);
+  if (stream) {
+    std::error_code error;
+    open_stream(error);
+    if (error) fail("opening " + path + ": " + reason(error));
+    return;
+  }
+  const fs::file_type existing = find_existing(path);
+  if (existing == fs::file_type::directory)
+    fail("creating " + path + ": is a directory; name a file");
+  if (existing == fs::file_type::socket)
+    fail("creating " + path + ": is a socket; name a file or a pipe, or - for standard output");
+  if (existing != fs::file_type::regular && existing != fs::file_type::not_found) {
+    if (const std::error_code error = check_writable(path))
+      fail("opening " + path + ": " + reason(error));
+    target = path;
+    return;
+  }
+  target = resolve_links(path);
+  if (existing == fs::file_type::regular) require_name();
+  create_file();
+  if (existing == fs::file_type::regular) {
+    if (const std::error_code error = file.take_permissions_of(path))
+      fail("setting the permissions of " + path + ": " + reason(error));
+  }
+  reserve(size);
+}
+
+// What a link in /proc to another program's open file says is no name of that file once it has
+// none, or another.
+void OutputFile::State::require_name() const {
+  std::error_code error;
+  if (target == path || fs::equivalent(to_path(path), to_path(target), error)) return;
+  fail("creating " + path + ": the file behind it has no name, or not " + target +
+       "; name a file, or - for standard output");
+}
+
+void OutputFile::State::create_file() {
+  const fs::path target_path = to_path(target);
+  if (target_path.filename().empty()) fail("creating " + path + ": names a folder; name a file");
+  folder = target_path.has_parent_path() ? to_text(target_path.parent_path()) : ".";
+  require_folder(path, folder);
+  is_held_back = false;
+  std::error_code error;
+  file = SystemFile::create_unnamed(folder, error);
+  if (!error) return;
+  error = take_temporary_name([this](const std::string& name) {
+    std::error_code failed;
+    file = SystemFile::create_new(name, failed);
+    return failed;
+  });
+  if (error)
+    fail("creating " + path + ": no temporary file in folder " + folder + ": " + reason(error));
+}
+
+/// Calls `take` with one name after the other until one is free, which is `temporary` then.
+std::error_code OutputFile::State::take_temporary_name(
+    const std::function<std::error_code(const std::string&)>& take) {
+  constexpr std::size_t max_kept = 200;  // a file name has at most 255 bytes
+  constexpr int max_attempts = 100;
+  const std::string name = to_text(to_path(target).filename()).substr(0, max_kept);
+  std::error_code error = std::make_error_code(std::errc::file_exists);
+  for (int attempt = 0; attempt < max_attempts && error == std::errc::file_exists; ++attempt) {
+    std::string candidate = folder + "/." + name + "." + random_letters() + ".tmp";
+    const std::scoped_lock lock(unfinished_mutex);
+    error = take(candidate);
+    if (error) continue;
+    temporary = std::move(candidate);  // which cannot fail, so that the file will be removed
+    replace_unfinished(nullptr, temporary.c_str());
+  }
+  return error;
+}
+
+void OutputFile::State::reserve(std::uint64_t size) {
+  if (size < min_reserved_bytes) return;
+  const std::string action = "reserving " + std::to_string(size) + " bytes for " + path + ": ";
+  if (size > max_file_bytes) fail(action + reason(std::make_error_code(std::errc::file_too_large)));
+  // Asked first: reserving too much would fill the disk, if only for a moment.
+  std::error_code error;
+  const fs::space_info disk = fs::space(to_path(folder), error);
+  if (!error && disk.capacity > 0 && disk.available < size) {
+    fail(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
+         "; its folder has " + std::to_string(disk.available) + " bytes free");
+  }
+  // A file system in memory takes seconds for what is large.
+  constexpr std::uint64_t step = std::uint64_t{1} << 26;
+  for (std::uint64_t begin = 0; begin < size; begin += step) {
+    check_for_stop();
+    error = file.reserve(begin, std::min(step, size - begin));
+    if (error == std::errc::operation_not_supported) return;
+    if (error) fail(action + reason(error));
+  }
+  reserved = size;
+}
+
+// Address space only: what is more than the machine has is said before anything is computed.
+void OutputFile::State::reserve_memory(std::uint64_t size) {
+  try {
+    held_back.reserve(size);
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    fail("holding " + std::to_string(size) + " bytes for " + path + ": out of memory");
+  }
+}
+
+void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::lock_guard lock(held_back_mutex);
+  const std::uint64_t needed = offset + bytes.size();
+  try {
+    if (needed > held_back.size()) held_back.resize(needed);
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    fail("holding " + std::to_string(needed) + " bytes for " + path + ": out of memory");
+  }
+  std::memcpy(held_back.data() + offset, bytes.data(), bytes.size());
+}
+
+SystemFile OutputFile::State::open_stream(std::error_code& error) const {
+  if (path != "-") return SystemFile::inherited_output(*stream, error);
+  error.clear();
+  return SystemFile::standard_output();
+}
+
+void OutputFile::State::send_to_stream(void (*between_steps)()) {
+  std::error_code error;
+  SystemFile opened = open_stream(error);
+  if (!error) error = opened.write_all(held_back, between_steps);
+  if (error) fail("writing to " + (path == "-" ? "standard output" : path) + ": " + reason(error));
+}
+
+void OutputFile::State::send_held_back(bool wanted_after_stop) {
+  void (*const between_steps)() = wanted_after_stop ? nullptr : check_for_stop;
+  if (stream) return send_to_stream(between_steps);
+  // Opened only now: opening a pipe waits for its reader, who may read another output first.
+  std::error_code error;
+  const bool is_pipe = find_existing(target) == fs::file_type::fifo;
+  while (!(file = SystemFile::open_to_write(target, error)).is_open() && is_pipe &&
+         error == std::errc::no_such_device_or_address) {
+    check_for_stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (error) fail("opening " + path + ": " + reason(error));
+  error = file.write_all(held_back, between_steps);
+  if (!error) error = file.close();
+  if (error) fail("writing " + path + ": " + reason(error));
+}
+
+void OutputFile::State::give_name() {
+  std::error_code error;
+  if (reserved > end) error = file.resize(end);
+  if (error) fail("writing " + path + ": " + reason(error));
+  if (temporary.empty() && link()) return;
+  error = file.close();
+  if (error) fail("writing " + path + ": " + reason(error));
+  error = replace_file(temporary, target);
+  if (error) fail("naming " + path + ": " + reason(error));
+  unlist_unfinished(temporary);
+  temporary.clear();
+}
+
+/// Names the file; false where it has a temporary name now because the target exists.
+bool OutputFile::State::link() {
+  std::error_code error = file.link(target);
+  const bool is_taken = error == std::errc::file_exists;
+  if (is_taken)
+    error = take_temporary_name([this](const std::string& name) { return file.link(name); });
+  if (error) fail("naming " + path + ": " + reason(error));
+  return !is_taken;
+}
+
+OutputFile::OutputFile(std::string path, std::uint64_t size)
+    : state_(std::make_unique<State>(std::move(path))) {
+  state_->choose_target(size);
+  if (state_->is_held_back) state_->reserve_memory(size);
+}
+
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+
+OutputFile::~OutputFile() = default;
+
+const std::string& OutputFile::path() const {
+  return state_->path;
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  State& state = *state_;
+  assert(!state.committed && "write_at after commit");
+  if (bytes.empty()) return;
+  if (bytes.size() > max_file_bytes || offset > max_file_bytes - bytes.size()) {
+    fail("writing " + state.path + ": " + reason(std::make_error_code(std::errc::file_too_large)));
+  }
+  if (state.is_held_back) {
+    state.hold_back(offset, bytes);
+    return;
+  }
+  in_pieces(bytes.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::error_code error =
+        state.file.write_all_at(offset + begin, bytes.subspan(begin, end - begin));
+    if (error) fail("writing " + state.path + ": " + reason(error));
+  });
+  const std::uint64_t end = offset + bytes.size();
+  std::uint64_t seen = state.end;
+  while (seen < end && !state.end.compare_exchange_weak(seen, end)) {
+  }
+}
+
+void OutputFile::commit(bool wanted_after_stop) {
+  assert(!state_->committed && "commit called twice");
+  state_->committed = true;
+  if (state_->is_held_back) {
+    state_->send_held_back(wanted_after_stop);
+  } else {
+    state_->give_name();
+  }
+}
+
+void remove_unfinished_outputs() noexcept {
+  unfinished_mutex.lock();  // for good: no file may be created behind this
+  for (const char* path : unfinished) {
+    if (path != nullptr) remove_file(path);
+  }
+}
+
+}  // namespace dmlop

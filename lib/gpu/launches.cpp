@@ -1,0 +1,83 @@
+#include "gpu/launches.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace dmlop::gpu {
+namespace {
+
+// As in shaders/common.hlsli.
+constexpr std::uint32_t threads_per_group = 256;
+constexpr std::uint32_t groups_per_row = 65535;
+
+// A launch takes some microseconds, however little its threads do.
+constexpr std::size_t launches_together = 256;
+
+}  // namespace
+
+Pass::Pass(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t thread_work)
+    : first(static_cast<std::uint32_t>(first_thread)),
+      end(static_cast<std::uint32_t>(end_thread)),
+      work(static_cast<std::uint32_t>(thread_work)) {
+  if (thread_work == 0 || thread_work > thread_work_limit) {
+    throw std::logic_error("a thread of a kernel passes its loops " + std::to_string(thread_work) +
+                           " times: cut its work into passes of at most " +
+                           std::to_string(thread_work_limit));
+  }
+}
+
+void Launches::skip_empty_passes() {
+  while (!done() && dispatch_.passes[pass_].first + at_ >= dispatch_.passes[pass_].end) {
+    ++pass_;
+    at_ = 0;
+  }
+}
+
+Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
+  const Pass& pass = dispatch_.passes[pass_];
+  Launch made{
+      .constants = {}, .groups = {}, .writes_state = pass.writes_state, .is_first = is_first_};
+  std::copy(dispatch_.constants.begin(), dispatch_.constants.end(), made.constants.begin());
+  const std::array<std::uint32_t, 4> row{first, end, pass.step, pass.base};
+  std::copy(row.begin(), row.end(), made.constants.end() - row.size());
+  const std::uint32_t groups = (end - first + threads_per_group - 1) / threads_per_group;
+  const std::uint32_t columns = std::min(groups, groups_per_row);
+  made.groups = {columns, (groups + columns - 1) / columns};
+  return made;
+}
+
+Submission Launches::next(std::uint64_t work) {
+  Submission submission;
+  while (!done() && submission.launches.size() < launches_together) {
+    const Pass& pass = dispatch_.passes[pass_];
+    const std::uint64_t left = work - std::min(work, submission.work);
+    std::uint64_t groups = left / (std::uint64_t{pass.work} * threads_per_group);
+    if (groups == 0 && !submission.launches.empty()) break;
+    groups = std::max<std::uint64_t>(groups, 1);
+    const std::uint32_t first = pass.first + at_;
+    const auto threads = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(pass.end - first, groups * threads_per_group));
+    submission.launches.push_back(launch(first, first + threads));
+    submission.work += std::uint64_t{pass.work} * threads;
+    is_first_ = false;
+    at_ += threads;
+    skip_empty_passes();
+  }
+  return submission;
+}
+
+void Pace::took(std::uint64_t work, double seconds) {
+  const std::uint64_t now = work_;
+  // Little work says nothing of how long much of it takes.
+  const bool is_much = work >= now / 2;
+  if (seconds > 2 * wanted_seconds) {
+    const double fitting = static_cast<double>(work) * wanted_seconds / seconds;
+    work_ = std::max(least_work / 8, std::min(now, static_cast<std::uint64_t>(fitting)));
+  } else if (is_much && seconds < wanted_seconds / 2) {
+    constexpr std::uint64_t most_work = std::uint64_t{1} << 48;
+    const double times = std::min(8.0, wanted_seconds / std::max(seconds, 1e-9));
+    work_ = std::min(most_work, static_cast<std::uint64_t>(static_cast<double>(now) * times));
+  }
+}
+
+}  // namespace dmlop::gpu

@@ -1,0 +1,63 @@
+// How a dispatch is given to a device: in short pieces, so that a request to stop takes effect soon
+// and no driver takes the device for hung. Pure; every backend launches kernels this way only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/device.hpp"
+
+namespace dmlop::gpu {
+
+/// Some threads of a pass.
+struct Launch {
+  std::array<std::uint32_t, 32> constants;
+  std::array<std::uint32_t, 2> groups;
+  bool writes_state;
+  bool is_first;  // of its dispatch: nothing was written before it
+};
+
+/// Launches that a device is given together.
+struct Submission {
+  std::vector<Launch> launches;
+  std::uint64_t work = 0;  // of their threads, at most
+};
+
+/// The launches of a dispatch, in order.
+class Launches {
+ public:
+  /// The dispatch must outlive it.
+  explicit Launches(const Dispatch& dispatch) : dispatch_(dispatch) { skip_empty_passes(); }
+  bool done() const { return pass_ == dispatch_.passes.size(); }
+  /// The next ones: as many threads as do no more than `work` together, but at least a group.
+  Submission next(std::uint64_t work);
+
+ private:
+  void skip_empty_passes();
+  Launch launch(std::uint32_t first, std::uint32_t end) const;
+
+  const Dispatch& dispatch_;
+  std::size_t pass_ = 0;
+  std::uint32_t at_ = 0;  // threads of the pass that are launched
+  bool is_first_ = true;
+};
+
+/// How much work a device is given at a time. It is found by experience, from little to as much as
+/// takes a tenth of a second; loops may end early, so work is not worth the same everywhere.
+class Pace {
+ public:
+  /// What llvmpipe does in a tenth of a second on one core.
+  static constexpr std::uint64_t least_work = std::uint64_t{1} << 26;
+  static constexpr double wanted_seconds = 0.1;
+
+  std::uint64_t work() const { return work_; }
+  /// What was given took so long.
+  void took(std::uint64_t work, double seconds);
+
+ private:
+  std::atomic<std::uint64_t> work_{least_work};
+};
+
+}  // namespace dmlop::gpu

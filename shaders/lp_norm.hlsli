@@ -1,0 +1,168 @@
+// What the kernels of lp pooling share: powers, roots and exact sums in float32, windows, and norms of numbers
+// whose powers leave float32.
+//
+// ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants.
+//
+// constants[0]: x output elements, z source offset, w exponent
+// constants[1]: x channels, y batch stride, z channel stride
+// constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
+// constants[5]: window strides; constants[6]: start paddings, both depth, height, width
+
+#define PER_THREAD (16 / ELEMENT_SIZE)
+
+float load_magnitude(int at) {
+#if ELEMENT_SIZE == 2
+  return abs(f16tof32((input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
+#else
+  return abs(asfloat(input0[uint(at)]));
+#endif
+}
+
+bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFF) > 0x7F800000; }
+bool is_infinite(float x) { return (asuint(x) & 0x7FFFFFFF) == 0x7F800000; }
+
+#if P == 0
+#define EXPONENT constants[0].w
+#else
+#define EXPONENT P
+#endif
+
+// x^exponent by squaring, four bits of the exponent at a time: loops are counted (common.hlsli).
+float whole_power(float x, uint exponent) {
+  float result = 1;
+  for (; exponent != 0; exponent >>= 4) {
+    result *= (exponent & 1) != 0 ? x : 1;
+    const float x2 = x * x;
+    result *= (exponent & 2) != 0 ? x2 : 1;
+    const float x4 = x2 * x2;
+    result *= (exponent & 4) != 0 ? x4 : 1;
+    const float x8 = x4 * x4;
+    result *= (exponent & 8) != 0 ? x8 : 1;
+    x = x8 * x8;
+  }
+  return result;
+}
+
+float raised(float x) {
+#if P == 1
+  return x;
+#elif P == 2
+  return x * x;
+#elif P == 3
+  return x * x * x;
+#else
+  return whole_power(x, EXPONENT);
+#endif
+}
+
+// sum^(1/P), with a Newton step behind the approximate functions.
+float root(float sum) {
+#if P == 1
+  return sum;
+#else
+  if (sum == 0 || is_nan(sum) || is_infinite(sum)) return sum;
+#if P == 2
+  const float y = sqrt(sum);
+  return 0.5 * (y + sum / y);
+#else
+  const uint exponent = EXPONENT;
+  const float y = exp2(log2(sum) / float(exponent));
+  // y - (y^p - sum) / (p * y^(p-1)); y^(p-1) is about sum / y, which cannot overflow.
+  const float power = whole_power(y, exponent - 1);
+  return power == 0 || is_infinite(power) ? y : y - (y - sum / power) / float(exponent);
+#endif
+#endif
+}
+
+// sum + value with the rounding error collected in `lost` (Knuth's two-sum).
+void add_exactly(inout float sum, inout float lost, float value) {
+  precise const float total = sum + value;
+  precise const float added = total - sum;
+  precise const float error = (sum - (total - added)) + (value - added);
+  sum = total;
+  // An infinite or undefined sum has no error worth keeping.
+  if (!is_nan(error) && !is_infinite(error)) lost += error;
+}
+
+struct Window {
+  int base;    // source offset of the image
+  int3 begin;  // first source index of the window: may lie in the padding
+};
+
+// The window of output `x` of a row; rows count batch, channel, depth and height.
+Window window_at(uint row, int x) {
+  Window window;
+  const uint plane = row / constants[3].y;
+  const uint image = plane / constants[2].y;
+  const uint batch = image / constants[1].x;
+  const int3 place = int3(int(plane - image * constants[2].y), int(row - plane * constants[3].y), x);
+  window.base = int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z);
+  window.begin = place * int3(constants[5].xyz) - int3(constants[6].xyz);
+  return window;
+}
+
+int3 window_size() { return int3(constants[2].w, constants[3].w, constants[4].w); }
+int3 input_extents() { return int3(constants[2].x, constants[3].x, constants[4].x); }
+int3 input_strides() { return int3(constants[2].z, constants[3].z, constants[4].z); }
+
+// 2^exponent of the largest power of two that is no larger than x (x > 0), and its inverse.
+float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
+float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 23, 1, 253)) << 23); }
+
+// The bits of |x|: magnitudes compare as integers, and no device flushes an integer.
+uint load_bits(int at) {
+#if ELEMENT_SIZE == 2
+  return asuint(load_magnitude(at));
+#else
+  return input0[uint(at)] & 0x7FFFFFFF;
+#endif
+}
+
+// GPUs may take denormals for 0. Where a window's largest element is below 2^-60 its elements are lifted
+// by 2^100, denormals (multiples of 2^-149) by way of integers; the norm is lowered again.
+float lifted(uint bits, bool tiny) {
+  if (!tiny) return asfloat(bits);
+  return bits < 0x00800000 ? float(bits) * 1.7763568394002505e-15 : asfloat(bits) * 1.2676506002282294e30;
+}
+
+float lowered(float norm, bool tiny) {
+  if (!tiny) return norm;
+  // Below 2^-26 the result is itself denormal: its bits count units of 2^-149.
+  return norm < 1.4901161193847656e-8 ? asfloat(uint(norm * 562949953421312.0 + 0.5)) : norm * 7.888609052210118e-31;
+}
+
+// How the elements of a window are scaled so that no power of them leaves float32.
+struct Scale {
+  uint largest_bits;  // of the largest magnitude: neither 0 nor special
+  float largest;      // lifted
+  float inverse;
+  bool tiny;
+  bool exact;
+};
+
+// Whether a window with this largest magnitude has a norm that needs no sum: the norm's bits are these.
+bool needs_no_sum(uint largest_bits) { return largest_bits == 0 || largest_bits >= 0x7F800000; }
+float norm_without_sum(uint largest_bits) { return asfloat(largest_bits > 0x7F800000 ? 0x7FC00000 : largest_bits); }
+
+Scale scale_of(uint largest_bits) {
+  Scale scale;
+  scale.largest_bits = largest_bits;
+  scale.tiny = largest_bits < 0x21800000;
+  scale.largest = lifted(largest_bits, scale.tiny);
+  // Powers of two scale exactly; only exponents that 2^P would overflow divide by the largest itself.
+  scale.exact = EXPONENT <= 32;
+  scale.inverse = inverse_power_of_two(scale.largest);
+  return scale;
+}
+
+// The power of an element in the scaled sum, and the norm of that sum.
+float scaled_power(Scale scale, uint bits) {
+  const float value = lifted(bits, scale.tiny);
+  return raised(scale.exact ? value * scale.inverse : bits == scale.largest_bits ? 1 : value / scale.largest);
+}
+float norm_of_scaled(Scale scale, float sum) {
+  return lowered(root(sum) * (scale.exact ? power_of_two(scale.largest) : scale.largest), scale.tiny);
+}
+
+// Whether a plain sum came near the ends of float32, where powers are lost. LEAST_SUM is the kernel's.
+bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e37); }

@@ -1,0 +1,134 @@
+// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows too large for one thread: it takes them part by part,
+// and what it has found so far is its output's state. A dispatch has as many steps as twice the parts and one:
+//   0 to parts - 1         add up the powers of a part each, and find the largest magnitude;
+//   parts to 2 parts - 1   do it again with scaled elements, where the sum came near the ends of float32;
+//   2 parts                makes norms of the states.
+//
+// Variants: those of lp_norm.hlsli. Constants: also
+// constants[1]: w parts; constants[5]: w rows of a part; constants[6]: w columns of a part
+// The states stand in u0 (input1 in the last step); the first one is of output element BASE.
+#include "common.hlsli"
+
+// A sum may miss 2^30 powers that float32 cannot hold, each below 1.2e-38.
+#define LEAST_SUM 1e-20
+#include "lp_norm.hlsli"
+
+#define PARTS constants[1].w
+#define PART_ROWS constants[5].w
+#define PART_COLUMNS constants[6].w
+
+struct State {
+  float sum;
+  float lost;
+  uint largest_bits;
+  uint is_scaled;
+};
+
+State unpacked(uint4 words) {
+  State state;
+  state.sum = asfloat(words.x);
+  state.lost = asfloat(words.y);
+  state.largest_bits = words.z;
+  state.is_scaled = words.w;
+  return state;
+}
+uint4 packed(State state) {
+  return uint4(asuint(state.sum), asuint(state.lost), state.largest_bits, state.is_scaled);
+}
+
+Window window_of(uint element) {
+  const uint row = element / constants[4].y;
+  return window_at(row, int(element - row * constants[4].y));
+}
+
+// Adds a part's sum. What was lost goes back into the sum as far as it fits: it never gets large.
+void add_part(inout State state, float sum, float lost) {
+  add_exactly(state.sum, state.lost, sum);
+  precise const float all_lost = state.lost + lost;
+  precise const float total = state.sum + all_lost;
+  precise const float rest = all_lost - (total - state.sum);
+  if (is_nan(rest) || is_infinite(rest)) return;
+  state.sum = total;
+  state.lost = rest;
+}
+
+// Adds one part of the window. Parts count rows and columns from where the window enters the input: as many
+// rows as a whole window has, some of which are behind the input.
+void add_part_of(Window window, uint part, bool scaled, inout State state) {
+  const int3 first = max(window.begin, int3(0, 0, 0));
+  const int3 last = min(window.begin + window_size(), input_extents());
+  const int3 strides = input_strides();
+  const uint3 covered = uint3(min(window_size(), input_extents()));
+  const uint parts_per_row = (covered.z + PART_COLUMNS - 1) / PART_COLUMNS;
+  const uint first_row = part / parts_per_row * PART_ROWS;
+  const uint last_row = min(first_row + PART_ROWS, covered.x * covered.y);
+  const int first_column = first.z + int(part % parts_per_row * PART_COLUMNS);
+  const int last_column = min(first_column + int(PART_COLUMNS), last.z);
+  const Scale scale = scale_of(max(state.largest_bits, 1));
+  float sum = 0;
+  float lost = 0;
+  for (uint row = first_row; row < last_row; ++row) {
+    const uint plane = row / covered.y;
+    const int d = first.x + int(plane);
+    const int h = first.y + int(row - plane * covered.y);
+    if (d >= last.x || h >= last.y) continue;
+    const int begin = window.base + d * strides.x + h * strides.y;
+    for (int column = first_column; column < last_column; ++column) {
+      const uint bits = load_bits(begin + column * strides.z);
+      if (scaled) {
+        add_exactly(sum, lost, scaled_power(scale, bits));
+      } else {
+        state.largest_bits = max(state.largest_bits, bits);
+        add_exactly(sum, lost, raised(asfloat(bits)));
+      }
+    }
+  }
+  add_part(state, sum, lost);
+}
+
+void add_up(uint element) {
+  const bool scaled = STEP >= PARTS;
+  const uint part = scaled ? STEP - PARTS : STEP;
+  State state = unpacked(uint4(0, 0, 0, 0));
+  if (STEP != 0) state = unpacked(output0[element - BASE]);
+  if (STEP == PARTS) {
+    state.is_scaled = is_extreme(state.sum + state.lost) && !needs_no_sum(state.largest_bits) ? 1 : 0;
+    if (state.is_scaled != 0) {
+      state.sum = 0;
+      state.lost = 0;
+    }
+  }
+  if (!scaled || state.is_scaled != 0) add_part_of(window_of(element), part, scaled, state);
+  output0[element - BASE] = packed(state);
+}
+
+float norm_of(uint element) {
+  const uint at = 4 * (min(element, constants[0].x - 1) - BASE);
+  const State state = unpacked(uint4(input1[at], input1[at + 1], input1[at + 2], input1[at + 3]));
+  if (needs_no_sum(state.largest_bits)) return norm_without_sum(state.largest_bits);
+  const float sum = state.sum + state.lost;
+  if (state.is_scaled == 0) return root(sum);
+  return norm_of_scaled(scale_of(state.largest_bits), sum);
+}
+
+void store_norms(uint thread) {
+  uint4 words = uint4(0, 0, 0, 0);
+  for (uint i = 0; i < 4; ++i) {
+#if ELEMENT_SIZE == 2
+    const uint element = thread * PER_THREAD + 2 * i;
+    const uint word = f32tof16(norm_of(element)) | (f32tof16(norm_of(element + 1)) << 16);
+#else
+    const uint word = asuint(norm_of(thread * PER_THREAD + i));
+#endif
+    words = uint4(words.yzw, word);
+  }
+  output0[thread] = words;
+}
+
+void run(uint thread) {
+  if (STEP == 2 * PARTS) {
+    store_norms(thread);
+  } else {
+    add_up(thread);
+  }
+}

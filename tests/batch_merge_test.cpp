@@ -1,0 +1,217 @@
+// dmlop batch --merge: the results of several files as one.
+#include <doctest/doctest.h>
+
+#include "records.hpp"
+
+using namespace dmlop::test;
+
+TEST_CASE("--merge puts shards together, with reports") {
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 20; ++i) jobs.push_back(named_job(std::to_string(i)));
+  jobs.push_back(named_job("bad", "other.npy"));
+  const BatchFolder folder(jobs);
+  std::vector<std::string> files{"--merge"};
+  for (int i = 0; i < 3; ++i) {
+    const std::string number = std::to_string(i), file = "r" + number + ".jsonl";
+    folder.batch({"jobs.jsonl", "--shard", number + "/3", "--results", file});
+    files.push_back(file);
+  }
+  files.insert(files.end(), {"--junit", "all.xml", "--results", "all.jsonl", "--format", "json"});
+  const auto merged = folder.batch(files);
+  CHECK(merged.code == 1);
+  CHECK(contains(merged.error, "\n21 jobs in "));
+  CHECK(contains(merged.error, ": 20 PASSED, 1 FAILED\n"));
+  CHECK(contains(merged.error, "FAILED bad: OutputTensor: 1 of 6 elements differs"));
+  CHECK(Json::parse(merged.output).at("counts").at("PASSED") == 20);
+  CHECK(contains(folder.read("all.xml"),
+                 "<testsuite name=\"r0.jsonl, r1.jsonl, r2.jsonl\" tests=\"21\""));
+  CHECK(read_records(folder.read("all.jsonl")).size() == 22);
+  CHECK(folder.batch({"--merge", "all.jsonl"}).code == 1);
+  CHECK(folder.batch({"jobs.jsonl", "--merge", "r0.jsonl"}).code == 2);
+}
+
+namespace {
+
+/// Merges files; the exit code, and each job with its status. What was said stays in `last`.
+class MergeFolder : public Folder {
+ public:
+  std::string merge(const std::vector<std::string>& files,
+                    const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> arguments{"batch", "--results", "m.jsonl"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back("--merge");
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    last = dmlop_program(arguments, {.folder = path()});
+    std::string text = std::to_string(last.code);
+    for (const Json& record : read_records(read("m.jsonl"))) {
+      if (record.contains("id"))
+        text += " " + record.at("id").get<std::string>() + record.at("status").get<std::string>();
+    }
+    return text;
+  }
+  mutable ProgramResult last;
+};
+
+}  // namespace
+
+TEST_CASE("--merge: within a file later lines win, of several files the worst or the --latest") {
+  const MergeFolder folder;
+  folder.write("a.jsonl", record_line("1", "FAILED", 1) + record_line("2", "ERROR", 5) +
+                              record_line("2", "PASSED", 0) + summary_line());
+  folder.write("b.jsonl",
+               record_line("1", "PASSED", 0) + record_line("3", "SKIPPED", 0) + summary_line());
+  CHECK(folder.merge({"a.jsonl"}) == "1 1FAILED 2PASSED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"a.jsonl", "b.jsonl"}) == "1 1FAILED 2PASSED 3SKIPPED");
+  CHECK(contains(folder.last.error,
+                 "warning: the job \"1\" is FAILED in a.jsonl and PASSED in b.jsonl\n"));
+  CHECK(contains(folder.last.error, "--latest"));
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(contains(folder.last.error, "\"1\" is PASSED in b.jsonl and FAILED in a.jsonl"));
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}, {"-q"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"a.jsonl", "b.jsonl"}, {"--latest"}) == "0 1PASSED 2PASSED 3SKIPPED");
+  CHECK(folder.last.error == "");
+  CHECK(folder.merge({"b.jsonl", "a.jsonl"}, {"--latest"}) == "1 1FAILED 3SKIPPED 2PASSED");
+  CHECK(folder.merge({"a.jsonl", "a.jsonl"}) == "1 1FAILED 2PASSED");
+  CHECK(folder.last.error == "");
+  const auto alone = dmlop_program({"batch", "x.jsonl", "--latest"}, {.folder = folder.path()});
+  CHECK(alone.code == 2);
+  CHECK(contains(alone.error, "--latest"));
+}
+
+TEST_CASE("--merge: of any two outcomes the worse one counts, in either order") {
+  struct Outcome {
+    const char* status;
+    int code;
+  };
+  // From the best to the worst.
+  const std::vector<Outcome> outcomes{{"NOT_RUN", 0},    {"PASSED", 0}, {"SKIPPED", 0},
+                                      {"MISTRUSTED", 1}, {"FAILED", 1}, {"UNSUPPORTED", 4},
+                                      {"INVALID", 3},    {"ERROR", 6},  {"ERROR", 5}};
+  const MergeFolder folder;
+  for (std::size_t better = 0; better < outcomes.size(); ++better) {
+    for (std::size_t worse = better; worse < outcomes.size(); ++worse) {
+      CAPTURE(better);
+      CAPTURE(worse);
+      const auto write = [&](const char* file, const Outcome& outcome) {
+        folder.write(file, record_line("a", outcome.status, outcome.code) + summary_line());
+      };
+      write("better", outcomes[better]);
+      write("worse", outcomes[worse]);
+      const std::string expected =
+          std::to_string(outcomes[worse].code) + " a" + outcomes[worse].status;
+      for (const auto& [first, second] : {std::pair{"better", "worse"}, {"worse", "better"}}) {
+        CHECK(folder.merge({first, second}) == expected);
+        // A job that was not run has no outcome to disagree about.
+        CHECK(count_of(folder.last.error, "warning: ") == (better > 0 && better < worse ? 1 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {
+  const BatchFolder folder({named_job("a")});
+  REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& choice :
+       {Arguments{"--shard", "0/2"}, Arguments{"--filter", "a"}, Arguments{"--tag", "t"}}) {
+    CAPTURE(choice);
+    const auto refused = folder.batch({"--merge", "r.jsonl", choice[0], choice[1]});
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.error, "--merge reports on all records"));
+  }
+}
+
+TEST_CASE("--merge: a record whose exit code is none of its status is refused") {
+  const BatchFolder folder;
+  const auto merge = [&](const std::string& record) {
+    folder.write("r.jsonl", record + summary_line());
+    return folder.batch({"--merge", "r.jsonl"});
+  };
+  for (const EndingRow& row : endings()) {
+    CAPTURE(row.status);
+    CAPTURE(row.code);
+    CHECK(merge(record_line("a", row.status, row.code)).code == row.code);
+    for (const int other : {0, 1, 2, 3, 4, 5, 6, 77}) {
+      CAPTURE(other);
+      const bool is_error = row.status == "ERROR" && other >= 5 && other <= 6;
+      if (other == row.code || is_error) continue;
+      const auto refused = merge(record_line("a", row.status, other));
+      CAPTURE(refused.error);
+      CHECK(refused.code == 3);
+      CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+    }
+    CHECK(merge(R"({"id": "a", "status": ")" + row.status + "\"}\n").code == 3);
+  }
+  CHECK(merge(record_line("a", "ERROR", 5)).code == 5);
+  CHECK(merge(record_line("a", "NOT_RUN", 0)).code == 0);
+  CHECK(merge(record_line("a", "NOT_RUN", 1)).code == 3);
+}
+
+TEST_CASE("--merge: runs that did not end and shards that are missing are findings") {
+  const Folder folder;
+  const std::string record = record_line("1", "PASSED", 0);
+  folder.write("s0.jsonl", record_line("0", "PASSED", 0) + summary_line("0/3"));
+  folder.write("s1.jsonl", record + summary_line("1/3"));
+  folder.write("s2.jsonl", record_line("2", "FAILED", 1) + summary_line("2/3"));
+  folder.write("killed.jsonl", record);
+  folder.write("half.jsonl", record + record_line("4", "PASSED", 0).substr(0, 9));
+  folder.write("stopped.jsonl", record + summary_line("", false));
+  folder.write("went_on.jsonl", record + summary_line() + record);
+  folder.write("began.jsonl", record + summary_line() + R"({"started": {"version": "1"}})" + "\n");
+  folder.write("nothing.jsonl", "");
+  const auto merge = [&](std::vector<std::string> files) {
+    files.insert(files.begin(), {"batch", "--merge"});
+    return dmlop_program(files, {.folder = folder.path()});
+  };
+  CHECK(merge({"s0.jsonl", "s1.jsonl", "s2.jsonl"}).code == 1);
+  const auto missing = merge({"s2.jsonl"});
+  CHECK(missing.code == 5);
+  CHECK(contains(missing.error, "error: no results of shard 0/3 are given\n"));
+  CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
+  CHECK_FALSE(contains(missing.error, "2/3"));
+  CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
+  for (const char* name : {"killed", "half", "stopped", "went_on", "began", "nothing"}) {
+    CAPTURE(name);
+    const std::string file = std::string(name) + ".jsonl";
+    const auto found = merge({file});
+    CHECK(found.code == 5);
+    CHECK(contains(found.error, file + ": error: the run that wrote this file did not come to"));
+    CHECK(merge({"s0.jsonl", "s1.jsonl", file, "s2.jsonl"}).code == 5);
+    // It does not hide that a shard is missing.
+    CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));
+  }
+  // What is merged again is no more complete.
+  for (const std::vector<std::string>& files :
+       std::vector<std::vector<std::string>>{{"killed.jsonl"}, {"s0.jsonl", "s1.jsonl"}}) {
+    std::vector<std::string> arguments = files;
+    arguments.insert(arguments.end(), {"--results", "merged.jsonl", "--format", "json"});
+    const auto found = merge(arguments);
+    CHECK(found.code == 5);
+    CHECK(Json::parse(found.output).at("interrupted") == "results are missing");
+    const Json summary = read_records(folder.read("merged.jsonl")).back().at("summary");
+    CHECK(summary.at("complete") == false);
+    CHECK(summary.at("exitCode") == 5);
+    CHECK(merge({"merged.jsonl"}).code == 5);
+  }
+  CHECK(merge({"s0.jsonl", "none.jsonl"}).code == 6);
+  folder.write("wrong.jsonl", record + "[]\n");
+  const auto wrong = merge({"wrong.jsonl"});
+  CHECK(wrong.code == 3);
+  CHECK(contains(wrong.error, "wrong.jsonl:2: this line is no record of a batch"));
+  // 256 would be 0 to whoever started the program.
+  for (const char* code : {"256", "-1", "1e30", "0.5", "\"0\""}) {
+    CAPTURE(code);
+    folder.write("wrong.jsonl",
+                 std::string(R"({"id": "a", "status": "FAILED", "exitCode": )") + code + "}\n");
+    CHECK(merge({"wrong.jsonl"}).code == 3);
+  }
+  // Of as many shards as a file may name, only the first missing ones are listed.
+  folder.write("many.jsonl", record + R"({"summary": {"complete": true, "shard": "0/1000000"}})"
+                                      "\n");
+  const auto many = merge({"many.jsonl"});
+  CHECK(many.code == 5);
+  CHECK(contains(many.error, "no results of shard 16/1000000"));
+  CHECK_FALSE(contains(many.error, "shard 17/"));
+}

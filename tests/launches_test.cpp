@@ -1,0 +1,112 @@
+// How a dispatch is cut into launches, and how much work is launched at a time (gpu/launches.hpp).
+#include "gpu/launches.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "random.hpp"
+
+namespace dmlop::test {
+namespace {
+
+constexpr std::uint32_t group = 256;
+
+std::uint64_t threads_of(const gpu::Launch& launch) {
+  return launch.constants[29] - launch.constants[28];
+}
+
+TEST_CASE("launches: every thread of every pass once, in order, in pieces of the wanted work") {
+  Random random(80);
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    gpu::Dispatch dispatch;
+    dispatch.constants[3] = 7;
+    for (std::uint64_t passes = random.below(6); passes > 0; --passes) {
+      const std::uint64_t first = random.below(5) * group;
+      gpu::Pass pass(first, first + random.below(20 * group), random.from_to(1, 1000));
+      pass.step = static_cast<std::uint32_t>(dispatch.passes.size());
+      pass.base = 5;
+      pass.writes_state = random.one_in(2);
+      dispatch.passes.push_back(pass);
+    }
+    std::map<std::uint32_t, std::uint32_t> reached;  // by pass
+    for (const gpu::Pass& pass : dispatch.passes) reached[pass.step] = pass.first;
+    gpu::Launches launches(dispatch);
+    bool is_first = true;
+    std::uint32_t step = 0;
+    while (!launches.done()) {
+      const std::uint64_t wanted = random.below(4) * 1'000'000;
+      const gpu::Submission submission = launches.next(wanted);
+      REQUIRE_FALSE(submission.launches.empty());
+      std::uint64_t work = 0;
+      for (const gpu::Launch& launch : submission.launches) {
+        const auto& row = launch.constants;
+        REQUIRE(row[30] >= step);
+        step = row[30];
+        const gpu::Pass& pass = dispatch.passes.at(step);
+        REQUIRE(row[3] == 7);
+        REQUIRE(row[28] == reached[step]);
+        REQUIRE(row[28] % group == 0);
+        REQUIRE(row[31] == 5);
+        REQUIRE(launch.writes_state == pass.writes_state);
+        REQUIRE(launch.is_first == is_first);
+        is_first = false;
+        reached[step] = row[29];
+        work += threads_of(launch) * pass.work;
+        REQUIRE(std::uint64_t{launch.groups[0]} * launch.groups[1] * group >= threads_of(launch));
+      }
+      REQUIRE(work == submission.work);
+      const bool is_one_group =
+          submission.launches.size() == 1 && threads_of(submission.launches[0]) <= group;
+      REQUIRE((work <= wanted || is_one_group));
+    }
+    for (const gpu::Pass& pass : dispatch.passes)
+      REQUIRE(reached[pass.step] == std::max(pass.first, pass.end));
+  }
+}
+
+TEST_CASE("launches: rows of at most 65535 groups") {
+  const auto groups = [](std::uint64_t threads) {
+    gpu::Dispatch dispatch;
+    dispatch.passes.emplace_back(0, threads, 1);
+    const auto submission = gpu::Launches(dispatch).next(std::uint64_t{1} << 40);
+    REQUIRE(submission.launches.size() == 1);
+    return submission.launches[0].groups;
+  };
+  using Groups = std::array<std::uint32_t, 2>;
+  CHECK(groups(1) == Groups{1, 1});
+  CHECK(groups(group) == Groups{1, 1});
+  CHECK(groups(group + 1) == Groups{2, 1});
+  CHECK(groups(65535 * group) == Groups{65535, 1});
+  CHECK(groups(65535 * group + 1) == Groups{65535, 2});
+}
+
+/// Gives a device that does so much work a second what the pace says, many times.
+void keep_pace(gpu::Pace& pace, double work_per_second) {
+  for (int i = 0; i < 100; ++i) {
+    const std::uint64_t work = pace.work();
+    pace.took(work, static_cast<double>(work) / work_per_second);
+  }
+}
+
+TEST_CASE("launches: the pace finds what a device does in about a tenth of a second") {
+  gpu::Pace pace;
+  for (const double work_per_second : {1e9, 1e14, 1e9, 1e11}) {
+    CAPTURE(work_per_second);
+    keep_pace(pace, work_per_second);
+    const double seconds = static_cast<double>(pace.work()) / work_per_second;
+    CHECK(seconds >= 0.04);
+    CHECK(seconds <= 0.21);
+  }
+  // Little work that took little time says nothing; nor does a clock that stands still do harm.
+  const std::uint64_t before = pace.work();
+  for (int i = 0; i < 100; ++i) pace.took(1000, 0.01);
+  CHECK(pace.work() == before);
+  for (int i = 0; i < 100; ++i) pace.took(pace.work(), 0);
+  CHECK(pace.work() <= std::uint64_t{1} << 48);
+  for (int i = 0; i < 100; ++i) pace.took(pace.work(), 1000);
+  CHECK(pace.work() >= gpu::Pace::least_work / 8);
+}
+
+}  // namespace
+}  // namespace dmlop::test

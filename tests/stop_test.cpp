@@ -1,0 +1,272 @@
+// Requests to stop: INT, TERM and --timeout take effect soon, in every command and in every phase
+// of it. What the table's commands work on takes no room on the disk: files with holes, and windows
+// over one element.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "batch.hpp"
+#include "cpu/execute.hpp"
+#include "npy/npy.hpp"
+#include "sanitized.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Half a second is promised; a machine that is busy with other tests takes longer, and what passes
+// over a request goes on for minutes.
+constexpr double seconds_max = is_sanitized ? 60 : 5;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// --- kernels
+
+/// A plan that a kernel works on for hours, or for as long as its input is far away.
+struct KernelRow {
+  std::string name;
+  Plan plan;
+  std::uint64_t elements;  // of the output that are asked for
+  std::uint64_t most;      // that may be there when the stop is seen
+};
+
+/// Windows of a whole input whose elements are all one.
+LpPoolingPlan pooling(std::uint64_t depth, std::uint64_t height, std::uint64_t width,
+                      std::uint64_t p) {
+  LpPoolingPlan plan{.p = p};
+  const std::uint64_t extents[] = {depth, height, width};
+  for (std::size_t i = 0; i < 3; ++i)
+    plan.axes[i] = {.input_extent = extents[i], .window = extents[i]};
+  return plan;
+}
+
+IndexMapPlan map(std::vector<IndexMapAxis> axes) {
+  return {.element_size = 1, .axes = std::move(axes)};
+}
+
+std::vector<KernelRow> kernel_rows() {
+  static_assert(std::variant_size_v<Plan> == 2, "a kind of plan has its rows here");
+  constexpr std::uint64_t large = std::uint64_t{1} << 31;
+  constexpr std::int64_t far = 8192;  // bytes
+  IndexMapPlan own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
+                                  {.extent = 4096, .stride = 1, .lengths_stride = 1}});
+  own_lengths.reversal = Reversal{.axis = 0, .lengths_type = DataType::UInt32};
+  return {
+      {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
+      {"pooling: a window of many columns", pooling(1, 1, large, 3), 1, 0},
+      {"pooling: a window of many slices", pooling(large, large, 3, 1), 1, 0},
+      {"pooling: a window of many rows, scaled", pooling(1, large, 256, 7), 1, 0},
+      {"data movement: elements far apart",
+       map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = far}}), 1 << 20, 64},
+      {"data movement: rows of one element",
+       map({{.extent = 4096, .stride = far}, {.extent = 1, .stride = 1}}), 4096, 64},
+      {"data movement: columns with lengths of their own", own_lengths, 1 << 20, 64},
+      {"data movement: elements side by side",
+       map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = 1}}), 1 << 22, 1 << 20},
+  };
+}
+
+/// How many elements of the output were written when the stop was seen; all where it was not.
+std::uint64_t written_before_stop(const KernelRow& row) {
+  const std::vector<std::byte> memory(std::size_t{1} << 26, std::byte{1});
+  const std::vector<std::span<const std::byte>> inputs{memory, memory};
+  const std::byte untouched{0xAA};
+  const std::uint64_t size = output_element_size(row.plan);
+  std::vector<std::byte> output(row.elements * size, untouched);
+  try {
+    cpu::execute(row.plan, inputs, 0, row.elements, output.data());
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).starts_with("stopped after "));
+    std::uint64_t written = 0;
+    for (std::uint64_t i = 0; i < row.elements; ++i) written += output[i * size] != untouched;
+    return written;
+  }
+  return ~std::uint64_t{0};
+}
+
+TEST_CASE("stop: a kernel sees that its time is over, however large its windows are") {
+  for (const KernelRow& row : kernel_rows()) {
+    CAPTURE(row.name);
+    const auto start = Clock::now();
+    {
+      const Deadline over(row.most == 0 ? 0.05 : 1e-9);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      CHECK(written_before_stop(row) <= row.most);
+    }
+    CHECK(seconds_since(start) < seconds_max);
+  }
+}
+
+TEST_CASE("stop: windows larger than what a kernel does at once have their norms") {
+  const std::vector<float> one{1};
+  const std::vector<std::span<const std::byte>> inputs{std::as_bytes(std::span(one))};
+  struct Row {
+    LpPoolingPlan plan;
+    float norm;
+  };
+  LpPoolingPlan padded = pooling(1, 5, 7, 1);
+  for (std::size_t i = 1; i < 3; ++i) {
+    padded.axes[i].window = std::uint64_t{1} << 31;
+    padded.axes[i].start_padding = std::int64_t{1} << 30;
+  }
+  LpPoolingPlan outside = padded;
+  outside.axes[1].start_padding = std::int64_t{1} << 31;
+  for (const Row& row :
+       {Row{pooling(1, 4096, 4096, 2), 4096}, Row{pooling(64, 512, 512, 1), 1 << 24},
+        Row{pooling(1, 1, 1 << 22, 2), 2048}, Row{pooling(1, 1 << 22, 1, 2), 2048},
+        Row{pooling(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}}) {
+    float norm = -1;
+    cpu::execute(row.plan, inputs, 0, 1, reinterpret_cast<std::byte*>(&norm));
+    CHECK(norm == doctest::Approx(row.norm).epsilon(1e-6));
+  }
+}
+
+// --- commands
+
+/// A .npy file of zeros that takes no room on the disk.
+void write_sparse(const Folder& folder, const std::string& name, const std::string& descr,
+                  const std::string& shape, std::uint64_t bytes, bool fortran_order = false) {
+  const std::string path = folder.write(name, npy(descr, shape, "", fortran_order));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + bytes);
+}
+
+/// A folder with what the commands of the table work on.
+class LongFolder : public BatchFolder {
+ public:
+  LongFolder() {
+    constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+    write_sparse(*this, "c.npy", "|u1", "(1048576, 1048576)", 1024 * gibibyte);
+    write_sparse(*this, "fortran.npy", "|u1", "(1048576, 1048576)", 1024 * gibibyte, true);
+    write_sparse(*this, "plane.npy", "|u1", "(32768, 32768)", gibibyte);
+    write_sparse(*this, "plane_fortran.npy", "|u1", "(32768, 32768)", gibibyte, true);
+    write_sparse(*this, "big.npy", ">f4", "(32768, 32768)", 4 * gibibyte);
+    write("window.json", window("window"));
+    // The output is the input, element for element, of one file against the other.
+    write("same.json", "{" + same("plane.npy") + "}");
+    write("swap.json", R"({"type": "SLICE1", "desc": {"InputWindowOffsets": [0, 0], )"
+                       R"("InputWindowSizes": [1, 1], "InputWindowStrides": [1, 1]}, )"
+                       R"("bindings": {"InputTensor": "big.npy", "OutputTensor": "out.npy"}})");
+    write("model.json",
+          R"({"resources": {"A": {"initialValuesDataType": "FLOAT32", "initialValues": )"
+          R"({"valueCount": 500000000, "valueStart": 0, "valueDelta": 1}}}, "dispatchables": {}, )"
+          R"("commands": [{"type": "print", "resource": "A"}]})");
+  }
+
+  /// A pooling of windows of 2^32 elements that all are one.
+  static std::string window(const std::string& id) {
+    return R"({"id": ")" + id +
+           R"(", "type": "LP_POOLING", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+           R"("Sizes": [1, 1, 4194304, 131072], "Strides": [0, 0, 0, 0]}, "Strides": [1, 1], )"
+           R"("WindowSize": [4194304, 1024], "StartPadding": [0, 0], "EndPadding": [0, 0], )"
+           R"("P": 2}, "bindings": {"InputTensor": "one.npy", "OutputTensor": "window.npy"}})";
+  }
+  static std::string same(const std::string& input) {
+    return R"("type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 0], )"
+           R"("EndPadding": [0, 0]}, "bindings": {"InputTensor": ")" +
+           input + "\"}";
+  }
+};
+
+struct CommandRow {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+std::vector<CommandRow> command_rows() {
+  CommandRow many{"check of many files", {"check", "-q"}};
+  for (int i = 0; i < 20'000; ++i) many.arguments.emplace_back("window.json");
+  return {
+      {"run: a large window", {"run", "window.json", "--cpu"}},
+      {"run: one thread", {"run", "window.json", "--cpu", "--threads", "1"}},
+      {"run: against a golden file in Fortran order",
+       {"run", "same.json", "--cpu", "--expect", "plane_fortran.npy"}},
+      {"run: a big-endian input", {"run", "swap.json", "--cpu"}},
+      {"run: a model", {"run", "model.json", "--cpu"}},
+      {"run: a model as JSON", {"run", "model.json", "--cpu", "--format", "json"}},
+      {"compare: both in C order", {"compare", "c.npy", "c.npy"}},
+      {"compare: C order and Fortran order", {"compare", "c.npy", "fortran.npy"}},
+      {"compare: a heat map", {"compare", "plane.npy", "plane.npy", "--heatmap", "map.png"}},
+      {"compare: a heat map in Fortran order",
+       {"compare", "plane.npy", "plane_fortran.npy", "--heatmap", "map.png"}},
+      {"inspect", {"inspect", "c.npy"}},
+      many,
+      {"convert", {"convert", "swap.json", "--to-model", "made.json"}},
+      {"bench", {"bench", "window.json", "--cpu"}},
+      {"batch: a large window", {"batch", "window.jsonl", "--cpu", "--results", "r.jsonl"}},
+      {"batch: digests", {"batch", "digest.jsonl", "--cpu", "--results", "r.jsonl"}},
+      {"batch: Fortran order", {"batch", "fortran.jsonl", "--cpu", "--results", "r.jsonl"}},
+      {"batch: a big-endian input", {"batch", "swap.jsonl", "--cpu"}},
+  };
+}
+
+std::map<std::string, std::string> long_jobs() {
+  const std::string slice =
+      R"("type": "SLICE1", "desc": {"InputWindowOffsets": [0, 0], "InputWindowSizes": [1, 1], )"
+      R"("InputWindowStrides": [1, 1]}, "bindings": {"InputTensor": )";
+  return {
+      {"window", LongFolder::window("window")},
+      {"digest", R"({"id": "digest", "expect": "one.npy", )" + slice + R"("plane.npy"}})"},
+      {"fortran", R"({"id": "fortran", "expect": "plane_fortran.npy", )" +
+                      LongFolder::same("plane.npy") + "}"},
+      {"swap", R"({"id": "swap", "expect": "one.npy", )" + slice +
+                   R"("big.npy", "OutputTensor": "out.npy"}})"},
+  };
+}
+
+TEST_CASE("stop: a command ends soon after INT or TERM, whatever it is doing") {
+  if (is_windows_program()) {
+    MESSAGE("SKIPPED: Windows has no such signals");
+    return;
+  }
+  const LongFolder folder;
+  for (const auto& [id, job] : long_jobs()) folder.write(id + ".jsonl", job + "\n");
+  const std::string before = folder.list();
+  std::mt19937 random(std::random_device{}());
+  for (const CommandRow& row : command_rows()) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      const auto delay = std::chrono::milliseconds(50 + random() % 1000);
+      CAPTURE(row.name);
+      CAPTURE(delay.count());
+      std::vector<std::string> command{program_path()};
+      command.insert(command.end(), row.arguments.begin(), row.arguments.end());
+      Process process(command, {.folder = folder.path()});
+      std::this_thread::sleep_for(delay);
+      if (!process.is_running()) continue;  // a machine faster than any
+      const auto sent = Clock::now();
+      process.send(signal);
+      const auto result = process.wait();
+      CHECK(seconds_since(sent) < seconds_max);
+      CHECK(result.code == 128 + signal);
+      CHECK(folder.list().find(".tmp") == std::string::npos);
+      std::filesystem::remove(folder / "r.jsonl");
+    }
+  }
+  CHECK(folder.list() == before);
+}
+
+TEST_CASE("stop: --timeout ends a job soon, whatever it is doing") {
+  const LongFolder folder;
+  for (const auto& [id, job] : long_jobs()) {
+    if (id == "digest") continue;  // may be done before
+    CAPTURE(id);
+    folder.write("jobs.jsonl", job + "\n");
+    const auto start = Clock::now();
+    const auto outcome = folder.run({"jobs.jsonl", "--timeout", "0.3"});
+    CHECK(seconds_since(start) < 0.3 + seconds_max);
+    CHECK(outcome.status(id) == "ERROR");
+    CHECK(contains(outcome.record(id).at("message"), "stopped after 0.3 s (--timeout)"));
+    std::filesystem::remove(folder / "records.jsonl");
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test
