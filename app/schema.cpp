@@ -27,7 +27,7 @@ struct Options {
 };
 
 /// JSON with what is short on one line.
-class Printer {
+class JsonPrinter {
  public:
   std::string print(const Json& json) {
     write(json, 0);
@@ -106,11 +106,11 @@ schema::Names chosen_operators(const std::string& chosen) {
   std::string_view name = chosen;
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  if (const OperatorSpec* spec = find_spec(name)) return {spec->name};
+  if (const OperatorSpec* spec = find_spec(upper_case(std::string(name)))) return {spec->name};
   const auto near = near_operators(name);
-  throw Error(ErrorKind::usage, "no operator is called \"" + printable(chosen) + "\"; " +
-                                    (near.empty() ? "`dmlop ops` lists them"
-                                                  : "did you mean " + join(near, " or ") + "?"));
+  throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + chosen + "\"" +
+                                    (near.empty() ? "; `dmlop ops` lists them"
+                                                  : "; did you mean " + join(near, " or ") + "?"));
 }
 
 Json schema_of(const Options& options) {
@@ -121,7 +121,7 @@ Json schema_of(const Options& options) {
 }
 
 int print_schema(const Options& options) {
-  const std::string text = Printer().print(schema_of(options));
+  const std::string text = JsonPrinter().print(schema_of(options));
   print({Text::verbatim(text), "\n"});
   return exit_done;
 }
