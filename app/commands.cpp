@@ -54,9 +54,10 @@ constexpr std::array table{
             "dmlop inspect samples/padding/InputTensor.npy\n"
             "dmlop inspect samples/padding/InputTensor.npy --format json",
             add_inspect},
-    Command{"schema", "Print the JSON schema of op descriptions, for editors",
+    Command{"schema", "Print the JSON schema of op descriptions, or of other files, for editors",
             "dmlop schema > dmlop.schema.json\n"
-            "dmlop schema PADDING",
+            "dmlop schema PADDING\n"
+            "dmlop schema --jobs > dmlop-jobs.schema.json",
             add_schema},
     Command{"completion", "Print the completion script of a shell",
             "dmlop completion bash > dmlop.bash\n"

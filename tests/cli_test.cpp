@@ -127,7 +127,9 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
       {{"ops", "PADING"},
        2,
        "dmlop: error: no operator of DirectML is called \"PADING\"; did you mean \"PADDING\"?"},
-      {{"schema", "GEMM"}, 2, "dmlop: error: no schema for \"GEMM\""},
+      {{"schema", "GEM"},
+       2,
+       "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean GEMM"},
       {{"completion"}, 2, "dmlop: error: SHELL is required"},
       {{"completion", "tcsh"}, 2, "dmlop: error: "},
   });

@@ -67,6 +67,14 @@ std::string_view without_alias(std::string_view name) {
   return found == aliases.end() ? name : std::string_view(found->get_ref<const std::string&>());
 }
 
+std::vector<std::string> aliases_of(std::string_view name) {
+  std::vector<std::string> list;
+  for (const auto& [alias, meant] : facts().at("aliases").items()) {
+    if (meant.get_ref<const std::string&>() == name) list.push_back(alias);
+  }
+  return list;
+}
+
 const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
   static std::mutex mutex;
   static std::map<std::string, std::vector<EnumValue>, std::less<>> parsed;

@@ -38,6 +38,8 @@ std::optional<FeatureLevel> operator_introduced(std::string_view name);
 std::optional<std::int64_t> operator_value(std::string_view name);
 /// The name that an alias of DirectML.h stands for (SCATTER), or the name itself.
 std::string_view without_alias(std::string_view name);
+/// The aliases of an operator: SCATTER of SCATTER_ELEMENTS.
+std::vector<std::string> aliases_of(std::string_view name);
 
 /// The values of an enumeration; those of DML_TENSOR_DATA_TYPE are the data types.
 /// Errors: std::logic_error for a name that DirectML.h does not have.

@@ -1,0 +1,20 @@
+// The fields of an operator in a JSON schema, each as its kind asks for.
+#pragma once
+
+#include "schema_parts.hpp"
+#include "spec/spec.hpp"
+
+namespace dmlop::app::schema {
+
+/// The object of an operator's fields, without what must be there. An operator that is nested in
+/// another one has no tensors: they may stand there, but are not read.
+Json fields_schema(const OperatorSpec& spec, bool is_nested);
+
+/// The names of an enumeration's values.
+Json enum_schema(const std::string& enum_name);
+
+/// The operators that may be fused into this one, and the definition of their descriptions.
+Names activations_of(const OperatorSpec& owner);
+std::string activation_definition(const OperatorSpec& owner);
+
+}  // namespace dmlop::app::schema

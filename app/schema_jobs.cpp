@@ -1,0 +1,86 @@
+// Op descriptions, jobs and tolerances.
+#include "schema_files.hpp"
+#include "schema_operators.hpp"
+
+namespace dmlop::app::schema {
+namespace {
+
+Json tolerance_members() {
+  const Json limit{{"type", "number"}, {"minimum", 0}};
+  return {{"rtol", described("How far a number may be off, as a part of the expected one.", limit)},
+          {"atol", described("How far a number may be off in any case.", limit)},
+          {"ulp", described("How many representable numbers a number may be off.", bytes())},
+          {"nan", described("Whether NaN equals NaN; \"equal\" if left out.",
+                            {{"enum", {"equal", "differ"}}})},
+          {"allowTrivial",
+           described("Whether a tolerance may be so wide that nearly every result is right.",
+                     {{"type", "boolean"}})}};
+}
+
+Json job_options() {
+  Json options = description_options();
+  Json expect = if_then({{"type", "object"}}, {{"additionalProperties", text()}}, text());
+  options["id"] = described("Names the job in reports, and its folder below --out.", text());
+  options["expect"] = described(
+      "The .npy file of the expected output, or one for each output by field name.", expect);
+  options["tolerance"] = described("How far results may be off.", object_of(tolerance_members()));
+  options["tags"] = described("Words by which jobs are chosen.", list_of({{"type", "string"}}));
+  options["skip"] = described("The reason why the job is not run.", text());
+  return options;
+}
+
+/// Jobs that leave their type to the defaults have the fields of that operator.
+Json jobs_of_default_type(const Names& operators, const Surroundings& around) {
+  Json choices = Json::array();
+  for (const std::string& name : operators) {
+    const Json jobs{{"items", if_then(has_type(around), true, refer_to(name))}};
+    choices.push_back(if_then({{"properties", {{"defaults", is_operator(name, around)}}}},
+                              {{"properties", {{"jobs", jobs}}}}));
+  }
+  const Json has_default{{"properties", {{"defaults", has_type(around)}}}};
+  return if_then(has_default, {{"allOf", choices}});
+}
+
+}  // namespace
+
+Json description_schema(const Names& operators) {
+  const Surroundings around{.options = description_options()};
+  Json definitions = shared_definitions(false);
+  define_operators(definitions, operators, around);
+  Json schema = titled("A description of a DirectML operator for dmlop", {{"type", "object"}});
+  schema["allOf"] = {description_form(operators, around), description_needs(operators, around)};
+  schema["definitions"] = std::move(definitions);
+  return schema;
+}
+
+Json jobs_schema(const Names& operators) {
+  const Surroundings around{.options = job_options()};
+  Json definitions = shared_definitions(false);
+  define_operators(definitions, operators, around);
+  // A whole DxDispatch model may be a job, too.
+  const Json is_model{{"required", {"dispatchables"}}};
+  definitions["job"] = if_then(is_model, true, description_form(operators, around));
+  definitions["job.needs"] = if_then(is_model, true, description_needs(operators, around));
+  const Json job = object_like("job");
+  Json members{{"$schema", around.options["$schema"]},
+               {"defaults", described("The fields of every job that does not have its own.", job)},
+               {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
+  // What jobs lack, the defaults may have.
+  const Json needed{{"items", refer_to("job.needs")}};
+  Json file = object_of(std::move(members), {"jobs"});
+  file["type"] = {"object", "array"};
+  file["items"] = job;
+  Json rest = if_then({{"type", "object"}, {"required", {"defaults"}}},
+                      jobs_of_default_type(operators, around),
+                      {{"items", refer_to("job.needs")}, {"properties", {{"jobs", needed}}}});
+  file["allOf"] = Json::array({std::move(rest)});
+  Json schema = titled("Jobs of dmlop batch", file);
+  schema["definitions"] = std::move(definitions);
+  return schema;
+}
+
+Json tolerance_schema() {
+  return titled("A tolerance of dmlop: tol.json", object_of(tolerance_members()));
+}
+
+}  // namespace dmlop::app::schema
