@@ -53,8 +53,7 @@ Json with_outputs_left_out(const OperatorSpec& spec, Json desc) {
 Checked check_desc(const std::string& operator_name, const Json& desc, Judge judge) {
   Checked checked;
   const Json json{{"type", operator_name}, {"desc", desc}};
-  checked.description =
-      read_description("op.json", json.dump(), std::nullopt, checked.diagnostics);
+  checked.description = read_description("op.json", json.dump(), std::nullopt, checked.diagnostics);
   if (!checked.description) return checked;
   checked.description->judge = judge;
   check_description(*checked.description, checked.diagnostics);

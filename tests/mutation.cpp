@@ -93,7 +93,9 @@ class Mutator {
     const Json& value = desc_.at(field.name);
     switch (field.kind) {
       case FieldKind::input_tensor:
-      case FieldKind::output_tensor: mutate_tensor(place, field.name); break;
+      case FieldKind::output_tensor:
+        mutate_tensor(place, field.name);
+        break;
       case FieldKind::input_tensor_array:
       case FieldKind::output_tensor_array:
         for (std::size_t j = 0; j < value.size(); ++j)
@@ -110,18 +112,25 @@ class Mutator {
       case FieldKind::int32:
       case FieldKind::float32:
       case FieldKind::boolean:
-      case FieldKind::scalar_union: mutate_number(place, field.name, field.kind); break;
+      case FieldKind::scalar_union:
+        mutate_number(place, field.name, field.kind);
+        break;
       case FieldKind::uint_array:
       case FieldKind::int_array:
-      case FieldKind::float_array: mutate_list(place, field); break;
+      case FieldKind::float_array:
+        mutate_list(place, field);
+        break;
       case FieldKind::size_2d:
       case FieldKind::scale_bias:
         for (const auto& [member, number] : value.items())
           mutate_number(place / member, field.name + "." + member,
                         field.kind == FieldKind::size_2d ? FieldKind::uint : FieldKind::float32);
         break;
-      case FieldKind::activation_array: resize(field); break;
-      case FieldKind::fused_activation: break;  // others come from donors
+      case FieldKind::activation_array:
+        resize(field);
+        break;
+      case FieldKind::fused_activation:
+        break;  // others come from donors
     }
   }
 
@@ -202,6 +211,7 @@ class Mutator {
     change(" with one dimension less", [](Json& list) { list.erase(list.size() - 1); });
     change(" without its first dimension", [](Json& list) { list.erase(0); });
     change(" with a size 1 in front", [](Json& list) { list.insert(list.begin(), 1); });
+    change(" with a size 2 in front", [](Json& list) { list.insert(list.begin(), 2); });
     change(" with a size 1 at the end", [](Json& list) { list.push_back(1); });
     if (sizes.size() == 1) return;
     change(" with only its first dimension", [](Json& list) { list = Json::array({list[0]}); });
@@ -287,7 +297,8 @@ class Mutator {
       change(count, "a size 1 in front", [](Json& list) { list.insert(list.begin(), 1); });
       change(count, "a size 1 at the end", [](Json& list) { list.push_back(1); });
       if (count > 1) change(count, "one less in front", [](Json& list) { list.erase(0); });
-      if (count > 1) change(count, "one less at the end", [](Json& list) { list.erase(list.size() - 1); });
+      if (count > 1)
+        change(count, "one less at the end", [](Json& list) { list.erase(list.size() - 1); });
     }
   }
 
