@@ -217,36 +217,46 @@ class Variations {
         use.desc->dimension_count.reset();
       }
     }
+    bool follows = !change.with_arrays && !change.with_numbers;
     for (dmlop::Field& field : changed.fields) {
-      if (change.with_arrays) resize_array(changed, field, change.count, change.at, change.by);
-      if (change.with_numbers) change_number(field, change.by);
+      if (change.with_arrays)
+        follows |= resize_array(changed, field, change.count, change.at, change.by);
+      if (change.with_numbers) follows |= change_number(field, change.by);
     }
+    if (!follows) return;  // the same without them was tried
     try_base(std::move(changed));
   }
 
-  void change_number(dmlop::Field& field, int by) const {
+  /// True when it changed the field.
+  bool change_number(dmlop::Field& field, int by) const {
     const std::string& name = field.spec->name;
-    if (name != "Axis" && (!name.ends_with("DimensionCount") || name.starts_with("Batch"))) return;
+    if (name != "Axis" && (!name.ends_with("DimensionCount") || name.starts_with("Batch")))
+      return false;
     auto* value = std::get_if<std::int64_t>(&field.value);
-    if (value != nullptr && !spec_.is_count(name) && *value + by >= 0) *value += by;
+    if (value == nullptr || spec_.is_count(name) || *value + by < 0) return false;
+    *value += by;
+    return true;
   }
 
-  static void resize_array(Description& changed, dmlop::Field& field, std::size_t dimensions,
+  /// True when it changed the field.
+  static bool resize_array(Description& changed, dmlop::Field& field, std::size_t dimensions,
                            std::size_t at, int change) {
-    if (field.spec->count_field.empty() || field.spec->is_tensor()) return;
+    if (field.spec->count_field.empty() || field.spec->is_tensor()) return false;
     const auto apply = [&](auto& list, auto value) {
-      if (dimensions == 0 || list.size() + 2 < dimensions || list.size() > dimensions) return;
+      if (dimensions == 0 || list.size() + 2 < dimensions || list.size() > dimensions) return false;
       const std::size_t place =
           std::min(at >= 2 ? at - (dimensions - list.size()) : at, list.size());
       const auto where = list.begin() + static_cast<std::ptrdiff_t>(place);
       if (change > 0) list.insert(where, value);
       if (change < 0 && place < list.size()) list.erase(where);
       changed.find(field.spec->count_field)->value = std::monostate{};
+      return true;
     };
     if (auto* list = std::get_if<std::vector<std::int64_t>>(&field.value))
-      apply(*list, neutral(field.spec->name));
+      return apply(*list, neutral(field.spec->name));
     if (auto* list = std::get_if<std::vector<double>>(&field.value))
-      apply(*list, static_cast<double>(neutral(field.spec->name)));
+      return apply(*list, static_cast<double>(neutral(field.spec->name)));
+    return false;
   }
 
   // From every base, each new kind becoming a base in turn.
@@ -294,9 +304,12 @@ class Variations {
   // Each tensor gets each type: alone, with all that have its type, and with what follows from it
   // open.
   void vary_types() {
+    constexpr int enough = 2;  // bases in which a tensor has a dimension count
+    std::map<std::string, std::map<std::size_t, int>> varied;
     for (const Description& base : bases_) {
       Description names_of_base = base;
       for (const TensorUse& tensor : tensors_of(names_of_base)) {
+        if (++varied[tensor.name()][tensor.desc->sizes.size()] > enough) continue;
         for (const DataType type : data_types()) vary_type(base, tensor, type);
       }
     }
@@ -308,6 +321,7 @@ class Variations {
     const auto is_it = [&](const TensorUse& use) {
       return use.spec == tensor.spec && use.element == tensor.element;
     };
+    std::set<std::string> types_tried;
     const auto change = [&](auto&& others) {
       Description changed = base;
       for (const TensorUse& use : tensors_of(changed)) {
@@ -315,7 +329,7 @@ class Variations {
         if (!is_it(use)) others(use);
       }
       set_types(changed, before, type);
-      if (!is_known(changed)) complete(changed);
+      if (types_tried.insert(shape_of(changed)).second && !is_known(changed)) complete(changed);
     };
     change([](const TensorUse&) {});
     change([&](const TensorUse& use) {
