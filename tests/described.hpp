@@ -1,0 +1,31 @@
+// The descriptions that DirectML 1.15.4 ran or refused (conformance/README.md), for tests.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "spec/description.hpp"
+
+namespace dmlop::test {
+
+using Json = nlohmann::ordered_json;
+
+/// The rows of golden.jsonl: "case" ("OPERATOR/000"), "ran", "type" and "desc".
+const std::vector<Json>& golden_descriptions();
+
+/// The desc of every case of the operator that ran, the shortest text first.
+std::vector<const Json*> golden_descs_of(const std::string& operator_name);
+
+/// A desc without what follows from the rest: outputs and counts. Optional outputs stay as {}.
+Json with_outputs_left_out(const OperatorSpec& spec, Json desc);
+
+struct Checked {
+  std::optional<Description> description;
+  Diagnostics diagnostics;
+};
+
+/// Reads a description of the operator and, where nothing was found, checks it.
+Checked check_desc(const std::string& operator_name, const Json& desc, Judge judge = Judge::page);
+
+}  // namespace dmlop::test
