@@ -72,7 +72,7 @@ inline std::vector<EndingRow> endings() {
       {"wrong", named_job("wrong", "other.npy"), "FAILED", 1},
       {"blind", edge_job(R"("id": "blind")"), "MISTRUSTED", 1},
       {"void", edge_job(R"("id": "void", "expect": "nan.npy")", "nan3.npy"), "MISTRUSTED", 1},
-      {"foreign", R"({"id": "foreign", "type": "GEMM", "desc": {}})", "UNSUPPORTED", 4},
+      {"foreign", R"({"id": "foreign", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})", "UNSUPPORTED", 4},
       {"typo", R"({"id": "typo", "type": "PADDING", "desc": {"PaddingMode": "EDG"}})", "INVALID",
        3},
       {"unbound", "{" + edge_fields + R"(, "id": "unbound", "expect": "golden.npy"})", "INVALID",

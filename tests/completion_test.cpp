@@ -29,7 +29,7 @@ TEST_CASE("bash completes commands, options, choices and files") {
   CHECK(completed(folder, "dmlop run --feat") == "--feature-level\n");
   CHECK(completed(folder, "dmlop run op") == "op.json\n");
   CHECK(completed(folder, "dmlop check op.json --format ''") == "json\ntext\n");
-  CHECK(completed(folder, "dmlop ops SL") == "SLICE1\n");
+  CHECK(completed(folder, "dmlop ops SL") == "SLICE\nSLICE1\nSLICE_GRAD\n");
   CHECK(completed(folder, "dmlop completion f") == "fish\n");
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("numbers with a point are doubles, and so is what they are mixed with"
 }
 
 TEST_CASE("a remainder of 0 is a multiple") {
-  CHECK(violation("S[1] % P == 0") == "S[1] must be a multiple of P = 3");
+  CHECK(violation("S[1] % P == 0") == "S[1] must be a multiple of 3");
   CHECK(holds("S[2] % P == 0"));
 }
 

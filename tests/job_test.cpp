@@ -238,7 +238,7 @@ TEST_CASE("nothing is written where anything is wrong") {
       R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1, 1], "EndPadding": [2]}})",
       R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [-1], "EndPadding": [2]}})",
       R"({"type": "PADDING", "desc": {"PaddingMode": "EDG", "StartPadding": [1], "EndPadding": [2]}})",
-      R"({"type": "GEMM", "desc": {}})",
+      R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})",
       R"({"type": "PADDING", "desc": )",
   };
   for (const std::string& text : wrong) {

@@ -167,8 +167,8 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
      {"the field \"pad.type\" is missing\n  help: write \"type\": \"DML_OPERATOR_PADDING\""}},
     {R"({"type": ^"padding", "desc": {}})",
      {"type is the string \"padding\", which is no operator of DirectML\n"
-      "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1\n"
-      "  help: did you mean \"PADDING\"?"}},
+      "  rule: `dmlop ops` lists the operators\n"
+      "  help: did you mean \"PADDING\" or \"PADDING1\"?"}},
     missing("PaddingValue", "The value of mode CONSTANT, converted to the tensors' type: integers truncate toward "
                             "zero and must fit.", "9"),
     missing("DimensionCount", "The number of elements of StartPadding and EndPadding.", "4"),
@@ -234,15 +234,16 @@ TEST_CASE("models: all that is not available, by name and place") {
   const std::string rule = ", which cannot be run here\n  rule: of a model's dispatchables only DirectML operators are run";
   const std::string text = R"({"resources": {"P": {"initialValuesDataType": "UINT8", "initialValues": {"sourcePath": ^"a.png"}}},
     "dispatchables": {"s": {"type": ^"HLSL"}, "m": {"type": ^"Onnx"}, "g": {"type": ^"DMLserializedgraph"},
-                      "e": {"type": ^"GEMM"}, "t": {"type": ^"DML_OPERATOR_SCATTER"}},
+                      "e": {"type": ^"ELEMENT_WISE_IDENTITY", "InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
+                            "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}},
     "commands": [{"type": "dispatch", "dispatchable": "s", "bindings": {"x": "P", "y": ["P", {"name": ^"Q"}]}}]})";
   check_models({{text,
     {"images are not read here: a.png\n  rule: files of values are .npy, or raw bytes of any other name\n"
      "  help: convert the picture to .npy first",
      "s is an HLSL shader" + rule, "m is an ONNX model" + rule, "g is a serialized DirectML graph" + rule,
-     "DML_OPERATOR_GEMM is not implemented\n  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1",
-     "DML_OPERATOR_SCATTER_ELEMENTS is not implemented\n"
-     "  rule: operators here: LP_POOLING, PADDING, REVERSE_SUBSEQUENCES, SLICE1",
+     "DML_OPERATOR_ELEMENT_WISE_IDENTITY is not implemented\n"
+     "  rule: the description is valid, but dmlop has no kernels for this operator yet\n"
+     "  help: `dmlop ops` says which operators run",
      "no resource is called \"Q\"\n  rule: resources: P"}}});
 }
 

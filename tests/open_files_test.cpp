@@ -92,8 +92,8 @@ TEST_CASE("open files: one without a name gets the output, and no file comes to 
 TEST_CASE("open files: what cannot take an output is refused before anything is computed") {
   const OpFolder folder;
   for (const auto& [command, message] : std::vector<std::pair<std::string, std::string>>{
-           {run + "/dev/fd/7", "opening /dev/fd/7: Bad file descriptor"},
-           {run + "/dev/fd/3", "opening /dev/fd/3: Bad file descriptor"},
+           {run + "/dev/fd/7 7>&-", "opening /dev/fd/7: Bad file descriptor"},
+           {run + "/dev/fd/3 3>&-", "opening /dev/fd/3: Bad file descriptor"},
            {run + "/dev/fd/7 7< keep", "opening /dev/fd/7: Bad file descriptor"},
            {run + "/dev/stdin < keep", "opening /dev/stdin: Bad file descriptor"},
            {"sleep 20 7> f & id=$!; while ! [ -e f ]; do :; done; rm f; " + run +

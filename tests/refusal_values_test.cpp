@@ -141,7 +141,7 @@ TEST_CASE("values must be of the kind their field has") {
     {R"("InputTensor": {"DataType": ^1, "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.DataType is 1, must be one of FLOAT32, FLOAT16, UINT32, UINT16, "
-      "UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64"}},
+      "UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64, UINT4, INT4"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^4}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Sizes is 4, must be an array of UINT\n"
@@ -222,14 +222,15 @@ TEST_CASE("unknown fields and names are refused with the nearest") {
     {R"("InputTensor": {"DataType": ^"FLOAT", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.DataType is the string \"FLOAT\", must be one of FLOAT32, FLOAT16, "
-      "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64\n"
+      "UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64, UINT4, INT4\n"
       "  help: did you mean \"FLOAT32\"?"}},
     {R"("InputTensor": {"DataType": ^"DML_TENSOR_DATA_TYPE_INT4", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
-     {"InputTensor.DataType is the string \"DML_TENSOR_DATA_TYPE_INT4\", must be one "
-      "of FLOAT32, FLOAT16, UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, "
-      "UINT64, INT64\n"
-      "  help: did you mean \"INT8\"?"}},
+     {"InputTensor.DataType is INT4, must be one of FLOAT64, FLOAT32, FLOAT16, INT64, INT32, "
+      "INT16, INT8, UINT64, UINT32, UINT16, UINT8\n"
+      "  rule: at 6_4 InputTensor takes FLOAT64, FLOAT32, FLOAT16, INT64, INT32, INT16, INT8, "
+      "UINT64, UINT32, UINT16, UINT8\n"
+      "  help: convert the tensor to one of these types first"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^"SYMETRIC", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"PaddingMode is the string \"SYMETRIC\", must be one of CONSTANT, EDGE, "

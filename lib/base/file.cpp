@@ -72,7 +72,12 @@ std::string written_path(const std::string& path) {
   std::error_code error;
   std::string real;
   try {
-    real = real_path_to_be(resolve_links(path), error);
+    // Of an open file that has no path, a pipe, the descriptor is the name.
+    const std::string resolved = resolve_links(path);
+    const std::optional<int> number = descriptor_named(resolved);
+    if (number && !fs::exists(fs::canonical(to_path(resolved), error), error))
+      return "/dev/fd/" + std::to_string(*number);
+    real = real_path_to_be(resolved, error);
   } catch (const Error&) {  // links that lead nowhere, which writing refuses
     error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
   }

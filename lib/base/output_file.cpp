@@ -146,6 +146,9 @@ void OutputFile::State::choose_target(std::uint64_t size) {
 void OutputFile::State::require_name() const {
   std::error_code error;
   if (target == path || fs::equivalent(to_path(path), to_path(target), error)) return;
+  // "Not there" may be two calls that failed in another way.
+  const fs::file_type type = fs::status(to_path(path), error).type();
+  if (type == fs::file_type::none) fail("creating " + path + ": " + reason(error));
   fail("creating " + path + ": the file behind it has no name, or not " + target +
        "; name a file, or - for standard output");
 }

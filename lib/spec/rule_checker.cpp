@@ -223,10 +223,8 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
                           Diagnostic& diagnostic) {
   const Formula& formula = statement.formula();
   const auto& equation = formula.equation();
-  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject) {
-    suggest_bound(statement, violation, diagnostic);
+  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject)
     return;
-  }
   const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
   const Reference& target = *formula.reference_at(equation->target);
   const std::string right = scope_.show(target, *bound);
@@ -237,20 +235,11 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const auto place = target_of(statement);
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
   const auto subject = formula.evaluate(violation.subject, scope_, statement.variables);
-  if (tensor == nullptr || tensor->sizes.size() != as_unsigned(subject->integer())) return;
+  if (tensor == nullptr || scope_.length({{target.field, "Sizes"}, place->element}) !=
+                               as_unsigned(subject->integer()))
+    return;
   diagnostic.suggestion = "write " + counted(as_unsigned(bound->integer()), "size");
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
-}
-
-// "write 1 or more", where the subject is a number that can be written.
-void RuleChecker::suggest_bound(const Statement& statement, const Formula::Violation& violation,
-                                Diagnostic& diagnostic) const {
-  const Formula& formula = statement.formula();
-  const Reference* subject = formula.reference_at(violation.subject);
-  if (!violation.bound || subject == nullptr || subject->attribute == "DimensionCount") return;
-  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
-  if (violation.words == "must be at least") diagnostic.suggestion = "write " + to_text(*bound) + " or more";
-  if (violation.words == "must be at most") diagnostic.suggestion = "write " + to_text(*bound) + " or less";
 }
 
 void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
@@ -291,7 +280,9 @@ void RuleChecker::report_out_of_range(const Statement& statement, std::int64_t v
                            std::to_string(uint_max) + " (UINT)");
   std::vector<std::string> causes;
   for (const Place& place : formula.places(scope_, statement.variables, equation.value)) {
-    if (place.reference != target->reference) causes.push_back(to_text(place));
+    const FieldKind kind = fields_.find(place.reference.field)->spec->kind;
+    const bool is_number = kind != FieldKind::enumeration && kind != FieldKind::boolean;
+    if (place.reference != target->reference && is_number) causes.push_back(to_text(place));
   }
   diagnostic.suggestion = "change one of " + join(causes);
   diagnostic.rule = formula.show_symbols(scope_, statement.variables) + ", where " +

@@ -60,8 +60,6 @@ class RuleChecker {
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
-  void suggest_bound(const Statement& statement, const Formula::Violation& violation,
-                     Diagnostic& diagnostic) const;
   void check_array_length(const Field& field);
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
                               std::string message) const;

@@ -46,7 +46,7 @@ foreach(sample IN ITEMS lp_pooling padding reverse_subsequences slice1)
   add_job(passes/${sample} ${sample})
 endforeach()
 add_job(fails/padding padding [["PaddingValue": 9]] [["PaddingValue": 8]])
-add_job(unsupported/gemm padding DML_OPERATOR_PADDING DML_OPERATOR_GEMM)
+add_job(unsupported/padding1 padding DML_OPERATOR_PADDING DML_OPERATOR_PADDING1)
 # Ids that are no good as patterns: read as one, this would match the next two.
 add_job("odd] [1] *?" slice1)
 add_job("odd] 1 x" slice1 DML_OPERATOR_SLICE1 SLICE1)
@@ -62,8 +62,8 @@ run_well(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR} -DCMAKE_PREFI
 run_well(${CMAKE_CTEST_COMMAND} --test-dir ${build} --print-labels)
 string(REGEX MATCHALL "\n  [^\n]+" labels "${output}")
 expect("the labels" "${labels}"
-  "^\n  GEMM;\n  LP_POOLING;\n  PADDING;\n  REVERSE_SUBSEQUENCES;\n  SLICE1$")
-foreach(row IN ITEMS LP_POOLING=1 PADDING=3 SLICE1=4 GEMM=1)
+  "^\n  LP_POOLING;\n  PADDING;\n  PADDING1;\n  REVERSE_SUBSEQUENCES;\n  SLICE1$")
+foreach(row IN ITEMS LP_POOLING=1 PADDING=3 SLICE1=4 PADDING1=1)
   string(REPLACE "=" ";" row ${row})
   list(POP_FRONT row label count)
   run_well(${CMAKE_CTEST_COMMAND} --test-dir ${build} -N -L "^${label}$")
@@ -79,7 +79,7 @@ endif()
 file(READ ${BUILD}/junit.xml junit)
 expect("the counts" "${junit}" "${ten_tests}failures=\"1\"${one_skipped}")
 expect("the summary" "${output}"
-  "The following tests did not run:[^\n]*\n[^\n]*golden/unsupported/gemm \\(Skipped\\)")
+  "The following tests did not run:[^\n]*\n[^\n]*golden/unsupported/padding1 \\(Skipped\\)")
 expect("the summary" "${output}"
   "The following tests FAILED:\n[^\n]*golden/fails/padding \\(Failed\\)\n")
 expect("the failing test" "${output}" "FAILED fails/padding: OutputTensor: ")
