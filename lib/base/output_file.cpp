@@ -146,9 +146,14 @@ void OutputFile::State::choose_target(std::uint64_t size) {
 void OutputFile::State::require_name() const {
   std::error_code error;
   if (target == path || fs::equivalent(to_path(path), to_path(target), error)) return;
-  // "Not there" may be two calls that failed in another way.
-  const fs::file_type type = fs::status(to_path(path), error).type();
-  if (type == fs::file_type::none) fail("creating " + path + ": " + reason(error));
+  // Where a call fails in any way, fs::equivalent says that a file is not there: asked one by one,
+  // they tell the reason, or answer now.
+  const fs::file_type here = fs::status(to_path(path), error).type();
+  if (here == fs::file_type::none) fail("creating " + path + ": " + reason(error));
+  const fs::file_type there = fs::status(to_path(target), error).type();
+  if (there == fs::file_type::none) fail("creating " + path + ": " + reason(error));
+  if (there != fs::file_type::not_found && fs::equivalent(to_path(path), to_path(target), error))
+    return;
   fail("creating " + path + ": the file behind it has no name, or not " + target +
        "; name a file, or - for standard output");
 }
