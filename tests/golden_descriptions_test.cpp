@@ -3,17 +3,15 @@
 // inference can give, and must complete to the same description.
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
-#include "ops/operator.hpp"
-#include "spec/description.hpp"
+#include "described.hpp"
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using namespace dmlop::test;
 
 struct Exception {
   const char* description;  // "OPERATOR/case"
@@ -41,29 +39,8 @@ bool is_exception(const std::string& name) {
   return std::any_of(std::begin(verdicts), std::end(verdicts), is_it);
 }
 
-const std::vector<Json>& descriptions() {
-  static const std::vector<Json> list = [] {
-    std::ifstream stream(DMLOP_CONFORMANCE "/descriptions/golden.jsonl");
-    REQUIRE(stream.good());
-    std::vector<Json> rows;
-    for (std::string line; std::getline(stream, line);) rows.push_back(Json::parse(line));
-    return rows;
-  }();
-  return list;
-}
-
-struct Checked {
-  std::optional<dmlop::Description> description;
-  dmlop::Diagnostics diagnostics;
-};
-
-Checked check(const Json& type, const Json& desc) {
-  Checked checked;
-  const Json json{{"type", type}, {"desc", desc}};
-  checked.description =
-      dmlop::read_description("op.json", json.dump(), std::nullopt, checked.diagnostics);
-  if (checked.description) check_description(*checked.description, checked.diagnostics);
-  return checked;
+Checked check(const Json& row) {
+  return check_desc(row.at("type"), row.at("desc"));
 }
 
 std::string tensors_text(dmlop::Description& description) {
@@ -97,9 +74,9 @@ Json left_out(const dmlop::OperatorSpec& spec, Json desc, const std::string& wit
 
 /// What is wrong with the description when it is completed; "" where it is the original.
 std::string difference_of_completed(const Json& row, const std::string& without = "") {
-  Checked whole = check(row.at("type"), row.at("desc"));
+  Checked whole = check(row);
   Checked partial =
-      check(row.at("type"), left_out(*whole.description->spec, row.at("desc"), without));
+      check_desc(row.at("type"), left_out(*whole.description->spec, row.at("desc"), without));
   if (!partial.diagnostics.empty()) return to_text(partial.diagnostics.front());
   const std::string found = tensors_text(*partial.description);
   const std::string expected = tensors_text(*whole.description);
@@ -109,12 +86,12 @@ std::string difference_of_completed(const Json& row, const std::string& without 
 }  // namespace
 
 TEST_CASE("what DirectML ran is valid, and what it refused is not") {
-  CHECK(descriptions().size() == 5360);
+  CHECK(golden_descriptions().size() == 5360);
   std::set<std::string> operators;
-  for (const Json& row : descriptions()) {
+  for (const Json& row : golden_descriptions()) {
     const std::string name = row.at("case");
     operators.insert(name.substr(0, name.find('/')));
-    const Checked checked = check(row.at("type"), row.at("desc"));
+    const Checked checked = check(row);
     const bool agrees = checked.diagnostics.empty() == row.at("ran").get<bool>();
     CAPTURE(name);
     for (const auto& diagnostic : checked.diagnostics) CAPTURE(to_text(diagnostic));
@@ -129,7 +106,7 @@ TEST_CASE("what DirectML ran is valid, and what it refused is not") {
 }
 
 TEST_CASE("with all left out that rules determine, a description completes to the same") {
-  for (const Json& row : descriptions()) {
+  for (const Json& row : golden_descriptions()) {
     const std::string name = row.at("case");
     if (!row.at("ran").get<bool>() || is_exception(name)) continue;
     CAPTURE(name);
@@ -143,7 +120,7 @@ TEST_CASE("what is said to follow from nothing does not") {
     CAPTURE(part);
     CHECK(std::string(reason).ends_with("."));
     bool is_needed = false;
-    for (const Json& row : descriptions()) {
+    for (const Json& row : golden_descriptions()) {
       const bool is_of_it = row.at("case").get<std::string>().starts_with(operator_name + std::string("/"));
       if (!is_of_it || !row.at("ran").get<bool>()) continue;
       is_needed = is_needed || !difference_of_completed(row, part).empty();
