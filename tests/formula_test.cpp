@@ -284,13 +284,15 @@ TEST_CASE("what is unknown decides nothing") {
   CHECK(holds("1 == 1 || Unknown == 1"));
 }
 
-TEST_CASE("arithmetic that leaves 64 bits, or divides by zero, has no value") {
-  CHECK(value_of("Max + 1") == nothing);
+TEST_CASE("arithmetic that leaves 64 bits goes on as a double; a division by zero has no value") {
+  CHECK(value_of("Max + 1") == Number::real(0x1p63));
+  CHECK(value_of("4294967295 * 4294967295 * 2")->is_real());
+  CHECK_FALSE(holds("P == 4294967295 * 4294967295 * 2"));
   CHECK(value_of("Max + 0") == std::numeric_limits<Int>::max());
-  CHECK(value_of("Min - 1") == nothing);
-  CHECK(value_of("Max * 2") == nothing);
-  CHECK(value_of("-Min") == nothing);
-  CHECK(value_of("abs(Min)") == nothing);
+  CHECK(value_of("Min - 1") == Number::real(-0x1p63));
+  CHECK(value_of("Max * 2") == Number::real(0x1p64));
+  CHECK(value_of("-Min") == Number::real(0x1p63));
+  CHECK(value_of("abs(Min)") == Number::real(0x1p63));
   CHECK(value_of("abs(-2147483648)") == 2147483648);
   CHECK(value_of("Min / -1") == nothing);
   CHECK(value_of("Min % -1") == nothing);

@@ -211,7 +211,13 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
       is_stream ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
   if (error) fail(reason(error));
   file.wait_for_running_write();
-  const FileStatus status = status_of(file);
+  FileStatus status = status_of(file);
+  if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {
+    // Who writes a file anew empties it first.
+    wait_for_writer(file, status);
+    file.wait_for_running_write();
+    status = status_of(file);
+  }
   if (status.kind == FileKind::folder) refuse_directory();
   if (status.kind != FileKind::regular || status.bytes == 0) {
     // Pipes and devices have no size, nor have the regular files of /proc.

@@ -105,6 +105,8 @@ FileStatus SystemFile::status(std::error_code& error) const {
   if (GetFileType(handle_) != FILE_TYPE_DISK) return {FileKind::other};
   BY_HANDLE_FILE_INFORMATION found;
   if (GetFileInformationByHandle(handle_, &found) == 0) {
+    // Of a stream that was handed over nothing may be known: it is read as a pipe is.
+    if (!is_owned_) return {FileKind::other};
     error = last_error();
     return {};
   }

@@ -215,7 +215,7 @@ class JobRun {
   }
 
   // Which files of a folder are the operator's, and where outputs go.
-  void choose_files(const Description& description, Diagnostics& findings) {
+  void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
     request.feature_level = options_.feature_level;
@@ -223,13 +223,14 @@ class JobRun {
       keep_inputs(request, description);
       keep_golden_files(request, description, findings);
     }
-    for (const Binding& binding : description.bindings) {
+    for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
           description.document().at(*binding.written, "bindings." + binding.tensor +
                                                           " is \"-\": jobs of a batch have no "
                                                           "standard input or output of their own"));
       findings.back().suggestion = "name a file";
+      binding.path.clear();  // nothing is read from it
     }
     if (options_.output_folder.empty()) return;
     const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);

@@ -121,6 +121,7 @@ class Collector {
     try {
       const auto& summary = json["summary"];
       recorded_.complete = summary.value("complete", false);
+      recorded_.exit_code = summary.value("exitCode", 0);
       recorded_.shard = summary.value("shard", "");
       recorded_.device = summary.value("device", "");
     } catch (const nlohmann::json::exception&) {  // a field of another type
@@ -296,6 +297,18 @@ RecordedResults read_results(const std::string& path) {
   return recorded;
 }
 
+namespace {
+
+// Whether no record has the outcome with which the run says that it ended: one was lost or changed.
+bool lacks_outcome(const RecordedResults& recorded) {
+  int worst = 0;
+  for (const BatchResult& result : recorded.results)
+    worst = worse_exit_code(worst, result.exit_code);
+  return recorded.complete && worse_exit_code(worst, recorded.exit_code) != worst;
+}
+
+}  // namespace
+
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
                                        BatchSummary& summary, Diagnostics& diagnostics,
                                        Diagnostics& warnings) {
@@ -303,6 +316,14 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
   std::set<std::string> shards;
   for (const std::string& path : paths) {
     RecordedResults recorded = read_results(path);
+    if (lacks_outcome(recorded))
+      diagnostics.push_back({.kind = ErrorKind::run_failed,
+                             .file = path,
+                             .message = "the run that wrote this file ended with " +
+                                        std::to_string(recorded.exit_code) +
+                                        ", but no record of it did",
+                             .rule = "a results file has a record of every job, as it was written",
+                             .suggestion = "run it again with --resume"});
     for (BatchResult& result : recorded.results) merger.add(std::move(result), path);
     // A run that was killed does not say which shard it was.
     if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);

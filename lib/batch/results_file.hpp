@@ -50,6 +50,7 @@ class ResultsFile {
 struct RecordedResults {
   std::vector<BatchResult> results;
   bool complete = false;  // the last run came to its end
+  int exit_code = 0;      // with which it did
   std::string shard;      // "0/4"
   std::string device;
 };

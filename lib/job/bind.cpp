@@ -321,12 +321,13 @@ std::vector<Slot> all_slots(Description& description, const Binder& binder) {
   return slots;
 }
 
-// More files than an array of tensors has elements.
-void refuse_surplus(const Description& description, Binder& binder, const std::string& name,
+// Files for some elements of an array of tensors only, or for more than it has.
+void refuse_other_count(const Description& description, Binder& binder, const std::string& name,
                     std::size_t tensors) {
   const std::size_t files = binder.element_count(name);
   const Field& field = *description.find(name);
-  if (!field.spec->is_tensor_array() || field.is_absent() || files <= tensors) return;
+  const bool is_complete = files == 0 || files == tensors;
+  if (!field.spec->is_tensor_array() || field.is_absent() || is_complete) return;
   binder.usage(name + " has " + counted(tensors, "tensor") + ", but there are files for " +
                    std::to_string(files),
                "name one file for each tensor");
@@ -420,7 +421,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         diagnostics.push_back(file_finding(description, *source, error));
       }
     }
-    refuse_surplus(description, binder, name, slots.size());
+    refuse_other_count(description, binder, name, slots.size());
   }
   return inputs;
 }

@@ -24,6 +24,9 @@ class FieldScope : public Scope {
     return (!refused_.empty() && refused_.contains(to_text(place))) ||
            is_field_refused(place);
   }
+  /// Remembers that a place has another value now than the file: it was wrong, and has its finding.
+  void note_correction(const Place& place) { corrected_.insert(to_text(place)); }
+  bool is_corrected(const Place& place) const { return corrected_.contains(to_text(place)); }
   /// Makes an array, or the dimensions of a tensor, worth nothing to rules: they have a finding, and
   /// what follows from them would be wrong, too.
   void refuse_field(const std::string& name) { refused_fields_.insert(name); }
@@ -35,6 +38,7 @@ class FieldScope : public Scope {
   const FieldSet& fields_;
   std::set<std::string> refused_;
   std::set<std::string> refused_fields_;
+  std::set<std::string> corrected_;
 };
 
 }  // namespace dmlop

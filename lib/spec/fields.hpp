@@ -29,6 +29,7 @@ struct TensorDesc {
 /// A DML_SCALAR_UNION: a number as it is written, and its bytes once its type is known.
 struct Scalar {
   const json::Value* written = nullptr;
+  std::string member = {};  // of the union, where it is written with one: "Float32"
   std::optional<DataType> type = {};
   std::uint64_t bits = 0;  // the union's eight bytes, little end first
   double approximate = 0;  // for messages and formulas

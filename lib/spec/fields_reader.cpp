@@ -128,16 +128,20 @@ FieldValue FieldsReader::read_enum(const FieldSpec& spec, const json::Value& val
 // A number, or an object with one member named by its type. Its type is not known yet.
 FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& value) {
   const json::Value* number = &value;
+  std::string member;
   if (value.kind == Kind::object) {
     reader_.refuse_unknown(value, scalar_members, "a DML_SCALAR_UNION");
-    if (value.members.size() == 1) number = &value.members.front().value;
+    if (value.members.size() == 1) {
+      number = &value.members.front().value;
+      member = value.members.front().name;
+    }
   }
   const bool is_word = number->kind == Kind::string;
   if (number->kind != Kind::number && !is_word) {
     reader_.expected(value, spec.name, "a number of the type that " + spec.type_field + " says");
     return {};
   }
-  return Scalar{.written = number};
+  return Scalar{.written = number, .member = std::move(member)};
 }
 
 FieldValue FieldsReader::read_size(const FieldSpec& spec, const json::Value& value) {
@@ -226,11 +230,22 @@ std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owne
   nested.document_ = document_;
   nested.fields_object_ = object;
   for (const FieldSpec& field : nested.spec->fields) {
-    if (field.is_tensor()) continue;  // they are null
+    if (field.is_tensor()) {
+      refuse_tensor_of_nested(*object, field, name);
+      continue;
+    }
     read_field(nested, field, meant);
   }
   require_fields(nested);
   return nested;
+}
+
+void FieldsReader::refuse_tensor_of_nested(const json::Value& object, const FieldSpec& field,
+                                           const std::string& name) {
+  const json::Value* tensor = object.find(field.name);
+  if (tensor == nullptr || tensor->kind == Kind::null) return;
+  reader_.expected(*tensor, name + "." + field.name, "null: a fused activation has no tensors",
+                   "leave it out");
 }
 
 const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const json::Value& object,

@@ -40,6 +40,8 @@ class FieldsReader {
                                    const json::Value& value);
   std::optional<NestedOperator> read_nested(const OperatorSpec& owner, const json::Value& value,
                                             const std::string& name);
+  void refuse_tensor_of_nested(const json::Value& object, const FieldSpec& field,
+                               const std::string& name);
   const OperatorSpec* nested_spec(const OperatorSpec& owner, const json::Value& object,
                                   const std::string& name);
 

@@ -27,10 +27,22 @@ std::string in_capitals(std::string_view name) {
   return upper_case(text);
 }
 
+// DML_GEMM_OPERATOR_DESC, the name of its struct, is GEMM.
+std::string without_affixes(std::string_view name) {
+  for (const std::string_view prefix : {"DML_OPERATOR_", "DML_"}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    break;
+  }
+  constexpr std::string_view suffix = "_OPERATOR_DESC";
+  if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return std::string(name);
+}
+
 }  // namespace
 
 std::vector<std::string> near_operators(std::string_view name) {
-  const std::string wanted = in_capitals(name);
+  const std::string wanted = without_affixes(in_capitals(name));
   std::vector<std::string> found;
   const auto add = [&](const std::string& candidate) {
     const bool is_new = std::find(found.begin(), found.end(), candidate) == found.end();

@@ -12,8 +12,8 @@ namespace {
 using Int = std::int64_t;
 using Limits = std::numeric_limits<Int>;
 
-std::optional<Number> as_number(std::optional<Int> value) {
-  return value ? std::optional<Number>(*value) : std::nullopt;
+Number exact_or(std::optional<Int> exact, double rounded) {
+  return exact ? Number(*exact) : Number::real(rounded);
 }
 
 }  // namespace
@@ -36,18 +36,21 @@ bool Number::operator<(const Number& other) const {
 }
 
 std::optional<Number> add(const Number& a, const Number& b) {
-  if (a.is_real() || b.is_real()) return Number::real(a.as_double() + b.as_double());
-  return as_number(checked_add(a.integer(), b.integer()));
+  const double rounded = a.as_double() + b.as_double();
+  if (a.is_real() || b.is_real()) return Number::real(rounded);
+  return exact_or(checked_add(a.integer(), b.integer()), rounded);
 }
 
 std::optional<Number> subtract(const Number& a, const Number& b) {
-  if (a.is_real() || b.is_real()) return Number::real(a.as_double() - b.as_double());
-  return as_number(checked_subtract(a.integer(), b.integer()));
+  const double rounded = a.as_double() - b.as_double();
+  if (a.is_real() || b.is_real()) return Number::real(rounded);
+  return exact_or(checked_subtract(a.integer(), b.integer()), rounded);
 }
 
 std::optional<Number> multiply(const Number& a, const Number& b) {
-  if (a.is_real() || b.is_real()) return Number::real(a.as_double() * b.as_double());
-  return as_number(checked_multiply(a.integer(), b.integer()));
+  const double rounded = a.as_double() * b.as_double();
+  if (a.is_real() || b.is_real()) return Number::real(rounded);
+  return exact_or(checked_multiply(a.integer(), b.integer()), rounded);
 }
 
 std::optional<Number> divide(const Number& a, const Number& b) {

@@ -33,7 +33,8 @@ class Number {
   double real_ = 0;
 };
 
-/// Nothing where integers leave 64 bits or are divided by zero. Integer division truncates.
+/// Integers that leave 64 bits become doubles, so that a rule about them still decides. Nothing where
+/// integers are divided by zero. Integer division truncates.
 std::optional<Number> add(const Number& a, const Number& b);
 std::optional<Number> subtract(const Number& a, const Number& b);
 std::optional<Number> multiply(const Number& a, const Number& b);

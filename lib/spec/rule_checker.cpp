@@ -103,14 +103,14 @@ bool RuleChecker::counts_below_zero(const Statement& statement) const {
 }
 
 // What the rule's equation gives for a size, where that can be no size.
-std::optional<std::int64_t> RuleChecker::size_out_of_range(const Statement& statement) const {
+std::optional<Number> RuleChecker::size_out_of_range(const Statement& statement) const {
   const auto& equation = statement.formula().equation();
   if (!equation || statement.formula().reference_at(equation->target)->attribute != "Sizes")
     return std::nullopt;
   const auto size = equation_value(statement);
-  if (!size || size->is_real()) return std::nullopt;
-  const bool is_size = size->integer() >= 1 && size->integer() <= uint_max;
-  return is_size ? std::nullopt : std::optional(size->integer());
+  if (!size) return std::nullopt;
+  const bool is_size = !(*size < 1) && !(Number(uint_max) < *size);
+  return is_size ? std::nullopt : size;
 }
 
 // Gives the equation's target its value where it has none yet. True when it did.
@@ -128,12 +128,13 @@ bool RuleChecker::infer(const Statement& statement) {
   // What is written but could not be read has its own finding.
   if (!is_tensor && (fields_.is_written(*target) || field.spec->optional)) return false;
   const auto expected = equation_value(statement);
-  if (!expected || expected->is_real()) return false;
-  if (counts_below_zero(statement)) return true;
+  if (!expected) return false;
   if (size_out_of_range(statement)) {
-    report_out_of_range(statement, expected->integer());
+    report_out_of_range(statement, *expected);
     return true;
   }
+  if (expected->is_real()) return false;
+  if (counts_below_zero(statement)) return true;
   set(*target, expected->integer());
   return true;
 }
@@ -180,8 +181,9 @@ void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t
 void RuleChecker::correct(const Statement& statement) {
   const auto target = target_of(statement);
   const auto expected = equation_value(statement);
-  if (target && expected && !expected->is_real() && expected->integer() >= 0)
-    set(*target, expected->integer());
+  if (!target || !expected || expected->is_real() || expected->integer() < 0) return;
+  set(*target, expected->integer());
+  scope_.note_correction(*target);
 }
 
 Diagnostic RuleChecker::at_first_written(const Statement& statement, Formula::NodeIndex first,
@@ -268,7 +270,7 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   diagnostics_.push_back(std::move(diagnostic));
 }
 
-void RuleChecker::report_out_of_range(const Statement& statement, std::int64_t value) {
+void RuleChecker::report_out_of_range(const Statement& statement, const Number& value) {
   const Formula& formula = statement.formula();
   const Formula::Equation& equation = *formula.equation();
   const auto target = target_of(statement);
@@ -276,7 +278,7 @@ void RuleChecker::report_out_of_range(const Statement& statement, std::int64_t v
   const std::string name = to_text(*target);
   Diagnostic diagnostic =
       at_first_written(statement, equation.value,
-                       name + " would be " + std::to_string(value) + ", must be from 1 to " +
+                       name + " would be " + to_text(value) + ", must be from 1 to " +
                            std::to_string(uint_max) + " (UINT)");
   std::vector<std::string> causes;
   for (const Place& place : formula.places(scope_, statement.variables, equation.value)) {
@@ -311,6 +313,8 @@ void RuleChecker::check_array_lengths() {
 void RuleChecker::check_array_length(const Field& field) {
   if (field.spec->count_field.empty()) return;
   const Place array{{field.spec->name}};
+  // The file has another count: that is the mistake, and it has its finding.
+  if (scope_.is_corrected({{field.spec->count_field}})) return;
   const auto length = scope_.length(array);
   const auto count = scope_.value({{field.spec->count_field}});
   if (!length || !count || *count == static_cast<std::int64_t>(*length)) return;

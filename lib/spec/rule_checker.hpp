@@ -49,14 +49,14 @@ class RuleChecker {
   bool infer(const Statement& statement);
   std::optional<Place> target_of(const Statement& statement) const;
   std::optional<Number> equation_value(const Statement& statement) const;
-  std::optional<std::int64_t> size_out_of_range(const Statement& statement) const;
+  std::optional<Number> size_out_of_range(const Statement& statement) const;
   bool counts_below_zero(const Statement& statement) const;
   void set(const Place& target, std::int64_t value);
   void set_size(const Place& target, TensorDesc& tensor, std::int64_t value);
   void correct(const Statement& statement);
   void after_violation(const Statement& statement, const Formula::Violation& violation);
   void report(const Statement& statement, const Formula::Violation& violation);
-  void report_out_of_range(const Statement& statement, std::int64_t value);
+  void report_out_of_range(const Statement& statement, const Number& value);
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);

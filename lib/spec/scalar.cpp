@@ -89,6 +89,19 @@ Reading read_as(const json::Value& written, DataType type) {
   });
 }
 
+// A member of the union must be that of the type; DxDispatch has the bits of a FLOAT16 in UInt16.
+Reading read_member(const Scalar& scalar) {
+  const DataType type = *scalar.type;
+  const std::string wanted = type == DataType::Float16 ? "UINT16" : std::string(name_of(type));
+  if (scalar.member.empty()) return read_as(*scalar.written, type);
+  if (upper_case(scalar.member) != wanted)
+    return {.must_be = "a number, or an object with the union's member for it, not " + scalar.member};
+  if (type != DataType::Float16) return read_as(*scalar.written, type);
+  Reading reading = read_as(*scalar.written, DataType::UInt16);
+  reading.approximate = half_to_float(static_cast<std::uint16_t>(reading.bits));
+  return reading;
+}
+
 }  // namespace
 
 void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
@@ -98,7 +111,7 @@ void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
     const auto* type = std::get_if<std::int64_t>(&fields.find(field.spec->type_field)->value);
     if (type == nullptr || *type == 0) continue;
     scalar->type = static_cast<DataType>(*type);
-    const Reading reading = read_as(*scalar->written, *scalar->type);
+    const Reading reading = read_member(*scalar);
     scalar->bits = reading.bits;
     scalar->approximate = reading.approximate;
     if (reading.fits) continue;

@@ -132,13 +132,17 @@ void SupportChecker::check_inputs(FieldScope& scope) {
   for (const TensorUse& use : tensors_of(description_)) {
     if (!use.spec->is_input() || !use.desc->data_type || !use.desc->dimension_count) continue;
     checked_.insert(use.name());
+    const std::size_t before = wrong_types_.size();
     if (!check_tensor(use)) scope.refuse_field(use.name());
+    // Other tensors' types do not follow from one that cannot be.
+    if (wrong_types_.size() > before) scope.refuse(use.place("DataType"));
   }
 }
 
 void SupportChecker::check_tensors() {
   for (const TensorUse& use : tensors_of(description_)) {
     if (!use.desc->data_type || !use.desc->dimension_count) continue;
+    if (scope_.is_corrected(use.place("DataType"))) continue;
     if (checked_.insert(use.name()).second) check_tensor(use);
   }
 }

@@ -40,8 +40,9 @@ class Validator {
     }
     if (exists) support.check_tensors();
     for (const TensorUse& use : tensors_of(description_)) tensors.check_buffer(use);
+    require_values(/*counts=*/false);
     require_tensors();
-    require_values();
+    require_values(/*counts=*/true);
   }
 
  private:
@@ -84,8 +85,8 @@ class Validator {
     diagnostics_.push_back(std::move(diagnostic));
   }
 
-  // Fields that a rule determines, where it could not.
-  void require_values() {
+  // Fields that a rule determines, where it could not: counts last, which follow from tensors.
+  void require_values(bool counts) {
     const bool has_findings = !diagnostics_.empty();
     for (const Field& field : description_.fields) {
       const FieldSpec& spec = *field.spec;
@@ -93,6 +94,7 @@ class Validator {
                            field.written == nullptr && !field.is_misspelt && !spec.optional &&
                            !spec.optional_when;
       if (!is_open || has_findings || (spec.is_tensor() && !spec.is_tensor_array())) continue;
+      if (description_.spec->is_count(spec.name) != counts) continue;
       const bool is_count = description_.spec->is_count(spec.name);
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
@@ -117,15 +119,15 @@ class Validator {
       add(description_.at(use.place(), join(missing, " and ") +
                                            (missing.size() > 1 ? " are" : " is") + " missing"),
           "a tensor's type and sizes are written in its desc or taken from its .npy file",
-          "write \"" + use.spec->name + "\": " + example_of(use) +
-              (use.spec->is_input() ? ", or name its .npy file" : ", for example"));
+          "write " + (use.element ? "for " + use.name() + " " : "\"" + use.spec->name + "\": ") +
+              example_of(use) + (use.spec->is_input() ? ", or name its .npy file" : ", for example"));
     }
   }
 
   // What the spec's example has; of a tensor that it leaves out what is missing here.
   std::string example_of(const TensorUse& use) const {
     const std::string value = example_value(*description_.spec, use.spec->name);
-    if (value != "null") return value;
+    if (value != "null" && !use.element) return value;
     std::vector<std::string> members;
     const auto covers = [&](const SupportRow& row) { return row.covers(use.spec->name); };
     const auto& rows = description_.spec->support;
