@@ -1,6 +1,8 @@
 // dmlop batch --merge: the results of several files as one.
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 #include "records.hpp"
 
 using namespace dmlop::test;
@@ -214,4 +216,19 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   CHECK(many.code == 5);
   CHECK(contains(many.error, "no results of shard 16/1000000"));
   CHECK_FALSE(contains(many.error, "shard 17/"));
+}
+
+TEST_CASE("--merge: a run that ended with an outcome that no record has is a finding") {
+  const BatchFolder folder({named_job("a"), named_job("bad", "other.npy")});
+  CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 1);
+  CHECK(folder.batch({"--merge", "r.jsonl"}).code == 1);
+  std::string without;
+  std::istringstream lines(folder.read("r.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    if (!contains(line, "\"id\":\"bad\"")) without += line + "\n";
+  }
+  folder.write("r.jsonl", without);
+  const auto merged = folder.batch({"--merge", "r.jsonl"});
+  CHECK(merged.code == 5);
+  CHECK(contains(merged.error, "ended with 1, but no record of it did"));
 }
