@@ -144,42 +144,43 @@ FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& v
   return Scalar{.written = number, .member = std::move(member)};
 }
 
-FieldValue FieldsReader::read_size(const FieldSpec& spec, const json::Value& value) {
+// An object of two numbers, of which each is needed; nothing where one could not be read.
+template <typename Number, typename Read>
+std::optional<std::pair<Number, Number>> FieldsReader::read_pair(const FieldSpec& spec,
+                                                                 const json::Value& value,
+                                                                 const PairForm& form,
+                                                                 Read&& read) {
   if (value.kind != Kind::object) {
-    reader_.expected(value, spec.name, "an object such as {\"Width\": 2, \"Height\": 2}");
-    return {};
+    reader_.expected(value, spec.name, std::string("an object such as ") + form.example);
+    return std::nullopt;
   }
-  reader_.refuse_unknown(value, {"Width", "Height"}, "a DML_SIZE_2D");
-  Size2d size;
-  bool is_whole = true;
-  for (const auto& [name, target] : {std::pair("Width", &size.width), {"Height", &size.height}}) {
+  reader_.refuse_unknown(value, {form.first, form.second}, form.type);
+  const auto read_member = [&](const char* name) -> std::optional<Number> {
     const json::Value* member = value.find(name);
-    if (member == nullptr) require(value, name, "a DML_SIZE_2D has both", "2", spec.name + ".");
-    const auto number =
-        member != nullptr ? reader_.uint(*member, spec.name + "." + name) : std::nullopt;
-    is_whole = is_whole && number;
-    *target = number.value_or(0);
-  }
-  return is_whole ? FieldValue(size) : FieldValue();
+    if (member != nullptr) return read(*member, spec.name + "." + name);
+    require(value, name, std::string(form.type) + " has both", form.number, spec.name + ".");
+    return std::nullopt;
+  };
+  const auto first = read_member(form.first), second = read_member(form.second);
+  return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
+}
+
+FieldValue FieldsReader::read_size(const FieldSpec& spec, const json::Value& value) {
+  const PairForm form{"a DML_SIZE_2D", "Width", "Height", "{\"Width\": 2, \"Height\": 2}", "2"};
+  const auto size = read_pair<std::int64_t>(
+      spec, value, form, [&](const json::Value& member, const std::string& name) {
+        return reader_.uint(member, name);
+      });
+  return size ? FieldValue(Size2d{size->first, size->second}) : FieldValue();
 }
 
 FieldValue FieldsReader::read_scale_bias(const FieldSpec& spec, const json::Value& value) {
-  if (value.kind != Kind::object) {
-    reader_.expected(value, spec.name, "an object such as {\"Scale\": 2, \"Bias\": 0.5}");
-    return {};
-  }
-  reader_.refuse_unknown(value, {"Scale", "Bias"}, "a DML_SCALE_BIAS");
-  ScaleBias both;
-  bool is_whole = true;
-  for (const auto& [name, target] : {std::pair("Scale", &both.scale), {"Bias", &both.bias}}) {
-    const json::Value* member = value.find(name);
-    if (member == nullptr) require(value, name, "a DML_SCALE_BIAS has both", "0.5", spec.name + ".");
-    const auto number =
-        member != nullptr ? reader_.float32(*member, spec.name + "." + name) : std::nullopt;
-    is_whole = is_whole && number;
-    *target = number.value_or(0);
-  }
-  return is_whole ? FieldValue(both) : FieldValue();
+  const PairForm form{"a DML_SCALE_BIAS", "Scale", "Bias", "{\"Scale\": 2, \"Bias\": 0.5}", "0.5"};
+  const auto both =
+      read_pair<double>(spec, value, form, [&](const json::Value& member, const std::string& name) {
+        return reader_.float32(member, name);
+      });
+  return both ? FieldValue(ScaleBias{both->first, both->second}) : FieldValue();
 }
 
 FieldValue FieldsReader::read_nested_operators(const OperatorSpec& owner, const FieldSpec& spec,
@@ -263,8 +264,8 @@ const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const j
   return index ? find_spec(names[*index]) : nullptr;
 }
 
-// Tensors come from files or inference and counts from their arrays, unless the description is to be
-// complete; all else must be written, or follow from a rule.
+// Tensors come from files or inference and counts from their arrays, unless the description is to
+// be complete; all else must be written, or follow from a rule.
 void FieldsReader::require_fields(FieldSet& target) {
   for (const Field& field : target.fields) {
     const FieldSpec& spec = *field.spec;

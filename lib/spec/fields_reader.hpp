@@ -34,6 +34,18 @@ class FieldsReader {
   FieldValue read_tensors(const FieldSpec& spec, const json::Value& value);
   FieldValue read_enum(const FieldSpec& spec, const json::Value& value);
   FieldValue read_scalar(const FieldSpec& spec, const json::Value& value);
+  /// How a field of two numbers is written, and what messages call it.
+  struct PairForm {
+    const char* type;
+    const char* first;
+    const char* second;
+    const char* example;
+    const char* number;
+  };
+  template <typename Number, typename Read>
+  std::optional<std::pair<Number, Number>> read_pair(const FieldSpec& spec,
+                                                     const json::Value& value, const PairForm& form,
+                                                     Read&& read);
   FieldValue read_size(const FieldSpec& spec, const json::Value& value);
   FieldValue read_scale_bias(const FieldSpec& spec, const json::Value& value);
   FieldValue read_nested_operators(const OperatorSpec& owner, const FieldSpec& spec,
