@@ -34,8 +34,9 @@ bool is_less(DataType type, const Element& a, const Element& b) {
 
 }  // namespace
 
-std::string element_text_at(const NpyFile& file, std::uint64_t index) {
-  return element_text(file.header().data_type, native_element(file, index).data());
+std::string element_text_at(const Elements& elements, std::uint64_t index) {
+  std::vector<std::byte> scratch;
+  return element_text(elements.data_type(), elements.read(index, 1, scratch).data());
 }
 
 Statistics statistics_of(const NpyFile& file) {
