@@ -36,7 +36,9 @@ struct Options {
 };
 
 bool writes_to_standard_output(const Job& job) {
-  const auto is_standard = [](const BoundOutput& output) { return is_standard_output(output.path); };
+  const auto is_standard = [](const BoundOutput& output) {
+    return is_standard_output(output.path);
+  };
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
@@ -243,7 +245,8 @@ Action add_run(CLI::App& command) {
       .add_flag("--update-golden{write}", options->update_golden,
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
-      ->check(CLI::IsMember({"write", "accept"}));
+      ->check(CLI::IsMember({"write", "accept"}))
+      ->type_name("[=accept]");
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);
