@@ -31,6 +31,9 @@ usage: ./build.sh COMMAND
   fuzz [SECONDS] [TARGET...]
                    feed each fuzz target made-up bytes for so long (60), in build-fuzz/; what breaks one
                    is kept there, and the corpora are, so that the next time goes on from them
+  mutate [COUNT] [PATH...]
+                   change COUNT (20) random places of the sources, one at a time, in build-mutate/, and
+                   list the changes that no test notices; tests/README.md says more
   test-windows     build dmlop.exe with mingw-w64, in build-windows/, and run its tests under Wine
   lint             look for faults with clang's warnings, cppcheck and clang-tidy, in build-lint/
   coverage         run the tests, in build-coverage/, and print which lines of lib/ they reach
@@ -251,6 +254,13 @@ fuzz_target() {
   fi
 }
 
+# mutate [COUNT] [PATH...]: in a copy of the tree.
+mutate() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" git python3
+  need_if_available "${packages_to_test_more[@]}"
+  python3 tests/mutate/mutate.py "$@"
+}
+
 # dmlop.exe and its tests, beside a build of this system whose tests run it and whose files it must match.
 test_windows() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_windows[@]}"
@@ -264,13 +274,14 @@ test_windows() {
   tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel "$(nproc)"
 }
 
-[ $# -le 1 ] || [ "$1" = fuzz ] || fail "one command at a time; ./build.sh lists them" 2
+[ $# -le 1 ] || [ "$1" = fuzz ] || [ "$1" = mutate ] || fail "one command at a time; ./build.sh lists them" 2
 case "${1:-help}" in
   demo) demo ;;
   test) run_tests release ;;
   test-sanitizers) test_sanitizers ;;
   test-windows) test_windows ;;
   fuzz) fuzz "${@:2}" ;;
+  mutate) mutate "${@:2}" ;;
   lint) lint ;;
   coverage) coverage ;;
   clean) rm -rf build build-*/ ;;
