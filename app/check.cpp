@@ -132,7 +132,8 @@ class Checker {
 int check(const Options& options) {
   Checker checker(options);
   for (const std::string& path : options.descriptions) checker.check(path);
-  if (!checker.findings.empty()) return report(checker.findings, options.format);
+  if (!checker.findings.empty())
+    return report(checker.findings, options.format, {{"descriptions", checker.valid}});
   if (options.format == Format::json) {
     const Json json{{"status", "done"}, {"exitCode", 0}, {"descriptions", checker.valid}};
     print_json(json);

@@ -14,6 +14,7 @@
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
+#include "run_progress.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
 
@@ -208,7 +209,12 @@ int run(const Options& options) {
   if (!backend.notice().empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   timings.set_up = clock.lap();
-  JobResult result = run_job(*job, backend, options.execution);
+  if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
+    print(StandardStream::error, {"dmlop: ", notice, "\n"});
+  JobResult result = [&] {
+    const RunProgress progress(*job, options.quiet);
+    return run_job(*job, backend, options.execution);
+  }();
   timings.device = result.times;
   Outcome outcome{exit_done, std::move(result.comparisons), {}};
   if (!options.update_golden.empty()) update_golden(*job, backend, options, outcome);

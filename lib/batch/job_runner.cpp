@@ -218,6 +218,7 @@ class JobRun {
   void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
+    request.is_of_batch = true;
     request.feature_level = options_.feature_level;
     if (!job_.document) {
       keep_inputs(request, description);

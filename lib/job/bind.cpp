@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -32,21 +33,26 @@ struct Source {
   SharedConfinement confinement = {};
 };
 
-// "InputTensors.0" is the first of InputTensors.
+// "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
 struct ElementName {
   std::string field;
   std::optional<std::size_t> element;
 };
 
 ElementName element_name(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 5) return {name, {}};
+  constexpr std::size_t most_digits = 4;
+  const std::size_t mark = name.find_last_of(".[");
+  if (mark == std::string::npos) return {name, {}};
+  const bool is_bracket = name[mark] == '[';
+  if (is_bracket && !name.ends_with(']')) return {name, {}};
+  const std::string digits = name.substr(mark + 1, name.size() - mark - (is_bracket ? 2 : 1));
+  if (digits.empty() || digits.size() > most_digits) return {name, {}};
   std::size_t number = 0;
-  for (const char c : name.substr(dot + 1)) {
+  for (const char c : digits) {
     if (c < '0' || c > '9') return {name, {}};
     number = number * 10 + static_cast<std::size_t>(c - '0');
   }
-  return {name.substr(0, dot), number};
+  return {name.substr(0, mark), number};
 }
 
 class Binder {
@@ -55,6 +61,7 @@ class Binder {
   Binder(const Description& description, const JobRequest& request, Direction direction,
          Diagnostics& diagnostics, std::string option)
       : description_(description),
+        request_(request),
         direction_(direction),
         diagnostics_(diagnostics),
         names_(tensor_names(*description.spec, direction)),
@@ -71,9 +78,13 @@ class Binder {
 
   void add(const std::vector<NamedFile>& files) {
     std::map<std::string, Files> named;
+    std::vector<std::string> unnamed;
     for (const NamedFile& file : files) {
-      ElementName name = element_name(file.tensor.empty() ? only_name(file) : file.tensor);
-      if (name.field.empty()) continue;
+      if (file.tensor.empty() && names_.size() != 1) {
+        unnamed.push_back(file.path);
+        continue;
+      }
+      ElementName name = element_name(file.tensor.empty() ? names_.front() : file.tensor);
       if (!is_mine(name.field)) {
         refuse_name(name.field);
         continue;
@@ -91,6 +102,7 @@ class Binder {
       mine[element] = {file.path, nullptr, file.confinement};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
+    if (!unnamed.empty()) refuse_unnamed(unnamed);
   }
 
   const std::vector<std::string>& names() const { return names_; }
@@ -100,8 +112,7 @@ class Binder {
     const auto found = sources_.find(tensor);
     if (found == sources_.end()) return nullptr;
     const auto source = found->second.find(element.value_or(0));
-    return source == found->second.end() || source->second.path.empty() ? nullptr
-                                                                        : &source->second;
+    return source == found->second.end() || source->second.path.empty() ? nullptr : &source->second;
   }
 
   bool is_named(const std::string& tensor, std::optional<std::size_t> element = {}) const {
@@ -120,10 +131,16 @@ class Binder {
   void require(const std::string& tensor, std::optional<std::size_t> element = {}) {
     if (is_named(tensor, element)) return;
     const std::string name = element ? file_name(tensor, *element) : tensor;
+    if (request_.is_of_batch) {
+      usage("no file is given for " + name, "add \"bindings\": {\"" + tensor + "\": " +
+                                                (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
+                                                "} to the job" + beside_description(name));
+      return;
+    }
     usage("no file is given for " + name,
           "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") +
-              "FILE.npy, or \"bindings\": {\"" + tensor + "\": " +
-              (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "} to the description");
+              "FILE.npy, or \"bindings\": {\"" + tensor +
+              "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "} to the description");
   }
 
   void refuse_target(const Source& target, std::string message) {
@@ -150,17 +167,30 @@ class Binder {
     return is_array ? field + "." + std::to_string(element) : field;
   }
 
+  // A job in a folder finds its files by their names.
+  std::string beside_description(const std::string& name) const {
+    const std::string file = to_text(to_path(description_.file()).filename());
+    return file == "op.json" ? ", or put " + name + ".npy beside op.json" : "";
+  }
+
   bool is_mine(const std::string& tensor) const {
     return std::find(names_.begin(), names_.end(), tensor) != names_.end();
   }
 
-  std::string only_name(const NamedFile& file) {
-    if (names_.size() == 1) return names_.front();
+  // Files without names are probably meant for the tensors that have none, in their order.
+  void refuse_unnamed(const std::vector<std::string>& paths) {
     is_ambiguous_ = true;
-    usage("which tensor is " + file.path + "? DML_OPERATOR_" + description_.spec->name + " has " +
-              (names_.empty() ? "none of these" : join(names_)),
-          names_.empty() ? "leave the file out" : "write " + names_.front() + "=" + file.path);
-    return "";
+    std::vector<std::string> options;
+    for (const std::string& name : names_) {
+      if (options.size() < paths.size() && !sources_.contains(name))
+        options.push_back(option_ + name + "=" + paths[options.size()]);
+    }
+    const bool is_one = paths.size() == 1;
+    usage((is_one ? "which tensor is " : "which tensors are ") + join(paths) + "? DML_OPERATOR_" +
+              description_.spec->name + " has " + (names_.empty() ? "none of these" : join(names_)),
+          names_.empty()    ? std::string("leave ") + (is_one ? "the file" : "the files") + " out"
+          : options.empty() ? "each of them has a file; leave out what is too much"
+                            : "write " + join(options, " "));
   }
 
   void refuse_name(const std::string& tensor) {
@@ -179,6 +209,7 @@ class Binder {
   }
 
   const Description& description_;
+  const JobRequest& request_;
   Direction direction_;
   Diagnostics& diagnostics_;
   std::vector<std::string> names_;
@@ -194,7 +225,8 @@ struct Slot {
 };
 
 // The tensors of a field that are there, after those for which only a file is named came to be.
-std::vector<Slot> slots_of(Description& description, const Binder& binder, const std::string& name) {
+std::vector<Slot> slots_of(Description& description, const Binder& binder,
+                           const std::string& name) {
   Field& field = *description.find(name);
   if (!field.spec->is_tensor_array()) {
     if (field.is_absent() && field.written == nullptr && binder.is_named(name))
@@ -206,7 +238,8 @@ std::vector<Slot> slots_of(Description& description, const Binder& binder, const
     field.value = std::vector<TensorDesc>(binder.element_count(name));
   const auto* tensors = std::get_if<std::vector<TensorDesc>>(&field.value);
   std::vector<Slot> slots;
-  for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j) slots.push_back({name, j});
+  for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j)
+    slots.push_back({name, j});
   return slots;
 }
 
@@ -237,8 +270,8 @@ class HeaderMerger {
  private:
   void add(std::string attribute, std::string message, std::string suggestion,
            std::string rule = "a tensor desc must agree with its .npy file") {
-    Diagnostic diagnostic =
-        description_.at(Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
+    Diagnostic diagnostic = description_.at(
+        Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
     diagnostic.rule = std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -252,16 +285,21 @@ class HeaderMerger {
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
             " has " + found,
-        "write \"" + found + "\", or bind another file");
+        "write \"" + found + "\", or save array.astype(" + numpy_name(*desc.data_type) + ")");
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
-    if (desc.sizes.empty()) desc.sizes = header.sizes;
+    if (desc.sizes.empty()) {
+      desc.sizes = header.sizes;
+      desc.file = path_;
+    }
     if (desc.sizes == header.sizes) return;
+    const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
     add("Sizes",
         tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
             list_of(header.sizes),
-        "write " + list_of(header.sizes) + ", or bind another file");
+        "write " + list_of(header.sizes) +
+            (may_be_reshaped ? ", or save " + reshape_call(desc.sizes) : ", or name another file"));
   }
 
   // With strides the file is a plain buffer of elements: it must hold all that they reach.
@@ -323,7 +361,7 @@ std::vector<Slot> all_slots(Description& description, const Binder& binder) {
 
 // Files for some elements of an array of tensors only, or for more than it has.
 void refuse_other_count(const Description& description, Binder& binder, const std::string& name,
-                    std::size_t tensors) {
+                        std::size_t tensors) {
   const std::size_t files = binder.element_count(name);
   const Field& field = *description.find(name);
   const bool is_complete = files == 0 || files == tensors;
@@ -438,7 +476,8 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
     const Source* target = binder.find(field, element);
     const std::string tensor = to_text(Place{{field}, element});
     if (target == nullptr) {
-      if (purpose == Purpose::run && !request.outputs_may_be_dropped) binder.require(field, element);
+      if (purpose == Purpose::run && !request.outputs_may_be_dropped)
+        binder.require(field, element);
       continue;
     }
     for (const std::string& input : sources.names()) {

@@ -37,6 +37,7 @@ struct JobRequest {
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
   SharedConfinement confinement = {};    // of the paths that stand in files
   Judge judge = Judge::page;             // of what is valid
+  bool is_of_batch = false;              // no option of a command line names its files
 };
 
 struct BoundInput {
