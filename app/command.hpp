@@ -40,7 +40,10 @@ enum class Format { text, json, markdown };
 /// --format with text, json and, where `markdown`, markdown. The target must outlive the parse.
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
 /// --feature-level; a name that is no level is a usage error.
-void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level);
+void add_feature_level_option(
+    CLI::App& command, std::optional<FeatureLevel>& level,
+    const std::string& description =
+        "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else 6_4)");
 /// --as page|directml-1.15.4: who decides what is valid where they disagree.
 void add_judge_option(CLI::App& command, Judge& judge);
 /// --confine: whether, and to which folder, the paths that stand in files are confined.
@@ -72,9 +75,10 @@ int interrupted_exit_code();
 /// log; bytes that are no UTF-8 become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Prints findings, to standard error as text or to standard output as JSON, and returns the exit
-/// code for them.
-int report(const Diagnostics& diagnostics, Format format);
+/// Prints findings, to standard error as text or to standard output as JSON, with the members of
+/// `beside` behind them, and returns the exit code for them.
+int report(const Diagnostics& diagnostics, Format format,
+           const nlohmann::ordered_json& beside = nlohmann::ordered_json::object());
 
 /// Runs a command's body; an Error that leaves it is printed in the format asked for.
 int report_errors(Format format, const std::function<int()>& body);
@@ -90,6 +94,7 @@ Action add_ops(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_schema(CLI::App& command);
 Action add_completion(CLI::App& command);
+Action add_complete(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_manual(CLI::App& command);
 

@@ -25,6 +25,7 @@ struct Diagnostic {
   std::string suggestion;     // what to write instead
   std::string note = {};      // what else is worth knowing: what DirectML does
   std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
+  std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -32,6 +33,9 @@ using Diagnostics = std::vector<Diagnostic>;
 /// "file:line:column: error: message" and indented lines for rule and suggestion; `word` may be
 /// "warning" instead. An argument stands in the place of line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
+
+/// How many mistakes were found: those listed, and those that are not.
+std::uint64_t count_of(const Diagnostics& diagnostics);
 
 /// Orders by place in the file; findings without a place come last, in the order found.
 void sort_by_position(Diagnostics& diagnostics);

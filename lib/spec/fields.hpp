@@ -24,6 +24,7 @@ struct TensorDesc {
   std::uint64_t base_offset_alignment = 0;
   std::vector<std::string> flags;
   bool has_file = false;  // a .npy file is named: what is left out is its matter
+  std::string file = {};  // whose header says the sizes, where the desc does not
 };
 
 /// A DML_SCALAR_UNION: a number as it is written, and its bytes once its type is known.
