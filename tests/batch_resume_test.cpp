@@ -237,7 +237,7 @@ TEST_CASE("--resume: another version of the program runs all again") {
   dmlop::EarlierRecords records;
   const auto is_resumed = [&](const std::string& version) {
     dmlop::Diagnostics diagnostics;
-    const auto manifest = dmlop::open_manifest(folder / "jobs.jsonl", diagnostics);
+    const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, diagnostics);
     dmlop::Backend backend({"cpu"});
     dmlop::BatchOptions options;
     options.version = version;

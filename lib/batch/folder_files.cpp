@@ -61,4 +61,28 @@ void keep_golden_files(JobRequest& request, const Description& description, Diag
   files.erase(first_stray, files.end());
 }
 
+void add_golden_files(JobRequest& request, const Description& description,
+                      const std::string& folder) {
+  std::vector<NamedFile>& files = request.expected;
+  const std::size_t named = files.size();
+  for (const Field& field : description.fields) {
+    const FieldSpec& spec = *field.spec;
+    if (!spec.is_output() || (spec.optional && field.is_absent())) continue;
+    // A file without a name is that of the only output.
+    const auto is_its = [&](const NamedFile& file) {
+      return file.tensor.empty() || field_of_file(file.tensor) == spec.name;
+    };
+    const auto end = files.begin() + static_cast<std::ptrdiff_t>(named);
+    if (folder.empty() || std::any_of(files.begin(), end, is_its)) continue;
+    const auto add = [&](const std::string& name) {
+      const std::filesystem::path path = to_path(folder) / to_path(name + ".npy");
+      files.push_back({name, to_text(path), request.confinement});
+    };
+    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
+    if (!spec.is_tensor_array()) add(spec.name);
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
+      add(spec.name + "." + std::to_string(i));
+  }
+}
+
 }  // namespace dmlop

@@ -16,4 +16,9 @@ void keep_inputs(JobRequest& request, const Description& description);
 /// no harm.
 void keep_golden_files(JobRequest& request, const Description& description, Diagnostics& findings);
 
+/// Names a golden file in `folder` for each output that has none yet and is there: required, or
+/// written in the description.
+void add_golden_files(JobRequest& request, const Description& description,
+                      const std::string& folder);
+
 }  // namespace dmlop

@@ -10,30 +10,14 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
 #include "job/bind.hpp"
-#include "spec/field_reader.hpp"
-#include "spec/tolerance_reader.hpp"
 
 namespace dmlop {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Whether a folder has an entry of this name, if only a link that leads nowhere.
-bool has_entry(const fs::path& path, Diagnostics& findings) {
-  std::error_code error;
-  const fs::file_type type = fs::symlink_status(path, error).type();
-  if (type == fs::file_type::not_found) return false;
-  if (!error) return true;
-  findings.push_back({.kind = ErrorKind::io_failed,
-                      .message = "looking for " + to_text(path) + ": " + reason(error)});
-  return false;
-}
-
-bool is_description(const fs::path& name) {
-  return name == "op.json" || name == "model.json";
-}
 
 /// A file that is a job, or a folder that may have some and cannot be walked.
 struct Found {
@@ -81,7 +65,7 @@ class FolderWalk {
       std::error_code ignored;
       const bool is_link = at->is_symlink(ignored);
       const bool is_folder = at->is_directory(ignored);
-      if (is_description(path.filename())) found_.push_back({path});
+      if (is_job_file(to_text(path))) found_.push_back({path});
       if (is_folder && !is_link) folders.push_back(path);
       if (is_folder && is_link && !refuses(path)) links_.insert(path);
     }
@@ -110,7 +94,8 @@ class FolderWalk {
 /// Names of jobs: their folders', below the root.
 class FolderIds {
  public:
-  explicit FolderIds(fs::path root) : root_(std::move(root)) {}
+  explicit FolderIds(const ManifestSource& source)
+      : source_(source), root_(to_path(source.path)) {}
 
   /// One for each of the files and folders that were found. No two are the same, and all are UTF-8:
   /// records and reports go by them.
@@ -136,23 +121,18 @@ class FolderIds {
   };
 
   Natural natural(const fs::path& path) const {
-    const bool is_job = is_description(path.filename());
+    const bool is_job = is_job_file(to_text(path));
     // As the tree is walked: a link is a name in it, wherever it leads.
     const fs::path folder = is_job ? path.parent_path() : path;
     std::string id = to_text(folder.lexically_relative(root_));
     const bool is_root = id == ".";
-    if (is_root) id = name_of_root();
+    if (!source_.prefix.empty()) id = source_.id_of(is_root ? "" : id);
+    if (is_root && source_.prefix.empty()) id = own_name(source_.path);
     // A model beside an op description.
     const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
     return {std::move(valid) + (is_second ? "/model" : ""), is_made_up};
-  }
-
-  std::string name_of_root() const {
-    const fs::path absolute = fs::absolute(root_);
-    const std::string name = to_text(absolute.lexically_normal().filename());
-    return name.empty() ? to_text(absolute.parent_path().filename()) : name;
   }
 
   std::string unique(const std::string& id) {
@@ -163,6 +143,7 @@ class FolderIds {
     }
   }
 
+  const ManifestSource& source_;
   fs::path root_;
   std::unordered_set<std::string> described_;  // folders with an op.json
   std::unordered_set<std::string> taken_;
@@ -171,91 +152,87 @@ class FolderIds {
 
 class FolderManifest : public Manifest {
  public:
-  FolderManifest(const std::string& root, SharedConfinement confinement)
-      : confinement_(std::move(confinement)),
-        found_(FolderWalk(to_path(root), confinement_).run()),
-        ids_(FolderIds(to_path(root)).of(found_)) {}
+  explicit FolderManifest(ManifestSource source)
+      : source_(std::move(source)),
+        found_(FolderWalk(to_path(source_.path), source_.confinement).run()),
+        ids_(FolderIds(source_).of(found_)) {}
 
   std::optional<BatchJob> next() override {
     if (next_ == found_.size()) return std::nullopt;
-    Found& found = found_[next_];
-    BatchJob job{.id = std::move(ids_[next_++]), .place = to_text(found.path)};
-    job.findings = std::move(found.findings);
-    if (is_description(found.path.filename()) && is_inside(found.path, job))
-      find_files(found.path, job);
+    const Found& found = found_[next_];
+    BatchJob job{.id = ids_[next_++], .place = to_text(found.path)};
+    job.findings = found.findings;
+    if (is_job_file(to_text(found.path)) && is_inside(found.path, job))
+      read_folder_job(job, to_text(found.path), source_.confinement);
     return job;
   }
   std::optional<std::uint64_t> size() const override { return found_.size(); }
+  bool rewind() override {
+    next_ = 0;
+    return true;
+  }
 
  private:
   // A job whose description is outside has no path, so that nobody opens it.
   bool is_inside(const fs::path& path, BatchJob& job) const {
-    if (!confinement_) return true;
-    const PathProblem problem = confinement_->problem_of_file(to_text(path));
-    if (problem) job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
+    if (!source_.confinement) return true;
+    const PathProblem problem = source_.confinement->problem_of_file(to_text(path));
+    if (problem)
+      job.findings.push_back(confinement_finding(to_text(path), problem, *source_.confinement));
     return !problem;
   }
 
-  void find_files(const fs::path& path, BatchJob& job) const {
-    const fs::path folder = path.parent_path();
-    job.request.confinement = confinement_;
-    job.request.description_path = to_text(path);
-    job.request.inputs = files_of(folder, job.findings);
-    if (has_entry(folder / "expected", job.findings))
-      job.request.expected = files_of(folder / "expected", job.findings);
-    if (has_entry(folder / "expected.npy", job.findings))
-      job.request.expected.push_back({"", to_text(folder / "expected.npy"), confinement_});
-    if (has_entry(folder / "tol.json", job.findings)) read_tolerance_file(folder / "tol.json", job);
-  }
-
-  // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
-  // runner, which knows it.
-  std::vector<NamedFile> files_of(const fs::path& folder, Diagnostics& findings) const {
-    std::vector<NamedFile> files;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      const fs::path& path = at->path();
-      if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({to_text(path.stem()), to_text(path), confinement_});
-    }
-    if (error)  // a golden file that was overlooked would not be compared
-      findings.push_back({.kind = ErrorKind::io_failed,
-                          .message = "listing " + to_text(folder) + ": " + reason(error)});
-    std::sort(files.begin(), files.end(),
-              [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
-    return files;
-  }
-
-  void read_tolerance_file(const fs::path& path, BatchJob& job) const {
-    if (confinement_) {
-      if (const PathProblem problem = confinement_->problem_of_file(to_text(path))) {
-        job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
-        return;
-      }
-    }
-    try {
-      std::string text = with_context("reading " + to_text(path), [&] {
-        return json::read_text(PinnedFile(confinement_, to_text(path)));
-      });
-      const auto document = json::Document::parse(to_text(path), std::move(text), job.findings);
-      if (!document) return;
-      FieldReader reader(*document, job.findings);
-      job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
-    } catch (const Error& error) {
-      job.findings.push_back({.kind = error.kind(), .message = error.what()});
-    }
-  }
-
-  SharedConfinement confinement_;
+  ManifestSource source_;
   std::vector<Found> found_;
   std::vector<std::string> ids_;
   std::size_t next_ = 0;
 };
 
+/// A description that was named itself, with the files beside it.
+class SingleManifest : public Manifest {
+ public:
+  explicit SingleManifest(ManifestSource source) : source_(std::move(source)) {}
+
+  std::optional<BatchJob> next() override {
+    if (std::exchange(is_done_, true)) return std::nullopt;
+    const std::string name = source_.prefix.empty() ? own_name(source_.path) : source_.prefix;
+    BatchJob job{.id = valid_utf8(name), .place = source_.path};
+    read_folder_job(job, source_.path, source_.confinement);
+    return job;
+  }
+  std::optional<std::uint64_t> size() const override { return 1; }
+  bool rewind() override {
+    is_done_ = false;
+    return true;
+  }
+
+ private:
+  ManifestSource source_;
+  bool is_done_ = false;
+};
+
 }  // namespace
 
-std::unique_ptr<Manifest> folder_manifest(const std::string& root, SharedConfinement confinement) {
-  return std::make_unique<FolderManifest>(root, std::move(confinement));
+bool is_job_file(const std::string& path) {
+  const fs::path name = to_path(path).filename();
+  return name == "op.json" || name == "model.json";
+}
+
+std::string own_name(const std::string& path) {
+  const fs::path absolute = fs::absolute(to_path(path)).lexically_normal();
+  if (is_job_file(path)) return to_text(absolute.parent_path().filename());
+  std::error_code ignored;
+  if (!fs::is_directory(absolute, ignored)) return to_text(absolute.stem());
+  const std::string name = to_text(absolute.filename());
+  return name.empty() ? to_text(absolute.parent_path().filename()) : name;
+}
+
+std::unique_ptr<Manifest> folder_manifest(ManifestSource source) {
+  return std::make_unique<FolderManifest>(std::move(source));
+}
+
+std::unique_ptr<Manifest> single_manifest(ManifestSource source) {
+  return std::make_unique<SingleManifest>(std::move(source));
 }
 
 }  // namespace dmlop
