@@ -168,9 +168,23 @@ int run_jobs(BatchCommandOptions& options) {
   return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));
 }
 
+// The statuses and the exit codes that they lead to.
+std::string statuses_text() {
+  std::string text = "A job ends as (the batch exits with the worst code):\n";
+  for (const StatusInfo& status : statuses) {
+    const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
+    const std::string codes =
+        std::to_string(first) + (first == last ? "" : " or " + std::to_string(last));
+    text += "  " + padded(std::string(status.name), 11) + "  " + padded(codes, 6) + "  " +
+            std::string(status.when) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Action add_batch(CLI::App& command) {
+  command.footer(statuses_text() + "\n" + command.get_footer());
   const auto options = std::make_shared<BatchCommandOptions>();
   options->batch.version = DMLOP_VERSION;
   options->add_to(command);

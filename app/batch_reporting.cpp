@@ -122,7 +122,7 @@ void BatchPresenter::print_result(const BatchResult& result) const {
   const Text none("");
   // Tables are for what went wrong.
   const bool is_brief = result.is_good() || result.status == Status::updated;
-  const std::string& more = is_brief ? result.brief : result.details;
+  const std::string& more = is_brief || result.details.empty() ? result.brief : result.details;
   const Text colour = result.is_good() ? Text("\033[32m") : Text("\033[31m");
   print(out, {colour_ ? colour : none, name_of(result.status), colour_ ? Text("\033[0m") : none,
               " ", result.id, result.message.empty() ? none : Text(": "),

@@ -53,7 +53,8 @@ class RecordKeeper {
   std::optional<ResultsFile> file_;
 };
 
-/// Writes every report, with the results in the order of comes_before(); one that fails does not stop the others. Returns the exit code for them.
+/// Writes every report, with the results in the order of comes_before(); one that fails does not
+/// stop the others. Returns the exit code for them.
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
                   std::vector<BatchResult>& results);
 

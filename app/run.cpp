@@ -38,7 +38,9 @@ struct Options {
 };
 
 bool writes_to_standard_output(const Job& job) {
-  const auto is_standard = [](const BoundOutput& output) { return is_standard_output(output.path); };
+  const auto is_standard = [](const BoundOutput& output) {
+    return is_standard_output(output.path);
+  };
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
@@ -137,8 +139,8 @@ void print_result(const Job& job, const Options& options, const std::string& dev
 int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) {
   const auto is_fine = [&](const OutputComparison& output) {
     return output.was_written() ? accept
-                               : output.update == GoldenUpdate::none &&
-                                     output.comparison.verdict() == Verdict::passed;
+                                : output.update == GoldenUpdate::none &&
+                                      output.comparison.verdict() == Verdict::passed;
   };
   return std::all_of(comparisons.begin(), comparisons.end(), is_fine) ? exit_done : exit_different;
 }

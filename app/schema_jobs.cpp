@@ -19,11 +19,12 @@ Json tolerance_members() {
 
 // When a job is run, and what is expected of it.
 Json choice_members() {
-  return {{"tags", described("Words by which jobs are chosen.", list_of({{"type", "string"}}))},
-          {"skip", described("The reason why the job is not run.", text())},
-          {"xfail", described("The reason why the job is to differ from its golden files: it passes "
-                              "where it does, and fails where it ends in any other way.",
-                              text())}};
+  return {
+      {"tags", described("Words by which jobs are chosen.", list_of({{"type", "string"}}))},
+      {"skip", described("The reason why the job is not run.", text())},
+      {"xfail", described("The reason why the job is to differ from its golden files: it passes "
+                          "where it does, and fails where it ends in any other way.",
+                          text())}};
 }
 
 Json job_options() {

@@ -102,8 +102,9 @@ TEST_CASE("xfail passes where the job is FAILED, and fails where it ends in any 
   CHECK(contains(outcome.program.output, "XPASS good: "));
   const std::string xml = folder.read("j.xml");
   CHECK(contains(xml, "tests=\"7\" failures=\"3\" errors=\"2\" skipped=\"2\""));
-  CHECK(contains(xml, "<skipped message=\"known; OutputTensor: 1 of 6 elements differs (16.7%)\" "
-                      "type=\"XFAIL\">"));
+  CHECK(contains(xml,
+                 "<skipped message=\"known; OutputTensor: 1 of 6 elements differs (16.7%)\" "
+                 "type=\"XFAIL\">"));
   CHECK(folder.batch({"jobs.jsonl", "--filter", "wrong", "--fail-fast"}).code == 0);
   CHECK(folder.batch({"jobs.jsonl", "--filter", "good"}).code == 1);
 }
@@ -163,14 +164,18 @@ TEST_CASE("--list prints the selected jobs and runs none") {
   const auto verbose = folder.batch({"jobs", "--list", "-v", "--tag", "a"});
   CHECK(verbose.output == "wrong\n  jobs/wrong/op.json  #a  #b  xfail: known\n");
   const auto json = folder.batch({"jobs", "--list", "--format", "json", "--tag", "a"});
-  CHECK(Json::parse(json.output) ==
-        Json{{"jobs",
-              {{{"id", "wrong"}, {"place", "jobs/wrong/op.json"}, {"tags", {"a", "b"}},
-                {"xfail", "known"}}}}});
+  CHECK(Json::parse(json.output) == Json{{"jobs",
+                                          {{{"id", "wrong"},
+                                            {"place", "jobs/wrong/op.json"},
+                                            {"tags", {"a", "b"}},
+                                            {"xfail", "known"}}}}});
   CHECK(folder.batch({"jobs", "--list", "--filter", "none"}).code == 2);
-  for (const std::vector<std::string>& option : std::vector<std::vector<std::string>>{
-           {"--junit", "j.xml"}, {"--results", "r.jsonl"}, {"--html", "h.html"}, {"--github"},
-           {"--update-golden"}}) {
+  for (const std::vector<std::string>& option :
+       std::vector<std::vector<std::string>>{{"--junit", "j.xml"},
+                                             {"--results", "r.jsonl"},
+                                             {"--html", "h.html"},
+                                             {"--github"},
+                                             {"--update-golden"}}) {
     std::vector<std::string> arguments{"jobs", "--list"};
     arguments.insert(arguments.end(), option.begin(), option.end());
     CHECK(folder.batch(arguments).code == 2);
@@ -252,9 +257,9 @@ TEST_CASE("several JOBS are one batch, with ids that begin with their names") {
         "jobs-2/good PASSED, jobs/good PASSED, list-2/good FAILED, list/good PASSED");
   CHECK(folder.has("out/list/good/OutputTensor.npy"));
   // What repeats one of them names them all.
-  const auto again = shell(outcome.record("list-2/good").at("repeat").get<std::string>() +
-                               " --results again.jsonl",
-                           {.folder = folder.path()});
+  const auto again = shell(
+      outcome.record("list-2/good").at("repeat").get<std::string>() + " --results again.jsonl",
+      {.folder = folder.path()});
   CHECK(again.code == 1);
   CHECK(read_records(folder.read("again.jsonl")).at(0).at("id") == "list-2/good");
   // As a shell names them.

@@ -148,7 +148,8 @@ TEST_CASE("JUnit: counts, a case for each job, and what stands in it") {
           (row.status != "PASSED" && row.status != "SKIPPED"));
     CHECK(contains(text, "repeat: dmlop batch ") == (row.status != "PASSED"));
   }
-  CHECK(contains(xml, "<testcase classname=\"dmlop\" name=\"good\" file=\"jobs.jsonl\" line=\"1\" time=\"0."));
+  CHECK(contains(
+      xml, "<testcase classname=\"dmlop\" name=\"good\" file=\"jobs.jsonl\" line=\"1\" time=\"0."));
   CHECK(contains(xml, "<skipped message=\"not today\">"));
   CHECK(contains(xml, "[5]    148   3       0x40400000  3.5"));  // the details
 }
@@ -391,15 +392,18 @@ TEST_CASE("--github points at the file, line and column that are wrong") {
     folder.write("jobs/" + id + "/expected.npy", folder.read("golden.npy"));
     folder.write("jobs/" + id + "/" + name, text);
   };
-  add("desc", "op.json", "{\n  \"type\": \"PADDING\",\n  \"desk\": {}\n}");
+  add("desc", "op.json",
+      "{\n  \"type\": \"PADDING\",\n  \"desc\": {\"PaddingMode\": \"EDG\", "
+      "\"StartPadding\": [1], \"EndPadding\": [2]}\n}");
   add("tolerance", "tol.json", "{\n  \"rtol\": \"x\"\n}");
   add("golden", "expected/OutputTenso.npy", folder.read("golden.npy"));
   const auto result = folder.batch({"jobs", "--github", "--results", "r.jsonl"});
   const auto has = [&](const std::string& text) { return contains(result.output, text); };
-  CHECK(has("::error title=INVALID desc,file=jobs/desc/op.json,line=3,col=3::unknown field "));
+  CHECK(has("::error title=INVALID desc,file=jobs/desc/op.json,line=3,col=27::PaddingMode is "));
   CHECK(has("::error title=INVALID tolerance,file=jobs/tolerance/tol.json,line=2,col=11::"));
-  CHECK(has("::error title=INVALID golden,file=jobs/golden/expected/OutputTenso.npy,line=1,col=1"
-            "::this golden file has the name of no output of PADDING%0Arule: "));
+  CHECK(
+      has("::error title=INVALID golden,file=jobs/golden/expected/OutputTenso.npy,line=1,col=1"
+          "::this golden file has the name of no output of PADDING%0Arule: "));
   // The records know as much, for whoever merges them.
   const auto merged = folder.batch({"--github", "--merge", "r.jsonl"});
   const auto annotations = [](const std::string& text) {
@@ -439,10 +443,12 @@ TEST_CASE("JUnit: the same jobs in the same order with the same names, however t
   };
   const std::string first = run("jobs");
   CHECK(count_of(first, "\n") == 21);
-  CHECK(first.starts_with("<testcase classname=\"set\" name=\"set/job0\" "
-                          "file=\"jobs/set/job0/op.json\" line=\"1\"\n"));
-  CHECK(first.ends_with("<testcase classname=\"dmlop\" name=\"top\" "
-                        "file=\"jobs/top/op.json\" line=\"1\"\n"));
+  CHECK(
+      first.starts_with("<testcase classname=\"set\" name=\"set/job0\" "
+                        "file=\"jobs/set/job0/op.json\" line=\"1\"\n"));
+  CHECK(
+      first.ends_with("<testcase classname=\"dmlop\" name=\"top\" "
+                      "file=\"jobs/top/op.json\" line=\"1\"\n"));
   for (int i = 0; i < 3; ++i) CHECK(run("jobs") == first);
   folder.write("jobs/set/job1/op.json", "{");
   folder.write("jobs/top/job.json", R"({"skip": "why"})");
@@ -528,7 +534,7 @@ TEST_CASE("--html: one page with the data, in which no text ends the script") {
 
 TEST_CASE("--skip-code: only when every job was SKIPPED or UNSUPPORTED") {
   const std::string skipped = named_job("s", "golden.npy", R"("skip": "no")");
-  const std::string unsupported = 
+  const std::string unsupported =
       R"({"id": "u", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})";
   const auto code = [](const std::vector<std::string>& jobs,
                        const std::vector<std::string>& more = {}) {

@@ -355,8 +355,8 @@ TEST_CASE("--update-golden replaces a golden file that is different") {
 TEST_CASE("--update-golden --format json: what became of each golden file, old against new") {
   const GoldenFolder folder;
   folder.write("golden.npy", float_npy("(6,)", {1, 1, 2, 3, 3, 4}));
-  const auto result = folder.run(
-      {"--expect", "golden.npy", "--update-golden=accept", "--format", "json"});
+  const auto result =
+      folder.run({"--expect", "golden.npy", "--update-golden=accept", "--format", "json"});
   CHECK(result.code == 0);
   const Json json = Json::parse(result.output);
   CHECK(json.at("status") == "done");

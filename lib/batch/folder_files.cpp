@@ -29,7 +29,9 @@ void keep_inputs(JobRequest& request, const Description& description) {
   std::erase_if(request.inputs, [&](const NamedFile& file) {
     if (file.tensor.empty()) return false;
     const FieldSpec* field = description.spec->find_field(field_of_file(file.tensor));
-    const auto binds = [&](const Binding& binding) { return binding.tensor == field_of_file(file.tensor); };
+    const auto binds = [&](const Binding& binding) {
+      return binding.tensor == field_of_file(file.tensor);
+    };
     return field == nullptr || !field->is_input() ||
            std::any_of(description.bindings.begin(), description.bindings.end(), binds);
   });

@@ -94,8 +94,7 @@ class FolderWalk {
 /// Names of jobs: their folders', below the root.
 class FolderIds {
  public:
-  explicit FolderIds(const ManifestSource& source)
-      : source_(source), root_(to_path(source.path)) {}
+  explicit FolderIds(const ManifestSource& source) : source_(source), root_(to_path(source.path)) {}
 
   /// One for each of the files and folders that were found. No two are the same, and all are UTF-8:
   /// records and reports go by them.

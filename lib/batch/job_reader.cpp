@@ -171,7 +171,8 @@ BatchJob read_job(std::shared_ptr<const json::Document> document,
 }
 
 const std::vector<std::string>& batch_job_fields() {
-  static const std::vector<std::string> fields{"id", "expect", "tolerance", "tags", "skip", "xfail"};
+  static const std::vector<std::string> fields{"id",   "expect", "tolerance",
+                                               "tags", "skip",   "xfail"};
   return fields;
 }
 

@@ -203,7 +203,10 @@ class JobRun {
     for (const NamedFile& output : written) {
       if (may_have_several_writers(output.path)) continue;
       const std::string path = written_path(output.path);
-      if (!claimed.insert(path).second) continue;
+      if (!claimed.insert(path).second) {
+        if (!model_) refuse_output(output, "another tensor of the job is for", findings);
+        continue;
+      }
       if (outputs_.is_report(path))
         refuse_output(output, "this batch writes as its report", findings);
       else if (!may_write_again && !outputs_.claim(path))

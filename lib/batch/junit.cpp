@@ -102,9 +102,9 @@ std::string junit_xml(const BatchReport& report) {
   const BatchSummary& summary = report.summary;
   const std::string counts = " tests=\"" + std::to_string(report.results.size()) +
                              "\" failures=\"" + count_text(report, Outcome::failure) +
-                             "\" errors=\"" + count_text(report, Outcome::error) +
-                             "\" skipped=\"" + count_text(report, Outcome::skipped) +
-                             "\" time=\"" + seconds_text(summary.seconds) + "\"";
+                             "\" errors=\"" + count_text(report, Outcome::error) + "\" skipped=\"" +
+                             count_text(report, Outcome::skipped) + "\" time=\"" +
+                             seconds_text(summary.seconds) + "\"";
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dmlop\"" +
                     counts + ">\n  <testsuite name=\"" + escaped(report.title) + "\"" + counts +
                     ">\n";

@@ -24,9 +24,8 @@ class LinesManifest : public Manifest {
 
  private:
   BatchJob too_long_job() const {
-    BatchJob job{.id = made_up_id(),
-                 .place = source_.path + ":" + std::to_string(number_),
-                 .line = number_};
+    BatchJob job{
+        .id = made_up_id(), .place = source_.path + ":" + std::to_string(number_), .line = number_};
     job.findings.push_back(
         {.file = source_.path,
          .line = number_,

@@ -50,8 +50,8 @@ std::unique_ptr<Manifest> open_one(ManifestSource source, Diagnostics& diagnosti
   if (!error && is_job_file(path)) return single_manifest(std::move(source));
   std::string text =
       with_context("reading the jobs " + path, [&] { return json::read_text(path); });
-  const auto file = parse_op_or_model(json::Source{path, 1, manifest_values_max}, std::move(text),
-                                      diagnostics);
+  const auto file =
+      parse_op_or_model(json::Source{path, 1, manifest_values_max}, std::move(text), diagnostics);
   if (!file || !diagnostics.empty()) return nullptr;
   const json::Value& root = file->document->root();
   if (file->has_model || root.find("type") != nullptr || root.find("Type") != nullptr)

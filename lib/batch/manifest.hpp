@@ -21,10 +21,10 @@ struct BatchJob {
   std::string made_up_id;   // from its place, such as "line-12"
   bool has_own_id = false;  // the id is written, not made up
   std::vector<std::string> tags;
-  std::string skip_reason;   // not empty: the job is not to be run
-  std::string xfail_reason;  // not empty: the job is to differ from its golden files
+  std::string skip_reason;    // not empty: the job is not to be run
+  std::string xfail_reason;   // not empty: the job is to differ from its golden files
   std::string golden_folder;  // where golden files that are missing belong; "": nobody says
-  JobRequest request;       // files by tensor, golden files, tolerance
+  JobRequest request;         // files by tensor, golden files, tolerance
   /// The description as part of a document; null: it is the file request.description_path.
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;

@@ -107,8 +107,8 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
     result.comparisons.push_back(compare_resource(model_, expected.file, contents, tolerance_));
     const bool differs = result.comparisons.back().comparison.verdict() == Verdict::failed;
     if (keeps_changes && differs)
-      changes_.push_back({result.comparisons.size() - 1,
-                          packed_elements(tensor_of(model_, resource), contents)});
+      changes_.push_back(
+          {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
   };
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const ModelCommand& command = model_.commands[i];

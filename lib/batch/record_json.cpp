@@ -203,9 +203,8 @@ std::string record_of(const RecordParts& parts) {
   add("details", result.details);
   add("repeat", result.repeat);
   add("description", parts.description);
-  Json wrong{{"file", result.wrong.file},
-             {"line", result.wrong.line},
-             {"column", result.wrong.column}};
+  Json wrong{
+      {"file", result.wrong.file}, {"line", result.wrong.line}, {"column", result.wrong.column}};
   if (!result.wrong.file.empty()) json["wrong"] = std::move(wrong);
   // Lists and objects are made before they are put in: a null that becomes one is left broken where
   // memory runs out.

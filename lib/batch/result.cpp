@@ -26,7 +26,7 @@ std::optional<Outcome> outcome_of(Status status, int exit_code) {
 }
 
 Outcome BatchResult::outcome() const {
-  return outcome_of(status, exit_code).value_or(Outcome::error);
+  return outcome_of(status, exit_code).value_or(info(status).ends.back().outcome);
 }
 
 bool BatchResult::is_good() const {

@@ -43,15 +43,15 @@ struct StatusInfo {
 
 /// The statuses, in one place: what else knows a status asks here.
 inline constexpr std::array<StatusInfo, 11> statuses{{
-    {"PASSED", "it ran and equals its golden files", {{{0, Outcome::passed}, {0, Outcome::passed}}}, 1},
+    {"PASSED",
+     "it ran and equals its golden files",
+     {{{0, Outcome::passed}, {0, Outcome::passed}}},
+     1},
     {"UPDATED",
      "its golden files were written (--update-golden)",
      {{{0, Outcome::passed}, {1, Outcome::failure}}},
      4},
-    {"XFAIL",
-     "it differs, as its xfail says",
-     {{{0, Outcome::skipped}, {0, Outcome::skipped}}},
-     3},
+    {"XFAIL", "it differs, as its xfail says", {{{0, Outcome::skipped}, {0, Outcome::skipped}}}, 3},
     {"FAILED", "it ran and differs", {{{1, Outcome::failure}, {1, Outcome::failure}}}, 5},
     {"XPASS",
      "it passed, although its xfail says that it differs",
@@ -105,10 +105,10 @@ struct BatchResult {
   std::string operator_name;  // "PADDING"; "" where it could not be made out
   std::string place;          // "jobs.jsonl:12"
   double seconds = 0;
-  std::string message;   // why it is not PASSED, on one line
-  std::string brief;     // more about it in a few lines, without tables
-  std::string details;   // the same at length: findings, comparisons; several lines
-  Location wrong;        // where the first finding points, where there is one
+  std::string message;               // why it is not PASSED, on one line
+  std::string brief;                 // more about it in a few lines, without tables
+  std::string details;               // the same at length: findings, comparisons; several lines
+  Location wrong;                    // where the first finding points, where there is one
   std::uint64_t golden_created = 0;  // golden files that the job wrote
   std::uint64_t golden_replaced = 0;
   std::string repeat;    // a command that repeats this job alone

@@ -35,12 +35,12 @@ void UsedIds::check(BatchJob& job) {
   if (!job.has_own_id) return;
   const std::uint32_t first_line = lines_.add(short_digest(job.id), job.line);
   if (first_line == 0) return;
-  job.findings.push_back({.file = job.document ? job.document->file() : "",
-                          .line = job.line,
-                          .column = 1,
-                          .message = "the id \"" + job.id + "\" is used before, on line " +
-                                     std::to_string(first_line),
-                          .suggestion = "give every job an id of its own"});
+  job.findings.push_back(
+      {.file = job.document ? job.document->file() : "",
+       .line = job.line,
+       .column = 1,
+       .message = "the id \"" + job.id + "\" is used before, on line " + std::to_string(first_line),
+       .suggestion = "give every job an id of its own"});
   job.id = job.made_up_id;  // records go by id, and this one is taken
 }
 

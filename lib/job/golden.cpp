@@ -62,7 +62,7 @@ std::string worst_text(const OutputComparison& output) {
   const std::string expected = value_text(comparison, worst.expected);
   std::string text = "worst: " + list_of(indices_of(worst.index, comparison.sizes));
   text += output.was_written() ? " was " + expected + ", is " + actual
-                             : " is " + actual + ", expected " + expected;
+                               : " is " + actual + ", expected " + expected;
   const Deviation& deviation = worst.deviation;
   if (!deviation.comparable) return text + "\n";
   return text + ": " + rounded(deviation.absolute) + " off, relative " +
@@ -103,7 +103,7 @@ void update_golden(const Job& job, Backend& backend, const ExecutionOptions& opt
     if (is_missing) output = comparisons.insert(output, created(job, expectation));
     const FolderOf folder(expectation.path);
     const bool is_kept = write_expected(job, backend, options, expectation);
-    output->update = !is_kept    ? GoldenUpdate::refused
+    output->update = !is_kept     ? GoldenUpdate::refused
                      : is_missing ? GoldenUpdate::created
                                   : GoldenUpdate::replaced;
   }
