@@ -53,6 +53,8 @@ struct ConfineOption {
   /// Null where the option is not given. `path` is a file or a folder. Errors: usage.
   SharedConfinement confinement(const std::string& path) const;
 };
+/// "NAME=FILE" or "FILE". Errors: CLI::ValidationError.
+NamedFile parse_named_file(const std::string& text);
 /// -i NAME=FILE and -o NAME=FILE.
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description);

@@ -98,14 +98,6 @@ bool is_name(std::string_view text) {
   });
 }
 
-NamedFile parse_named_file(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && is_name(std::string_view(text).substr(0, equals))) {
-    return {text.substr(0, equals), text.substr(equals + 1)};
-  }
-  return {"", text};
-}
-
 }  // namespace
 
 std::span<const Command> commands() {
@@ -196,17 +188,23 @@ SharedConfinement ConfineOption::confinement(const std::string& path) const {
   return std::make_shared<const Confinement>(Confinement::beside(path));
 }
 
+NamedFile parse_named_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const bool has_name =
+      equals != std::string::npos && is_name(std::string_view(text).substr(0, equals));
+  NamedFile file{has_name ? text.substr(0, equals) : "", has_name ? text.substr(equals + 1) : text};
+  if (file.path.empty())
+    throw CLI::ValidationError("\"" + text + "\" names no file");
+  return file;
+}
+
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description) {
   command
       .add_option_function<std::vector<std::string>>(
           names,
           [&files](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              files.push_back(parse_named_file(text));
-              if (files.back().path.empty())
-                throw CLI::ValidationError("\"" + text + "\" names no file");
-            }
+            for (const std::string& text : texts) files.push_back(parse_named_file(text));
           },
           description)
       ->type_name("[NAME=]FILE")

@@ -333,7 +333,7 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(text.output ==
         "x.npy: FLOAT32 [2, 3], Fortran order, big endian, 24 bytes\n"
         "  min 1  max 6  mean 3.5  NaN 0  infinity 0\n"
-        "    1 2\n    3 4\n    5 6\n");
+        "    1 3 5\n    2 4 6\n");  // the tensor's rows, not the file's
   const float infinity = std::numeric_limits<float>::infinity();
   folder.write("y.npy", float_npy("(4,)", {-infinity, std::nanf(""), 2, 4}));
   const auto json =
@@ -345,6 +345,7 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(list.at(0).at("mean") == 3);
   CHECK(list.at(0).at("min") == "-inf");
   CHECK(list.at(1).at("order") == "Fortran");
+  CHECK(list.at(1).at("first") == Json({"1", "3", "5", "2", "4", "6"}));
 }
 
 TEST_CASE("inspect: the extremes of 64-bit integers are exact") {

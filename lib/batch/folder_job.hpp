@@ -1,4 +1,4 @@
-// The files beside an op.json or model.json that belong to the job which it is.
+// A job of a batch that is a file: an op.json or model.json, with what lies beside it.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace dmlop {
 
-/// Completes the job whose description is the file `path` by what lies beside it: NAME.npy for
-/// inputs, golden files in expected/ or as expected.npy, tol.json, and job.json with tags, skip and
-/// xfail. Which of the .npy files are the operator's is found out by whoever runs it.
+/// Completes the job whose description is the file `path` by what its folder has for it: .npy files
+/// and tol.json (job/folder.hpp), and job.json with tags, skip and xfail.
 void read_folder_job(BatchJob& job, const std::string& path, const SharedConfinement& confinement);
 
 }  // namespace dmlop

@@ -13,6 +13,7 @@
 #include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
 #include "job/bind.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop {
 namespace {
@@ -65,7 +66,7 @@ class FolderWalk {
       std::error_code ignored;
       const bool is_link = at->is_symlink(ignored);
       const bool is_folder = at->is_directory(ignored);
-      if (is_job_file(to_text(path))) found_.push_back({path});
+      if (has_job_folder(to_text(path))) found_.push_back({path});
       if (is_folder && !is_link) folders.push_back(path);
       if (is_folder && is_link && !refuses(path)) links_.insert(path);
     }
@@ -120,7 +121,7 @@ class FolderIds {
   };
 
   Natural natural(const fs::path& path) const {
-    const bool is_job = is_job_file(to_text(path));
+    const bool is_job = has_job_folder(to_text(path));
     // As the tree is walked: a link is a name in it, wherever it leads.
     const fs::path folder = is_job ? path.parent_path() : path;
     std::string id = to_text(folder.lexically_relative(root_));
@@ -161,7 +162,7 @@ class FolderManifest : public Manifest {
     const Found& found = found_[next_];
     BatchJob job{.id = ids_[next_++], .place = to_text(found.path)};
     job.findings = found.findings;
-    if (is_job_file(to_text(found.path)) && is_inside(found.path, job))
+    if (has_job_folder(to_text(found.path)) && is_inside(found.path, job))
       read_folder_job(job, to_text(found.path), source_.confinement);
     return job;
   }
@@ -212,14 +213,9 @@ class SingleManifest : public Manifest {
 
 }  // namespace
 
-bool is_job_file(const std::string& path) {
-  const fs::path name = to_path(path).filename();
-  return name == "op.json" || name == "model.json";
-}
-
 std::string own_name(const std::string& path) {
   const fs::path absolute = fs::absolute(to_path(path)).lexically_normal();
-  if (is_job_file(path)) return to_text(absolute.parent_path().filename());
+  if (has_job_folder(path)) return to_text(absolute.parent_path().filename());
   std::error_code ignored;
   if (!fs::is_directory(absolute, ignored)) return to_text(absolute.stem());
   const std::string name = to_text(absolute.filename());

@@ -10,6 +10,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/manifest_kinds.hpp"
+#include "job/folder.hpp"
 #include "model/open.hpp"
 
 namespace dmlop {
@@ -47,7 +48,7 @@ std::unique_ptr<Manifest> open_one(ManifestSource source, Diagnostics& diagnosti
   if (error && !may_be_absent)
     throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
   // As in a folder, one that is wrong is a wrong job, and the others go on.
-  if (!error && is_job_file(path)) return single_manifest(std::move(source));
+  if (!error && has_job_folder(path)) return single_manifest(std::move(source));
   std::string text =
       with_context("reading the jobs " + path, [&] { return json::read_text(path); });
   const auto file =

@@ -23,7 +23,6 @@ struct BatchJob {
   std::vector<std::string> tags;
   std::string skip_reason;    // not empty: the job is not to be run
   std::string xfail_reason;   // not empty: the job is to differ from its golden files
-  std::string golden_folder;  // where golden files that are missing belong; "": nobody says
   JobRequest request;         // files by tensor, golden files, tolerance
   /// The description as part of a document; null: it is the file request.description_path.
   std::shared_ptr<const json::Document> document;

@@ -33,9 +33,6 @@ std::unique_ptr<Manifest> folder_manifest(ManifestSource source);
 /// One description or model alone.
 std::unique_ptr<Manifest> single_manifest(ManifestSource source);
 
-/// Whether a file of this name is a job wherever a folder has it: op.json or model.json.
-bool is_job_file(const std::string& path);
-
 /// What a job is called that is a folder, or a file, of its own: an op.json as its folder.
 std::string own_name(const std::string& path);
 
