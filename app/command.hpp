@@ -20,7 +20,7 @@ using Action = std::function<int()>;
 struct Command {
   const char* name;
   const char* summary;
-  const char* examples;              // complete command lines, one per line
+  const char* examples;              // complete command lines, one per line, and # comments
   Action (*add)(CLI::App& command);  // declares options, returns what they set in motion
   bool hidden = false;
 };
@@ -91,6 +91,7 @@ Action add_ops(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_schema(CLI::App& command);
 Action add_completion(CLI::App& command);
+Action add_help(CLI::App& command);
 Action add_manual(CLI::App& command);
 
 }  // namespace dmlop::app

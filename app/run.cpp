@@ -344,7 +344,8 @@ Action add_run(CLI::App& command) {
       .add_flag("--update-golden{write}", options->update_golden,
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
-      ->check(CLI::IsMember({"write", "accept"}));
+      ->check(CLI::IsMember({"write", "accept"}))
+      ->type_name("[=accept]");
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);
