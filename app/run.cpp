@@ -194,6 +194,13 @@ void require_expectation(const Options& options) {
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
+// Golden files that are to be found, and are not.
+[[noreturn]] void refuse_without_golden(const std::string& folder) {
+  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
+                                    "; create it with --update-golden, or name one: --expect "
+                                    "GOLDEN.npy");
+}
+
 // Options that say nothing about a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
   std::vector<NamedFile> expected = request.expected;
@@ -239,13 +246,6 @@ JobRequest request_for(const OpenedFile& file, const Options& options, Diagnosti
                 "--expect without a file compares with the golden files in expected/ beside an "
                 "op.json, and there is none here; write --expect GOLDEN.npy");
   return request;
-}
-
-// Golden files that are to be found, and are not.
-[[noreturn]] void refuse_without_golden(const std::string& folder) {
-  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
-                                    "; create it with --update-golden, or name one: --expect "
-                                    "GOLDEN.npy");
 }
 
 std::optional<Job> prepare(const OpenedFile& file, const Options& options,
@@ -296,17 +296,16 @@ int run(const Options& options) {
   return outcome.exit_code;
 }
 
-// CLI11's word for an option with an optional value that has none.
-constexpr const char* without_value = "true";
+// What --expect without a file stands for.
+constexpr const char* golden_folder = "expected/";
 
-// With a file, or without one for what lies in expected/.
 void add_expect_option(CLI::App& command, Options& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--expect",
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
-              if (text == without_value) {
+              if (text == golden_folder) {
                 options.expects_folder = true;
               } else if (text.ends_with(".json")) {
                 throw CLI::ValidationError("--expect",
@@ -323,6 +322,7 @@ void add_expect_option(CLI::App& command, Options& options) {
           "beside op.json")
       ->type_name("[[NAME=]FILE]")
       ->expected(0, 1)
+      ->default_str(golden_folder)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

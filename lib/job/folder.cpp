@@ -102,6 +102,22 @@ void add_golden_files(JobRequest& request, const Description& description,
   }
 }
 
+// A name without what people add or leave out: "Input_Tensor" and "input" are "input".
+std::string bare_name(const std::string& name) {
+  std::string bare;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
+  }
+  constexpr std::string_view word = "tensor";
+  const std::size_t at = bare.find(word);
+  return at == std::string::npos || bare.size() == word.size() ? bare : bare.erase(at, word.size());
+}
+
+bool may_be_meant(const std::string& name, const std::string& tensor) {
+  const std::string a = bare_name(name), b = bare_name(tensor);
+  return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
+}
+
 // Whether a name was meant to be an output's; copies have longer names, OutputTensor_old.
 bool is_slip(const std::string& name, const std::string& output, const OperatorSpec& spec) {
   if (output.empty() || name.starts_with('.') || name.starts_with(output)) return false;
@@ -145,7 +161,11 @@ class StrayGoldenFiles {
  private:
   std::string nearest(const NamedFile& file) const {
     const std::string near = nearest_name(file.tensor, outputs_);
-    return near.empty() && outputs_.size() == 1 && !has_golden_ ? outputs_.front() : near;
+    const auto is_meant = [&](const std::string& output) {
+      return near.empty() ? may_be_meant(file.tensor, output) : output == near;
+    };
+    const auto meant = std::find_if(outputs_.begin(), outputs_.end(), is_meant);
+    return meant == outputs_.end() ? "" : *meant;
   }
 
   const OperatorSpec& spec_;
@@ -175,22 +195,6 @@ std::vector<NamedFile> golden_files_of(const JobRequest& request, const Descript
     }
   }
   return golden;
-}
-
-// A name without what people add or leave out: "Input_Tensor" and "input" are "input".
-std::string bare_name(const std::string& name) {
-  std::string bare;
-  for (const unsigned char c : name) {
-    if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
-  }
-  constexpr std::string_view word = "tensor";
-  const std::size_t at = bare.find(word);
-  return at == std::string::npos || bare.size() == word.size() ? bare : bare.erase(at, word.size());
-}
-
-bool may_be_meant(const std::string& name, const std::string& tensor) {
-  const std::string a = bare_name(name), b = bare_name(tensor);
-  return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
 }
 
 void warn_of_misnamed_inputs(const JobRequest& request, const Description& description,
