@@ -184,7 +184,7 @@ std::string statuses_text() {
 }  // namespace
 
 Action add_batch(CLI::App& command) {
-  command.footer(statuses_text() + "\n" + command.get_footer());
+  command.footer(statuses_text());
   const auto options = std::make_shared<BatchCommandOptions>();
   options->batch.version = DMLOP_VERSION;
   options->add_to(command);

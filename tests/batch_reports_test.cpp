@@ -491,6 +491,26 @@ TEST_CASE("the statuses: each name once, and an outcome for each way to end") {
   CHECK_FALSE(dmlop::status_named("passed").has_value());
 }
 
+TEST_CASE("documents and help have a row for each status, with its exit codes") {
+  const std::string document = read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/README.md");
+  const std::string help = dmlop_program({"batch", "--help"}).output;
+  for (const auto& status : dmlop::statuses) {
+    CAPTURE(status.name);
+    const std::string row = "\n| " + std::string(status.name) + " | ";
+    REQUIRE(count_of(document, row) == 1);
+    const std::size_t begin = document.find(row);
+    const std::string line = document.substr(begin + 1, document.find('\n', begin + 1) - begin - 1);
+    const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
+    const std::string codes =
+        first == last ? std::to_string(first) : std::to_string(first) + ", " + std::to_string(last);
+    // The batch did not come to NOT_RUN; what stopped it has the code.
+    const bool is_last = status.name == "NOT_RUN";
+    CHECK(line.ends_with(is_last ? "| |" : "| " + codes + " |"));
+    CHECK(contains(help, "\n  " + std::string(status.name) + " "));
+    CHECK(contains(help, std::string(status.when) + "\n"));
+  }
+}
+
 TEST_CASE("GitHub texts: line ends, places without lines, table cells") {
   const std::vector<BatchResult> results{
       {.id = "a\r\nb", .status = Status::error, .place = "x/op.json", .message = "100%\nof\r"},

@@ -163,6 +163,24 @@ TEST_CASE("--update-golden replaces the golden files of models, and creates none
   CHECK(updated.status("m") == "UPDATED");
   CHECK(update_of(updated.record("m")) == "replaced");
   CHECK(folder.run({"jobs"}).status("m") == "PASSED");
+  // Not what the model reads.
+  std::string model = folder.read("jobs/m/model.json");
+  const std::string input = "../padding/InputTensor.npy";
+  model.replace(model.find(input), input.size(), "expected/Out.npy");
+  folder.write("jobs/m/model.json", model);
+  folder.write("jobs/m/expected/Out.npy", folder.read("jobs/padding/InputTensor.npy"));
+  CHECK(folder.run({"jobs"}).status("m") == "FAILED");
+  CHECK(folder.run({"jobs", "--update-golden=accept"}).status("m") == "INVALID");
+  CHECK(folder.read("jobs/m/expected/Out.npy") == folder.read("jobs/padding/InputTensor.npy"));
+}
+
+TEST_CASE("--update-golden: the golden file of a job with xfail is nobody else's") {
+  const BatchFolder folder(
+      {named_job("known", "other.npy", R"("xfail": "why")"), named_job("new", "other.npy")});
+  const std::string before = folder.read("other.npy");
+  const auto outcome = folder.run({"jobs.jsonl", "--update-golden=accept", "--jobs", "1"});
+  CHECK(outcome.statuses() == "known XFAIL, new INVALID");
+  CHECK(folder.read("other.npy") == before);
 }
 
 TEST_CASE("--update-golden and --confine: nothing is written outside") {

@@ -201,7 +201,9 @@ class JobRun {
     std::set<std::string> claimed;  // a model may write its own file again
     std::vector<NamedFile> written = output_paths();
     const std::vector<NamedFile> golden = golden_paths();
-    if (updates_) written.insert(written.end(), golden.begin(), golden.end());
+    // Those of a job that keeps its own are not to be replaced for another one.
+    if (options_.update_golden != UpdateGolden::no)
+      written.insert(written.end(), golden.begin(), golden.end());
     for (const NamedFile& output : written) {
       if (may_have_several_writers(output.path)) continue;
       const std::string path = written_path(output.path);
@@ -217,9 +219,10 @@ class JobRun {
   }
   void refuse_output(const NamedFile& output, const std::string& why, Diagnostics& findings) const {
     findings.push_back({.message = output.tensor + " goes to " + output.path + ", which " + why,
-                        .rule = updates_ ? "every job of a batch has outputs of its own, and with "
-                                           "--update-golden golden files, too"
-                                         : "every job of a batch has outputs of its own",
+                        .rule = options_.update_golden != UpdateGolden::no
+                                    ? "every job of a batch has outputs of its own, and with "
+                                      "--update-golden golden files, too"
+                                    : "every job of a batch has outputs of its own",
                         .suggestion = options_.output_folder.empty()
                                           ? "write it to another file, or use --out"
                                           : "give the job or the file another name"});

@@ -30,6 +30,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
   prepared.find_expected(job, findings);
+  if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
@@ -59,6 +60,21 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
     }
     for (NamedResource& named : name_resources(model_, {file}, "expect", true, findings))
       expected_.push_back({std::move(named), command});
+  }
+}
+
+// A golden file that may be replaced must not be what the model reads.
+void ModelJob::refuse_inputs(Diagnostics& findings) const {
+  for (const NamedFile& golden : golden_files()) {
+    for (const Resource& resource : model_.resources) {
+      if (resource.initial.path.empty() || !names_same_file(resource.initial.path, golden.path))
+        continue;
+      findings.push_back(
+          {.file = model_.document->file(),
+           .message = "the golden file and the file of " + resource.name +
+                      " are the same file: " + golden.path,
+           .suggestion = "name another golden file, as --update-golden may replace it"});
+    }
   }
 }
 

@@ -53,6 +53,7 @@ class ModelJob {
 
   std::optional<std::size_t> write_named(const std::string& name) const;
   void find_expected(const BatchJob& job, Diagnostics& findings);
+  void refuse_inputs(Diagnostics& findings) const;
 
   Model model_;
   std::vector<Expected> expected_;
