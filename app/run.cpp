@@ -231,10 +231,10 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
 // What the command line and the description's folder say of the job.
 JobRequest request_for(const OpenedFile& file, const Options& options, Diagnostics& diagnostics) {
   JobRequest request = options.request;
-  complete_request(request, file, options.confine, diagnostics);
   request.outputs_may_be_dropped = true;
   request.expected_may_be_missing = !options.update_golden.empty();
   request.compares_with_found = options.expects_folder;
+  complete_request(request, file, options.confine, diagnostics);
   if (options.tolerance.given()) {
     request.tolerance = options.tolerance.tolerance;
     request.tolerance->origin = "command line";

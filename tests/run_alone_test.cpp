@@ -146,8 +146,8 @@ TEST_CASE("run shows an output that goes nowhere, as inspect shows a file") {
 }
 
 TEST_CASE("binary data never goes to a terminal") {
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: no script(1) here, which makes a terminal");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const InputFolder folder;

@@ -95,10 +95,15 @@ void add_golden_files(JobRequest& request, const Description& description,
   if (!request.expected_may_be_missing || request.found.golden_folder.empty()) return;
   for (const std::string& output : outputs) {
     const Field& field = *description.find(output);
-    if (field.is_absent() || field.spec->is_tensor_array()) continue;
-    const fs::path path = to_path(request.found.golden_folder) / (output + ".npy");
-    if (!is_named(request.expected, output, outputs))
-      request.expected.push_back({output, to_text(path), request.confinement});
+    if (is_named(request.expected, output, outputs)) continue;
+    const auto add = [&](const std::string& name) {
+      const fs::path path = to_path(request.found.golden_folder) / to_path(name + ".npy");
+      request.expected.push_back({name, to_text(path), request.confinement});
+    };
+    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
+      add(output + "." + std::to_string(i));
+    if (!field.spec->is_tensor_array() && !field.is_absent()) add(output);
   }
 }
 
