@@ -17,7 +17,7 @@ bool starts_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-// Longer names are cut: a misspelt name is never this long, and the cost is quadratic.
+// Longer names are cut: no misspelt name is this long, and the cost is quadratic.
 constexpr std::size_t longest_compared = 128;
 
 }  // namespace
@@ -58,8 +58,9 @@ std::string lower_case(std::string text) {
 }
 
 std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   return text;
 }
 
@@ -135,7 +136,8 @@ std::string rounded(double number) {
 
 namespace {
 
-// The set that starts `pattern`, "[...]", and whether it has `c`; no length where it is not closed.
+// The set "[...]" at the start of `pattern`, and whether it has `c`. The length is 0 if the set is
+// not closed.
 struct SetMatch {
   std::size_t length = 0;
   bool matches = false;
@@ -160,7 +162,7 @@ SetMatch match_set(std::string_view pattern, char c) {
 }  // namespace
 
 bool matches_pattern(std::string_view text, std::string_view pattern) {
-  // On a mismatch the last * takes one character more.
+  // After a mismatch, the last * takes one more character.
   std::size_t t = 0, p = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {
     const SetMatch set = p < pattern.size() && pattern[p] == '['
