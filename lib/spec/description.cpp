@@ -102,8 +102,8 @@ class DescriptionReader {
     return list;
   }
 
-  // What stands beside the operator's fields.
-  // Returns the fields that unknown ones were probably meant to be.
+  // Reads what stands beside the operator's fields. Returns the fields that unknown ones were
+  // probably meant to be.
   std::vector<std::string> read_options(const json::Value& root, bool inline_fields) {
     std::vector<std::string> known{"type",    "Type",           "desc",
                                    "Desc",    "bindings",       "featureLevel",
@@ -129,7 +129,8 @@ class DescriptionReader {
     return meant;
   }
 
-  // They change how DirectML computes, not what: known names are accepted without effect.
+  // Execution flags change how DirectML computes, not the result, so known names are accepted and
+  // have no effect.
   void read_execution_flags(const json::Value& value) {
     reader_->names_of(value, "executionFlags",
                       {"NONE", "ALLOW_HALF_PRECISION_COMPUTATION", "DISABLE_META_COMMANDS",
@@ -165,7 +166,7 @@ class DescriptionReader {
     }
   }
 
-  // One path, or a list of them for an array of tensors.
+  // Reads one path, or a list of paths for an array of tensors.
   void read_binding(const FieldSpec& field, const json::Value& value) {
     const std::string name = "bindings." + field.name;
     if (!field.is_tensor_array()) {
@@ -178,9 +179,8 @@ class DescriptionReader {
       return;
     for (std::size_t j = 0; j < value.items.size(); ++j) {
       const json::Value& item = value.items[j];
-      description_.bindings.push_back({field.name,
-                                       read_path(item, name + "[" + std::to_string(j) + "]"), j,
-                                       &item});
+      description_.bindings.push_back(
+          {field.name, read_path(item, name + "[" + std::to_string(j) + "]"), j, &item});
     }
   }
 

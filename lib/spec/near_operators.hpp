@@ -1,4 +1,4 @@
-// Which operators a wrong name may mean.
+// Finds the operators that a wrong name may mean.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace dmlop {
 
-/// The operators nearest to `name`, best first, at most four: likely misspellings, names that differ
-/// in a version number only (SLICE and SLICE1), and names of which it is a part (CONV). Empty where
+/// The operators nearest to `name`, best first, at most four: likely misspellings, names that
+/// differ only in a version number (SLICE and SLICE1), and names that contain it (CONV). Empty if
 /// none is near.
 std::vector<std::string> near_operators(std::string_view name);
 

@@ -14,19 +14,19 @@ std::uint64_t as_unsigned(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// After this many findings about one rule the rest are not listed.
+// After this many findings about one rule, the rest are not listed.
 constexpr int findings_listed = 8;
 
 }  // namespace
 
 void RuleChecker::apply(const Rule& rule) {
-  // A nested operator has no tensors: rules that speak of them say nothing.
+  // A nested operator has no tensors, so rules about tensors do not apply to it.
   const auto is_missing = [&](const Reference& reference) {
     return fields_.find(reference.field) == nullptr;
   };
   const auto references = rule.formula.references();
   if (std::any_of(references.begin(), references.end(), is_missing)) return;
-  // By now the rule that a count follows from was applied.
+  // The rule that determines the count has been applied by now.
   for (const Reference& reference : references) check_array_length(*fields_.find(reference.field));
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
@@ -55,9 +55,8 @@ bool RuleChecker::apply_to(const Statement& statement) {
   return true;
 }
 
-// What broke the rule gets its right value, or is worth nothing to later rules.
-void RuleChecker::after_violation(const Statement& statement,
-                                  const Formula::Violation& violation) {
+// Gives the place that broke the rule its right value, or hides it from later rules.
+void RuleChecker::after_violation(const Statement& statement, const Formula::Violation& violation) {
   const Formula& formula = statement.formula();
   const auto& equation = formula.equation();
   if (equation && equation->exact && equation->target == violation.subject) {
@@ -89,8 +88,8 @@ std::optional<Number> RuleChecker::equation_value(const Statement& statement) co
   return formula.evaluate(formula.equation()->value, scope_, statement.variables);
 }
 
-// A count that could only be negative: the tensor it follows from has too few dimensions, which is
-// a finding of its own.
+// Whether a count could only be negative. The tensor that determines it then has too few
+// dimensions, which is a finding of its own.
 bool RuleChecker::counts_below_zero(const Statement& statement) const {
   const auto& equation = statement.formula().equation();
   if (!equation || statement.formula().reference_at(equation->target)->attribute == "Sizes")
@@ -102,7 +101,7 @@ bool RuleChecker::counts_below_zero(const Statement& statement) const {
   return kind != FieldKind::int32 && kind != FieldKind::int_array;
 }
 
-// What the rule's equation gives for a size, where that can be no size.
+// The number that the rule's equation gives for a size, if it is out of range for one.
 std::optional<Number> RuleChecker::size_out_of_range(const Statement& statement) const {
   const auto& equation = statement.formula().equation();
   if (!equation || statement.formula().reference_at(equation->target)->attribute != "Sizes")
@@ -113,7 +112,7 @@ std::optional<Number> RuleChecker::size_out_of_range(const Statement& statement)
   return is_size ? std::nullopt : size;
 }
 
-// Gives the equation's target its value where it has none yet. True when it did.
+// Gives the equation's target its value if it has none yet. Returns true if it did.
 bool RuleChecker::infer(const Statement& statement) {
   if (!statement.formula().equation() ||
       !statement.formula().equation_applies(scope_, statement.variables))
@@ -125,7 +124,7 @@ bool RuleChecker::infer(const Statement& statement) {
   const Field& field = *fields_.find(target->reference.field);
   const bool is_tensor = field.spec->is_tensor();
   if (is_tensor && fields_.find_tensor(field.spec->name, target->element) == nullptr) return false;
-  // What is written but could not be read has its own finding.
+  // A value that is written but could not be read has its own finding.
   if (!is_tensor && (fields_.is_written(*target) || field.spec->optional)) return false;
   const auto expected = equation_value(statement);
   if (!expected) return false;
@@ -152,9 +151,9 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
   if (target.reference.attribute == "DataType") {
     tensor.data_type = static_cast<DataType>(value);
   } else if (target.reference.attribute == "DimensionCount") {
-    if (value < 1 || value > 8) return;  // the rule's other side has its own finding
+    if (value < 1 || value > 8) return;  // the other side of the rule has its own finding
     tensor.dimension_count = static_cast<std::size_t>(value);
-    // Sizes of another length say nothing about the dimensions there should be.
+    // Sizes of another length do not describe the dimensions that there should be.
     if (tensor.sizes.size() != *tensor.dimension_count) tensor.sizes.clear();
   } else {
     set_size(target, tensor, value);
@@ -164,7 +163,7 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
 void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t value) {
   if (!target.subscript) return;
   if (!tensor.sizes.empty()) {
-    // A rule may speak of a dimension that too short Sizes do not have.
+    // The rule may mention a dimension that Sizes, being too short, does not have.
     if (*target.subscript < tensor.sizes.size())
       tensor.sizes[*target.subscript] = as_unsigned(value);
     return;
@@ -202,7 +201,8 @@ std::string RuleChecker::message_of(const Statement& statement,
   if (!violation.bound) {
     const bool shows_value = violation.words.starts_with("must be one of") && value;
     return subject + " " +
-           (shows_value ? "is " + formula.show_value(violation.subject, scope_, *value) + ", " : "") +
+           (shows_value ? "is " + formula.show_value(violation.subject, scope_, *value) + ", "
+                        : "") +
            violation.words;
   }
   const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
@@ -212,8 +212,7 @@ std::string RuleChecker::message_of(const Statement& statement,
     const auto place = formula.place_at(violation.subject, scope_, statement.variables);
     return to_text(Place{{named->field}, place->element}) + " has " +
            counted(as_unsigned(value->integer()), "dimension") + ", " +
-           (violation.words == "must be" ? "must have " : violation.words + " ") +
-           to_text(*bound);
+           (violation.words == "must be" ? "must have " : violation.words + " ") + to_text(*bound);
   }
   return subject + " is " +
          formula.show_value_like(violation.subject, *violation.bound, scope_, *value) + ", " +
@@ -237,8 +236,8 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const auto place = target_of(statement);
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
   const auto subject = formula.evaluate(violation.subject, scope_, statement.variables);
-  if (tensor == nullptr || scope_.length({{target.field, "Sizes"}, place->element}) !=
-                               as_unsigned(subject->integer()))
+  if (tensor == nullptr ||
+      scope_.length({{target.field, "Sizes"}, place->element}) != as_unsigned(subject->integer()))
     return;
   diagnostic.suggestion = "write " + counted(as_unsigned(bound->integer()), "size");
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
@@ -313,7 +312,7 @@ void RuleChecker::check_array_lengths() {
 void RuleChecker::check_array_length(const Field& field) {
   if (field.spec->count_field.empty()) return;
   const Place array{{field.spec->name}};
-  // The file has another count: that is the mistake, and it has its finding.
+  // The mistake is the file's count, which has its finding.
   if (scope_.is_corrected({{field.spec->count_field}})) return;
   const auto length = scope_.length(array);
   const auto count = scope_.value({{field.spec->count_field}});
@@ -321,9 +320,8 @@ void RuleChecker::check_array_length(const Field& field) {
   const char* what = field.spec->is_tensor()            ? "tensor"
                      : field.spec->is_nested_operator() ? "activation"
                                                         : "value";
-  Diagnostic diagnostic =
-      fields_.at(array, field.spec->name + " has " + counted(*length, what) + ", must have " +
-                            to_text(*count));
+  Diagnostic diagnostic = fields_.at(array, field.spec->name + " has " + counted(*length, what) +
+                                                ", must have " + to_text(*count));
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
                     field.spec->count_field + " is " + to_text(*count);
@@ -335,8 +333,8 @@ void RuleChecker::suggest_sizes() {
   for (const TensorUse& use : tensors_of(fields_)) {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
-    diagnostics_[finding->second].suggestion = "write " + list_of(use.desc->sizes) +
-                                               " for its Sizes";
+    diagnostics_[finding->second].suggestion =
+        "write " + list_of(use.desc->sizes) + " for its Sizes";
   }
 }
 
@@ -345,8 +343,8 @@ void RuleChecker::check_optional_fields() {
     if (field.written != nullptr || field.is_misspelt || !field.spec->optional_when) continue;
     const Formula& condition = *field.spec->optional_when;
     if (!condition.check(scope_, Variables{})) continue;
-    Diagnostic diagnostic = fields_.at(Place{{field.spec->name}},
-                                       "the field \"" + field.spec->name + "\" is missing");
+    Diagnostic diagnostic =
+        fields_.at(Place{{field.spec->name}}, "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
     diagnostic.suggestion = "write \"" + field.spec->name +
                             "\": " + example_value(*fields_.spec, field.spec->name) +

@@ -112,8 +112,8 @@ void SupportChecker::check_activations() {
 bool SupportChecker::has_type_rule(const TensorUse& use) const {
   const auto gives_type = [&](const Rule& rule) {
     const auto& equation = rule.formula.equation();
-    return equation && *rule.formula.reference_at(equation->target) ==
-                           Reference{use.spec->name, "DataType"};
+    return equation &&
+           *rule.formula.reference_at(equation->target) == Reference{use.spec->name, "DataType"};
   };
   const auto& rules = description_.spec->rules;
   return std::any_of(rules.begin(), rules.end(), gives_type);
@@ -134,7 +134,7 @@ void SupportChecker::check_inputs(FieldScope& scope) {
     checked_.insert(use.name());
     const std::size_t before = wrong_types_.size();
     if (!check_tensor(use)) scope.refuse_field(use.name());
-    // Other tensors' types do not follow from one that cannot be.
+    // The types of other tensors must not be inferred from a wrong one.
     if (wrong_types_.size() > before) scope.refuse(use.place("DataType"));
   }
 }
@@ -147,7 +147,7 @@ void SupportChecker::check_tensors() {
   }
 }
 
-// Of the rows that hold for a tensor now those of the highest level.
+// Of the rows that apply to a tensor now, those of the highest level.
 SupportChecker::Rows SupportChecker::rows_for(const std::vector<SupportRow>& rows,
                                               const std::string& tensor) const {
   Rows found;
@@ -168,7 +168,7 @@ SupportChecker::Rows SupportChecker::directml_rows(const std::string& tensor) co
   return rows_for(description_.spec->support_directml, tensor);
 }
 
-// The row of the lowest level that satisfies `accepts`, for "needs feature level".
+// The row of the lowest level that satisfies `accepts`, for the message "needs feature level".
 template <typename Accepts>
 const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&& accepts) const {
   const SupportRow* lowest = nullptr;
@@ -180,14 +180,14 @@ const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&
   return lowest;
 }
 
-// False where the tensor has a wrong number of dimensions.
+// Returns false if the tensor has a wrong number of dimensions.
 bool SupportChecker::check_tensor(const TensorUse& use) {
   const Rows of_directml = directml_rows(use.spec->name);
   const bool directml_decides = description_.judge == Judge::directml && !of_directml.empty();
   const Rows rows = directml_decides ? of_directml : page_rows(use.spec->name);
   if (rows.empty()) return !needs_later_level(use);
   const bool has_type = check_type(use, rows);
-  // Rows for several types may have dimension counts of their own.
+  // Rows for other types may have other dimension counts.
   Rows of_type;
   for (const SupportRow* row : rows) {
     if (row->has(*use.desc->data_type)) of_type.push_back(row);
@@ -198,7 +198,7 @@ bool SupportChecker::check_tensor(const TensorUse& use) {
   return has_dimensions;
 }
 
-// A tensor that this level does not have, or not in this combination.
+// Reports a tensor that this level does not support, or not in this combination.
 bool SupportChecker::needs_later_level(const TensorUse& use) {
   const SupportRow* later = lowest_row(use.spec->name, [](const SupportRow&) { return true; });
   if (later == nullptr) return false;
@@ -235,8 +235,8 @@ void SupportChecker::compare_with_directml(const TensorUse& use, bool is_valid) 
   description_.warnings.push_back(std::move(warning));
 }
 
-// Whether a tensor of the same row had the same fault: rules tie tensors together, and one mistake is
-// one finding.
+// Whether a tensor of the same row had the same fault. Rules tie tensors together, and one mistake
+// should give one finding.
 bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
   const auto is_same = [&](const auto& reported) {
     if (reported.second != type) return false;
@@ -266,7 +266,7 @@ bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
                                 to_text(other->from) + ", " + this_run()
                           : use.name() + ".DataType is " + name + ", " + one_of(types)),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + types,
-      other != nullptr         ? raise_to(other->from)
+      other != nullptr        ? raise_to(other->from)
       : use.spec->is_output() ? "write another DataType"
                               : "convert the tensor to one of these types first");
   return false;
