@@ -1,4 +1,5 @@
-// What a JSON file is: an op description or a DxDispatch model. Read once, parsed once.
+// Decides whether a JSON file is an op description or a DxDispatch model. The file is read and
+// parsed only once.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace dmlop {
 
 /// Whether the root of a document is a model: it has resources, dispatchables or commands, and is
-/// no op description (with a type) that has one of them by mistake.
+/// not an op description (with a type) that has one of them by mistake.
 bool is_model(const json::Value& root);
 
 struct OpenedFile {
@@ -22,11 +23,11 @@ struct OpenedFile {
 };
 
 /// Reads and parses a file; "-" is standard input. Models are read in DxDispatch's dialect of JSON,
-/// descriptions as before. Nothing, with findings, where the file is neither.
-/// Errors: io_failed, invalid_input.
+/// descriptions in dmlop's. Returns nothing, with findings, if the file is neither. Errors:
+/// io_failed, invalid_input.
 std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics);
 
-/// The same of a text that was read already.
+/// The same for text that was read already.
 std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string text,
                                             Diagnostics& diagnostics);
 

@@ -15,13 +15,13 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
-/// Puts packed elements where the strides of an output have them.
+/// Writes packed elements to the places that an output's strides give them.
 class Scatter {
  public:
   explicit Scatter(const Runtime::Step& step)
       : step_(step), size_(output_element_size(step.plan)) {}
 
-  /// Bytes of the packed output from `offset` on.
+  /// Writes bytes of the packed output from `offset` on.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const {
     if (step_.strides.empty()) return copy_in_pieces(bytes, step_.output.data() + offset);
     const std::uint64_t first = offset / size_;
@@ -140,7 +140,7 @@ bool Runtime::on_device(Memory& memory) {
 }
 
 bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
-  // A limit for the device is kept by tiles, which come from the host.
+  // A memory limit for the device is kept by cutting the work into tiles, which come from the host.
   if (!backend_.is_gpu() || options_.device_memory_bytes != 0 || !bound.strides.empty())
     return false;
   const auto range_of = [](const Place& place) {
@@ -173,7 +173,7 @@ gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
                               scatter.write(offset, bytes);
                             });
   }
-  // In place: what is written may still be read.
+  // The output may overlap its inputs, which are still to be read.
   Buffer output(output_elements(step.plan) * output_element_size(step.plan), "the output");
   const gpu::DispatchTimes times =
       backend_.execute(step.plan, step.inputs, options_,
