@@ -1,5 +1,4 @@
-// Faults for tests: the program on a system where one call after the other fails
-// (preload/faults.cpp).
+// Runs the program on a system where one call after another fails (preload/faults.cpp).
 #pragma once
 
 #include <functional>
@@ -12,7 +11,7 @@
 
 namespace dmlop::test {
 
-/// Says so where calls cannot be made to fail.
+/// Prints a message if calls cannot be made to fail here.
 inline bool can_inject_faults() {
   if (is_sanitized)
     MESSAGE("SKIPPED: a sanitizer takes the place of the library that makes calls fail");
@@ -31,11 +30,12 @@ inline std::string to_text(const Fault& fault, unsigned number) {
          (fault.lasting ? " and later" : "");
 }
 
-/// The variables of a system on which every file has a name from the beginning.
+/// The variables for a system that has no files without names.
 inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,
                                                             "DMLOP_WITHOUT_UNNAMED_FILES=1"};
 
-/// The variables that make call `number` of a program fail; it creates `happened` then.
+/// The variables that make call `number` of a program fail. The program then creates the file
+/// `happened`.
 inline std::vector<std::string> environment_of(const Fault& fault, unsigned number,
                                                const std::string& happened) {
   return {"LD_PRELOAD=" DMLOP_FAULTS, "DMLOP_FAULT_CALLS=" + fault.calls,
@@ -44,8 +44,8 @@ inline std::vector<std::string> environment_of(const Fault& fault, unsigned numb
           "DMLOP_FAULT_HAPPENED=" + happened};
 }
 
-/// Calls `run`, which starts the program with the variables and checks what became of it, for each
-/// call (or each `step`th) until no call is left to fail. Returns how many faults there were.
+/// Calls `run` for each call (or each `step`th) until no call is left to fail. `run` starts the
+/// program with the variables and checks the result. Returns the number of faults.
 inline unsigned for_each_fault(
     const Fault& fault, const std::function<void(const std::vector<std::string>& environment)>& run,
     unsigned step = 1) {
