@@ -31,6 +31,9 @@ usage: ./build.sh COMMAND
   fuzz [SECONDS] [TARGET...]
                    feed made-up bytes to each fuzz target for SECONDS (default: 60); build-fuzz/ keeps
                    the inputs that break a target, and the corpora, with which the next run goes on
+  mutate [COUNT] [PATH...]
+                   change COUNT (default: 20) random places of the sources, one at a time, and list the
+                   changes that no test notices (build-mutate/); tests/README.md says more
   test-windows     build dmlop.exe with mingw-w64 (build-windows/) and run its tests under Wine
   lint             run clang's warnings, cppcheck and clang-tidy (build-lint/)
   coverage         run the tests and print which lines of lib/ they reach (build-coverage/)
@@ -282,6 +285,13 @@ fuzz_target() {
   fi
 }
 
+# mutate [COUNT] [PATH...]: in a copy of the tree.
+mutate() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" git python3
+  need_if_available "${packages_to_test_more[@]}"
+  python3 tests/mutate/mutate.py "$@"
+}
+
 # Builds dmlop.exe and its tests, and a build for this system: its tests run dmlop.exe, and both must write
 # the same files.
 test_windows() {
@@ -298,13 +308,14 @@ test_windows() {
 
 steps=0
 steps_done=0
-[ $# -le 1 ] || [ "$1" = fuzz ] || fail "one command at a time; ./build.sh lists them" 2
+[ $# -le 1 ] || [ "$1" = fuzz ] || [ "$1" = mutate ] || fail "one command at a time; ./build.sh lists them" 2
 case "${1:-help}" in
   demo) demo ;;
   test) steps=4; run_tests release ;;
   test-sanitizers) test_sanitizers ;;
   test-windows) test_windows ;;
   fuzz) fuzz "${@:2}" ;;
+  mutate) mutate "${@:2}" ;;
   lint) lint ;;
   coverage) coverage ;;
   clean) rm -rf build build-*/ ;;

@@ -64,48 +64,6 @@ TEST_CASE("--resume skips what is proved done, and counts it") {
   CHECK(folder.batch({"jobs", "--resume", "--results", "-"}).code == 2);
 }
 
-TEST_CASE("--resume: a change of anything that a job depends on runs that job again") {
-  const ResumeFolder folder;
-  struct Change {
-    const char* what;
-    const char* file;
-    std::string bytes;
-  };
-  const std::string op = "jobs/b/op.json";
-  for (const Change& change : std::vector<Change>{
-           {"the description", "jobs/b/op.json", "{" + edge_fields + R"(, "featureLevel": "5_0"})"},
-           {"white space of the description", "jobs/b/op.json", "{ " + edge_fields + "}"},
-           {"an input's element", "jobs/b/InputTensor.npy", float_npy("(3,)", {1, 2, 3.5F})},
-           {"an input's byte order", "jobs/b/InputTensor.npy",
-            npy(">f4", "(3,)", bytes_of<float>({1, 2, 3}))},
-           {"an input's type", "jobs/b/InputTensor.npy",
-            npy("<i4", "(3,)", bytes_of<float>({1, 2, 3}))},
-           {"an input's shape", "jobs/b/InputTensor.npy", float_npy("(1, 3)", {1, 2, 3})},
-           {"the golden file", "jobs/b/expected.npy", folder.read("other.npy")},
-           {"the tolerance", "jobs/b/tol.json", R"({"rtol": 0.0010000002})"},
-           {"the tolerance's kind", "jobs/b/tol.json", R"({"atol": 0.0010000001})"},
-           {"what is trusted", "jobs/b/tol.json",
-            R"({"rtol": 0.0010000001, "allowTrivial": true})"},
-           {"NaN", "jobs/b/tol.json", R"({"rtol": 0.0010000001, "nan": "differ"})"},
-           {"the output", "out/b/OutputTensor.npy", folder.read("other.npy")},
-           {"the output, cut off", "out/b/OutputTensor.npy", folder.read("x.npy").substr(0, 140)},
-           {"the output, empty", "out/b/OutputTensor.npy", ""}}) {
-    CAPTURE(change.what);
-    const std::string before = folder.read(change.file);
-    folder.write(change.file, change.bytes);
-    CHECK(folder.run_again({}) == "b");
-    CHECK(contains(folder.last.output, "(2 from an earlier run)"));
-    folder.write(change.file, before);
-    // What was recorded last is another state, or the output was rewritten already.
-    const bool is_output = std::string(change.file).starts_with("out/");
-    CHECK(folder.run_again({}) == (is_output ? "" : "b"));
-    CHECK(folder.run_again({}) == "");
-  }
-  fs::remove(folder / "out/b/OutputTensor.npy");
-  CHECK(folder.run_again({}) == "b");
-  CHECK(folder.read("out/b/OutputTensor.npy") == folder.read("golden.npy"));
-}
-
 TEST_CASE("--resume: what does not matter does not run a job again") {
   const ResumeFolder folder;
   folder.write("jobs/b/stray.npy", folder.read("x.npy"));

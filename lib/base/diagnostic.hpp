@@ -24,12 +24,13 @@ struct Diagnostic {
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
   std::string note = {};      // further information, such as what DirectML does
+  std::string argument = {};  // the argument of the command line, if it is one: "--set PaddingMode"
 };
 
 using Diagnostics = std::vector<Diagnostic>;
 
 /// "file:line:column: error: message", then indented lines for rule and suggestion. `word` may be
-/// "warning" instead of "error".
+/// "warning" instead of "error". An argument replaces line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
 
 /// Orders findings by their place in the file. Findings without a place come last, in the order in

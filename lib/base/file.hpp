@@ -90,6 +90,9 @@ class InputFile {
   std::vector<std::byte> owned_;
 };
 
+/// Whether a terminal may show a file's bytes. It would execute some bytes of binary contents.
+enum class Contents { binary, text };
+
 /// A file that appears complete under its name or not at all. The bytes go to a file without a name
 /// in the same folder, or to a temporary file if the system has no files without names; commit()
 /// gives it the name. If the target is a pipe, a device or a stream that this process was started
@@ -97,11 +100,12 @@ class InputFile {
 /// and the file that it names is replaced. A replaced file keeps its permission bits. The file ends
 /// where the last write ended.
 ///
-/// Errors: io_failed with the path, the system's reason and what was being done.
+/// Errors: io_failed with the path, the system's reason and what was being done; usage if binary
+/// contents would go to a terminal.
 class OutputFile {
  public:
   /// Creates the file and reserves `size` bytes of disk.
-  OutputFile(std::string path, std::uint64_t size);
+  OutputFile(std::string path, std::uint64_t size, Contents contents = Contents::binary);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   /// Removes the file unless committed.

@@ -72,6 +72,7 @@ class SystemFile {
     return handle_ != none;
   }
   FileStatus status(std::error_code& error) const;
+  bool is_terminal() const noexcept;
   /// Reads up to `room.size()` bytes; returns 0 at the end. Waits for a pipe that is empty.
   std::size_t read_some(std::span<std::byte> room, std::error_code& error);
   /// The same at an offset of a regular file. It does not change where read_some() continues.

@@ -23,6 +23,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
+// A copy of less measures how long threads and kernels take to start.
+constexpr std::uint64_t smallest_share_bytes = std::uint64_t{1} << 20;
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -286,6 +289,12 @@ BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> 
     result.set_up_seconds.value.reset();
     bench_cpu(plan, inputs, threads, options, result);
   }
+  const std::uint64_t bytes = result.input_bytes + result.output_bytes;
+  if (bytes < smallest_share_bytes)
+    result.copy_bytes_per_second = {
+        std::nullopt, counted(bytes, "byte") +
+                          " in and out are too few to compare with a copy, which takes at least " +
+                          std::to_string(smallest_share_bytes)};
   return result;
 }
 
