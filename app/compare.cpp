@@ -1,4 +1,4 @@
-// dmlop compare: two .npy files, element by element.
+// dmlop compare: compares two .npy files element by element.
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
