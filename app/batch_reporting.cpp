@@ -80,7 +80,7 @@ BatchPresenter::BatchPresenter(const BatchCommandOptions& options,
 
 void BatchPresenter::show(const BatchResult& result) {
   const bool good = is_good(result.status);
-  // Thousands of jobs that were not come to would hide what went wrong.
+  // Thousands of jobs that did not run would hide those that failed.
   const bool is_news = !good && result.status != Status::not_run;
   if (!options_.quiet && (is_news || options_.verbose)) {
     progress_.clear();

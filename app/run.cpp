@@ -189,7 +189,7 @@ void update_golden(const Job& job, Backend& backend, const Options& options, Out
   }
 }
 
-// Options about golden files say nothing without one.
+// Options about golden files need one.
 void require_expectation(const Options& options) {
   if (!options.request.expected.empty() || options.expects_folder) return;
   if (options.tolerance.given() || !options.update_golden.empty())
@@ -197,7 +197,7 @@ void require_expectation(const Options& options) {
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
-// Options that say nothing about a model are refused, not ignored.
+// Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
   std::vector<NamedFile> expected = request.expected;
   if (options.expects_folder)
@@ -314,7 +314,7 @@ int run(const Options& options) {
   return outcome.exit_code;
 }
 
-// CLI11's word for an option with an optional value that has none.
+// The value that CLI11 gives an option whose optional value is missing.
 constexpr const char* without_value = "true";
 
 // With a file, or without one for what lies in expected/.
