@@ -111,7 +111,7 @@ int bench_model(const OpenedFile& file, const Options& options) {
     if (dispatch == nullptr) continue;
     const Runtime::Step step = runtime.step(*dispatch);
     const BenchResult result =
-        bench(step.plan, step.inputs, options.device.request(), options.bench);
+        bench(step.plan, step.inputs(), options.device.request(), options.bench);
     const std::string& name = model->dispatchables[dispatch->dispatchable].name;
     if (options.format == Format::json) {
       dispatches.push_back({{"dispatchable", name}});

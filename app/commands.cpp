@@ -21,15 +21,19 @@ constexpr std::array table{
             "# Take an input from the command line, and write to standard output\n"
             "dmlop run samples/slice1/op.json -i InputTensor=samples/slice1/InputTensor.npy -o - "
             "--cpu > sliced.npy\n"
-            "# Compare the output with a golden file\n"
-            "dmlop run samples/lp_pooling/op.json --expect "
-            "samples/lp_pooling/expected/OutputTensor.npy\n"
+            "# Do without a description, and see the output\n"
+            "dmlop run PADDING -i samples/padding/InputTensor.npy --set PaddingMode=EDGE "
+            "--set StartPadding=0,0,1,2 --set EndPadding=0,0,3,4\n"
+            "# Compare the output with the golden file beside op.json\n"
+            "dmlop run samples/lp_pooling --expect\n"
             "# Run a model of DxDispatch\n"
             "dmlop run samples/dxdispatch/padding.json --cpu",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "# Say what is wrong with a description, and where\n"
             "dmlop check samples/slice1/op.json\n"
+            "# Try another value\n"
+            "dmlop check samples/padding --set PaddingMode=EDGE\n"
             "# Check for a machine with an older DirectML\n"
             "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1\n"
             "# Refuse paths that leave the description's folder\n"
@@ -51,7 +55,9 @@ constexpr std::array table{
             add_batch},
     Command{"bench", "Measure an operator's speed, relative to the device's copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
-            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",
+            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json\n"
+            "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
+            "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
             add_bench},
     Command{"convert", "Convert an op description to a DxDispatch model, or back",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
@@ -65,7 +71,9 @@ constexpr std::array table{
             "# List all, by family\n"
             "dmlop ops\n"
             "# Show one\n"
-            "dmlop ops SLICE1",
+            "dmlop ops SLICE1\n"
+            "# Begin a description\n"
+            "dmlop ops PADDING --example > op.json",
             add_ops},
     Command{"inspect", "Show what .npy files hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"

@@ -43,7 +43,11 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
                       Diagnostics& diagnostics) {
   request.description_path = file.path;
   request.confinement = confine.confinement(file.path.empty() ? "-" : file.path);
-  request.found = files_beside(file.path, request.confinement, diagnostics);
+  // A folder that cannot be listed hides golden files, but not the files that are named.
+  Diagnostics problems;
+  request.found = files_beside(file.path, request.confinement, problems);
+  if (request.compares_with_found)
+    diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
 }
 
 }  // namespace dmlop::app

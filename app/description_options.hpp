@@ -24,7 +24,8 @@ struct DescriptionOptions {
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that
-/// stand in files, and the files beside it.
+/// stand in files, and the files beside it. Adds a finding where golden files that are to be
+/// compared with cannot be listed.
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics);
 

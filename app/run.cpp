@@ -50,7 +50,7 @@ bool writes_to_standard_output(const Job& job) {
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
-/// Seconds of each phase of one run; the device's own only where it can tell.
+/// The seconds of each phase of a run. The device's own are known only if it measures them.
 struct Timings {
   double check = 0;
   double set_up = 0;
@@ -79,7 +79,7 @@ void print_timings(const Timings& timings) {
   }
 }
 
-/// An output that goes to no file and is not compared: people want to see it.
+/// An output that goes to no file and is not compared, so it is shown.
 struct ShownOutput {
   const FieldSpec* field;
   const TensorDesc* desc;
@@ -166,7 +166,7 @@ void print_result(const Job& job, const Options& options, const std::string& dev
   print_comparisons(outcome);
 }
 
-// Writes the golden files that are missing or that the output does not match, and compares them
+// Writes the golden files that are missing or that the output does not match. Then it compares them
 // with themselves, so that one that proves nothing is not trusted later.
 void update_golden(const Job& job, Backend& backend, const Options& options, Outcome& outcome) {
   for (const Expectation& expectation : job.expected) {
@@ -197,6 +197,13 @@ void require_expectation(const Options& options) {
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
+// Reports that golden files were expected and there are none.
+[[noreturn]] void refuse_without_golden(const std::string& folder) {
+  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
+                                    "; create it with --update-golden, or name one: --expect "
+                                    "GOLDEN.npy");
+}
+
 // Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
   std::vector<NamedFile> expected = request.expected;
@@ -224,13 +231,13 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
                           .quiet = options.quiet});
 }
 
-// What the command line and the description's folder say of the job.
+// The job's request from the command line and the description's folder.
 JobRequest request_for(const OpenedFile& file, const Options& options, Diagnostics& diagnostics) {
   JobRequest request = options.request;
-  complete_request(request, file, options.confine, diagnostics);
   request.outputs_may_be_dropped = true;
   request.expected_may_be_missing = !options.update_golden.empty();
   request.compares_with_found = options.expects_folder;
+  complete_request(request, file, options.confine, diagnostics);
   if (options.tolerance.given()) {
     request.tolerance = options.tolerance.tolerance;
     request.tolerance->origin = "command line";
@@ -242,13 +249,6 @@ JobRequest request_for(const OpenedFile& file, const Options& options, Diagnosti
                 "--expect without a file compares with the golden files in expected/ beside an "
                 "op.json, and there is none here; write --expect GOLDEN.npy");
   return request;
-}
-
-// Golden files that are to be found, and are not.
-[[noreturn]] void refuse_without_golden(const std::string& folder) {
-  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
-                                    "; create it with --update-golden, or name one: --expect "
-                                    "GOLDEN.npy");
 }
 
 std::optional<Job> prepare(const OpenedFile& file, const Options& options,
@@ -314,17 +314,16 @@ int run(const Options& options) {
   return outcome.exit_code;
 }
 
-// The value that CLI11 gives an option whose optional value is missing.
-constexpr const char* without_value = "true";
+// The meaning of --expect without a file.
+constexpr const char* golden_folder = "expected/";
 
-// With a file, or without one for what lies in expected/.
 void add_expect_option(CLI::App& command, Options& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--expect",
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
-              if (text == without_value) {
+              if (text == golden_folder) {
                 options.expects_folder = true;
               } else if (text.ends_with(".json")) {
                 throw CLI::ValidationError("--expect",
@@ -341,6 +340,7 @@ void add_expect_option(CLI::App& command, Options& options) {
           "beside op.json")
       ->type_name("[[NAME=]FILE]")
       ->expected(0, 1)
+      ->default_str(golden_folder)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -4,7 +4,7 @@
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
 //
 // A kernel is a function run(thread). It must keep these rules:
-// - All loops of a thread together run no more often than the host states (Pass::work,
+// - All loops of a thread together have no more iterations than the host states (Stage::work,
 //   lib/gpu/device.hpp), because drivers end a thread, or the whole device, that takes too long.
 // - Every load is inside its buffer, even if its value is not used: HLSL evaluates both sides of ?:, && and
 //   ||, compilers do the same with short branches, and nothing checks the bounds. So clamp the index
@@ -36,7 +36,7 @@ DMLOP_CONSTANTS cbuffer Constants DMLOP_REGISTER(b0) {
 
 // constants[0]: x is the number of output elements. Everything else up to constants[6] belongs to the kernel.
 // constants[7] describes a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the
-// pass, w base of the pass.
+// stage, w base of the stage.
 #define STEP constants[7].z
 #define BASE constants[7].w
 

@@ -1,4 +1,4 @@
-// Data movement (lib/ops/plan.hpp, IndexMapPlan): every axis maps its indices independently, and elements are
+// Data movement (lib/ops/kernel.hpp, IndexMapKernel): every axis maps its indices independently, and elements are
 // moved whole. One thread gathers the elements of 16 output bytes.
 //
 // Variants: ELEMENT_SIZE 1, 2, 4, 8; BOUNDARY as enum Boundary; RANK 1 to 4 with the axes in the
@@ -51,10 +51,11 @@ int period_of(int n) {
 #endif
 }
 
-// t modulo the period, in [0, period). It uses unsigned remainders only, because compilers disagree about those
-// of negative numbers.
+// t modulo the period, in [0, period). It uses unsigned remainders only, because compilers disagree
+// about those of negative numbers.
 int phase_of(int t, int period) {
-  // Most paddings are shorter than the input, and a remainder costs as much as everything else together.
+  // Most paddings are shorter than the input, and a remainder costs as much as everything else
+  // together.
   if (t >= -period && t < period) return t < 0 ? t + period : t;
   const uint behind = uint(-t) % uint(period);
   return t >= 0 ? int(uint(t) % uint(period)) : behind == 0 ? 0 : period - int(behind);
@@ -72,7 +73,8 @@ int mirrored(int phase, int n, int period) {
 }
 #endif
 
-// The source index of output index o along an axis. Boundaries are handled as in piece_at (index_map.cpp).
+// The source index of output index o along an axis. Boundaries are handled as in piece_at
+// (index_map.cpp).
 Source source_index(uint o, uint4 axis_row) {
   Source source;
   source.index = int(o);
@@ -215,14 +217,14 @@ Element element_at(Row row, uint o, uint4 inner) {
   at += int(row.reversed < length ? length - 1 - row.reversed : row.reversed) * int(reversed.y) + int(o) * int(inner.y);
 #else
   const Source source = source_index(o, inner);
-  at += source.index * int(inner.y);  // stays inside the input even if the result does not
+  at += source.index * int(inner.y);  // inside of the input also where the result is not
   if (row.outside || source.outside) return fill;
 #endif
   return load_element(at);
 }
 
-// The row after `row_index`, or the same row if it is the last. Values after the end of the output are never
-// used, but reading them must stay inside the input.
+// The row after `row_index`, or the same row if it is the last. Values after the end of the output
+// are never used, but reading them must stay inside the input.
 uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, constants[0].x / inner.x - 1); }
 
 // Gathers elements one by one, and continues in the next row at the end of a row.
@@ -258,8 +260,8 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
 }
 
 #if REVERSAL != 2
-// A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count` elements that
-// begin at source index `index` and advance by +1, -1 or 0.
+// A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count`
+// elements that begin at source index `index` and advance by +1, -1 or 0.
 struct Piece {
   int index;
   int step;
@@ -282,7 +284,7 @@ Piece piece_at(Row row, uint o, uint4 inner) {
   }
 #elif BOUNDARY != BOUNDARY_NONE
   if (row.outside) {
-    piece.index = 0;  // not used, but inside the input
+    piece.index = 0;  // not used, but inside of the input
     return piece;
   }
   const int n = int(inner.w);
@@ -345,8 +347,9 @@ uint4 broadcast(int at) {
 #endif
 }
 
-// Assembles 16 bytes from a few stretches. Each is loaded whole, shifted so that its elements are where they
-// belong, and covers what the one before it left. (Buffers have slack at both ends for this.)
+// Assembles 16 bytes from a few stretches. Each is loaded whole, shifted so that its elements are
+// where they belong, and covers what the one before it left. (Buffers have slack at both ends for
+// this.)
 uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
   uint4 result = uint4(0, 0, 0, 0);
   uint k = 0;

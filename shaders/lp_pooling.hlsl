@@ -1,5 +1,5 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) for windows that fit one thread. A thread computes the outputs
-// of 16 bytes. Their windows are side by side and share loads if they move by one element.
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows that fit one thread. A thread computes the outputs of
+// 16 bytes. Their windows are side by side and share loads if they move by one element.
 //
 // Variants: those of lp_norm.hlsli; COLUMNS 2, 3 for windows of that width, or 0 for any.
 #include "common.hlsli"
@@ -39,8 +39,8 @@ float scaled_norm(Window window) {
   return norm_of_scaled(scale, sum + lost);
 }
 
-// One number for each output of a thread. These are vectors, not arrays, because compilers keep vectors in
-// registers.
+// One number for each output of a thread. These are vectors, not arrays, because compilers keep
+// vectors in registers.
 struct Lanes {
   float4 a;
 #if PER_THREAD == 8
@@ -84,8 +84,8 @@ void shift_lanes(inout Lanes lanes, float next) {
 #endif
 }
 
-// |x|^P of one element of an input row, or 0 outside the row. This is a branch because ?: would load first, and
-// clamping the index costs 4 to 9 percent of the time of small windows.
+// |x|^P of one element of an input row, or 0 outside the row. This is a branch because ?: would
+// load first, and clamping the index costs 4 to 9 percent of the time of small windows.
 float power_at(int row, int x) {
   float magnitude = 0;
   [branch]
@@ -128,8 +128,8 @@ Lanes column_sums(int row, int x, int begin, int end) {
 // How many columns are summed plainly before their sum is added to the exact one.
 #define PLAIN_COLUMNS 8
 
-// How many additions in a row plain float32 may make. Each errs by at most half a unit in the last place, and a
-// root of two or more halves the accumulated error.
+// How many additions in a row plain float32 may make. Each errs by at most half a unit in the last
+// place, and a root of two or more halves the accumulated error.
 #if P == 1
 #define PLAIN_ADDITIONS 7
 #else
@@ -170,8 +170,8 @@ Lanes window_sums(Window window) {
   return sums;
 }
 
-// The sums of a thread's windows, which may lie in several rows. Each row's windows are shifted to the left so
-// that its first window is in the lane after the one where the previous row ended.
+// The sums of a thread's windows, which may lie in several rows. Each row's windows are shifted to
+// the left so that its first window is in the lane after the one where the previous row ended.
 Lanes thread_sums(uint row, int x) {
   const int width = int(constants[4].y);
   const uint rows = constants[0].x / constants[4].y;

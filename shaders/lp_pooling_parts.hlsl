@@ -1,4 +1,4 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) for windows too large for one thread. It takes a window part by
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows too large for one thread. It takes a window part by
 // part and keeps the intermediate result in a state for each output. With n parts, a dispatch has 2n + 1 steps:
 //   0 to n - 1     each adds up the powers of a part and finds the largest magnitude;
 //   n to 2n - 1    repeat this with scaled elements if the sum came near the limits of float32;
@@ -41,7 +41,8 @@ Window window_of(uint element) {
   return window_at(row, int(element - row * constants[4].y));
 }
 
-// Adds a part's sum. The rounding error goes back into the sum as far as it fits, so it never gets large.
+// Adds a part's sum. The rounding error goes back into the sum as far as it fits, so it never gets
+// large.
 void add_part(inout State state, float sum, float lost) {
   add_exactly(state.sum, state.lost, sum);
   precise const float all_lost = state.lost + lost;
@@ -52,8 +53,8 @@ void add_part(inout State state, float sum, float lost) {
   state.lost = rest;
 }
 
-// Adds one part of the window. Parts count rows and columns from where the window enters the input. There are
-// as many rows as in a whole window, so some may lie beyond the input.
+// Adds one part of the window. Parts count rows and columns from where the window enters the input.
+// There are as many rows as in a whole window, so some may lie beyond the input.
 void add_part_of(Window window, uint part, bool scaled, inout State state) {
   const int3 first = max(window.begin, int3(0, 0, 0));
   const int3 last = min(window.begin + window_size(), input_extents());

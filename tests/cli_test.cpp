@@ -207,7 +207,7 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
       {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
        3,
        "error: reading InputTensor from .: is a directory"},
-      {{"check", "."}, 3, "error: reading the description .: is a directory"},
+      {{"check", "/"}, 2, "error: / has no op.json and no model.json"},
       {{"inspect", "op.json"}, 3, "error: reading op.json: the file is text"},
       {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
        6,

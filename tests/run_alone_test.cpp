@@ -105,7 +105,7 @@ TEST_CASE("an operator's name: capitals are the operator, other letters a file t
   const auto misspelt = folder.dmlop({"run", "PADING"});
   CHECK(misspelt.code == 2);
   CHECK(contains(misspelt.error, "PADING is no file and no operator\n"));
-  CHECK(contains(misspelt.error, "did you mean PADDING?"));
+  CHECK(contains(misspelt.error, "did you mean PADDING or PADDING1?"));
   CHECK(folder.dmlop({"run", "pad.json"}).code == 6);
 }
 
@@ -146,8 +146,8 @@ TEST_CASE("run shows an output that goes nowhere, as inspect shows a file") {
 }
 
 TEST_CASE("binary data never goes to a terminal") {
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: no script(1) here, which makes a terminal");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const InputFolder folder;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "model/open.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
@@ -60,7 +61,7 @@ struct Applied {
   Diagnostics diagnostics;
 };
 
-Applied apply(json::Document document, const std::vector<std::string>& texts) {
+Applied with_set(json::Document document, const std::vector<std::string>& texts) {
   Applied applied;
   Diagnostics& diagnostics = applied.diagnostics;
   apply_settings(document, settings_of(texts), diagnostics);
@@ -75,22 +76,22 @@ Applied apply(json::Document document, const std::vector<std::string>& texts) {
   return applied;
 }
 
-Applied apply(const std::string& operator_name, const std::vector<std::string>& texts) {
+Applied with_set(const std::string& operator_name, const std::vector<std::string>& texts) {
   const OperatorSpec* spec = find_spec(operator_name);
   REQUIRE(spec != nullptr);
-  return apply(operator_document(operator_name, *spec), texts);
+  return with_set(operator_document(operator_name, *spec), texts);
 }
 
-Applied apply_to_file(const std::string& text, const std::vector<std::string>& texts) {
+Applied with_set_in_file(const std::string& text, const std::vector<std::string>& texts) {
   Diagnostics diagnostics;
   auto document = json::Document::parse("op.json", text, diagnostics);
   REQUIRE(document);
-  return apply(std::move(*document), texts);
+  return with_set(std::move(*document), texts);
 }
 
 /// The field's JSON after one setting of it.
 std::string value_set(const std::string& operator_name, const std::string& setting) {
-  const Json desc = apply(operator_name, {setting}).root.at("desc");
+  const Json desc = with_set(operator_name, {setting}).root.at("desc");
   return desc.at(setting.substr(0, setting.find_first_of("=.["))).dump();
 }
 
@@ -127,7 +128,7 @@ TEST_CASE("--set: a value is read as its field's kind asks for") {
       {"PADDING", "InputTensor.DataType=UINT8", R"({"DataType":"UINT8"})"},
       {"PADDING", "InputTensor.Flags=OWNED_BY_DML", R"({"Flags":["OWNED_BY_DML"]})"},
       {"PADDING", "InputTensor=null", "null"},
-      {"TOPK1", "K=3", "3"},
+      {"TOP_K1", "K=3", "3"},
       {"CUMULATIVE_SUMMATION", "HasExclusiveSum=True", "true"},
       {"CUMULATIVE_SUMMATION", "HasExclusiveSum=0", "0"},
       {"FILL_VALUE_CONSTANT", "Value=3", "3"},
@@ -154,11 +155,11 @@ TEST_CASE("--set: a value is read as its field's kind asks for") {
 
 TEST_CASE("--set: parts of nested fields are typed by the nested operator") {
   const auto gemm =
-      apply("GEMM", {"FusedActivation=ACTIVATION_ELU", "FusedActivation.Alpha=.25"}).root;
+      with_set("GEMM", {"FusedActivation=ACTIVATION_ELU", "FusedActivation.Alpha=.25"}).root;
   CHECK(gemm.at("desc").dump() == R"({"FusedActivation":{"Type":"ACTIVATION_ELU","Alpha":0.25}})");
   const auto lstm =
-      apply("LSTM", {"ActivationDescs[0].Type=ACTIVATION_ELU", "ActivationDescs[0].Alpha=inf",
-                     "ActivationDescs.1=ACTIVATION_TANH"})
+      with_set("LSTM", {"ActivationDescs[0].Type=ACTIVATION_ELU", "ActivationDescs[0].Alpha=inf",
+                        "ActivationDescs.1=ACTIVATION_TANH"})
           .root;
   CHECK(
       lstm.at("desc").dump() ==
@@ -166,7 +167,7 @@ TEST_CASE("--set: parts of nested fields are typed by the nested operator") {
 }
 
 TEST_CASE("--set: DxDispatch's members Desc are looked through") {
-  const auto applied = apply_to_file(
+  const auto applied = with_set_in_file(
       R"({"Type": "GEMM", "Desc": {"ATensor": {"Type": "BUFFER", "Desc": {"DataType": "FLOAT32", "Sizes": [1]}},
           "FusedActivation": {"Type": "ACTIVATION_ELU", "Desc": {"Alpha": 1}}}})",
       {"ATensor.Sizes=2,3", "FusedActivation.Alpha=5", "Alpha=2"});
@@ -178,10 +179,10 @@ TEST_CASE("--set: DxDispatch's members Desc are looked through") {
 TEST_CASE("--set: replaces what a file has, beside its type as in its desc") {
   const char* inline_fields =
       R"({"type": "PADDING", "PaddingMode": "EDGE", "StartPadding": [1, 1], "EndPadding": [2, 2]})";
-  CHECK(apply_to_file(inline_fields, {"PaddingMode=WRAP", "StartPadding[1]=9"}).root.dump() ==
+  CHECK(with_set_in_file(inline_fields, {"PaddingMode=WRAP", "StartPadding[1]=9"}).root.dump() ==
         R"({"type":"PADDING","PaddingMode":"WRAP","StartPadding":[1,9],"EndPadding":[2,2]})");
   const char* with_desc = R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE"}})";
-  CHECK(apply_to_file(with_desc, {"PaddingMode=WRAP"}).root.dump() ==
+  CHECK(with_set_in_file(with_desc, {"PaddingMode=WRAP"}).root.dump() ==
         R"({"type":"PADDING","desc":{"PaddingMode":"WRAP"}})");
 }
 
@@ -190,9 +191,9 @@ TEST_CASE("--set: findings are those of a file, at the option") {
                                          "InputTensor=FLOAT32:2,3"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), padding.begin() + 1, padding.end());
-    return apply("PADDING", more);
+    return with_set("PADDING", more);
   };
-  CHECK(apply("PADDING", padding).findings.empty());
+  CHECK(with_set("PADDING", padding).findings.empty());
 
   const auto wrong_name = with({"PaddingMode=EDG"});
   REQUIRE(wrong_name.findings.size() == 1);
@@ -209,7 +210,8 @@ TEST_CASE("--set: findings are those of a file, at the option") {
   CHECK(misspelt.findings[0].starts_with(
       "--set PadingMode: error: unknown field \"PadingMode\"; did you mean \"PaddingMode\"?"));
 
-  const auto element = apply("PADDING", {padding[0], "StartPadding=0,-1", padding[2], padding[3]});
+  const auto element =
+      with_set("PADDING", {padding[0], "StartPadding=0,-1", padding[2], padding[3]});
   REQUIRE(element.findings.size() == 1);
   CHECK(element.findings[0].starts_with("--set StartPadding: error: StartPadding[1] is -1"));
   CHECK(element.diagnostics[0].pointer == "/desc/StartPadding/1");
@@ -220,7 +222,7 @@ TEST_CASE("--set: findings are those of a file, at the option") {
       "--set OutputTensor.Sizes: error: OutputTensor.Sizes[1] is 5, must be 6"));
 
   // What the file says wrong stays the file's.
-  const auto mixed = apply_to_file(
+  const auto mixed = with_set_in_file(
       "{\"type\": \"PADDING\",\n \"desc\": {\"PaddingMode\": 1.5, \"StartPadding\": [0]}}",
       {"EndPadding=x", "InputTensor=FLOAT32:2"});
   REQUIRE(mixed.findings.size() == 2);
@@ -230,22 +232,47 @@ TEST_CASE("--set: findings are those of a file, at the option") {
 
 TEST_CASE(
     "--set: what is missing is asked for as an option, and what cannot be inferred is named") {
-  const auto nothing = apply("PADDING", {"PaddingMode=EDGE"});
+  const auto nothing = with_set("PADDING", {"PaddingMode=EDGE"});
   REQUIRE(nothing.findings.size() == 2);
   CHECK(nothing.findings[0].starts_with("PADDING: error: the field \"StartPadding\" is missing\n"));
   CHECK(nothing.findings[0].ends_with("help: add --set StartPadding=0,0,1,2, for example"));
 
-  const auto no_input = apply("PADDING", {"PaddingMode=EDGE", "StartPadding=1", "EndPadding=1"});
+  const auto no_input = with_set("PADDING", {"PaddingMode=EDGE", "StartPadding=1", "EndPadding=1"});
   REQUIRE(no_input.findings.size() == 1);
   CHECK(no_input.findings[0].starts_with(
       "PADDING: error: InputTensor.DataType and InputTensor.Sizes are missing\n"));
   CHECK(no_input.findings[0].find("add --set InputTensor=FLOAT32:") != std::string::npos);
 
-  const auto no_size = apply("PADDING", {"PaddingMode=EDGE", "StartPadding=1", "EndPadding=1",
-                                         "InputTensor.DataType=FLOAT32"});
+  const auto no_size = with_set("PADDING", {"PaddingMode=EDGE", "StartPadding=1", "EndPadding=1",
+                                            "InputTensor.DataType=FLOAT32"});
   REQUIRE(no_size.findings.size() == 1);
   CHECK(no_size.findings[0].starts_with(
       "--set InputTensor.DataType: error: InputTensor.Sizes is missing\n"));
+}
+
+TEST_CASE("--set: what is missing inside a field is asked for by its whole path") {
+  const std::vector<std::string> gemm{"ATensor=FLOAT32:2,3",
+                                      "BTensor=FLOAT32:3,4",
+                                      "TransA=NONE",
+                                      "TransB=NONE",
+                                      "Alpha=1",
+                                      "Beta=0",
+                                      "FusedActivation=ACTIVATION_ELU"};
+  const auto no_alpha = with_set("GEMM", gemm);
+  REQUIRE(no_alpha.findings.size() == 1);
+  CHECK(no_alpha.findings[0].starts_with(
+      "--set FusedActivation: error: the field \"Alpha\" is missing\n"));
+  CHECK(no_alpha.findings[0].ends_with("help: add --set FusedActivation.Alpha=0.5, for example"));
+  auto complete = gemm;
+  complete.push_back("FusedActivation.Alpha=1");
+  CHECK(with_set("GEMM", complete).findings.empty());
+  const auto no_output = with_set("FILL_VALUE_CONSTANT", {"Value=3", "ValueDataType=FLOAT32"});
+  REQUIRE(no_output.findings.size() == 1);
+  CHECK(no_output.findings[0] ==
+        "FILL_VALUE_CONSTANT: error: OutputTensor.DataType and OutputTensor.Sizes are missing\n"
+        "  rule: a tensor's type and sizes are written in its desc where no rule of "
+        "DML_OPERATOR_FILL_VALUE_CONSTANT gives them\n"
+        "  help: add --set OutputTensor=FLOAT32:2,3, for example");
 }
 
 TEST_CASE("--set: what is no setting, given twice, no JSON or behind the end is refused") {
@@ -256,15 +283,15 @@ TEST_CASE("--set: what is no setting, given twice, no JSON or behind the end is 
     const bool is_field_zero = std::string(text) == "0.A=1.B";  // a strange name, but a name
     CHECK(parse_setting(text).has_value() == is_field_zero);
   }
-  const auto twice = apply("PADDING", {"PaddingMode=EDGE", "PaddingMode=WRAP"});
+  const auto twice = with_set("PADDING", {"PaddingMode=EDGE", "PaddingMode=WRAP"});
   REQUIRE(twice.findings.size() == 1);
   CHECK(twice.findings[0] ==
         "--set PaddingMode: error: PaddingMode is set twice\n  help: keep one of them");
   CHECK(twice.diagnostics[0].kind == ErrorKind::usage);
-  const auto wrong_json = apply("PADDING", {"InputTensor={\"Sizes\": [1,}"});
+  const auto wrong_json = with_set("PADDING", {"InputTensor={\"Sizes\": [1,}"});
   REQUIRE(wrong_json.findings.size() == 1);
   CHECK(wrong_json.findings[0].starts_with("--set InputTensor: error: wrong JSON: unexpected"));
-  const auto gap = apply("JOIN", {"InputTensors[1].Sizes=2"});
+  const auto gap = with_set("JOIN", {"InputTensors[1].Sizes=2"});
   REQUIRE(gap.findings.size() == 1);
   CHECK(
       gap.findings[0].starts_with("--set InputTensors[1].Sizes: error: InputTensors[1].Sizes is "
@@ -281,7 +308,7 @@ TEST_CASE("--set: every field of every operator takes its example's value as it 
       if (!example.contains(field.name)) continue;
       texts.push_back(field.name + "=" + typed_value(example_value(spec, field.name)));
     }
-    const auto applied = apply(name, texts);
+    const auto applied = with_set(name, texts);
     CHECK(join(applied.findings, "\n") == "");
     for (const auto& [field, value] : example.items())
       CHECK_MESSAGE(applied.root.at("desc").at(field) == value, field);

@@ -1,5 +1,5 @@
 // The sweep of every operator's tests. The library reads, checks and plans a description. Every
-// backend then executes the plan, whole and in parts, from unaligned inputs of exact size into
+// backend then executes the kernel, whole and in parts, from unaligned inputs of exact size into
 // guarded outputs. New operators need no code here, and new backends only a row in backends().
 #pragma once
 
@@ -28,11 +28,11 @@ struct Backend {
   std::string_view name;
   /// Why it cannot run here; "" if it can.
   const std::string& (*unavailable)() = always_available;
-  bool computes_parts = false;    // if false, it is asked only for whole outputs
-  std::uint64_t runs_one_in = 1;  // of the random cases it runs one in so many, to save time
-  std::uint64_t pooling_ulp = 0;  // how many ULP norms may be off if a case demands less
+  bool computes_parts = false;    // or else is only asked for whole outputs
+  std::uint64_t runs_one_in = 1;  // of the random cases, to save time
+  std::uint64_t pooling_ulp = 0;  // how far its norms may be off where a case asks for less
   /// Writes output elements [begin, end) to `output`.
-  void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+  void (*execute)(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                   std::byte* output);
 };
 
@@ -88,11 +88,14 @@ Diagnostics findings(const nlohmann::ordered_json& description,
 std::string messages(const nlohmann::ordered_json& description,
                      FeatureLevel level = newest_feature_level);
 
-/// The plan of a valid description.
-Plan plan_of(const nlohmann::ordered_json& description);
+/// The kernel of a plan that has one pass.
+Kernel only_kernel(const Plan& plan);
 
-/// Elements [begin, end) of a plan's output. Checks that nothing else is written.
-std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
+/// The same of a valid description's plan.
+Kernel kernel_of(const nlohmann::ordered_json& description);
+
+/// Elements [begin, end) of a kernel's output. Checks that nothing else is written.
+std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end);
 

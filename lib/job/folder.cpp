@@ -95,11 +95,32 @@ void add_golden_files(JobRequest& request, const Description& description,
   if (!request.expected_may_be_missing || request.found.golden_folder.empty()) return;
   for (const std::string& output : outputs) {
     const Field& field = *description.find(output);
-    if (field.is_absent() || field.spec->is_tensor_array()) continue;
-    const fs::path path = to_path(request.found.golden_folder) / (output + ".npy");
-    if (!is_named(request.expected, output, outputs))
-      request.expected.push_back({output, to_text(path), request.confinement});
+    if (is_named(request.expected, output, outputs)) continue;
+    const auto add = [&](const std::string& name) {
+      const fs::path path = to_path(request.found.golden_folder) / to_path(name + ".npy");
+      request.expected.push_back({name, to_text(path), request.confinement});
+    };
+    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
+      add(output + "." + std::to_string(i));
+    if (!field.spec->is_tensor_array() && !field.is_absent()) add(output);
   }
+}
+
+// A name without what people add or leave out: "Input_Tensor" and "input" are "input".
+std::string bare_name(const std::string& name) {
+  std::string bare;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
+  }
+  constexpr std::string_view word = "tensor";
+  const std::size_t at = bare.find(word);
+  return at == std::string::npos || bare.size() == word.size() ? bare : bare.erase(at, word.size());
+}
+
+bool may_be_meant(const std::string& name, const std::string& tensor) {
+  const std::string a = bare_name(name), b = bare_name(tensor);
+  return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
 }
 
 // Whether a name was meant to be an output's; copies have longer names, OutputTensor_old.
@@ -145,7 +166,11 @@ class StrayGoldenFiles {
  private:
   std::string nearest(const NamedFile& file) const {
     const std::string near = nearest_name(file.tensor, outputs_);
-    return near.empty() && outputs_.size() == 1 && !has_golden_ ? outputs_.front() : near;
+    const auto is_meant = [&](const std::string& output) {
+      return near.empty() ? may_be_meant(file.tensor, output) : output == near;
+    };
+    const auto meant = std::find_if(outputs_.begin(), outputs_.end(), is_meant);
+    return meant == outputs_.end() ? "" : *meant;
   }
 
   const OperatorSpec& spec_;
@@ -175,22 +200,6 @@ std::vector<NamedFile> golden_files_of(const JobRequest& request, const Descript
     }
   }
   return golden;
-}
-
-// A name without what people add or leave out: "Input_Tensor" and "input" are "input".
-std::string bare_name(const std::string& name) {
-  std::string bare;
-  for (const unsigned char c : name) {
-    if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
-  }
-  constexpr std::string_view word = "tensor";
-  const std::size_t at = bare.find(word);
-  return at == std::string::npos || bare.size() == word.size() ? bare : bare.erase(at, word.size());
-}
-
-bool may_be_meant(const std::string& name, const std::string& tensor) {
-  const std::string a = bare_name(name), b = bare_name(tensor);
-  return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
 }
 
 void warn_of_misnamed_inputs(const JobRequest& request, const Description& description,

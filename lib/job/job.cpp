@@ -148,18 +148,20 @@ std::string output_header(const Job& job) {
   return npy_header_bytes(*desc.data_type, desc.sizes);
 }
 
-// Executes the plan of the job; every byte of its output reaches the sink.
+// Executes the plan of the job; every byte of its outputs reaches the sink.
 gpu::DispatchTimes execute(const Job& job, Backend& backend, const ExecutionOptions& options,
                            const OutputSink& sink) {
   const Plan plan = make_plan(job.description);
   std::vector<NativeInput> natives;
-  std::vector<std::span<const std::byte>> inputs;
+  std::vector<std::span<const std::byte>> inputs(plan.slots.size());
   natives.reserve(job.inputs.size());
   for (const BoundInput& input : job.inputs) {
+    const auto slot = plan.find(input.tensor, input.element);
+    if (!slot) continue;
     natives.emplace_back(input);
-    inputs.push_back(natives.back().bytes());
+    inputs[*slot] = natives.back().bytes();
   }
-  return backend.execute(plan, inputs, options, sink);
+  return backend.execute(plan, inputs, options, sink).times;
 }
 
 // What was computed counts only if the files were what they were all the time.
@@ -218,11 +220,12 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
       expected && expected->data_type() == *desc.data_type && expected->sizes() == desc.sizes;
   const bool is_needed = output || job.expected.empty() || is_compared;
   if (is_needed)
-    result.times =
-        execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
-          if (output) output->write_at(offset, part);
-          if (comparator) comparator->add(offset / size_of(*desc.data_type), part);
-        });
+    result.times = execute(job, backend, options,
+                           [&](std::size_t, std::uint64_t offset, std::span<const std::byte> part) {
+                             if (output) output->write_at(offset, part);
+                             if (comparator)
+                               comparator->add(offset / size_of(*desc.data_type), part);
+                           });
   require_intact_inputs(job);
   if (expectation != nullptr)
     with_context("reading the golden file " + expectation->path,
@@ -241,9 +244,10 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
 void write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
                     const std::string& path) {
   NpyOutput output(job, path);
-  execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
-    output.write_at(offset, part);
-  });
+  execute(job, backend, options,
+          [&](std::size_t, std::uint64_t offset, std::span<const std::byte> part) {
+            output.write_at(offset, part);
+          });
   require_intact_inputs(job);
   output.commit();
 }
@@ -252,9 +256,10 @@ Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions
                         gpu::DispatchTimes* times) {
   Buffer bytes(NpyOutput::output_bytes(job), "the output");
   const gpu::DispatchTimes taken =
-      execute(job, backend, options, [&](std::uint64_t offset, std::span<const std::byte> part) {
-        std::copy(part.begin(), part.end(), bytes.data() + offset);
-      });
+      execute(job, backend, options,
+              [&](std::size_t, std::uint64_t offset, std::span<const std::byte> part) {
+                std::copy(part.begin(), part.end(), bytes.data() + offset);
+              });
   if (times != nullptr) *times = taken;
   require_intact_inputs(job);
   return bytes;

@@ -14,7 +14,7 @@
 #include "compare/compare.hpp"
 #include "job/backend.hpp"
 #include "npy/npy.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {

@@ -348,7 +348,7 @@ void RuleChecker::check_optional_fields() {
         fields_.at(Place{{field.spec->name}}, "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
     diagnostic.suggestion =
-        how_to_write(fields_.document(), field.spec->name,
+        how_to_write(fields_.document(), fields_.fields_object(), field.spec->name,
                      example_value(*fields_.spec, field.spec->name)) +
         ", for example";
     diagnostics_.push_back(std::move(diagnostic));

@@ -240,9 +240,11 @@ std::string typed_value(const std::string& json) {
   if (is_plain_list(value)) return typed_list(value);
   const json::Value* type = value.find("DataType");
   const json::Value* sizes = value.find("Sizes");
-  if (type != nullptr && sizes != nullptr && value.members.size() == 2 && is_plain_list(*sizes))
-    return type->text + ":" + typed_list(*sizes);
-  return json;
+  const std::size_t known = (type != nullptr ? 1U : 0U) + (sizes != nullptr ? 1U : 0U);
+  if (value.members.size() != known || known == 0) return json;
+  if (sizes == nullptr) return type->text;
+  if (!is_plain_list(*sizes)) return json;
+  return (type != nullptr ? type->text + ":" : "") + typed_list(*sizes);
 }
 
 }  // namespace dmlop
