@@ -1,4 +1,4 @@
-// A job as a part of a JSON document: what belongs to the job, not to its description.
+// Reads a job from a JSON document: the parts that belong to the job and not to its description.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,7 @@
 
 namespace dmlop {
 
-/// The job that `root` is, with findings where its fields are wrong. Without an id of its own it
-/// has `default_id`.
+/// The job in `root`, with findings for wrong fields. A job without an id gets `default_id`.
 BatchJob read_job(std::shared_ptr<const json::Document> document,
                   std::shared_ptr<const json::Value> root, const std::string& default_id,
                   const SharedConfinement& confinement);

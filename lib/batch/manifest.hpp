@@ -1,5 +1,5 @@
-// The jobs of a batch, from a folder, a JSON file or JSON Lines: who they are and what belongs to
-// them. What they compute is read later, by whoever runs them.
+// Reads the jobs of a batch from a folder, a JSON file or JSON Lines: their ids and everything that
+// belongs to them. The runner reads later what they compute.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct BatchJob {
   std::vector<std::string> tags;
   std::string skip_reason;  // not empty: the job is not to be run
   JobRequest request;       // files by tensor, golden files, tolerance
-  /// The description as part of a document; null: it is the file request.description_path.
+  /// The description as part of a document; null if it is the file request.description_path.
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;
   std::string text;      // the job as written; "" for a description that is a file
@@ -31,24 +31,23 @@ struct BatchJob {
   Diagnostics findings;  // about the job itself; not empty: it cannot be run
 };
 
-/// Fields that a job may have beside those of a description.
+/// The fields that a job may have in addition to those of a description.
 const std::vector<std::string>& batch_job_fields();
 
 class Manifest {
  public:
   virtual ~Manifest() = default;
-  /// The next job; nothing at the end. A wrong job is a job with findings.
-  /// Errors: io_failed, interrupted.
+  /// The next job; nothing at the end. A job with mistakes has findings. Errors: io_failed,
+  /// interrupted.
   virtual std::optional<BatchJob> next() = 0;
-  /// How many jobs there are, where that is known beforehand.
+  /// The number of jobs, if it is known beforehand.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
 };
 
 /// Opens JOBS: a folder (every op.json and model.json below it), a JSON file with jobs and
-/// defaults, or JSON Lines
-/// (.jsonl, .ndjson, or "-" for standard input). Returns nothing, with findings, when it is none.
-/// With a confinement the paths that stand in files, and the files that a folder has, are checked
-/// against it: a job with one that is refused has findings. Errors: io_failed.
+/// defaults, or JSON Lines (.jsonl, .ndjson, or "-" for standard input). Returns null, with
+/// findings, if it is none of these. A confinement applies to the paths in files and to the files
+/// that are found in a folder; a job with a refused path has findings. Errors: io_failed.
 std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics,
                                         const SharedConfinement& confinement = nullptr);
 

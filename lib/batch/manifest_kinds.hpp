@@ -1,4 +1,4 @@
-// The three kinds of manifests, for open_manifest().
+// The three kinds of manifests. Used by open_manifest().
 #pragma once
 
 #include <memory>
@@ -8,15 +8,16 @@
 
 namespace dmlop {
 
-/// One job a line, as they come; empty lines are none. "-" is standard input. Errors: io_failed.
+/// One job per line, as lines arrive. Empty lines are skipped. "-" is standard input. Errors:
+/// io_failed.
 std::unique_ptr<Manifest> lines_manifest(const std::string& path, SharedConfinement confinement);
 
-/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, where it is neither.
+/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, if it is neither.
 std::unique_ptr<Manifest> json_manifest(json::Document document, SharedConfinement confinement,
                                         Diagnostics& diagnostics);
 
-/// Every op.json and every model.json below a folder; inputs and golden files lie beside it under
-/// their fields' names, or their resources'. Errors: io_failed where the folder cannot be listed.
+/// Every op.json and model.json below a folder. Inputs and golden files are beside it and named
+/// after fields or resources. Errors: io_failed if the folder cannot be listed.
 std::unique_ptr<Manifest> folder_manifest(const std::string& root, SharedConfinement confinement);
 
 }  // namespace dmlop

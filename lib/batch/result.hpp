@@ -28,18 +28,18 @@ inline constexpr std::string_view name_of(Status status) {
   return status_names[static_cast<std::size_t>(status)];
 }
 
-/// The status of a name such as "PASSED"; nothing for other names.
+/// The status with a name such as "PASSED"; nothing for other names.
 std::optional<Status> status_named(std::string_view name);
 
-/// Whether the batch goes well with it.
+/// Whether the status counts as a success of the batch.
 inline constexpr bool is_good(Status status) {
   return status == Status::passed || status == Status::skipped;
 }
 
-/// Whether a job that ends as `status` may have this exit code.
+/// Whether a job that ends with `status` may have this exit code.
 bool may_end_with(Status status, int exit_code);
 
-/// What a batch keeps of a job that ended.
+/// What a batch keeps about a job that ended.
 struct BatchResult {
   std::string id;
   Status status = Status::not_run;
@@ -47,22 +47,22 @@ struct BatchResult {
   std::string operator_name;  // "PADDING"; "" where it could not be made out
   std::string place;          // "jobs.jsonl:12"
   double seconds = 0;
-  std::string message;   // why it is not PASSED, on one line
-  std::string details;   // the same at length: findings, comparisons; several lines
-  std::string repeat;    // a command that repeats this job alone
-  std::string record;    // one line of JSON with everything, where records are kept
-  std::string pictures;  // JSON: an array of pictures or null, for each comparison
-  bool resumed = false;  // taken from an earlier run
+  std::string message;        // why it is not PASSED, on one line
+  std::string details;        // the same at length: findings, comparisons; several lines
+  std::string repeat;         // a command that repeats this job alone
+  std::string record;         // one line of JSON with everything, where records are kept
+  std::string pictures;       // JSON: an array of pictures or null, for each comparison
+  bool resumed = false;       // taken from an earlier run
   std::string warnings = {};  // of files beside the job that nothing uses; several lines
 };
 
-/// Whether a job's one result is worse news than its other: by their exit codes, then by status.
-/// NOT_RUN is the least of all.
+/// Whether a job's first result is worse than its second: by exit code, then by status. NOT_RUN is
+/// the least bad.
 bool is_worse(const BatchResult& a, const BatchResult& b);
 
 using StatusCounts = std::array<std::uint64_t, status_names.size()>;
 
-/// What a batch came to.
+/// The result of a batch.
 struct BatchSummary {
   StatusCounts counts{};
   int exit_code = 0;  // the worst of the jobs'
@@ -77,8 +77,8 @@ struct BatchSummary {
   void add(const BatchResult& result);
 };
 
-/// The worse of two exit codes: failures of the machine, then invalid input, then what is not
-/// available, then differences.
+/// The worse of two exit codes. The order, from the worst: failures of the machine, invalid input,
+/// not available, different.
 int worse_exit_code(int a, int b);
 
 /// "8 PASSED, 1 FAILED".
