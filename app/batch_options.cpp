@@ -1,5 +1,6 @@
 #include "batch_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -42,7 +43,8 @@ void read_environment(BatchCommandOptions& options) {
     std::error_code ignored;
     SystemFile::open_to_append(status, ignored);
   }
-  if (options.junit.empty()) options.junit = environment_variable("XML_OUTPUT_FILE");
+  if (options.junit.empty() && !options.list)
+    options.junit = environment_variable("XML_OUTPUT_FILE");
 }
 
 void require_folder_of(const std::string& option, const std::string& path) {
@@ -66,7 +68,8 @@ void refuse_same_files(const BatchCommandOptions& options) {
     std::string option;
     std::string path;
   };
-  std::vector<Named> named{{"the JOBS", options.jobs}};
+  std::vector<Named> named;
+  for (const std::string& path : options.jobs) named.push_back({"the JOBS", path});
   for (const std::string& path : options.merge) named.push_back({"--merge", path});
   if (options.writes_data_to_output()) named.push_back({"standard output", standard_output});
   for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
@@ -93,7 +96,28 @@ void refuse_other_file(const std::string& option, const std::string& path,
   if (!text.empty() && !text.starts_with(beginning)) refuse_to_replace(option, path);
 }
 
-// Reports before the first job what would otherwise fail after the last.
+void check_merge(const BatchCommandOptions& options) {
+  const Selection& selection = options.batch.selection;
+  if (!options.shard.empty() || !selection.filters.empty() || !selection.excludes.empty() ||
+      !selection.tags.empty())
+    throw Error(ErrorKind::usage,
+                "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
+                "jobs to run");
+  if (!options.update_golden.empty() || options.tolerance.given() || options.list)
+    throw Error(ErrorKind::usage,
+                "--merge runs nothing; --update-golden, --list and tolerances need JOBS");
+}
+
+// Options that say nothing about a list are refused, not ignored.
+void check_list(const BatchCommandOptions& options) {
+  if (!options.results.empty() || !options.junit.empty() || !options.html.empty() ||
+      options.github || options.resume || !options.update_golden.empty())
+    throw Error(ErrorKind::usage,
+                "--list runs nothing; --results, --junit, --html, --github, --resume and "
+                "--update-golden need a run");
+}
+
+// What would fail after all jobs were run is said before the first.
 void check_options(const BatchCommandOptions& options) {
   if (options.jobs.empty() == options.merge.empty())
     throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
@@ -108,11 +132,11 @@ void check_options(const BatchCommandOptions& options) {
     throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
   if (options.latest && options.merge.empty())
     throw Error(ErrorKind::usage, "--latest says which file counts and needs --merge");
-  const Selection& selection = options.batch.selection;
-  if (!options.merge.empty() &&
-      !(options.shard.empty() && selection.filters.empty() && selection.tags.empty()))
-    throw Error(ErrorKind::usage,
-                "--merge reports on all records; --shard, --filter and --tag choose jobs to run");
+  if (options.jobs.size() > 1 &&
+      std::find(options.jobs.begin(), options.jobs.end(), "-") != options.jobs.end())
+    throw Error(ErrorKind::usage, "standard input (-) is a batch of its own; name no other JOBS");
+  if (!options.merge.empty()) check_merge(options);
+  if (options.list) check_list(options);
   if (options.writes_records_to_output() && options.format == Format::json)
     throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
   require_folder_of("--junit", options.junit);
@@ -133,7 +157,7 @@ void check_options(const BatchCommandOptions& options) {
 void add_selection(CLI::App& command, BatchCommandOptions& options) {
   command
       .add_option("--shard", options.shard,
-                  "Run the jobs of shard I of N, I from 0; each job is in one, by its id")
+                  "Run the jobs of shard I of N, I from 0: the selected jobs are dealt out evenly")
       ->type_name("I/N");
   command
       .add_option("--filter", options.batch.selection.filters,
@@ -141,10 +165,17 @@ void add_selection(CLI::App& command, BatchCommandOptions& options) {
       ->type_name("GLOB")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--exclude", options.batch.selection.excludes,
+                  "Leave out the jobs whose id matches a shell pattern")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
       ->type_name("TAG")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--list", options.list, "Print the ids of the selected jobs and run none");
   command.add_flag("--allow-empty", options.allow_empty, "Succeed even if no job is selected");
   command.add_flag("--resume", options.resume,
                    "Skip a job only if --results FILE shows that it passed, its program, files, "
@@ -196,9 +227,11 @@ void add_reports(CLI::App& command, BatchCommandOptions& options) {
 }  // namespace
 
 void BatchCommandOptions::add_to(CLI::App& command) {
-  command.add_option("JOBS", jobs,
-                     "A folder (every op.json below it), a JSON file, or JSON Lines (.jsonl); - is "
-                     "JSON Lines on standard input");
+  command
+      .add_option("JOBS", jobs,
+                  "Folders (every op.json and model.json below), op descriptions, models, JSON "
+                  "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
+      ->expected(0, 1'000'000);
   confine.add_to(command);
   device.add_to(command, batch.execution);
   batch.workers = hardware_threads();
@@ -207,6 +240,12 @@ void BatchCommandOptions::add_to(CLI::App& command) {
       ->transform(integer_between(1, 4096))
       ->type_name("N");
   add_selection(command, *this);
+  tolerance.add_to(command);
+  command
+      .add_flag("--update-golden{write}", update_golden,
+                "Write golden files that are missing or different; such jobs are UPDATED and fail, "
+                "or pass with --update-golden=accept")
+      ->check(CLI::IsMember({"write", "accept"}));
   add_stopping(command, *this);
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);
@@ -217,6 +256,12 @@ void BatchCommandOptions::add_to(CLI::App& command) {
 
 void BatchCommandOptions::complete() {
   if (fail_fast) batch.max_failures = 1;
+  if (!update_golden.empty())
+    batch.update_golden = update_golden == "accept" ? UpdateGolden::accept : UpdateGolden::write;
+  if (tolerance.given()) {
+    batch.tolerance = tolerance.tolerance;
+    batch.tolerance->origin = "command line";
+  }
   if (!shard.empty()) set_shard(batch.selection, shard);
   read_environment(*this);
   // By another name: what else is printed would be written over it.

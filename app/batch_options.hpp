@@ -9,16 +9,20 @@
 #include "batch/batch.hpp"
 #include "command.hpp"
 #include "device_options.hpp"
+#include "tolerance_options.hpp"
 
 namespace dmlop::app {
 
 struct BatchCommandOptions {
-  std::string jobs;
+  std::vector<std::string> jobs;
   std::vector<std::string> merge;
   std::string shard;
   DeviceOptions device;
   ConfineOption confine;
+  ToleranceOptions tolerance;
   BatchOptions batch;
+  std::string update_golden;  // "write", "accept" or "": leave golden files alone
+  bool list = false;
   std::string junit;
   std::string results;
   std::string html;

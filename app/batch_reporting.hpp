@@ -26,6 +26,7 @@ class BatchPresenter {
 
  private:
   void print_result(const BatchResult& result) const;
+  void print_golden_counts(const BatchSummary& summary) const;
 
   const BatchCommandOptions& options_;
   bool colour_;
@@ -53,8 +54,9 @@ class RecordKeeper {
   std::optional<ResultsFile> file_;
 };
 
-/// Writes every report, even if one fails. Returns the exit code for them.
+/// Writes every report, with the results in the order of comes_before(); one that fails does not
+/// stop the others. Returns the exit code for them.
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
-                  const std::vector<BatchResult>& results);
+                  std::vector<BatchResult>& results);
 
 }  // namespace dmlop::app

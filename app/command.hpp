@@ -51,6 +51,7 @@ struct ConfineOption {
   const CLI::Option* option = nullptr;
 
   void add_to(CLI::App& command);
+  bool is_given() const { return option != nullptr && option->count() > 0; }
   /// Null if the option is not given. `path` is a file or a folder. Errors: usage.
   SharedConfinement confinement(const std::string& path) const;
 };

@@ -212,7 +212,7 @@ void ConfineOption::add_to(CLI::App& command) {
 }
 
 SharedConfinement ConfineOption::confinement(const std::string& path) const {
-  if (option == nullptr || option->count() == 0) return nullptr;
+  if (!is_given()) return nullptr;
   std::error_code ignored;
   if (!folder.empty() && !std::filesystem::is_directory(to_path(folder), ignored))
     throw Error(ErrorKind::usage, "--confine: " + folder + " is no folder");

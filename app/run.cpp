@@ -18,6 +18,8 @@
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "job/folder.hpp"
+#include "job/golden.hpp"
+#include "lines.hpp"
 #include "model_commands.hpp"
 #include "preview.hpp"
 #include "stopwatch.hpp"
@@ -101,21 +103,26 @@ std::optional<ShownOutput> compute_to_show(Job& job, Backend& backend,
 struct Outcome {
   int exit_code = exit_done;
   std::vector<OutputComparison> comparisons;
-  std::vector<std::string> updated;  // golden files that were written
 };
 
 Json comparison_json(const OutputComparison& output) {
   Json json{{"name", output.tensor}, {"expected", output.expected_path}};
+  if (output.update != GoldenUpdate::none) json["update"] = name_of(output.update);
   json.update(to_json(output.comparison));
   return json;
 }
 
 void print_comparisons(const Outcome& outcome) {
-  for (const auto& [tensor, expected, comparison] : outcome.comparisons) {
-    print({name_of(comparison.verdict()), ": ", tensor, " against ", expected, ": ",
-           comparison.summary(), "\n", Text::lines(to_text(comparison))});
+  for (const OutputComparison& output : outcome.comparisons) {
+    const bool is_update = output.update != GoldenUpdate::none;
+    if (is_update) {
+      print({word_of(output), ": ", output.tensor, ": ", summary_of(output), "\n",
+             Text::lines(indented(brief_of(output)))});
+    } else {
+      print({word_of(output), ": ", output.tensor, " against ", output.expected_path, ": ",
+             summary_of(output), "\n", Text::lines(to_text(output.comparison))});
+    }
   }
-  for (const std::string& path : outcome.updated) print({"wrote ", path, "\n"});
 }
 
 Json output_json(const std::string& tensor, const TensorDesc& desc) {
@@ -148,7 +155,11 @@ void print_result(const Job& job, const Options& options, const std::string& dev
     for (const OutputComparison& output : outcome.comparisons)
       comparisons.push_back(comparison_json(output));
     if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
-    if (!outcome.updated.empty()) json["updated"] = outcome.updated;
+    Json updated = Json::array();
+    for (const OutputComparison& output : outcome.comparisons) {
+      if (output.was_written()) updated.push_back(output.expected_path);
+    }
+    if (!updated.empty()) json["updated"] = std::move(updated);
     print_json(json);
     return;
   }
@@ -166,27 +177,13 @@ void print_result(const Job& job, const Options& options, const std::string& dev
   print_comparisons(outcome);
 }
 
-// Writes the golden files that are missing or that the output does not match. Then it compares them
-// with themselves, so that one that proves nothing is not trusted later.
-void update_golden(const Job& job, Backend& backend, const Options& options, Outcome& outcome) {
-  for (const Expectation& expectation : job.expected) {
-    const auto is_same = [&](const OutputComparison& c) { return c.tensor == expectation.tensor; };
-    auto& comparisons = outcome.comparisons;
-    const auto compared = std::find_if(comparisons.begin(), comparisons.end(), is_same);
-    if (compared != comparisons.end() && compared->comparison.verdict() == Verdict::passed)
-      continue;
-    write_expected(job, backend, options.execution, expectation.path);
-    outcome.updated.push_back(expectation.path);
-    if (options.update_golden != "accept") continue;
-    if (compared != comparisons.end()) comparisons.erase(compared);
-    with_context("reading the golden file " + expectation.path, [&] {
-      const NpyFile written = NpyFile::open(expectation.path);
-      comparisons.push_back({expectation.tensor, expectation.path,
-                             compare(Elements(written), Elements(written), expectation.tolerance,
-                                     hardware_threads())});
-      written.require_intact();
-    });
-  }
+int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) {
+  const auto is_fine = [&](const OutputComparison& output) {
+    return output.was_written() ? accept
+                                : output.update == GoldenUpdate::none &&
+                                      output.comparison.verdict() == Verdict::passed;
+  };
+  return std::all_of(comparisons.begin(), comparisons.end(), is_fine) ? exit_done : exit_different;
 }
 
 // Options about golden files need one.
@@ -266,12 +263,6 @@ std::optional<Job> prepare(const OpenedFile& file, const Options& options,
   return job;
 }
 
-void create_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(to_path(path), error);
-  if (error) throw Error(ErrorKind::io_failed, "creating " + path + ": " + reason(error));
-}
-
 int run(const Options& options) {
   Stopwatch clock;
   Timings timings;
@@ -297,19 +288,10 @@ int run(const Options& options) {
     result = run_job(*job, backend, options.execution);
     timings.device = result.times;
   }
-  Outcome outcome{exit_done, std::move(result.comparisons), {}};
-  if (!options.update_golden.empty()) {
-    if (options.expects_folder) create_folder(request.found.golden_folder);
-    update_golden(*job, backend, options, outcome);
-  }
+  if (!options.update_golden.empty()) update_golden(*job, backend, options.execution, result);
   timings.execute_and_write = clock.lap();
-  const auto failed = [](const OutputComparison& output) {
-    return output.comparison.verdict() != Verdict::passed;
-  };
-  const bool differs =
-      std::any_of(outcome.comparisons.begin(), outcome.comparisons.end(), failed) ||
-      (!outcome.updated.empty() && options.update_golden != "accept");
-  outcome.exit_code = differs ? exit_different : exit_done;
+  const int exit_code = exit_code_of(result.comparisons, options.update_golden == "accept");
+  const Outcome outcome{exit_code, std::move(result.comparisons)};
   print_result(*job, options, backend.spec(), timings, outcome, shown);
   return outcome.exit_code;
 }

@@ -128,9 +128,10 @@ void print_text_result(const Model& model, const ModelRun& options,
     print({model.resources[output.resource].name, ": ", name_of(tensor.data_type), " ",
            list_of(tensor.sizes), " in ", output.path, "\n"});
   }
-  for (const auto& [name, expected, comparison] : ending.comparisons) {
-    print({name_of(comparison.verdict()), ": ", name, " against ", expected, ": ",
-           comparison.summary(), "\n", Text::lines(to_text(comparison))});
+  for (const OutputComparison& output : ending.comparisons) {
+    const Comparison& comparison = output.comparison;
+    print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
+           ": ", comparison.summary(), "\n", Text::lines(to_text(comparison))});
   }
 }
 

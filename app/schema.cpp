@@ -22,6 +22,7 @@ constexpr std::size_t line_length = 100;
 struct Options {
   std::string name;
   bool jobs = false;
+  bool job = false;
   bool tolerance = false;
   bool model = false;
 };
@@ -115,6 +116,7 @@ schema::Names chosen_operators(const std::string& chosen) {
 
 Json schema_of(const Options& options) {
   if (options.tolerance) return schema::tolerance_schema();
+  if (options.job) return schema::job_schema();
   const schema::Names operators = chosen_operators(options.name);
   if (options.jobs) return schema::jobs_schema(operators);
   return options.model ? schema::model_schema(operators) : schema::description_schema(operators);
@@ -134,11 +136,13 @@ Action add_schema(CLI::App& command) {
                                          "An operator: the schema of its descriptions alone");
   set_choices(*name, specified_operators());
   CLI::Option* jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
+  CLI::Option* job = command.add_flag("--job", options->job, "The schema of job.json");
   CLI::Option* tolerance =
       command.add_flag("--tolerance", options->tolerance, "The schema of tol.json");
   CLI::Option* model =
       command.add_flag("--model", options->model, "The schema of DxDispatch models");
-  tolerance->excludes(name)->excludes(jobs)->excludes(model);
+  tolerance->excludes(name)->excludes(jobs)->excludes(model)->excludes(job);
+  job->excludes(name)->excludes(jobs)->excludes(model);
   jobs->excludes(model);
   return [options] { return print_schema(*options); };
 }

@@ -58,4 +58,14 @@ bool ToleranceOptions::given() const {
                      [](const CLI::Option* option) { return option->count() > 0; });
 }
 
+std::string ToleranceOptions::text() const {
+  std::string text;
+  if (tolerance.rtol) text += " --rtol " + shortest_text(*tolerance.rtol);
+  if (tolerance.atol) text += " --atol " + shortest_text(*tolerance.atol);
+  if (tolerance.ulp) text += " --ulp " + std::to_string(*tolerance.ulp);
+  if (!tolerance.nan_equals_nan) text += " --nan differ";
+  if (tolerance.allow_trivial) text += " --allow-trivial";
+  return text;
+}
+
 }  // namespace dmlop::app

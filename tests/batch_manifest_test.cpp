@@ -16,7 +16,7 @@ using namespace dmlop::test;
 
 std::vector<dmlop::BatchJob> jobs_of(const std::string& path) {
   dmlop::Diagnostics diagnostics;
-  const auto manifest = dmlop::open_manifest(path, diagnostics);
+  const auto manifest = dmlop::open_manifest({{path}}, diagnostics);
   CHECK(diagnostics.empty());
   REQUIRE(manifest != nullptr);
   std::vector<dmlop::BatchJob> jobs;
@@ -524,7 +524,6 @@ TEST_CASE("what is no batch is refused as a whole") {
   };
   for (const Row& row : std::vector<Row>{
            {"{", "jobs.json:1:2: error: wrong JSON"},
-           {edge_job(), "jobs.json:1:1: error: this is one op description, not a list of jobs"},
            {"{}", "jobs.json:1:1: error: the field \"jobs\" is missing"},
            {R"({"jobs": {}})", "jobs.json:1:10: error: jobs is an object"},
            {R"({"jobs": [], "defaults": []})", "jobs.json:1:26: error: defaults is an empty array"},

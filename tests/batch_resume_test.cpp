@@ -139,7 +139,7 @@ TEST_CASE("--resume and --merge read records of earlier versions, and the first 
     return array_digest_of(dmlop::NpyFile::open(folder / name));
   };
   const std::string version = dmlop_program({"--version"}).output.substr(6);
-  const std::string old = digest_of({version.substr(0, version.find('\n')), job, "6_4", job, "",
+  const std::string old = digest_of({version.substr(0, version.find('\n')), job, "6_4", job, "", "",
                                      "cpu", "InputTensor", array_digest("x.npy"), "OutputTensor",
                                      array_digest("golden.npy"), "bit for bit", ""});
   CHECK(record.at("digest") == digest_of({"outcome", old, "a", "PASSED", "0"}));
@@ -195,7 +195,7 @@ TEST_CASE("--resume: another version of the program runs all again") {
   dmlop::EarlierRecords records;
   const auto is_resumed = [&](const std::string& version) {
     dmlop::Diagnostics diagnostics;
-    const auto manifest = dmlop::open_manifest(folder / "jobs.jsonl", diagnostics);
+    const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, diagnostics);
     dmlop::Backend backend({"cpu"});
     dmlop::BatchOptions options;
     options.version = version;

@@ -447,8 +447,8 @@ TEST_CASE("confine: a description that becomes a link while the batch runs is no
   folder.write("jobs/a/op.json", "{" + edge_fields + "}");
   folder.write("jobs/b/op.json", "{" + edge_fields + "}");
   dmlop::Diagnostics diagnostics;
-  const auto manifest = dmlop::open_manifest(folder / "jobs", diagnostics,
-                                             std::make_shared<const Confinement>(folder / "jobs"));
+  const auto manifest = dmlop::open_manifest(
+      {{folder / "jobs", std::make_shared<const Confinement>(folder / "jobs")}}, diagnostics);
   REQUIRE(manifest != nullptr);
   manifest->next();
   dmlop::BatchJob job = *manifest->next();

@@ -14,8 +14,6 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "batch/digest.hpp"
-#include "batch/digest_table.hpp"
 #include "batch/job_runner.hpp"
 
 namespace dmlop {
@@ -67,26 +65,6 @@ class JobQueue {
   std::condition_variable has_room_;
   std::deque<BatchJob> jobs_;
   bool closed_ = false;
-};
-
-/// Ids that were used, and the line of their first use.
-class UsedIds {
- public:
-  void check(BatchJob& job) {
-    if (!job.has_own_id) return;
-    const std::uint32_t first_line = lines_.add(short_digest(job.id), job.line);
-    if (first_line == 0) return;
-    job.findings.push_back({.file = job.document ? job.document->file() : "",
-                            .line = job.line,
-                            .column = 1,
-                            .message = "the id \"" + job.id + "\" is used before, on line " +
-                                       std::to_string(first_line),
-                            .suggestion = "give every job an id of its own"});
-    job.id = job.made_up_id;  // records go by id, and this one is taken
-  }
-
- private:
-  DigestTable lines_;
 };
 
 class BatchRun {
@@ -141,13 +119,12 @@ class BatchRun {
   }
 
   void read(Manifest& manifest, bool works_itself) {
-    UsedIds ids;
-    while (auto job = manifest.next()) {
+    JobSelector jobs(manifest, options_.selection);
+    while (auto job = jobs.next()) {
       if (has_failed_) return;
-      ids.check(*job);
-      if (!options_.selection.selects(*job)) continue;
       works_itself ? do_job(std::move(*job)) : queue_.push(std::move(*job));
     }
+    summary.selected = jobs.selected();
   }
 
   void work() {
@@ -183,7 +160,7 @@ class BatchRun {
 
   void finish(const BatchResult& result) {
     const std::scoped_lock lock(mutex_);
-    if (!is_good(result.status)) ++failures_;
+    if (!result.is_good()) ++failures_;
     summary.add(result);
     finished_(result);
   }
@@ -201,16 +178,6 @@ class BatchRun {
 
 }  // namespace
 
-bool Selection::selects(const BatchJob& job) const {
-  if (shard_count > 1 && short_digest(job.id) % shard_count != shard_index) return false;
-  const auto matches = [&](const std::string& pattern) { return matches_pattern(job.id, pattern); };
-  if (!filters.empty() && std::none_of(filters.begin(), filters.end(), matches)) return false;
-  const auto has_tag = [&](const std::string& tag) {
-    return std::find(job.tags.begin(), job.tags.end(), tag) != job.tags.end();
-  };
-  return tags.empty() || std::any_of(tags.begin(), tags.end(), has_tag);
-}
-
 BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
                        const std::function<void(const BatchResult&)>& finished) {
   const auto start = std::chrono::steady_clock::now();
@@ -218,10 +185,7 @@ BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions&
   run.run(manifest);
   BatchSummary summary = std::move(run.summary);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.selection.shard_count > 1) {
-    summary.shard = std::to_string(options.selection.shard_index) + "/" +
-                    std::to_string(options.selection.shard_count);
-  }
+  summary.shard = options.selection.shard_text();
   return summary;
 }
 

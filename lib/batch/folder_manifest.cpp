@@ -10,6 +10,7 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
 #include "job/bind.hpp"
 #include "job/folder.hpp"
@@ -18,10 +19,6 @@ namespace dmlop {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_description(const fs::path& name) {
-  return name == "op.json" || name == "model.json";
-}
 
 /// A file that is a job, or a folder that may contain jobs but cannot be listed.
 struct Found {
@@ -69,7 +66,7 @@ class FolderWalk {
       std::error_code ignored;
       const bool is_link = at->is_symlink(ignored);
       const bool is_folder = at->is_directory(ignored);
-      if (is_description(path.filename())) found_.push_back({path});
+      if (has_job_folder(to_text(path))) found_.push_back({path});
       if (is_folder && !is_link) folders.push_back(path);
       if (is_folder && is_link && !refuses(path)) links_.insert(path);
     }
@@ -98,7 +95,7 @@ class FolderWalk {
 /// Derives the ids of jobs from their folders below the root.
 class FolderIds {
  public:
-  explicit FolderIds(fs::path root) : root_(std::move(root)) {}
+  explicit FolderIds(const ManifestSource& source) : source_(source), root_(to_path(source.path)) {}
 
   /// One id for each file and folder that was found. Ids are distinct and UTF-8, because records
   /// and reports use them.
@@ -124,23 +121,18 @@ class FolderIds {
   };
 
   Natural natural(const fs::path& path) const {
-    const bool is_job = is_description(path.filename());
+    const bool is_job = has_job_folder(to_text(path));
     // A link is a name in the tree, wherever it leads.
     const fs::path folder = is_job ? path.parent_path() : path;
     std::string id = to_text(folder.lexically_relative(root_));
     const bool is_root = id == ".";
-    if (is_root) id = name_of_root();
+    if (!source_.prefix.empty()) id = source_.id_of(is_root ? "" : id);
+    if (is_root && source_.prefix.empty()) id = own_name(source_.path);
     // It is a model beside an op description.
     const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
     return {std::move(valid) + (is_second ? "/model" : ""), is_made_up};
-  }
-
-  std::string name_of_root() const {
-    const fs::path absolute = fs::absolute(root_);
-    const std::string name = to_text(absolute.lexically_normal().filename());
-    return name.empty() ? to_text(absolute.parent_path().filename()) : name;
   }
 
   std::string unique(const std::string& id) {
@@ -151,6 +143,7 @@ class FolderIds {
     }
   }
 
+  const ManifestSource& source_;
   fs::path root_;
   std::unordered_set<std::string> described_;  // folders with an op.json
   std::unordered_set<std::string> taken_;
@@ -159,49 +152,82 @@ class FolderIds {
 
 class FolderManifest : public Manifest {
  public:
-  FolderManifest(const std::string& root, SharedConfinement confinement)
-      : confinement_(std::move(confinement)),
-        found_(FolderWalk(to_path(root), confinement_).run()),
-        ids_(FolderIds(to_path(root)).of(found_)) {}
+  explicit FolderManifest(ManifestSource source)
+      : source_(std::move(source)),
+        found_(FolderWalk(to_path(source_.path), source_.confinement).run()),
+        ids_(FolderIds(source_).of(found_)) {}
 
   std::optional<BatchJob> next() override {
     if (next_ == found_.size()) return std::nullopt;
-    Found& found = found_[next_];
-    BatchJob job{.id = std::move(ids_[next_++]), .place = to_text(found.path)};
-    job.findings = std::move(found.findings);
-    if (is_description(found.path.filename()) && is_inside(found.path, job))
-      find_files(found.path, job);
+    const Found& found = found_[next_];
+    BatchJob job{.id = ids_[next_++], .place = to_text(found.path)};
+    job.findings = found.findings;
+    if (has_job_folder(to_text(found.path)) && is_inside(found.path, job))
+      read_folder_job(job, to_text(found.path), source_.confinement);
     return job;
   }
   std::optional<std::uint64_t> size() const override { return found_.size(); }
+  bool rewind() override {
+    next_ = 0;
+    return true;
+  }
 
  private:
   // A job whose description is outside gets no path, so that nobody opens it.
   bool is_inside(const fs::path& path, BatchJob& job) const {
-    if (!confinement_) return true;
-    const PathProblem problem = confinement_->problem_of_file(to_text(path));
-    if (problem) job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
+    if (!source_.confinement) return true;
+    const PathProblem problem = source_.confinement->problem_of_file(to_text(path));
+    if (problem)
+      job.findings.push_back(confinement_finding(to_text(path), problem, *source_.confinement));
     return !problem;
   }
 
-  void find_files(const fs::path& path, BatchJob& job) const {
-    JobRequest& request = job.request;
-    request.confinement = confinement_;
-    request.description_path = to_text(path);
-    request.found = files_beside(request.description_path, confinement_, job.findings);
-    request.tolerance = tolerance_beside(request.description_path, confinement_, job.findings);
-  }
-
-  SharedConfinement confinement_;
+  ManifestSource source_;
   std::vector<Found> found_;
   std::vector<std::string> ids_;
   std::size_t next_ = 0;
 };
 
+/// A description that was named itself, with the files beside it.
+class SingleManifest : public Manifest {
+ public:
+  explicit SingleManifest(ManifestSource source) : source_(std::move(source)) {}
+
+  std::optional<BatchJob> next() override {
+    if (std::exchange(is_done_, true)) return std::nullopt;
+    const std::string name = source_.prefix.empty() ? own_name(source_.path) : source_.prefix;
+    BatchJob job{.id = valid_utf8(name), .place = source_.path};
+    read_folder_job(job, source_.path, source_.confinement);
+    return job;
+  }
+  std::optional<std::uint64_t> size() const override { return 1; }
+  bool rewind() override {
+    is_done_ = false;
+    return true;
+  }
+
+ private:
+  ManifestSource source_;
+  bool is_done_ = false;
+};
+
 }  // namespace
 
-std::unique_ptr<Manifest> folder_manifest(const std::string& root, SharedConfinement confinement) {
-  return std::make_unique<FolderManifest>(root, std::move(confinement));
+std::string own_name(const std::string& path) {
+  const fs::path absolute = fs::absolute(to_path(path)).lexically_normal();
+  if (has_job_folder(path)) return to_text(absolute.parent_path().filename());
+  std::error_code ignored;
+  if (!fs::is_directory(absolute, ignored)) return to_text(absolute.stem());
+  const std::string name = to_text(absolute.filename());
+  return name.empty() ? to_text(absolute.parent_path().filename()) : name;
+}
+
+std::unique_ptr<Manifest> folder_manifest(ManifestSource source) {
+  return std::make_unique<FolderManifest>(std::move(source));
+}
+
+std::unique_ptr<Manifest> single_manifest(ManifestSource source) {
+  return std::make_unique<SingleManifest>(std::move(source));
 }
 
 }  // namespace dmlop

@@ -42,13 +42,9 @@ std::string escaped(const std::string& text, bool is_property) {
   return command;
 }
 
-// Turns a place such as "jobs.jsonl:12" into properties.
-std::string place_properties(const std::string& place) {
-  const std::size_t colon = place.rfind(':');
-  const bool has_line = colon != std::string::npos && colon + 1 < place.size() &&
-                        place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-  std::string text = ",file=" + escaped(place.substr(0, has_line ? colon : place.size()), true);
-  return has_line ? text + ",line=" + place.substr(colon + 1) : text;
+std::string place_properties(const Location& location) {
+  return ",file=" + escaped(location.file, true) + ",line=" + std::to_string(location.line) +
+         ",col=" + std::to_string(location.column);
 }
 
 // Formats text as code, which has no markup, links, mentions or formulas. It also works in a
@@ -78,11 +74,13 @@ std::string github_annotations(const std::vector<BatchResult>& results) {
   std::string text;
   std::size_t count = 0;
   for (const BatchResult& result : results) {
-    if (is_good(result.status)) continue;
+    if (result.is_good()) continue;
     if (++count > annotations_max) break;
     const std::string title = std::string(name_of(result.status)) + " " + result.id;
-    text += "::error title=" + escaped(title, true) + place_properties(result.place) +
-            "::" + escaped(result.message + "\n" + result.details, false) + "\n";
+    const Location location = result.wrong.file.empty() ? result.location() : result.wrong;
+    const std::string message = result.message + "\n" + result.brief;
+    text += "::error title=" + escaped(title, true) + place_properties(location) +
+            "::" + escaped(message, false) + "\n";
   }
   return text;
 }
@@ -93,7 +91,7 @@ std::string github_step_summary(const BatchReport& report) {
                      " s on " + code(report.summary.device) + "\n";
   std::size_t rows = 0, wrong = 0;
   for (const BatchResult& result : report.results) {
-    if (is_good(result.status) || ++wrong > rows_max) continue;
+    if (result.is_good() || ++wrong > rows_max) continue;
     if (rows++ == 0) text += "\n| job | status | why |\n|---|---|---|\n";
     text += "| " + code(result.id) + " | " + std::string(name_of(result.status)) + " | " +
             code(result.message) + " |\n";

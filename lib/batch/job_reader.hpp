@@ -4,13 +4,18 @@
 #include <memory>
 #include <string>
 
-#include "batch/manifest.hpp"
+#include "batch/manifest_kinds.hpp"
+#include "spec/field_reader.hpp"
 
 namespace dmlop {
 
-/// The job in `root`, with findings for wrong fields. A job without an id gets `default_id`.
+/// The job that `root` is, with findings where its fields are wrong. Without an id of its own it
+/// is called `made_up_name`.
 BatchJob read_job(std::shared_ptr<const json::Document> document,
-                  std::shared_ptr<const json::Value> root, const std::string& default_id,
-                  const SharedConfinement& confinement);
+                  std::shared_ptr<const json::Value> root, const std::string& made_up_name,
+                  const ManifestSource& source);
+
+/// Reads the fields that say when a job is run and what is expected of it: tags, skip and xfail.
+void read_choice(BatchJob& job, const json::Document& document, const json::Value& root);
 
 }  // namespace dmlop

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/bind.hpp"
+#include "job/golden.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 
@@ -28,6 +30,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
   prepared.find_expected(job, findings);
+  if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
@@ -60,6 +63,21 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
   }
 }
 
+// A golden file that may be replaced must not be what the model reads.
+void ModelJob::refuse_inputs(Diagnostics& findings) const {
+  for (const NamedFile& golden : golden_files()) {
+    for (const Resource& resource : model_.resources) {
+      if (resource.initial.path.empty() || !names_same_file(resource.initial.path, golden.path))
+        continue;
+      findings.push_back(
+          {.file = model_.document->file(),
+           .message = "the golden file and the file of " + resource.name +
+                      " are the same file: " + golden.path,
+           .suggestion = "name another golden file, as --update-golden may replace it"});
+    }
+  }
+}
+
 std::string ModelJob::operator_name() const {
   std::vector<std::string> names;
   for (const Dispatchable& dispatchable : model_.dispatchables) {
@@ -67,6 +85,13 @@ std::string ModelJob::operator_name() const {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return join(names);
+}
+
+std::vector<NamedFile> ModelJob::golden_files() const {
+  std::vector<NamedFile> files;
+  for (const Expected& expected : expected_)
+    files.push_back({model_.resources[expected.file.resource].name, expected.file.path});
+  return files;
 }
 
 std::vector<NamedFile> ModelJob::outputs() const {
@@ -93,12 +118,17 @@ void ModelJob::add_to(Digest& digest) const {
   }
 }
 
-JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options) const {
+JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes) {
   Runtime runtime(model_, backend, options);
   JobResult result;
   const auto compare = [&](const Expected& expected) {
-    result.comparisons.push_back(compare_resource(
-        model_, expected.file, runtime.contents(expected.file.resource), tolerance_));
+    const std::size_t resource = expected.file.resource;
+    const auto contents = runtime.contents(resource);
+    result.comparisons.push_back(compare_resource(model_, expected.file, contents, tolerance_));
+    const bool differs = result.comparisons.back().comparison.verdict() == Verdict::failed;
+    if (keeps_changes && differs)
+      changes_.push_back(
+          {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
   };
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const ModelCommand& command = model_.commands[i];
@@ -116,6 +146,25 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options) const
     if (!expected.command) compare(expected);
   }
   return result;
+}
+
+void ModelJob::update_golden(JobResult& result) const {
+  if (!may_update(result.comparisons)) return;
+  for (const Change& change : changes_) {
+    OutputComparison& output = result.comparisons[change.comparison];
+    const Comparison& comparison = output.comparison;
+    if (!comparison.tolerance.allow_trivial &&
+        !has_number(comparison.data_type, change.elements.bytes())) {
+      output.update = GoldenUpdate::refused;
+      continue;
+    }
+    const std::string header = npy_header_bytes(comparison.data_type, comparison.sizes);
+    OutputFile file(output.expected_path, header.size() + change.elements.size());
+    file.write_at(0, std::as_bytes(std::span(header)));
+    file.write_at(header.size(), change.elements.bytes());
+    file.commit();
+    output.update = GoldenUpdate::replaced;
+  }
 }
 
 }  // namespace dmlop

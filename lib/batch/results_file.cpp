@@ -264,7 +264,7 @@ void ResultsFile::add(const std::string& record) {
 void ResultsFile::add(const BatchSummary& summary) {
   Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    counts[std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(statuses[i].name)] = summary.counts[i];
   Json json{{"complete", summary.interrupted.empty()},
             {"exitCode", summary.exit_code},
             {"device", summary.device},

@@ -98,10 +98,23 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
 Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
                              DataType type);
 
+/// What became of the golden file of an output.
+enum class GoldenUpdate : std::uint8_t {
+  none,      // nothing
+  created,   // it was missing and is written
+  replaced,  // it is written; the comparison is with what it was before
+  refused,   // it is missing or different, and left alone, as the output proves nothing
+};
+
 struct OutputComparison {
   std::string tensor;
   std::string expected_path;
   Comparison comparison;
+  GoldenUpdate update = GoldenUpdate::none;
+
+  bool was_written() const {
+    return update == GoldenUpdate::created || update == GoldenUpdate::replaced;
+  }
 };
 
 struct JobResult {
@@ -116,9 +129,10 @@ struct JobResult {
 /// they are computed. Errors: io_failed, run_failed, interrupted.
 JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
 
-/// Executes the job and writes its output as the golden file `path`. Errors: as run_job.
-void write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
-                    const std::string& path);
+/// Executes the job and writes the output as its golden file. False, and nothing is written, where
+/// the output has no number and the tolerance does not allow that. Errors: as run_job.
+bool write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                    const Expectation& expectation);
 
 /// Executes the job into memory: the packed elements of its output. Errors: as run_job.
 Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options,
