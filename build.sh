@@ -65,7 +65,7 @@ missing() {
 
 # Turns apt-get's output into one line that says how far it is; needs a terminal.
 apt_progress() {
-  local line all=? unpacked=0 set_up=0
+  local line all="?" unpacked=0 set_up=0
   while IFS= read -r line; do
     case $line in
       *" newly installed"*) all=${line%% newly*} all=${all##* } ;;

@@ -33,7 +33,7 @@ void set_shard(Selection& selection, const std::string& text) {
     throw Error(ErrorKind::usage, "the shard \"" + text + "\" must be I/N with I from 0 to N - 1");
 }
 
-// What Bazel tells a test about its shard and where its XML belongs; options win.
+// Reads what Bazel tells a test about its shard and its XML file. Options take precedence.
 void read_environment(BatchCommandOptions& options) {
   const std::string index = environment_variable("TEST_SHARD_INDEX");
   const std::string count = environment_variable("TEST_TOTAL_SHARDS");
@@ -53,7 +53,7 @@ void require_folder_of(const std::string& option, const std::string& path) {
   const fs::file_status status = fs::status(to_path(path), error);
   if (fs::is_directory(status))
     throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
-  // A pipe or a device needs nothing of its folder.
+  // A pipe or a device makes no demands on its folder.
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
   const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
   if (const std::error_code unwritable = check_writable_folder(to_text(folder)))
@@ -62,7 +62,7 @@ void require_folder_of(const std::string& option, const std::string& path) {
                     " does not exist or cannot be written: " + reason(unwritable));
 }
 
-// What is written must not replace what is read, nor one report another.
+// An output must not replace an input or another output.
 void refuse_same_files(const BatchCommandOptions& options) {
   struct Named {
     std::string option;
@@ -84,7 +84,7 @@ void refuse_same_files(const BatchCommandOptions& options) {
   }
 }
 
-// A report replaces an earlier one, and nothing else.
+// A report may replace only an earlier report.
 void refuse_other_file(const std::string& option, const std::string& path,
                        std::string_view beginning) {
   std::error_code ignored;
@@ -176,21 +176,22 @@ void add_selection(CLI::App& command, BatchCommandOptions& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--list", options.list, "Print the ids of the selected jobs and run none");
-  command.add_flag("--allow-empty", options.allow_empty, "No job selected is no error");
+  command.add_flag("--allow-empty", options.allow_empty, "Succeed even if no job is selected");
   command.add_flag("--resume", options.resume,
-                   "Skip the jobs that --results FILE proves done: same program, job, files, "
-                   "tolerance and device, and outputs as they were written");
+                   "Skip a job only if --results FILE shows that it passed, its program, files, "
+                   "tolerance and device are unchanged, and its outputs are intact");
 }
 
 void add_stopping(CLI::App& command, BatchCommandOptions& options) {
   CLI::Option* fail_fast = command.add_flag("--fail-fast", options.fail_fast,
-                                            "Stop at the first job that is not PASSED");
-  command.add_option("--max-failures", options.batch.max_failures, "Stop after so many")
+                                            "Stop at the first job that does not pass");
+  command
+      .add_option("--max-failures", options.batch.max_failures,
+                  "Stop after K jobs that do not pass")
       ->type_name("K")
       ->transform(positive_integer())
       ->excludes(fail_fast);
-  command
-      .add_option("--timeout", options.batch.timeout_seconds, "Stop a job after so many seconds")
+  command.add_option("--timeout", options.batch.timeout_seconds, "Stop a job after S seconds")
       ->type_name("S")
       ->check(positive_number());
 }
@@ -205,17 +206,17 @@ void add_reports(CLI::App& command, BatchCommandOptions& options) {
       .add_option("--results", options.results,
                   "Write a line of JSON for each job as it ends; - is standard output")
       ->type_name("FILE");
-  command.add_option("--html", options.html, "Write a report to look at")->type_name("FILE");
+  command.add_option("--html", options.html, "Write an HTML report")->type_name("FILE");
   command.add_flag("--github", options.github,
                    "Print annotations for GitHub Actions and write its step summary");
   command
       .add_option("--merge", options.merge,
-                  "Run nothing: report on results files of earlier runs, shards for example")
+                  "Run nothing; report on results files of earlier runs, such as shards")
       ->type_name("FILE")
       ->expected(1, 1'000'000);
   command.add_flag("--latest", options.latest,
-                   "With --merge: of a job in several files the last one's result counts, as of "
-                   "reruns (default: the worst one, with a warning)");
+                   "With --merge: if several files have a job, the last file counts, as suits "
+                   "reruns (default: the worst outcome, with a warning)");
   command
       .add_option("--skip-code", options.skip_code,
                   "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
@@ -234,7 +235,8 @@ void BatchCommandOptions::add_to(CLI::App& command) {
   confine.add_to(command);
   device.add_to(command, batch.execution);
   batch.workers = hardware_threads();
-  command.add_option("--jobs", batch.workers, "Jobs that run side by side (default: all cores)")
+  command
+      .add_option("--jobs", batch.workers, "Jobs that run at the same time (default: one per core)")
       ->transform(integer_between(1, 4096))
       ->type_name("N");
   add_selection(command, *this);

@@ -156,7 +156,7 @@ Action add_bench(CLI::App& command) {
   options->device.add_to(command, options->bench.execution);
   command
       .add_option("--min-time", options->bench.min_seconds,
-                  "Measure for at least so many seconds (default: 1)")
+                  "Measure for at least SECONDS (default: 1)")
       ->check(number_between(0, 3600))
       ->type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);

@@ -53,13 +53,13 @@ constexpr std::array table{
             "# Run some of them, and write a page with pictures of differences\n"
             "dmlop batch samples --cpu --filter 'p*' --html report.html",
             add_batch},
-    Command{"bench", "Measure an operator against the device's own copy rate",
+    Command{"bench", "Measure an operator's speed, relative to the device's copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
             "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json\n"
             "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
             "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
             add_bench},
-    Command{"convert", "Make a DxDispatch model of an op description, or the other way round",
+    Command{"convert", "Convert an op description to a DxDispatch model, or back",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
             "dmlop convert samples/dxdispatch/padding.json --to-op padding.json",
             add_convert},
@@ -88,7 +88,7 @@ constexpr std::array table{
             "dmlop completion bash > dmlop.bash\n"
             "dmlop completion fish > dmlop.fish",
             add_completion},
-    Command{"help", "Show what people do most, or the examples of a command",
+    Command{"help", "Show the most common commands, or the examples of one",
             "dmlop help\n"
             "dmlop help run",
             add_help},
@@ -117,7 +117,8 @@ std::string exit_code_footer() {
          examples_footer("dmlop run samples/padding/op.json -o padded.npy\ndmlop ops PADDING");
 }
 
-// Options live as long as the process; CLI11 has no place for the values of one.
+// The choices of each option. Options live as long as the process, and CLI11 does not store
+// choices.
 std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
   static std::map<const CLI::Option*, std::vector<std::string>> registry;
   return registry;
@@ -201,7 +202,7 @@ void add_judge_option(CLI::App& command, Judge& judge) {
                                      "\"" + name + "\" must be one of page, directml-1.15.4");
         judge = name == "page" ? Judge::page : Judge::directml;
       },
-      "Who decides what is valid where they disagree: the operator's page (default), or "
+      "Who decides what is valid if they disagree: the operator's page (default), or "
       "directml-1.15.4");
   option->type_name("JUDGE");
   set_choices(*option, {"page", "directml-1.15.4"});

@@ -1,5 +1,5 @@
-// What a command line says of a description, the same for every command that takes one: its name (a
-// file, a folder or an operator) and --set.
+// What a command line says about a description, the same for every command that takes one: its name
+// (a file, a folder or an operator) and --set.
 #pragma once
 
 #include <optional>

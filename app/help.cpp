@@ -1,4 +1,4 @@
-// dmlop help: what people do most, and the examples of a command.
+// dmlop help: the most common commands, and the examples of a command.
 #include "help.hpp"
 
 #include <memory>
@@ -32,7 +32,7 @@ constexpr const char* what_people_do =
     "# Begin a description of your own\n"
     "dmlop ops PADDING --example > op.json";
 
-// Comments stand at the margin, with what is typed below them.
+// Puts comments at the margin and commands below them.
 std::string with_margins(const std::string& examples) {
   std::string text = "  ";
   for (const char c : examples_here(examples)) {

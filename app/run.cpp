@@ -53,7 +53,7 @@ bool writes_to_standard_output(const Job& job) {
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
-/// Seconds of each phase of one run; the device's own only where it can tell.
+/// The seconds of each phase of a run. The device's own are known only if it measures them.
 struct Timings {
   double check = 0;
   double set_up = 0;
@@ -82,7 +82,7 @@ void print_timings(const Timings& timings) {
   }
 }
 
-/// An output that goes to no file and is not compared: people want to see it.
+/// An output that goes to no file and is not compared, so it is shown.
 struct ShownOutput {
   const FieldSpec* field;
   const TensorDesc* desc;
@@ -187,7 +187,7 @@ int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) 
   return std::all_of(comparisons.begin(), comparisons.end(), is_fine) ? exit_done : exit_different;
 }
 
-// Options about golden files say nothing without one.
+// Options about golden files need one.
 void require_expectation(const Options& options) {
   if (!options.request.expected.empty() || options.expects_folder) return;
   if (options.tolerance.given() || !options.update_golden.empty())
@@ -195,14 +195,14 @@ void require_expectation(const Options& options) {
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
-// Golden files that are to be found, and are not.
+// Reports that golden files were expected and there are none.
 [[noreturn]] void refuse_without_golden(const std::string& folder) {
   throw Error(ErrorKind::usage, "there is no golden file in " + folder +
                                     "; create it with --update-golden, or name one: --expect "
                                     "GOLDEN.npy");
 }
 
-// Options that say nothing about a model are refused, not ignored.
+// Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
   std::vector<NamedFile> expected = request.expected;
   if (options.expects_folder)
@@ -229,7 +229,7 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
                           .quiet = options.quiet});
 }
 
-// What the command line and the description's folder say of the job.
+// The job's request from the command line and the description's folder.
 JobRequest request_for(const OpenedFile& file, const Options& options, Diagnostics& diagnostics) {
   JobRequest request = options.request;
   request.outputs_may_be_dropped = true;
@@ -302,7 +302,7 @@ int run(const Options& options) {
   return outcome.exit_code;
 }
 
-// What --expect without a file stands for.
+// The meaning of --expect without a file.
 constexpr const char* golden_folder = "expected/";
 
 void add_expect_option(CLI::App& command, Options& options) {

@@ -1,5 +1,5 @@
-// The reports of dmlop batch: text, JUnit, results files, JSON, GitHub and HTML, and what happens
-// where they cannot be written.
+// The reports of dmlop batch: text, JUnit, results files, JSON, GitHub and HTML, also if they
+// cannot be written.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

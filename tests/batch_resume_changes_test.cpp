@@ -1,5 +1,5 @@
-// dmlop batch --resume: a change of anything that a job depends on runs that job again, and no
-// other, whatever kind of job it is. Who adds a kind of job, or a file that jobs may read, adds it
+// dmlop batch --resume: a change of anything that a job depends on runs this job again, and no
+// other, for every kind of job. Add every new kind of job, and every new file that jobs may read,
 // to job_kinds().
 #include <doctest/doctest.h>
 

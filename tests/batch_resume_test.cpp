@@ -1,4 +1,4 @@
-// dmlop batch --resume: what a results file proves, and what it does not.
+// dmlop batch --resume: what a results file proves and what it does not prove.
 #include <doctest/doctest.h>
 
 #include "batch.hpp"

@@ -1,4 +1,4 @@
-// --confine: what stands in files stays in their folder; what the user types does not have to.
+// --confine: paths in files stay inside the files' folder; paths that the user types need not.
 #include "base/confine.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
-// The CPU's kernels on every instruction set that this machine runs: vectors, their ends and what
-// lies behind the inputs, against the references. The sweeps of the operators' own tests run on
-// the best set only.
+// The CPU's kernels on every instruction set that this machine has: whole vectors, their ends, and
+// the bytes after the inputs, checked against the references. The sweeps of the operators' own
+// tests use only the best instruction set.
 #include "cpu/simd.hpp"
 //
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Faults for tests: the program on a system where one call after the other fails
-// (preload/faults.cpp).
+// Runs the program on a system where one call after another fails (preload/faults.cpp).
 #pragma once
 
 #include <functional>
@@ -13,7 +12,7 @@
 
 namespace dmlop::test {
 
-/// Says so where calls cannot be made to fail.
+/// Prints a message if calls cannot be made to fail here.
 inline bool can_inject_faults() {
   if (is_sanitized)
     MESSAGE("SKIPPED: a sanitizer takes the place of the library that makes calls fail");
@@ -32,7 +31,7 @@ inline std::string to_text(const Fault& fault, unsigned number) {
          (fault.lasting ? " and later" : "");
 }
 
-/// The variables of a system on which every file has a name from the beginning.
+/// The variables for a system that has no files without names.
 inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,
                                                             "DMLOP_WITHOUT_UNNAMED_FILES=1"};
 

@@ -1,5 +1,5 @@
-// Memory and threads that run out, at every point of the program: a message and an exit code, never
-// the end by a signal, and nothing left behind.
+// Memory and threads run out at every point of the program: it ends with a message and an exit
+// code, not by a signal, and leaves nothing behind.
 #include <doctest/doctest.h>
 
 #include <cerrno>

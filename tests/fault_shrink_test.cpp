@@ -1,4 +1,4 @@
-// Files that are changed by others while the program reads them: no crash, no wrong result.
+// Other programs change files while the program reads them: no crash and no wrong result.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// What a GPU that fails costs: jobs, and nothing else. Each call to the device fails once, in each
-// way that real ones do; what is left is looked at, and the next job on the same device is run.
+// A GPU that fails costs only jobs. Each call to the device fails once, in each way that real ones
+// fail. The test checks what is left, and runs another job on the same device.
 #include <doctest/doctest.h>
 
 #include <algorithm>

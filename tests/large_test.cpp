@@ -1,5 +1,5 @@
-// Outputs of more than 2^32 elements: no arithmetic on the way may be of 32 bits. The outputs are
-// never held; parts near their ends are computed and compared with the definition.
+// Outputs of more than 2^32 elements, which 32-bit arithmetic would break. The outputs are never
+// held in memory; parts near their ends are computed and compared with the definition.
 #include <doctest/doctest.h>
 
 #include <algorithm>

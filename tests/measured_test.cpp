@@ -1,4 +1,4 @@
-// Numbers that are measured: what they mean, not only that they are there.
+// Measured numbers must mean what they say; it is not enough that they are present.
 #include <doctest/doctest.h>
 
 #include "batch.hpp"

@@ -1,4 +1,4 @@
-// What compare/picture.hpp promises: PNG files are decoded and their pixels looked at.
+// compare/picture.hpp keeps its promises: PNG files are decoded and their pixels checked.
 #include "compare/picture.hpp"
 
 #include <doctest/doctest.h>

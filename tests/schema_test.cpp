@@ -1,5 +1,5 @@
-// The schemas and the readers of the same files agree: a schema takes all that its reader takes,
-// and refuses only what the reader refuses, with one error for one mistake.
+// The schemas and the readers of the same files agree: a schema accepts everything that its reader
+// accepts, and refuses only what the reader refuses, with one error per mistake.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,9 +11,9 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "batch/manifest.hpp"
 #include "ops/operator.hpp"
 #include "program.hpp"
-#include "batch/manifest.hpp"
 #include "spec/description.hpp"
 
 namespace {
@@ -372,8 +372,7 @@ TEST_CASE("the schema of a job.json takes the fields that its reader takes") {
                              {job, "[\"slow\"]", "\"slow\"", "[tags]", "type"},
                              {job, "\"xfail\": \"why\"", "\"xfail\": true", "[xfail]", "type"},
                          });
-  const Json members =
-      Json::parse(dmlop_program({"schema", "--job"}).output).at("properties");
+  const Json members = Json::parse(dmlop_program({"schema", "--job"}).output).at("properties");
   CHECK(members.size() == dmlop::job_file_fields().size());
   for (const std::string& field : dmlop::job_file_fields()) CHECK(members.contains(field));
 }

@@ -1,6 +1,5 @@
-// Requests to stop: INT, TERM and --timeout take effect soon, in every command and in every phase
-// of it. What the table's commands work on takes no room on the disk: files with holes, and windows
-// over one element.
+// INT, TERM and --timeout take effect soon, in every command and in every phase. The files that the
+// commands read take no room on the disk: they have holes, and windows lie over one element.
 #include <doctest/doctest.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// Cutting kernels into tiles (ops/tiling.hpp): the tiles together are the kernel.
+// Cuts kernels into tiles (ops/tiling.hpp): all tiles together are the kernel.
 #include "ops/tiling.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Loads of kernels outside their buffers, found by the validation layer's GPU-assisted checks,
-// which ctest turns on (CMakeLists.txt). Results cannot show them: what is loaded there is dropped.
+// Finds loads outside of buffers with the validation layer's GPU-assisted checks, which ctest turns
+// on (CMakeLists.txt). Results cannot show such loads, because their values are not used.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -19,7 +19,8 @@
 namespace dmlop {
 namespace {
 
-/// Jobs on their way from the manifest to the workers; holds as many as keep them busy.
+/// Jobs on their way from the manifest to the workers. The queue holds enough to keep the workers
+/// busy.
 class JobQueue {
  public:
   explicit JobQueue(std::size_t capacity) : capacity_(capacity) {}
@@ -39,7 +40,7 @@ class JobQueue {
     }
     has_job_.notify_all();
   }
-  /// The next job; nothing when the queue is closed and empty. A thread that waits is spare.
+  /// The next job; nothing if the queue is closed and empty. A thread that waits counts as spare.
   std::optional<BatchJob> pop(SpareThreads& spare) {
     std::unique_lock lock(mutex_);
     if (jobs_.empty()) {
@@ -50,7 +51,7 @@ class JobQueue {
     }
     BatchJob job = std::move(jobs_.front());
     jobs_.pop_front();
-    // Not for every job: the reader, once awake, fills the queue.
+    // The reader is not woken for every job, because it fills the queue once it is awake.
     const bool wakes_reader = jobs_.size() == capacity_ / 2;
     lock.unlock();
     if (wakes_reader) has_room_.notify_one();
@@ -108,7 +109,7 @@ class BatchRun {
     return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
   }
 
-  // As many as the system has threads and memory for.
+  // Starts as many workers as the system has threads and memory for.
   void start(std::vector<std::jthread>& workers) {
     try {
       for (unsigned i = 0; i < options_.workers; ++i) workers.emplace_back([this] { work(); });
@@ -130,8 +131,8 @@ class BatchRun {
     while (auto job = queue_.pop(spare_)) do_job(std::move(*job));
   }
 
-  // What fails outside of a job, its report among it, ends the batch; the queue is emptied all the
-  // same, as its reader may wait for room.
+  // A failure outside of a job, including its report, ends the batch. The queue is still emptied,
+  // because its reader may wait for room.
   void do_job(BatchJob job) {
     if (has_failed_) return;
     try {

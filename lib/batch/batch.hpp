@@ -1,4 +1,4 @@
-// Runs the jobs of a batch in one process: side by side, on one device that is opened once.
+// Runs the jobs of a batch in one process, several at a time, on one device that is opened once.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace dmlop {
 
-/// Results of an earlier run by id, as records.
+/// The records of an earlier run by id.
 using EarlierRecords = std::unordered_map<std::string, std::string>;
 
 /// Whether golden files that are missing or different are written, and what that is called: a
@@ -40,8 +40,8 @@ struct BatchOptions {
 };
 
 /// Runs all selected jobs. `finished` receives each result, one at a time, in the order in which
-/// they end. Jobs that the batch does not come to are NOT_RUN. Errors: io_failed when the manifest
-/// cannot be read on.
+/// jobs end. Jobs that the batch does not reach are NOT_RUN. Errors: io_failed if the manifest
+/// cannot be read further.
 BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
                        const std::function<void(const BatchResult&)>& finished);
 

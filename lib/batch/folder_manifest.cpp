@@ -20,20 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that is a job, or a folder that may have some and cannot be walked.
+/// A file that is a job, or a folder that may contain jobs but cannot be listed.
 struct Found {
   fs::path path;
   Diagnostics findings = {};
 };
 
-/// The folders of a tree, each once, however many links lead to it and even if they go round in
-/// circles: a folder has its own name first, and that of the first link otherwise.
+/// Finds each folder of a tree once, however many links lead to it and even if links form circles.
+/// A folder gets its own name or, if it has none in the tree, that of the first link.
 class FolderWalk {
  public:
   FolderWalk(fs::path root, SharedConfinement confinement)
       : root_(std::move(root)), confinement_(std::move(confinement)) {}
 
-  /// In the order of their paths. Errors: io_failed where the root cannot be listed.
+  /// In the order of their paths. Errors: io_failed if the root cannot be listed.
   std::vector<Found> run() {
     walk_tree(root_);
     while (!links_.empty()) walk_tree(links_.extract(links_.begin()).value());
@@ -76,7 +76,7 @@ class FolderWalk {
     found_.push_back({folder, {{.kind = ErrorKind::io_failed, .message = message}}});
   }
 
-  // A link to a folder outside is a job that is refused: passing over it would hide its jobs.
+  // A link to a folder outside counts as a job that is refused. Skipping it would hide its jobs.
   bool refuses(const fs::path& link) {
     if (!confinement_) return false;
     const PathProblem problem = confinement_->problem_of_folder(to_text(link));
@@ -92,19 +92,19 @@ class FolderWalk {
   std::unordered_set<std::string> walked_;
 };
 
-/// Names of jobs: their folders', below the root.
+/// Derives the ids of jobs from their folders below the root.
 class FolderIds {
  public:
   explicit FolderIds(const ManifestSource& source) : source_(source), root_(to_path(source.path)) {}
 
-  /// One for each of the files and folders that were found. No two are the same, and all are UTF-8:
-  /// records and reports go by them.
+  /// One id for each file and folder that was found. Ids are distinct and UTF-8, because records
+  /// and reports use them.
   std::vector<std::string> of(const std::vector<Found>& found) {
     for (const Found& one : found) {
       if (one.path.filename() == "op.json") described_.insert(to_text(one.path.parent_path()));
     }
     std::vector<std::string> ids(found.size());
-    // Names that are made up give way.
+    // Made-up ids give way to others.
     for (const bool is_made_up : {false, true}) {
       for (std::size_t i = 0; i < found.size(); ++i) {
         const auto [id, made_up] = natural(found[i].path);
@@ -122,13 +122,13 @@ class FolderIds {
 
   Natural natural(const fs::path& path) const {
     const bool is_job = has_job_folder(to_text(path));
-    // As the tree is walked: a link is a name in it, wherever it leads.
+    // A link is a name in the tree, wherever it leads.
     const fs::path folder = is_job ? path.parent_path() : path;
     std::string id = to_text(folder.lexically_relative(root_));
     const bool is_root = id == ".";
     if (!source_.prefix.empty()) id = source_.id_of(is_root ? "" : id);
     if (is_root && source_.prefix.empty()) id = own_name(source_.path);
-    // A model beside an op description.
+    // It is a model beside an op description.
     const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
@@ -173,7 +173,7 @@ class FolderManifest : public Manifest {
   }
 
  private:
-  // A job whose description is outside has no path, so that nobody opens it.
+  // A job whose description is outside gets no path, so that nobody opens it.
   bool is_inside(const fs::path& path, BatchJob& job) const {
     if (!source_.confinement) return true;
     const PathProblem problem = source_.confinement->problem_of_file(to_text(path));

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t annotations_max = 10;  // as many as GitHub shows for a step
 constexpr std::size_t rows_max = 50;
 
-// Every line without what a terminal or the runner would act on.
+// Every line without anything that a terminal or the runner would execute.
 std::string safe_lines(const std::string& text) {
   std::string safe;
   for (std::string_view rest = text;;) {
@@ -21,7 +21,7 @@ std::string safe_lines(const std::string& text) {
   }
 }
 
-// Workflow commands end with their line; properties also at commas and colons.
+// Workflow commands end at a line end; their properties also end at commas and colons.
 std::string escaped(const std::string& text, bool is_property) {
   std::string command;
   for (const char c : safe_lines(text)) {
@@ -47,8 +47,8 @@ std::string place_properties(const Location& location) {
          ",col=" + std::to_string(location.column);
 }
 
-// Text as code, in a cell of a table, too: code has no markup, no links, no names of people who are
-// told, no formulas.
+// Formats text as code, which has no markup, links, mentions or formulas. It also works in a
+// table's cell.
 std::string code(const std::string& text) {
   if (text.empty()) return "";
   std::string shown;
@@ -57,7 +57,8 @@ std::string code(const std::string& text) {
     backticks = c == '`' ? backticks + 1 : 0;
     backticks_max = std::max(backticks_max, backticks);
     if (c == '|') {
-      // A table knows no other way: behind a backslash its own escape would end the cell.
+      // In a table, | is escaped as \|. After a backslash that would end the cell, so it becomes
+      // \u007c.
       shown += shown.ends_with('\\') ? "\\u007c" : "\\|";
     } else {
       shown += c == '\n' || c == '\r' ? ' ' : c;

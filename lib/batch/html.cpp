@@ -24,7 +24,7 @@ std::string now_text() {
   return text.data();
 }
 
-// The job's record with its pictures.
+// The job's record together with its pictures.
 Json job_json(const BatchResult& result) {
   Json job = Json::parse(result.record, nullptr, /*allow_exceptions=*/false);
   if (!job.is_object()) job = {{"id", result.id}, {"status", name_of(result.status)}};

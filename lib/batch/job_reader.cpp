@@ -18,10 +18,10 @@ using Kind = json::Value::Kind;
 
 constexpr std::size_t id_bytes_max = 200;
 
-// Of tags and of golden files of one job.
+// The most tags, and the most golden files, of one job.
 constexpr std::size_t entries_max = 4096;
 
-// An id names a folder below --out, and is printed.
+// What is wrong with an id. It names a folder below --out, and it is printed.
 std::string id_problem(const std::string& id) {
   for (const std::string_view made_up : {"line-", "job-"}) {
     const bool is_like = id.starts_with(made_up) && id.size() > made_up.size() &&
@@ -62,7 +62,7 @@ void read_tags(BatchJob& job, FieldReader& reader, const json::Document& documen
   for (const json::Value& item : value.items) job.tags.push_back(item.text);
 }
 
-/// Reads the fields that belong to the job, not to its description.
+/// Reads the fields that belong to the job and not to its description.
 class JobReader {
  public:
   JobReader(BatchJob& job, const json::Value& root)
@@ -97,7 +97,7 @@ class JobReader {
     }
   }
 
-  // A path, or a path for each output.
+  // Reads a path, or a path for each output.
   void read_expect(const json::Value& value) {
     const auto add = [&](const std::string& tensor, const json::Value& path) {
       const auto text = reader_.string(path, "expect");
@@ -115,7 +115,7 @@ class JobReader {
     for (const json::Member& member : value.members) add(member.name, member.value);
   }
 
-  // Paths of the description, so that all that is refused is said at once.
+  // Checks the paths of the description, so that all refusals are reported at once.
   void check_bindings(const json::Value& bindings) {
     for (const json::Member& member : bindings.members) {
       const json::Value& path = member.value;

@@ -1,4 +1,4 @@
-// A job as a part of a JSON document: what belongs to the job, not to its description.
+// Reads a job from a JSON document: the parts that belong to the job and not to its description.
 #pragma once
 
 #include <memory>

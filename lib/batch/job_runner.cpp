@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// So many failures have pictures in a report; a browser should still open it.
+// At most this many failures get pictures, so that a browser can still open the report.
 constexpr unsigned pictures_max = 200;
 constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
 
@@ -69,7 +69,7 @@ Tolerance overridden(const std::optional<Tolerance>& own, const Tolerance& given
   return tolerance;
 }
 
-/// The way of one job; its parts are called in order.
+/// Runs one job. Its steps are called in order.
 class JobRun {
  public:
   JobRun(BatchJob& job, Backend& backend, const BatchOptions& options,
@@ -125,7 +125,7 @@ class JobRun {
     if (is_stopped && options_.timeout_seconds) result.message += " (--timeout)";
   }
 
-  // The job with its files, checked; false when it ended here.
+  // Reads and checks the job and its files. Returns false if the job ended here.
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
     std::optional<OpenedFile> file;
@@ -194,8 +194,8 @@ class JobRun {
     claim_outputs(findings);
   }
 
-  // Of two that write one file, one result would be lost, and which one is chance. Whoever asks a
-  // worker on standard input knows when he has read the answer.
+  // If two jobs wrote one file, one result would be lost at random. Whoever uses a worker on
+  // standard input knows which answers have been read, and may reuse a file.
   void claim_outputs(Diagnostics& findings) {
     const bool may_write_again = job_.place.starts_with("-:");
     std::set<std::string> claimed;  // a model may write its own file again
@@ -243,7 +243,7 @@ class JobRun {
     return "";
   }
 
-  // Which files of a folder are the operator's, and where outputs go.
+  // Chooses the files of the folder that belong to the operator, and the files for its outputs.
   void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
@@ -299,7 +299,7 @@ class JobRun {
     add("help: ", first.suggestion);
   }
 
-  // Whether an earlier run's record proves that all this was done and passed.
+  // Whether an earlier run's record proves that the job was done exactly like this and passed.
   bool done_before() {
     if (!options_.keep_records) return false;
     digest_inputs();
@@ -331,7 +331,7 @@ class JobRun {
     return files;
   }
 
-  // Everything that the result depends on: program, description, files, tolerance, device.
+  // Adds everything that the result depends on: program, description, files, tolerance, device.
   void digest_inputs() {
     Digest digest;
     digest.add(options_.version);
@@ -385,7 +385,7 @@ class JobRun {
     result.pictures = list.dump();
   }
 
-  // That the output differs stands, with or without a picture of it.
+  // The difference is reported even if its picture cannot be made.
   Json pictures_of(const OutputComparison& output) {
     try {
       return made_pictures(output);

@@ -12,10 +12,10 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// Every job takes a copy of what it inherits.
+// Every job gets a copy of the defaults.
 constexpr std::size_t defaults_bytes_max = std::size_t{64} << 10;
 
-// `job` completed by what `defaults` have and it lacks; objects are completed member by member.
+// `job` with members of `defaults` that it lacks. Objects are completed member by member.
 json::Value merged(const json::Value& job, const json::Value& defaults, int depth = 0) {
   json::Value value = job;
   if (job.kind != Kind::object || defaults.kind != Kind::object) return value;

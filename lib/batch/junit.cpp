@@ -10,7 +10,7 @@
 namespace dmlop {
 namespace {
 
-// Some systems print the file, line by line.
+// Some CI systems print the file line by line.
 std::string shown(std::string_view line, bool is_attribute) {
   using Place = LineEscaper::Place;
   LineEscaper escaper(is_attribute ? Place::within_line : Place::start_of_line);
@@ -19,7 +19,7 @@ std::string shown(std::string_view line, bool is_attribute) {
   return text;
 }
 
-// Text for XML, escaped as for a line of a log; in attributes line ends are kept as references.
+// Escapes text for XML, and as for a line of a log. Attributes keep line ends as references.
 std::string escaped(std::string_view text, bool is_attribute = true) {
   std::string xml;
   while (!text.empty()) {

@@ -19,10 +19,11 @@ struct ManifestSource {
   }
 };
 
-/// One job a line, as they come; empty lines are none. "-" is standard input. Errors: io_failed.
+/// One job per line, as lines arrive. Empty lines are skipped. "-" is standard input. Errors:
+/// io_failed.
 std::unique_ptr<Manifest> lines_manifest(ManifestSource source);
 
-/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, where it is neither.
+/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, if it is neither.
 std::unique_ptr<Manifest> json_manifest(std::shared_ptr<const json::Document> document,
                                         ManifestSource source, Diagnostics& diagnostics);
 

@@ -34,8 +34,8 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
-// The command that writes a file of this name: the target as it is written, or without its folder
-// and extension.
+// The command that writes a file of this name: its target as written, or without folder and
+// extension.
 std::optional<std::size_t> ModelJob::write_named(const std::string& name) const {
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const auto* write = std::get_if<WriteFileCommand>(&model_.commands[i]);

@@ -45,11 +45,11 @@ std::string base64(const Png& bytes) {
   return text;
 }
 
-// For records that others may have written: to find a key among many takes an ordered_json a time
-// that follows their number.
+// For records that others may have written. Finding a key in an ordered_json takes time in
+// proportion to the number of keys.
 using ReadJson = nlohmann::json;
 
-// The exit code of a record; nothing where the job cannot have ended as `status` with it.
+// The exit code of a record; nothing if a job cannot end as `status` with it.
 std::optional<int> exit_code_in(const ReadJson& record, Status status) {
   constexpr std::uint64_t code_max = 255;
   const auto code = record.find("exitCode");
@@ -80,7 +80,7 @@ struct FieldType {
   Type type;
 };
 
-// The first of the fields that is there and of another type; null where none is.
+// The first of the fields that is present with another type; null if there is none.
 template <std::size_t count>
 const char* wrong_field(const ReadJson& object, const std::array<FieldType, count>& fields) {
   for (const FieldType& field : fields) {
@@ -103,7 +103,7 @@ bool is_map_of(const ReadJson& json) {
   return json.is_object() && std::all_of(json.begin(), json.end(), type);
 }
 
-// What record_of() writes; other fields may be anything.
+// The fields that record_of() writes. Other fields may be anything.
 constexpr std::array element_fields{
     FieldType{"index", is_list_of<is_number>},
     FieldType{"byteOffset", is_number},
@@ -163,8 +163,8 @@ constexpr std::array record_fields{
     FieldType{"outputs", is_map_of<is_object_of<output_fields>>},
 };
 
-// Of what a job came to: nobody changes the outcome of a record, or moves it to another job, and
-// keeps its digest by accident.
+// A digest of the job's outcome. Changing the outcome of a record, or moving it to another job,
+// does not keep the digest by accident.
 std::string outcome_digest(const std::string& inputs_digest, const std::string& id, Status status,
                            int exit_code, const std::vector<OutputRecord>& outputs) {
   Digest digest;
@@ -206,8 +206,8 @@ std::string record_of(const RecordParts& parts) {
   Json wrong{
       {"file", result.wrong.file}, {"line", result.wrong.line}, {"column", result.wrong.column}};
   if (!result.wrong.file.empty()) json["wrong"] = std::move(wrong);
-  // Lists and objects are made before they are put in: a null that becomes one is left broken where
-  // memory runs out.
+  // Lists and objects are made before they are inserted. Turning a null into one would leave it
+  // broken if memory runs out.
   Json comparisons = Json::array(), inputs = Json::object(), outputs = Json::object();
   for (const OutputComparison& output : parts.comparisons) {
     Json comparison{{"tensor", output.tensor}, {"expected", output.expected_path}};

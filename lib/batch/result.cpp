@@ -76,7 +76,7 @@ void BatchSummary::add(const BatchResult& result) {
 
 namespace {
 
-// How bad an exit code is.
+// How bad an exit code is; higher is worse.
 std::ptrdiff_t rank(int exit_code) {
   constexpr std::array order{0, 1, 4, 3, 2, 6, 5};
   return std::find(order.begin(), order.end(), exit_code) - order.begin();

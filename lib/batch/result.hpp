@@ -84,7 +84,7 @@ inline constexpr std::string_view name_of(Status status) {
   return info(status).name;
 }
 
-/// The status of a name such as "PASSED"; nothing for other names.
+/// The status with a name such as "PASSED"; nothing for other names.
 std::optional<Status> status_named(std::string_view name);
 
 /// The outcome of a job that ends as `status` with this exit code; nothing where none can.
@@ -97,7 +97,7 @@ struct Location {
   std::uint32_t column = 1;
 };
 
-/// What a batch keeps of a job that ended.
+/// What a batch keeps about a job that ended.
 struct BatchResult {
   std::string id;
   Status status = Status::not_run;
@@ -111,14 +111,14 @@ struct BatchResult {
   Location wrong;                    // where the first finding points, where there is one
   std::uint64_t golden_created = 0;  // golden files that the job wrote
   std::uint64_t golden_replaced = 0;
-  std::string repeat;    // a command that repeats this job alone
-  std::string record;    // one line of JSON with everything, where records are kept
-  std::string pictures;  // JSON: an array of pictures or null, for each comparison
-  bool resumed = false;  // taken from an earlier run
+  std::string repeat;         // a command that repeats this job alone
+  std::string record;         // one line of JSON with everything, where records are kept
+  std::string pictures;       // JSON: an array of pictures or null, for each comparison
+  bool resumed = false;       // taken from an earlier run
   std::string warnings = {};  // of files beside the job that nothing uses; several lines
 
   Outcome outcome() const;
-  /// Whether the batch goes well with it.
+  /// Whether the status counts as a success of the batch.
   bool is_good() const;
   /// Where the job stands, of which `place` is the text. Line 1 where that names only a file.
   Location location() const;
@@ -128,13 +128,13 @@ struct BatchResult {
 /// changes nothing.
 bool comes_before(const BatchResult& a, const BatchResult& b);
 
-/// Whether a job's one result is worse news than its other: by their exit codes, then by status.
-/// NOT_RUN is the least of all.
+/// Whether a job's first result is worse than its second: by exit code, then by status. NOT_RUN is
+/// the least bad.
 bool is_worse(const BatchResult& a, const BatchResult& b);
 
 using StatusCounts = std::array<std::uint64_t, statuses.size()>;
 
-/// What a batch came to.
+/// The result of a batch.
 struct BatchSummary {
   StatusCounts counts{};
   int exit_code = 0;  // the worst of the jobs'
@@ -152,8 +152,8 @@ struct BatchSummary {
   void add(const BatchResult& result);
 };
 
-/// The worse of two exit codes: failures of the machine, then invalid input, then what is not
-/// available, then differences.
+/// The worse of two exit codes. The order, from the worst: failures of the machine, invalid input,
+/// not available, different.
 int worse_exit_code(int a, int b);
 
 /// "8 PASSED, 1 FAILED".

@@ -11,10 +11,10 @@
 namespace dmlop::json {
 namespace {
 
-// Characters are counted once for each such piece of a text.
+// The number of characters is kept for each piece of this size.
 constexpr std::size_t piece_bytes = 4096;
 
-// A longer name is cut in a finding's pointer: many findings may stand below it.
+// Longer names are cut in a finding's pointer, because many findings may lie below one name.
 constexpr std::size_t pointer_name_max = 1000;
 
 std::string escape_pointer(std::string_view name) {
@@ -102,7 +102,7 @@ std::optional<Document> Document::parse_leniently(Source source, std::string tex
 }
 
 void Document::count_characters() {
-  if (text_.size() > max_text_bytes) return;  // it is refused
+  if (text_.size() > max_text_bytes) return;  // it will be refused
   std::size_t count = 0;
   for (std::string_view rest = text_; !rest.empty();) {
     const std::string_view piece = rest.substr(0, piece_bytes);
@@ -113,7 +113,7 @@ void Document::count_characters() {
   characters_before_.push_back(count);
 }
 
-// How many characters begin in the text before the offset.
+// How many characters begin before the offset.
 std::size_t Document::characters_to(std::size_t offset) const {
   const std::size_t piece = offset / piece_bytes;
   if (piece >= characters_before_.size()) return 0;
@@ -122,7 +122,7 @@ std::size_t Document::characters_to(std::size_t offset) const {
          character_count(std::string_view(text_).substr(begin, offset - begin));
 }
 
-// What is wrong with the text before it is read as JSON.
+// Finds what is wrong with the text before it is read as JSON.
 bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   const auto refuse = [&](std::size_t offset, std::string message) {
     diagnostics.push_back(at_offset(offset, std::move(message)));
@@ -180,7 +180,7 @@ void Document::tolerate_text_after_root(const StrictText& strict) {
   const auto rest = strict.text.begin() + static_cast<std::ptrdiff_t>(root_.end);
   has_text_after_root_ = strict.open_comment || !std::all_of(rest, strict.text.end(), is_space);
   if (!has_text_after_root_) return;
-  // Once more for the message.
+  // Parses again for the message.
   const Parsed parsed = strict.open_comment ? Parsed{}
                                             : parse_values(strict.text, text_, source_.max_values,
                                                            AfterRoot::refused);

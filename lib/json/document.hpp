@@ -1,6 +1,5 @@
-// JSON that remembers where everything stands, for messages that name the place. Accepts
-// DxDispatch's dialect: // and /* */ comments and trailing commas. Parsing itself is
-// nlohmann/json's.
+// JSON that remembers where each value stands, so that messages can name the place. It accepts
+// DxDispatch's dialect: // and /* */ comments and trailing commas. nlohmann/json does the parsing.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +19,12 @@ namespace dmlop::json {
 struct Parsed;
 struct StrictText;
 
-/// Limits that hold for every document: a larger file is refused, not parsed.
+/// Limits of every document. A larger file is refused without being parsed.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t max_values = 1'000'000;
 
-/// Reads the text of a JSON file, "-" being standard input. Errors: as InputFile::open, and
-/// invalid_input for one of more than max_text_bytes.
+/// Reads the text of a JSON file; "-" is standard input. Errors: as InputFile::open, and
+/// invalid_input if the file has more than max_text_bytes.
 std::string read_text(const std::string& path);
 std::string read_text(const PinnedFile& file);
 
@@ -39,19 +38,19 @@ struct Source {
 
 class Document {
  public:
-  /// Parses `text`; on a syntax error adds a finding with position and what was expected, and
-  /// returns nothing. A key given twice is a finding, too; its first value counts.
+  /// Parses `text`. On a syntax error, adds a finding with the position and what was expected, and
+  /// returns nothing. A key that is given twice is also a finding; its first value counts.
   static std::optional<Document> parse(Source source, std::string text, Diagnostics& diagnostics);
   static std::optional<Document> parse(std::string file, std::string text,
                                        Diagnostics& diagnostics) {
     return parse(Source{std::move(file)}, std::move(text), diagnostics);
   }
-  /// Parses as DxDispatch does: of a key given twice the first value counts, and what follows the
-  /// root is ignored. Both are kept in tolerated().
+  /// Parses as DxDispatch does: the first value of a key that is given twice counts, and anything
+  /// after the root is ignored. tolerated() lists both.
   static std::optional<Document> parse_leniently(Source source, std::string text,
                                                  Diagnostics& diagnostics);
 
-  /// What parse() would have refused; and whether it would have returned nothing.
+  /// What parse() would have refused, and whether it would have returned nothing.
   const Diagnostics& tolerated() const { return tolerated_; }
   bool has_text_after_root() const { return has_text_after_root_; }
 
@@ -70,8 +69,8 @@ class Document {
   /// The line of the file in which `value` begins.
   std::uint32_t line_of(const Value& value) const;
 
-  /// A finding that points at `value` (a part of this document), in a time that does not depend on
-  /// how large the document is. In its pointer names are cut after 1000 bytes.
+  /// A finding that points at `value`, a part of this document. The time it takes does not depend
+  /// on the size of the document. Names in its pointer are cut after 1000 bytes.
   Diagnostic at(const Value& value, std::string message) const;
   /// A finding that points at a member's name.
   Diagnostic at(const Member& member, std::string message) const;

@@ -15,13 +15,13 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
-/// Puts packed elements where the strides of an output have them.
+/// Writes packed elements to the places that an output's strides give them.
 class Scatter {
  public:
   Scatter(const Runtime::HostTensor& output, std::size_t element_size)
       : output_(output), size_(element_size) {}
 
-  /// Bytes of the packed output from `offset` on.
+  /// Writes bytes of the packed output from `offset` on.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const {
     if (output_.strides.empty()) return copy_in_pieces(bytes, output_.bytes.data() + offset);
     const std::uint64_t first = offset / size_;
@@ -45,7 +45,7 @@ class Scatter {
   std::size_t size_;
 };
 
-/// Whether an output lies where an input does: what is written may still be read.
+/// Whether an output overlaps an input, which is still to be read.
 bool is_in_place(const Runtime::Step& step) {
   for (const std::size_t output : step.plan.slots_of(SlotKind::output)) {
     for (const std::size_t input : step.plan.slots_of(SlotKind::input)) {
@@ -149,7 +149,7 @@ bool Runtime::on_device(Memory& memory) {
 }
 
 bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
-  // A limit for the device is kept by tiles, which come from the host.
+  // A memory limit for the device is kept by cutting the work into tiles, which come from the host.
   if (!backend_.is_gpu() || options_.device_memory_bytes != 0) return false;
   std::vector<gpu::ResidentRange> ranges;
   for (std::size_t i = 0; i < bound.slots.size(); ++i) {

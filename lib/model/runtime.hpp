@@ -1,6 +1,6 @@
-// Where a model's buffers live while it runs: in the host's memory, and on a GPU for as long as
-// dispatches there use them. All that needs what is in them goes through this class: values at the
-// start, dispatches, and reading back.
+// The buffers of a running model. They live in the host's memory, and also on a GPU as long as
+// dispatches use them there. All access to their contents goes through this class: initial values,
+// dispatches, and reading back.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace dmlop {
 
 class Runtime {
  public:
-  /// Fills the buffers with their initial values and plans every dispatch. All must outlive this.
-  /// Errors: run_failed without memory for a buffer.
+  /// Fills the buffers with their initial values and plans every dispatch. The arguments must
+  /// outlive this. Errors: run_failed if there is no memory for a buffer.
   Runtime(const Model& model, Backend& backend, const ExecutionOptions& options);
 
-  /// Executes an operator; its output replaces what its buffer had there, no byte more.
-  /// Errors: as Backend::execute.
+  /// Executes an operator. Its output replaces exactly its own bytes in the buffer. Errors: as
+  /// Backend::execute.
   gpu::DispatchTimes dispatch(const DispatchCommand& command);
 
-  /// The bytes of a resource as they are now; valid until the next dispatch. Errors: as dispatch().
+  /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
   std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
 
   /// How many dispatches ran on buffers of the GPU.
@@ -37,7 +37,7 @@ class Runtime {
     Sizes sizes;
     Strides strides;  // of an output; empty: packed
   };
-  /// A dispatch as it is executed on the host: for measurements.
+  /// A dispatch as it is executed on the host, for measurements.
   struct Step {
     Plan plan;
     std::vector<HostTensor> slots;  // of the plan; its temporaries are empty
@@ -48,7 +48,8 @@ class Runtime {
   Step step(const DispatchCommand& command);
 
  private:
-  /// The bytes of a resource, or of an input that DirectML owns, in one place or both.
+  /// The bytes of a resource, or of an input that DirectML owns, on the host, on the device or
+  /// both.
   struct Memory {
     Buffer host;
     std::unique_ptr<gpu::ResidentBuffer> device = nullptr;
@@ -69,15 +70,16 @@ class Runtime {
   };
 
   static Buffer filled(const Resource& resource);
-  /// Buffers that inputs owned by DirectML keep as they were when the model started.
+  /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
+  /// model starts.
   void keep_owned(const Model& model);
   BoundPlan bind(const DispatchCommand& command);
   Place place_of(const Slot& slot, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
-  /// False where the GPU has no room.
+  /// Returns false if the GPU has no room.
   bool on_device(Memory& memory);
-  /// False, with nothing done, where the plan has to run from the host's memory.
+  /// Returns false and does nothing if the plan has to run from the host's memory.
   bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
   gpu::DispatchTimes dispatch_from_host(const BoundPlan& bound);
 

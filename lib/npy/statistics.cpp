@@ -12,8 +12,8 @@ namespace {
 
 using Element = std::array<std::byte, 8>;
 
-// The order of two elements that are the same number as a double, which holds no 64-bit integer
-// beyond 2^53 exactly.
+// Compares two elements that are equal as doubles. A double does not hold every 64-bit integer
+// beyond 2^53.
 bool is_less(DataType type, const Element& a, const Element& b) {
   if (type == DataType::Int64)
     return std::bit_cast<std::int64_t>(a) < std::bit_cast<std::int64_t>(b);

@@ -1,4 +1,4 @@
-// What a tensor's elements are like, for people: extremes, mean, special values.
+// Summarizes a tensor's elements for people: extremes, mean, special values.
 #pragma once
 
 #include <cstdint>

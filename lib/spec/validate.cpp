@@ -23,7 +23,7 @@ class Validator {
     TensorChecker tensors(description_, diagnostics_);
     for (const TensorUse& use : tensors_of(description_)) {
       tensors.check_dimension_count(use);
-      // Where a rule says what the sizes are, its finding says more.
+      // If a rule determines the sizes, its finding says more.
       if (!has_size_rule(use)) tensors.check_sizes(use, rules.scope());
     }
     const bool exists = support.check_operator();
@@ -56,7 +56,7 @@ class Validator {
     rules.suggest_sizes();
   }
 
-  // The rules of a nested operator speak of its numbers; it has no tensors.
+  // Applies the rules of a nested operator to its numbers. It has no tensors.
   void check_nested_operators() {
     for (Field& field : description_.fields) {
       auto* nested = std::get_if<std::vector<NestedOperator>>(&field.value);
@@ -86,7 +86,8 @@ class Validator {
     diagnostics_.push_back(std::move(diagnostic));
   }
 
-  // Fields that a rule determines, where it could not: counts last, which follow from tensors.
+  // Reports fields that a rule determines but could not compute. Counts come last because they
+  // follow from tensors.
   void require_values(bool counts) {
     const bool has_findings = !diagnostics_.empty();
     for (const Field& field : description_.fields) {
@@ -105,8 +106,8 @@ class Validator {
     }
   }
 
-  // An input that nothing describes. Outputs follow from inputs, so that they are unknown only
-  // beside a finding that says why.
+  // Reports inputs that nothing describes. Outputs follow from inputs, so an unknown output always
+  // has another finding that says why.
   void require_tensors() {
     const std::size_t before = diagnostics_.size();
     for (const TensorUse& use : tensors_of(description_)) {
