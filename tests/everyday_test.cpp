@@ -50,7 +50,9 @@ TEST_CASE("a file of the wrong rank is named, with what to type in NumPy") {
   CHECK(
       contains(nine.error, "help: merge dimensions: save array.reshape(1, 2, 1, 1, 1, 1, 1, 3)\n"));
   const auto deep = files.run({"check", "op.json", "-i", "deep.npy"});
+  CHECK(contains(deep.error, "StartPadding and EndPadding have 2 values, must have 3\n"));
   CHECK(contains(deep.error, "DimensionCount is 3, as InputTensor has in deep.npy: [2, 3, 4]\n"));
+  CHECK(deep.error.ends_with("help: write 3 values, or save array.reshape(6, 4)\n"));
 }
 
 TEST_CASE("a file of the wrong type or shape is told what to type in NumPy") {
