@@ -80,7 +80,9 @@ TEST_CASE("a file that is missing is told the nearest one") {
   CHECK(input.code == 6);
   CHECK(contains(input.error, "X.npy: No such file or directory; did you mean x.npy?"));
   CHECK(contains(files.run({"check", "pol.json"}).error, "; did you mean pool.json?"));
-  CHECK_FALSE(contains(files.run({"check", "nowhere.txt"}).error, "did you mean"));
+  CHECK(contains(files.run({"inspect", "deep.npz"}).error, "; did you mean deep.npy?"));
+  for (const char* far : {"nowhere.json", "nowhere.txt", "none/x.npy"})
+    CHECK_FALSE(contains(files.run({"check", far}).error, "did you mean"));
 }
 
 TEST_CASE("JSON where an array should be is called JSON") {

@@ -118,7 +118,7 @@ bool begins_alike(std::string_view word, std::string_view candidate) {
 
 // So many letters may be wrong in a word of this length.
 std::size_t misspelling_limit(std::size_t length) {
-  return length <= 1 ? 0 : length <= 5 ? 1 : std::max<std::size_t>(2, length / 3);
+  return length <= 1 ? 0 : length <= 3 ? 1 : std::max<std::size_t>(2, length / 3);
 }
 
 }  // namespace
@@ -148,6 +148,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string nearest;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
+    if (distance > misspelling_limit(std::min(name.size(), candidate.size()))) continue;
     const bool is_as_near = distance == best && begins_alike(name, candidate) && !nearest.empty() &&
                             !begins_alike(name, nearest);
     if ((distance < best || is_as_near) && distance < candidate.size()) {

@@ -114,15 +114,17 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
   if (causes.empty() || !value || !bound || statement.rule.by != Authority::both) return false;
   std::string key = to_text(*value) + " " + to_text(*bound);
   for (const Place& cause : causes) key += " " + to_text(cause);
-  const auto [same, is_new] = causes_.try_emplace(key, SameCause{diagnostics_.size(), {}});
+  const auto [same, is_new] =
+      causes_.try_emplace(key, SameCause{diagnostics_.size(), statement.rule.text, {}});
   if (is_new) return false;
   same->second.others.push_back(to_text(*subject));
   const auto& others = same->second.others;
   std::vector<std::string> names;
   for (const Place& cause : causes) names.push_back(to_text(cause));
   Diagnostic& finding = diagnostics_[same->second.finding];
-  finding.note =
-      join(others) + (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
+  const std::string& note = same->second.note;
+  finding.note = note + (note.empty() ? "" : " ") + join(others) +
+                 (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
   finding.suggestion = "write " + to_text(*bound) + " for " +
                        (others.size() == 1 ? "both" : "each") + ", or change " +
                        join(names, " or ");
@@ -402,7 +404,7 @@ void RuleChecker::check_array_length(const Field& field) {
                                                         : "value";
   // Arrays that agree with each other, such as two paddings, are one mistake.
   const std::string key = field.spec->count_field + " " + std::to_string(*length) + " " + what;
-  const auto [same, is_new] = lengths_.try_emplace(key, SameCause{diagnostics_.size(), {}});
+  const auto [same, is_new] = lengths_.try_emplace(key, SameCause{diagnostics_.size(), "", {}});
   same->second.others.push_back(field.spec->name);
   const std::string must_have = counted(*length, what) + ", must have " + to_text(*count);
   if (!is_new) {

@@ -87,6 +87,7 @@ class RuleChecker {
   /// way.
   struct SameCause {
     std::size_t finding;
+    std::string note;  // of the rule
     std::vector<std::string> others;
   };
   std::map<std::string, SameCause> causes_;
