@@ -124,9 +124,19 @@ std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
   return registry;
 }
 
+// "InputTensor", "InputTensors.1" or "InputTensors[1]".
 bool is_name(std::string_view text) {
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  const std::size_t mark = text.find_first_of(".[");
+  if (mark != std::string_view::npos) {
+    std::string_view number = text.substr(mark + 1);
+    if (text[mark] == '[' && !number.ends_with(']')) return false;
+    if (text[mark] == '[') number.remove_suffix(1);
+    if (number.empty() || !std::all_of(number.begin(), number.end(), is_digit)) return false;
+    text = text.substr(0, mark);
+  }
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '[' || c == ']';
+    return std::isalnum(c) != 0 || c == '_';
   });
 }
 

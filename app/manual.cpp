@@ -96,7 +96,11 @@ constexpr std::array variable_paragraphs{
     Paragraph{"XDG_CACHE_HOME",
               "The folder where compiled kernels are kept, in dmlop/. The default "
               "is ~/.cache."},
-    Paragraph{"TEST_TOTAL_SHARDS, TEST_SHARD_INDEX", "What Bazel sets; batch runs this shard."},
+    Paragraph{
+        "TEST_TOTAL_SHARDS, TEST_SHARD_INDEX, TEST_SHARD_STATUS_FILE, XML_OUTPUT_FILE",
+        "What Bazel sets: batch runs this shard, says that it knows of shards, and writes its "
+        "JUnit report there."},
+    Paragraph{"GITHUB_STEP_SUMMARY", "Where batch --github adds its summary."},
 };
 
 template <std::size_t count>

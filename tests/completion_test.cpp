@@ -5,11 +5,14 @@
 
 namespace {
 
+namespace fs = std::filesystem;
 using namespace dmlop::test;
 
 /// What bash offers for the last of `words`.
 std::string completed(const Folder& folder, const std::string& words) {
-  const std::string script = ". ./dmlop.bash; COMP_WORDS=(" + words +
+  const std::string program = fs::path(program_path()).parent_path().string();
+  const std::string script = "PATH=\"" + program + ":$PATH\"; . ./dmlop.bash; COMP_WORDS=(" +
+                             words +
                              "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _dmlop; "
                              "printf '%s\\n' \"${COMPREPLY[@]}\" | sort";
   const auto result = Process({"bash", "-c", script}, {.folder = folder.path()}).wait();
@@ -31,6 +34,28 @@ TEST_CASE("bash completes commands, options, choices and files") {
   CHECK(completed(folder, "dmlop check op.json --format ''") == "json\ntext\n");
   CHECK(completed(folder, "dmlop ops SL") == "SLICE\nSLICE1\nSLICE_GRAD\n");
   CHECK(completed(folder, "dmlop completion f") == "fish\n");
+}
+
+TEST_CASE(
+    "bash completes levels, tensors and operators, and offers files only where they are taken") {
+  const Folder folder;
+  folder.write("op.json", R"({"type": "DML_OPERATOR_REVERSE_SUBSEQUENCES", "desc": {}})");
+  folder.write("x.npy", "");
+  folder.write("dmlop.bash", dmlop_program({"completion", "bash"}).output);
+  const std::string files = "dmlop.bash\nop.json\nx.npy\n";
+  CHECK(completed(folder, "dmlop check op.json --feature-level 6_") == "6_0\n6_1\n6_2\n6_3\n6_4\n");
+  CHECK(completed(folder, "dmlop ops --feature-level 2_") == "2_0\n2_1\n");
+  CHECK(completed(folder, "dmlop run op.json -i S") == "SequenceLengthsTensor=\n");
+  CHECK(completed(folder, "dmlop run op.json -i ''") ==
+        "InputTensor=\nSequenceLengthsTensor=\n" + files);
+  CHECK(completed(folder, "dmlop run op.json --expect O") == "OutputTensor=\n");
+  CHECK(completed(folder, "dmlop run op.json -i InputTensor =") == files);
+  CHECK(completed(folder, "dmlop run op.json -i InputTensor = x") == "x.npy\n");
+  CHECK(completed(folder, "dmlop run op.json --nan = e") == "equal\n");
+  CHECK(completed(folder, "dmlop help comp") == "compare\ncompletion\n");
+  for (const char* nothing : {"dmlop devices ''", "dmlop run op.json --threads ''",
+                              "dmlop ops NO_SUCH", "dmlop run op.json --nan ''x"})
+    CHECK(completed(folder, nothing) == "\n");
 }
 
 TEST_CASE("zsh and fish read their scripts") {

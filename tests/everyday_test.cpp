@@ -50,7 +50,9 @@ TEST_CASE("a file of the wrong rank is named, with what to type in NumPy") {
   CHECK(
       contains(nine.error, "help: merge dimensions: save array.reshape(1, 2, 1, 1, 1, 1, 1, 3)\n"));
   const auto deep = files.run({"check", "op.json", "-i", "deep.npy"});
+  CHECK(contains(deep.error, "StartPadding and EndPadding have 2 values, must have 3\n"));
   CHECK(contains(deep.error, "DimensionCount is 3, as InputTensor has in deep.npy: [2, 3, 4]\n"));
+  CHECK(deep.error.ends_with("help: write 3 values, or save array.reshape(6, 4)\n"));
 }
 
 TEST_CASE("a file of the wrong type or shape is told what to type in NumPy") {
@@ -78,7 +80,9 @@ TEST_CASE("a file that is missing is told the nearest one") {
   CHECK(input.code == 6);
   CHECK(contains(input.error, "X.npy: No such file or directory; did you mean x.npy?"));
   CHECK(contains(files.run({"check", "pol.json"}).error, "; did you mean pool.json?"));
-  CHECK_FALSE(contains(files.run({"check", "nowhere.txt"}).error, "did you mean"));
+  CHECK(contains(files.run({"inspect", "deep.npz"}).error, "; did you mean deep.npy?"));
+  for (const char* far : {"nowhere.json", "nowhere.txt", "none/x.npy"})
+    CHECK_FALSE(contains(files.run({"check", far}).error, "did you mean"));
 }
 
 TEST_CASE("JSON where an array should be is called JSON") {

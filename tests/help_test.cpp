@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "../app/exit_codes.hpp"
@@ -135,4 +136,31 @@ TEST_CASE("help, man page and README have the same exit codes") {
     std::string roff = meaning;
     CHECK(manual.find(".B " + code + "\n" + roff) != std::string::npos);
   }
+}
+
+TEST_CASE("the man page describes files, and every variable that the program reads") {
+  const std::string manual = dmlop_program({"manual"}).output;
+  for (const char* part : {".SH OP.JSON", "featureLevel", "bindings", ".SH FILES OF TENSORS",
+                           ".SH THE FOLDER OF A JOB", "tol.json", ".SH ENVIRONMENT"})
+    CHECK(manual.find(part) != std::string::npos);
+  const std::set<std::string> of_the_system{"HOME", "LOCALAPPDATA"};
+  std::size_t variables = 0;
+  for (const char* folder : {"/app", "/lib"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(std::string(DMLOP_SOURCE_DIR) + folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      const std::string text = read_file(entry.path());
+      const std::string call = "environment_variable(\"";
+      for (std::size_t at = text.find(call); at != std::string::npos;
+           at = text.find(call, at + 1)) {
+        const std::size_t begin = at + call.size();
+        const std::string name = text.substr(begin, text.find('"', begin) - begin);
+        if (of_the_system.contains(name)) continue;
+        CAPTURE(name);
+        CHECK(manual.find(name) != std::string::npos);
+        ++variables;
+      }
+    }
+  }
+  CHECK(variables >= 5);
 }

@@ -132,15 +132,15 @@ TEST_CASE("what a desc says must agree with its file") {
   CHECK(against(R"({"DataType": "INT32"})") ==
         "op.json:1:58: error: InputTensor.DataType is INT32, but x.npy has FLOAT32\n"
         "  rule: a tensor desc must agree with its .npy file\n"
-        "  help: write \"FLOAT32\", or bind another file");
+        "  help: write \"FLOAT32\", or save array.astype(numpy.int32)");
   CHECK(against(R"({"Sizes": [3, 2]})") ==
         "op.json:1:55: error: InputTensor.Sizes is [3, 2], but x.npy has [2, 3]\n"
         "  rule: a tensor desc must agree with its .npy file\n"
-        "  help: write [2, 3], or bind another file");
+        "  help: write [2, 3], or save array.reshape(3, 2)");
   CHECK(against(R"({"Sizes": [6]})", 1) ==
         "op.json:1:55: error: InputTensor.Sizes is [6], but x.npy has [2, 3]\n"
         "  rule: a tensor desc must agree with its .npy file\n"
-        "  help: write [2, 3], or bind another file");
+        "  help: write [2, 3], or save array.reshape(6)");
   CHECK(against(R"({"Sizes": [2, 3], "Strides": [4, 1]})") ==
         "op.json:1:74: error: InputTensor.Strides reach 7 elements, but x.npy has 6\n"
         "  rule: (sum of (size - 1) * stride) + 1 elements must be in the file\n"
@@ -180,7 +180,7 @@ TEST_CASE("one mistake in naming files is one finding") {
   CHECK(findings(folder, {{"", folder / "none.npy"}}, {{"", y}}) ==
         "error: reading InputTensor from none.npy: No such file or directory");
   CHECK(findings(folder, {{"", folder / "op.json"}}, {{"", y}})
-            .starts_with("error: reading InputTensor from op.json: the file is text"));
+            .starts_with("error: reading InputTensor from op.json: the file is JSON"));
 }
 
 TEST_CASE("files of an operator with two inputs must be named") {
@@ -192,7 +192,7 @@ TEST_CASE("files of an operator with two inputs must be named") {
   CHECK(findings(folder, {{"", x}}, {{"", y}}) ==
         "op.json: error: which tensor is x.npy? DML_OPERATOR_REVERSE_SUBSEQUENCES has InputTensor, "
         "SequenceLengthsTensor\n"
-        "  help: write InputTensor=x.npy");
+        "  help: write -i InputTensor=x.npy");
   CHECK(findings(folder, {{"InputTensor", x}}, {{"", y}}) ==
         "op.json: error: no file is given for SequenceLengthsTensor\n"
         "  help: add -i SequenceLengthsTensor=FILE.npy, or \"bindings\": "

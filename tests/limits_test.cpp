@@ -279,7 +279,7 @@ TEST_CASE("limits: what a description and a model may have") {
       {"an array of a field", sizes(at_limit + ",1"),
        "InputTensor.Sizes has 4097 values, must have at most 4096"},
       {"dimensions", sizes(repeated("1", 9)), "dimensions"},
-      {"a size", sizes("4294967296"), "an integer from 0 to 4294967295 (UINT)"},
+      {"a size", sizes("4294967296"), "an integer from 1 to 4294967295 (UINT)"},
       {"commands", model_of(four_values, "", repeated(print, 10'000)), ""},
       {"more commands", model_of(four_values, "", repeated(print, 10'001)),
        "the model has 10001 commands, must have at most 10000"},

@@ -185,7 +185,9 @@ TEST_CASE("convert: wrong use") {
   };
   const std::vector<Row> rows{
       {{op}, 2, "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json\n"},
-      {{op, "--to-model", "a", "--to-op", "b"}, 2, "dmlop: error: say what to make"},
+      {{op, "--to-model", "a", "--to-op", "b"},
+       2,
+       "dmlop: error: --to-model and --to-op are both given; keep one of them\n"},
       {{op, "--to-model", "-"}, 2, "dmlop: error: the result names files relative to itself"},
       {{op, "--to-op", "x.json"}, 2, "dmlop: error: " + op + " is an op description already"},
       {{model, "--to-model", "x.json"}, 2, "dmlop: error: " + model + " is a model already"},

@@ -259,7 +259,7 @@ TEST_CASE("models: commands that are accepted") {
          "InputTensor": {"name": "In", "elementCount": 4, "elementOffset": 0, "elementSizeInBytes": 4, "format": "R32_FLOAT"},
          "OutputTensor": "Out"}})"},
     {R"({"type": "dispatch", "dispatchable": "pad", "bindings": {"InputTensor": "In", "OutputTensor": "Out", ~"Input": "In"}})", {},
-     {"unknown field \"Input\"\n  rule: the fields of bindings of DML_OPERATOR_PADDING are InputTensor, OutputTensor"}},
+     {"unknown field \"Input\"; did you mean \"InputTensor\"?\n  rule: the fields of bindings of DML_OPERATOR_PADDING are InputTensor, OutputTensor"}},
     {R"({"type": "writeFile", "resource": "Out", "targetPath": "x.npy", "dimensions": ~[2]})", {},
      {"of the 6 elements of \"Out\" only the first 2 are written"}},
     {R"({"type": "dispatch", "dispatchable": "pad", "bindings": {

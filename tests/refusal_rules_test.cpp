@@ -206,22 +206,22 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
       "  rule: at 6_4 InputTensor takes FLOAT32, FLOAT16\n"
-      "  help: convert the tensor to one of these types first"}},
+      "  help: save array.astype(numpy.float32) and write \"FLOAT32\""}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[1, 3, 3]}, "Strides": [1], )"
      R"("WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 3 dimensions, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
-      "  help: add dimensions of size 1, or merge some, to have 4 to 5"}},
+      "  help: add dimensions of size 1: write [1, 1, 3, 3]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[3]}, "Strides": [1], )"
      R"("WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 1 dimension, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
-      "  help: add dimensions of size 1, or merge some, to have 4 to 5"}},
+      "  help: add dimensions of size 1: write [1, 1, 1, 3]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[3]}, "DimensionCount": 1, )"
      R"("Strides": [1], "WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 1 dimension, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
-      "  help: add dimensions of size 1, or merge some, to have 4 to 5"}},
+      "  help: add dimensions of size 1: write [1, 1, 1, 3]"}},
   });
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("REVERSE_SUBSEQUENCES: axis, lengths and feature levels") {
      R"("SequenceLengthsTensor": {"DataType": ^"INT32", "Sizes": [3, 1]}, "Axis": 1)",
      {"SequenceLengthsTensor.DataType is INT32, must be one of UINT64, UINT32\n"
       "  rule: at 6_4 SequenceLengthsTensor takes UINT64, UINT32\n"
-      "  help: convert the tensor to one of these types first"}},
+      "  help: save array.astype(numpy.uint32) and write \"UINT32\""}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, )"
      R"("SequenceLengthsTensor": {"DataType": "UINT32", "Sizes": [^1, ^4]}, "Axis": 1)",
      {"SequenceLengthsTensor.Sizes[0] is 1, must be 3\n"

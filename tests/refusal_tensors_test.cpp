@@ -90,7 +90,7 @@ TEST_CASE("tensors must keep to the rules that all tensors share") {
      R"("EndPadding": [0, 0, 0, 0, 0, 0, 0, 0, 2])",
      {"InputTensor has 9 dimensions, must have 1 to 8\n"
       "  rule: at 6_4 InputTensor takes 1 to 8 dimensions\n"
-      "  help: add dimensions of size 1, or merge some, to have 1 to 8"}},
+      "  help: merge dimensions: write [1, 1, 1, 1, 1, 1, 1, 4]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[4294967295, 4294967295], )"
      R"("Strides": [4294967295, 4294967295]}, "PaddingMode": "EDGE", "StartPadding": [0, )"
      R"(0], "EndPadding": [0, 0])",

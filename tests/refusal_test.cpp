@@ -115,7 +115,8 @@ TEST_CASE("op descriptions") {
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
      {"unknown field \"InputTensor\"\n"
       "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
-      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+      "featureLevel, $schema, dmlCompileType, executionFlags\n"
+      "  help: write it into desc"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("featureLevel": ^"7_0"})",
@@ -195,7 +196,7 @@ TEST_CASE("op descriptions") {
       "PaddingMode is the string \"EDGES\", must be one of CONSTANT, EDGE, REFLECTION, "
       "SYMMETRIC, WRAP\n"
       "  help: did you mean \"EDGE\"?",
-      "unknown field \"Start\"\n"
+      "unknown field \"Start\"; did you mean \"StartPadding\"?\n"
       "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
       "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding",
       "StartPadding[1] is -1, must be an integer from 0 to 4294967295 (UINT)",

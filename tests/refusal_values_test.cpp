@@ -28,7 +28,8 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [^"4"], "EndPadding": [2])",
      {"StartPadding[0] is the string \"4\", must be an integer from 0 to 4294967295 "
-      "(UINT)"}},
+      "(UINT)\n"
+      "  help: write 4, without the quotes"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [^true], "EndPadding": [2])",
      {"StartPadding[0] is true, must be an integer from 0 to 4294967295 (UINT)"}},
@@ -138,10 +139,11 @@ TEST_CASE("values must be of the kind their field has") {
     {R"("InputTensor": {"Type": ^1, "DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Type is 1, must be one of BUFFER"}},
-    {R"("InputTensor": {"DataType": ^1, "Sizes": [4]}, "PaddingMode": "EDGE", )"
+    {R"("InputTensor": {"DataType": ^14, "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
-     {"InputTensor.DataType is 1, must be one of FLOAT32, FLOAT16, UINT32, UINT16, "
-      "UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64, UINT4, INT4"}},
+     {"InputTensor.DataType is 14, must be one of FLOAT32 (1), FLOAT16 (2), UINT32 (3), "
+      "UINT16 (4), UINT8 (5), INT32 (6), INT16 (7), INT8 (8), FLOAT64 (9), UINT64 (10), "
+      "INT64 (11), UINT4 (12), INT4 (13)"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^4}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Sizes is 4, must be an array of UINT\n"
@@ -152,8 +154,9 @@ TEST_CASE("values must be of the kind their field has") {
       "dimension"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [^"4"]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
-     {"InputTensor.Sizes[0] is the string \"4\", must be an integer from 0 to "
-      "4294967295 (UINT)"}},
+     {"InputTensor.Sizes[0] is the string \"4\", must be an integer from 1 to "
+      "4294967295 (UINT)\n"
+      "  help: write 4, without the quotes"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Strides": ^{}}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Strides is an object, must be an array of UINT\n"
@@ -166,7 +169,8 @@ TEST_CASE("values must be of the kind their field has") {
      {"InputTensor.Flags is 1, must be one of NONE, OWNED_BY_DML"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Flags": [^"OWNED", "NONE"]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
-     {"InputTensor.Flags is the string \"OWNED\", must be one of NONE, OWNED_BY_DML"}},
+     {"InputTensor.Flags is the string \"OWNED\", must be one of NONE, OWNED_BY_DML\n"
+      "  help: did you mean \"OWNED_BY_DML\"?"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], )"
      R"("TotalTensorSizeInBytes": ^-1}, "PaddingMode": "EDGE", "StartPadding": [1], )"
      R"("EndPadding": [2])",
@@ -180,9 +184,10 @@ TEST_CASE("values must be of the kind their field has") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "DimensionCount": ^9}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.DimensionCount is 9, must be an integer from 1 to 8 (UINT)"}},
-    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^1, )"
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^5, )"
      R"("StartPadding": [1], "EndPadding": [2])",
-     {"PaddingMode is 1, must be one of CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP"}},
+     {"PaddingMode is 5, must be one of CONSTANT (0), EDGE (1), REFLECTION (2), SYMMETRIC (3), "
+      "WRAP (4)"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^null, )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"PaddingMode is null, must be one of CONSTANT, EDGE, REFLECTION, SYMMETRIC, "
@@ -230,7 +235,7 @@ TEST_CASE("unknown fields and names are refused with the nearest") {
       "INT16, INT8, UINT64, UINT32, UINT16, UINT8\n"
       "  rule: at 6_4 InputTensor takes FLOAT64, FLOAT32, FLOAT16, INT64, INT32, INT16, INT8, "
       "UINT64, UINT32, UINT16, UINT8\n"
-      "  help: convert the tensor to one of these types first"}},
+      "  help: save array.astype(numpy.int8) and write \"INT8\""}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": ^"SYMETRIC", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"PaddingMode is the string \"SYMETRIC\", must be one of CONSTANT, EDGE, "

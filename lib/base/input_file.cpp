@@ -54,22 +54,38 @@ FileStatus status_of(const SystemFile& file) {
   return status;
 }
 
-// Of a file that is not there, the one in its folder with the nearest name.
+// The file among `names` that `missing` probably means: its name is misspelt, or its extension.
+std::string nearest_file(const std::filesystem::path& missing,
+                         const std::vector<std::filesystem::path>& names) {
+  std::vector<std::string> stems;
+  for (const auto& name : names) {
+    if (name.extension() == missing.extension()) stems.push_back(to_text(name.stem()));
+  }
+  const std::string stem = to_text(missing.stem());
+  const std::string nearest = nearest_name(stem, stems);
+  if (!nearest.empty()) return nearest + to_text(missing.extension());
+  for (const auto& name : names) {
+    if (!stem.empty() && name.stem() == missing.stem()) return to_text(name);
+  }
+  return "";
+}
+
+// Of a file that is not there, the one in its folder that is probably meant.
 std::string neighbour(const std::string& path, const std::error_code& error) {
   if (error != std::errc::no_such_file_or_directory) return "";
   constexpr std::size_t most_names = 1000;
   namespace fs = std::filesystem;
   const fs::path missing = to_path(path);
   const fs::path folder = missing.parent_path();
-  std::vector<std::string> names;
+  std::vector<fs::path> names;
   std::error_code ignored;
   fs::directory_iterator entry(folder.empty() ? "." : folder, ignored);
   for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
-    names.push_back(to_text(entry->path().filename()));
+    names.push_back(entry->path().filename());
     if (names.size() > most_names) return "";
   }
   std::sort(names.begin(), names.end());
-  const std::string nearest = nearest_name(to_text(missing.filename()), names);
+  const std::string nearest = nearest_file(missing.filename(), names);
   return nearest.empty() ? "" : "; did you mean " + to_text(folder / to_path(nearest)) + "?";
 }
 

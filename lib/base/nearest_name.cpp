@@ -110,9 +110,15 @@ bool is_part_of(std::string_view word, std::string_view candidate) {
   return is_last_word && equal_in_any_case(word, candidate.substr(end));
 }
 
+// The first letter is rarely the wrong one.
+bool begins_alike(std::string_view word, std::string_view candidate) {
+  return !word.empty() && !candidate.empty() &&
+         equal_in_any_case(word.substr(0, 1), candidate.substr(0, 1));
+}
+
 // So many letters may be wrong in a word of this length.
 std::size_t misspelling_limit(std::size_t length) {
-  return length <= 1 ? 0 : length <= 5 ? 1 : std::max<std::size_t>(2, length / 3);
+  return length <= 1 ? 0 : length <= 3 ? 1 : std::max<std::size_t>(2, length / 3);
 }
 
 }  // namespace
@@ -142,7 +148,10 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string nearest;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best && distance < candidate.size()) {
+    if (distance > misspelling_limit(std::min(name.size(), candidate.size()))) continue;
+    const bool is_as_near = distance == best && begins_alike(name, candidate) && !nearest.empty() &&
+                            !begins_alike(name, nearest);
+    if ((distance < best || is_as_near) && distance < candidate.size()) {
       best = distance;
       nearest = candidate;
     }

@@ -158,6 +158,10 @@ class DescriptionReader {
   // An unknown field that another version of the operator has: FusedActivation of
   // ELEMENT_WISE_ADD1.
   void name_owner(Diagnostic& unknown) const {
+    if (description_.spec->find_field(unknown.value) != nullptr) {
+      unknown.suggestion = "write it into desc";
+      return;
+    }
     for (const std::string& version : versions_of(description_.spec->name)) {
       if (find_spec(version)->find_field(unknown.value) == nullptr) continue;
       unknown.suggestion = "DML_OPERATOR_" + version + " has this field";

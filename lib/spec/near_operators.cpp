@@ -113,8 +113,10 @@ std::string operator_with_value(const std::string& wanted) {
 
 std::string operator_suggestion(std::string_view name) {
   const std::string wanted = without_affixes(in_capitals(name));
+  std::string joined = wanted;  // MatMul is MATMUL
+  std::erase(joined, '_');
   for (const OtherName& other : other_names) {
-    if (other.name == wanted) return "did you mean \"" + std::string(other.means) + "\"?";
+    if (other.name == wanted || other.name == joined) return "did you mean \"" + std::string(other.means) + "\"?";
   }
   std::vector<std::string> quoted;
   for (const std::string& near : near_operators(name)) quoted.push_back("\"" + near + "\"");

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "spec/settings.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -114,15 +115,17 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
   if (causes.empty() || !value || !bound || statement.rule.by != Authority::both) return false;
   std::string key = to_text(*value) + " " + to_text(*bound);
   for (const Place& cause : causes) key += " " + to_text(cause);
-  const auto [same, is_new] = causes_.try_emplace(key, SameCause{diagnostics_.size(), {}});
+  const auto [same, is_new] =
+      causes_.try_emplace(key, SameCause{diagnostics_.size(), statement.rule.text, {}});
   if (is_new) return false;
   same->second.others.push_back(to_text(*subject));
   const auto& others = same->second.others;
   std::vector<std::string> names;
   for (const Place& cause : causes) names.push_back(to_text(cause));
   Diagnostic& finding = diagnostics_[same->second.finding];
-  finding.note =
-      join(others) + (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
+  const std::string& note = same->second.note;
+  finding.note = note + (note.empty() ? "" : " ") + join(others) +
+                 (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
   finding.suggestion = "write " + to_text(*bound) + " for " +
                        (others.size() == 1 ? "both" : "each") + ", or change " +
                        join(names, " or ");
@@ -396,26 +399,40 @@ void RuleChecker::check_array_length(const Field& field) {
   const auto length = scope_.length(array);
   const auto count = scope_.value({{field.spec->count_field}});
   if (!length || !count || *count == static_cast<std::int64_t>(*length)) return;
+  scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
   const char* what = field.spec->is_tensor()            ? "tensor"
                      : field.spec->is_nested_operator() ? "activation"
                                                         : "value";
-  Diagnostic diagnostic = fields_.at(array, field.spec->name + " has " + counted(*length, what) +
-                                                ", must have " + to_text(*count));
+  // Arrays that agree with each other, such as two paddings, are one mistake.
+  const std::string key = field.spec->count_field + " " + std::to_string(*length) + " " + what;
+  const auto [same, is_new] = lengths_.try_emplace(key, SameCause{diagnostics_.size(), "", {}});
+  same->second.others.push_back(field.spec->name);
+  const std::string must_have = counted(*length, what) + ", must have " + to_text(*count);
+  if (!is_new) {
+    diagnostics_[same->second.finding].message =
+        join(same->second.others, " and ") + " have " + must_have;
+    return;
+  }
+  Diagnostic diagnostic = fields_.at(array, field.spec->name + " has " + must_have);
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
-                    field.spec->count_field + " is " + to_text(*count) +
-                    (is_dimensions ? dimensions_from_file() : "");
+                    field.spec->count_field + " is " + to_text(*count);
+  if (is_dimensions) blame_file(diagnostic, *length, as_unsigned(count->integer()));
   diagnostics_.push_back(std::move(diagnostic));
-  scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
 }
 
-// Who reads that there are too few values should know whose dimensions count.
-std::string RuleChecker::dimensions_from_file() const {
+// Where the dimensions are those of a file, that may be the one that is wrong.
+void RuleChecker::blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const {
   for (const TensorUse& use : tensors_of(fields_)) {
-    if (!use.desc->file.empty())
-      return ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(use.desc->sizes);
+    if (use.desc->file.empty()) continue;
+    const Sizes& sizes = use.desc->sizes;
+    diagnostic.rule += ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(sizes);
+    diagnostic.suggestion = "write " + counted(count, "value");
+    const std::size_t wanted = sizes.size() + length - std::min(count, sizes.size() + length);
+    if (wanted > 0 && element_count(sizes))
+      diagnostic.suggestion += ", or save " + reshape_call(with_dimensions(sizes, wanted));
+    return;
   }
-  return "";
 }
 
 void RuleChecker::suggest_sizes() {

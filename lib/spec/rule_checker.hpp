@@ -68,7 +68,7 @@ class RuleChecker {
   std::vector<Place> causes_of(const Statement& statement,
                                const Formula::Violation& violation) const;
   void check_array_length(const Field& field);
-  std::string dimensions_from_file() const;
+  void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
                               std::string message) const;
   bool is_directml_alone(const Rule& rule) const {
@@ -88,9 +88,11 @@ class RuleChecker {
   /// way.
   struct SameCause {
     std::size_t finding;
+    std::string note;  // of the rule
     std::vector<std::string> others;
   };
   std::map<std::string, SameCause> causes_;
+  std::map<std::string, SameCause> lengths_;  // of arrays
 };
 
 }  // namespace dmlop

@@ -1,6 +1,7 @@
 #include "spec/support_checker.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.hpp"
 #include "tensor/numpy_words.hpp"
@@ -41,9 +42,23 @@ std::string raise_to(FeatureLevel level) {
          to_text(level);
 }
 
+// The type that keeps most of another one: of its kind, and as large; else of 32 bits.
+DataType closest_type(const std::vector<DataType>& types, DataType wanted) {
+  const auto is_closer = [&](DataType a, DataType b) {
+    const auto rank = [&](DataType type) {
+      const int bits = static_cast<int>(info(type).bits);
+      const int wanted_bits = static_cast<int>(info(wanted).bits);
+      if (info(type).kind != info(wanted).kind) return 1000 + std::abs(bits - 32);
+      return bits >= wanted_bits ? bits - wanted_bits : 100 + wanted_bits - bits;
+    };
+    return rank(a) < rank(b);
+  };
+  return *std::min_element(types.begin(), types.end(), is_closer);
+}
+
 // What to do with a tensor of another type: NumPy's words, where a file has it.
 std::string other_type(const TensorUse& use, const SupportRow& row) {
-  const DataType type = row.types.front();
+  const DataType type = closest_type(row.types, *use.desc->data_type);
   if (use.spec->is_output()) return "write \"" + std::string(name_of(type)) + "\"";
   return "save array.astype(" + numpy_name(type) + ")" +
          (use.desc->file.empty() ? " and write \"" + std::string(name_of(type)) + "\"" : "");
