@@ -138,7 +138,8 @@ class Checker {
 int check(const Options& options) {
   Checker checker(options);
   for (const std::string& name : options.description.names) checker.check(name);
-  if (!checker.findings.empty()) return report(checker.findings, options.format);
+  if (!checker.findings.empty())
+    return report(checker.findings, options.format, {{"descriptions", checker.valid}});
   if (options.format == Format::json) {
     const Json json{{"status", "done"}, {"exitCode", 0}, {"descriptions", checker.valid}};
     print_json(json);

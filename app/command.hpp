@@ -42,7 +42,10 @@ enum class Format { text, json, markdown };
 /// parse.
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
 /// Declares --feature-level. A name that is not a level is a usage error.
-void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level);
+void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level,
+                              const std::string& description =
+                                  "DirectML feature level to check against: 1_0 to 6_4 (default: "
+                                  "the description's, else 6_4)");
 /// Declares --as page|directml-1.15.4: who decides what is valid if they disagree.
 void add_judge_option(CLI::App& command, Judge& judge);
 /// --confine: whether the paths in files are confined, and to which folder.
@@ -75,9 +78,10 @@ int interrupted_exit_code();
 /// not UTF-8 become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Prints findings as text to standard error or as JSON to standard output, and returns their exit
-/// code.
-int report(const Diagnostics& diagnostics, Format format);
+/// Prints findings, to standard error as text or to standard output as JSON, with the members of
+/// `beside` behind them, and returns the exit code for them.
+int report(const Diagnostics& diagnostics, Format format,
+           const nlohmann::ordered_json& beside = nlohmann::ordered_json::object());
 
 /// Runs a command's body. If an Error leaves it, prints the error in the requested format.
 int report_errors(Format format, const std::function<int()>& body);
@@ -93,6 +97,7 @@ Action add_ops(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_schema(CLI::App& command);
 Action add_completion(CLI::App& command);
+Action add_complete(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_manual(CLI::App& command);
 

@@ -92,6 +92,8 @@ constexpr std::array table{
             "dmlop help\n"
             "dmlop help run",
             add_help},
+    Command{"complete", "Print the tensors of an operator, for the completion of a shell",
+            "dmlop complete inputs samples/slice1/op.json", add_complete, true},
     Command{"manual", "Print the man page", "dmlop manual > dmlop.1", add_manual, true},
 };
 
@@ -124,7 +126,7 @@ std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_';
+    return std::isalnum(c) != 0 || c == '_' || c == '[' || c == ']';
   });
 }
 
@@ -171,20 +173,24 @@ void add_format_option(CLI::App& command, Format& format, bool markdown) {
   set_choices(*option, std::move(choices));
 }
 
-void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level) {
-  command
-      .add_option_function<std::string>(
-          "--feature-level",
-          [&level](const std::string& name) {
-            level = feature_level_named(name);
-            if (!level) {
-              throw CLI::ValidationError("--feature-level",
-                                         "\"" + name + "\" is no feature level; write 1_0 to 6_4");
-            }
-          },
-          "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else "
-          "6_4)")
-      ->type_name("LEVEL");
+void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level,
+                              const std::string& description) {
+  CLI::Option* option =
+      command
+          .add_option_function<std::string>(
+              "--feature-level",
+              [&level](const std::string& name) {
+                level = feature_level_named(name);
+                if (!level) {
+                  throw CLI::ValidationError(
+                      "--feature-level", "\"" + name + "\" is no feature level; write 1_0 to 6_4");
+                }
+              },
+              description)
+          ->type_name("LEVEL");
+  std::vector<std::string> names;
+  for (const FeatureLevel each : feature_levels) names.push_back(to_text(each));
+  set_choices(*option, std::move(names));
 }
 
 void add_judge_option(CLI::App& command, Judge& judge) {

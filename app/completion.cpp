@@ -5,6 +5,8 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "option_text.hpp"
+#include "spec/fields_reader.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -14,6 +16,8 @@ struct CompletedOption {
   std::string description;
   std::vector<std::string> choices;
   bool takes_value;
+  bool takes_file;
+  std::string tensors;  // what the names before "=" are: "inputs", "outputs" or ""
 };
 
 struct CompletedCommand {
@@ -23,10 +27,11 @@ struct CompletedCommand {
 };
 
 CompletedOption completed(const CLI::Option& option) {
-  CompletedOption result{
-      {}, option.get_description(), choices_of(option), option.get_expected_max() > 0};
-  for (const std::string& name : option.get_snames()) result.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) result.names.push_back("--" + name);
+  CompletedOption result{names_of(option),   option.get_description(),
+                         choices_of(option), option.get_expected_max() > 0,
+                         takes_file(option), ""};
+  if (value_of(option).starts_with("[NAME=]"))
+    result.tensors = option.check_name("-i") ? "inputs" : "outputs";
   return result;
 }
 
@@ -44,32 +49,62 @@ std::vector<CompletedCommand> completed_commands() {
   return result;
 }
 
+// What bash runs to offer the values of an option or of a positional.
+std::string bash_values(const CompletedOption& option) {
+  std::string commands;
+  if (!option.choices.empty()) commands += " _dmlop_words '" + join(option.choices, " ") + "';";
+  if (!option.tensors.empty()) commands += " _dmlop_tensors " + option.tensors + ";";
+  if (option.takes_file) commands += " _dmlop_files;";
+  return commands;
+}
+
+// bash takes "=" for a word of its own, in NAME=FILE and in --option=VALUE.
+constexpr const char* bash_helpers = R"sh(# bash completion for dmlop
+_dmlop_words() { COMPREPLY+=($(compgen -W "$1" -- "$word")); }
+_dmlop_files() { COMPREPLY+=($(compgen -f -- "$word")); }
+_dmlop_tensors() {
+  local each
+  for each in "${COMP_WORDS[@]:2}"; do
+    case "$each" in
+      *.json|[A-Z]*[A-Z]) _dmlop_words "$("$program" complete "$1" "$each" 2>/dev/null)" ;;
+    esac
+  done
+  [ "${#COMPREPLY[@]}" -gt 0 ] && compopt -o nospace 2>/dev/null
+}
+_dmlop() {
+  local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]}
+  local previous=${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then _dmlop_words "$_dmlop_commands --help --version"; return; fi
+  if [ "$word" = = ] || [ "$previous" = = ]; then
+    [ "$word" = = ] && word= || previous=${COMP_WORDS[COMP_CWORD-2]}
+    case "$previous" in -*) ;; *) _dmlop_files; return ;; esac
+  fi
+  case "${COMP_WORDS[1]} $previous" in
+)sh";
+
 std::string bash_script(const std::vector<CompletedCommand>& all) {
   std::vector<std::string> names;
-  std::string cases;
+  std::string after_options, elsewhere;
   for (const CompletedCommand& command : all) {
     names.push_back(command.name);
-    std::string words, values;
+    std::vector<std::string> words;
+    std::string positionals;
     for (const CompletedOption& option : command.options) {
-      words += (words.empty() ? "" : " ") + join(option.names, " ");
-      if (option.names.empty() && !option.choices.empty()) words += " " + join(option.choices, " ");
-      if (option.names.empty() || option.choices.empty()) continue;
-      values += "        " + join(option.names, "|") + ") COMPREPLY=($(compgen -W \"" +
-                join(option.choices, " ") + "\" -- \"$word\")); return ;;\n";
+      words.insert(words.end(), option.names.begin(), option.names.end());
+      if (option.names.empty()) positionals += bash_values(option);
+      if (option.names.empty() || !option.takes_value) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : option.names)
+        patterns.push_back("'" + command.name + " " + name + "'");
+      after_options += "    " + join(patterns, "|") + ")" + bash_values(option) + " return ;;\n";
     }
-    cases += "    " + command.name + ")\n";
-    if (!values.empty()) cases += "      case \"$previous\" in\n" + values + "      esac\n";
-    cases += "      COMPREPLY=($(compgen -W \"" + words +
-             "\" -- \"$word\") $(compgen -f -- \"$word\")) ;;\n";
+    elsewhere += "    " + command.name + ")\n      case \"$word\" in\n        -*) _dmlop_words '" +
+                 join(words, " ") + "' ;;\n        *)" + positionals + " ;;\n      esac ;;\n";
   }
-  return "# bash completion for dmlop\n_dmlop() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-         "    COMPREPLY=($(compgen -W \"" +
-         join(names, " ") +
-         " --help --version\" -- \"$word\"))\n    return\n  fi\n"
-         "  case \"${COMP_WORDS[1]}\" in\n" +
-         cases + "  esac\n}\ncomplete -o filenames -F _dmlop dmlop\n";
+  return "_dmlop_commands='" + join(names, " ") + "'\n" + bash_helpers + after_options +
+         "  esac\n  case \"${COMP_WORDS[1]}\" in\n" + elsewhere +
+         "  esac\n}\ncomplete -o filenames -F _dmlop dmlop\n";
 }
 
 // Text inside single quotes, where zsh's _arguments also gives brackets and colons a meaning.
@@ -92,8 +127,9 @@ std::string zsh_script(const std::vector<CompletedCommand>& all) {
     described += "    '" + command.name + ":" + escaped(command.summary, ":") + "'\n";
     cases += "    " + command.name + ")\n      _arguments";
     for (const CompletedOption& option : command.options) {
-      const std::string values =
-          option.choices.empty() ? "_files" : "(" + join(option.choices, " ") + ")";
+      const std::string values = !option.choices.empty() ? "(" + join(option.choices, " ") + ")"
+                                 : option.takes_file     ? "_files"
+                                                         : " ";
       for (const std::string& name : option.names) {
         cases += " \\\n        '*" + name + "[" + escaped(option.description, "[]:") + "]" +
                  (option.takes_value ? ":value:" + values : "") + "'";
@@ -110,7 +146,7 @@ std::string zsh_script(const std::vector<CompletedCommand>& all) {
 }
 
 std::string fish_script(const std::vector<CompletedCommand>& all) {
-  std::string script = "# fish completion for dmlop\n";
+  std::string script = "# fish completion for dmlop\ncomplete -c dmlop -f\n";
   for (const CompletedCommand& command : all) {
     script += "complete -c dmlop -n __fish_use_subcommand -f -a " + command.name + " -d '" +
               escaped(command.summary, "") + "'\n";
@@ -119,7 +155,9 @@ std::string fish_script(const std::vector<CompletedCommand>& all) {
       for (const std::string& name : option.names) {
         script += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      if (!option.names.empty() && option.takes_value) script += " -r";
+      if (!option.names.empty() && option.takes_value)
+        script += option.takes_file ? " -r -F" : " -x";
+      if (option.names.empty() && option.takes_file) script += " -F";
       if (!option.choices.empty()) script += " -f -a '" + join(option.choices, " ") + "'";
       script += " -d '" + escaped(option.description, "") + "'\n";
     }
@@ -136,7 +174,37 @@ int print_completion(const std::string& shell) {
   return exit_done;
 }
 
+// Tensors of an operator, or of that of a description, as NAME=. Who completes wants no errors.
+int print_tensors(const std::string& kind, const std::string& name) {
+  std::string type = name;
+  try {
+    Diagnostics ignored;
+    if (name.ends_with(".json")) {
+      const auto document = json::Document::parse(name, json::read_text(name), ignored);
+      const json::Value* value = document ? find_either(document->root(), "type", "Type") : nullptr;
+      type = value != nullptr ? value->text : "";
+    }
+  } catch (const Error&) {
+    type = "";
+  }
+  constexpr std::string_view prefix = "DML_OPERATOR_";
+  if (type.starts_with(prefix)) type.erase(0, prefix.size());
+  const OperatorSpec* spec = find_spec(type);
+  if (spec == nullptr) return exit_done;
+  for (const FieldSpec& field : spec->fields) {
+    if (kind == "inputs" ? field.is_input() : field.is_output()) print({field.name, "=\n"});
+  }
+  return exit_done;
+}
+
 }  // namespace
+
+Action add_complete(CLI::App& command) {
+  const auto kind = std::make_shared<std::string>(), name = std::make_shared<std::string>();
+  command.add_option("KIND", *kind, "inputs or outputs")->required();
+  command.add_option("OP.json", *name, "The description, or the operator")->required();
+  return [kind, name] { return print_tensors(*kind, *name); };
+}
 
 Action add_completion(CLI::App& command) {
   const auto shell = std::make_shared<std::string>();

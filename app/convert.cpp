@@ -61,7 +61,9 @@ int convert_model(const OpenedFile& file, const Options& options) {
 
 int convert(const Options& options) {
   const bool to_model = !options.to_model.empty();
-  if (to_model == !options.to_op.empty())
+  if (to_model && !options.to_op.empty())
+    refuse("--to-model and --to-op are both given; keep one of them");
+  if (!to_model && options.to_op.empty())
     refuse("say what to make: --to-model MODEL.json or --to-op OP.json");
   if (options.to_model == "-" || options.to_op == "-")
     refuse("the result names files relative to itself and cannot be a stream; name a file");

@@ -1,4 +1,5 @@
 // dmlop devices: what can run operators, and what to type to choose it.
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -7,11 +8,25 @@
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "gpu/backends.hpp"
+#include "gpu/missing_gpu.hpp"
 
 namespace dmlop::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Hardware that Vulkan does not list; a driver in software is no reason to be silent about it.
+std::vector<std::string> missing_hardware(const gpu::DeviceList& list) {
+#ifdef _WIN32
+  return {};
+#else
+  const auto is_hardware = [](const gpu::DeviceInfo& device) {
+    return device.kind != gpu::DeviceKind::software;
+  };
+  if (std::any_of(list.devices.begin(), list.devices.end(), is_hardware)) return {};
+  return gpu::why_no_gpu("/");
+#endif
+}
 
 int print_list_json(const gpu::DeviceList& list) {
   Json devices = Json::array({{{"spec", "cpu"}, {"threads", hardware_threads()}}});
@@ -25,6 +40,7 @@ int print_list_json(const gpu::DeviceList& list) {
   }
   Json json{{"devices", devices}};
   if (!list.unavailable.empty()) json["unavailable"] = list.unavailable;
+  if (const auto reasons = missing_hardware(list); !reasons.empty()) json["noHardware"] = reasons;
   print_json(json);
   return exit_done;
 }
@@ -41,6 +57,8 @@ int print_devices(Format format) {
            device.id_name, " ", device.id, "\n"});
   }
   if (!list.unavailable.empty()) print(StandardStream::error, {"no GPU: ", list.unavailable, "\n"});
+  for (const std::string& reason : missing_hardware(list))
+    print(StandardStream::error, {"no hardware GPU: ", reason, "\n"});
   return exit_done;
 }
 

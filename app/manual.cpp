@@ -1,8 +1,10 @@
-// dmlop manual: the man page, generated from the declaration of the command line.
+// dmlop manual: the man page, made from the command line's own declaration.
+#include <array>
+
 #include "base/output.hpp"
-#include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "option_text.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -25,14 +27,90 @@ std::string roff(const std::string& text) {
 }
 
 void print_options(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options()) {
-    std::vector<std::string> names;
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const std::string shown = names.empty() ? option->get_name() : join(names);
-    const std::string value =
-        option->get_expected_max() > 0 && !names.empty() ? " " + option->get_type_name() : "";
-    print({".TP\n.B ", roff(shown + value), "\n", roff(option->get_description()), "\n"});
+  for (const CLI::Option* option : command.get_options())
+    print({".TP\n.B ", roff(shown(*option)), "\n", roff(option->get_description()), "\n"});
+}
+
+/// What is not an option: files, variables. Blocks of text, or of what is typed.
+struct Paragraph {
+  const char* title;  // "": goes on
+  const char* text;
+  const char* typed = nullptr;  // an example
+};
+
+constexpr std::array description_paragraphs{
+    Paragraph{"",
+              "OP.json says which operator to run, with which fields. It is JSON that may have "
+              "comments and trailing commas."},
+    Paragraph{"",
+              "What the files say or the operator's rules give may be left out. dmlop ops NAME "
+              "shows the fields and the rules.",
+              "{\n  \"type\": \"PADDING\",\n  \"featureLevel\": \"5_0\",\n  \"desc\": {\n"
+              "    \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]},\n"
+              "    \"PaddingMode\": \"EDGE\",\n    \"StartPadding\": [0, 0, 1, 2],\n"
+              "    \"EndPadding\": [0, 0, 3, 4]\n  },\n"
+              "  \"bindings\": {\"InputTensor\": \"InputTensor.npy\"}\n}"},
+    Paragraph{"type", "The operator, with or without DML_OPERATOR_."},
+    Paragraph{"desc",
+              "The operator's fields, as DirectML.h names them. They may stand beside type "
+              "instead. A value of an enumeration is its name, with or without the "
+              "enumeration's, or its number. A number of type FLOAT may be \"inf\", "
+              "\"-inf\" or \"nan\"."},
+    Paragraph{"featureLevel",
+              "The feature level to check against, 1_0 to 6_4. The default is 6_4; "
+              "--feature-level wins."},
+    Paragraph{"bindings",
+              "The .npy files of tensors by field name, relative to OP.json; -i and -o "
+              "win. A field of several tensors takes a list."},
+};
+
+constexpr std::array binding_paragraphs{
+    Paragraph{"",
+              "A file belongs to a tensor by the name of its field: -i InputTensor=x.npy, "
+              "-o OutputTensor=y.npy, --expect OutputTensor=golden.npy. The name may be left "
+              "out where the operator has one such tensor. The second tensor of a field of "
+              "several is InputTensors.1 or InputTensors[1]. The file - is standard input or "
+              "standard output."},
+    Paragraph{"",
+              "An input is a .npy file of version 1, 2 or 3, in C or Fortran order, of either "
+              "byte order. Arrays of numpy.bool_ are read as UINT8. With Strides the file is a "
+              "plain buffer of elements in file order. Outputs are written as numpy.save "
+              "writes them, and appear complete or not at all."},
+};
+
+constexpr std::array folder_paragraphs{
+    Paragraph{"", "dmlop batch FOLDER runs every job below FOLDER. These files are a job:"},
+    Paragraph{"op.json", "The description; or model.json, a model of DxDispatch."},
+    Paragraph{"NAME.npy", "The input of this name, such as InputTensor.npy."},
+    Paragraph{"expected/NAME.npy",
+              "The golden file of the output of this name; expected.npy where "
+              "there is one output."},
+    Paragraph{"tol.json",
+              "How far outputs may be from golden files: {\"rtol\": 1e-5, \"atol\": 0, "
+              "\"ulp\": 4, \"nan\": \"equal\"}."},
+};
+
+constexpr std::array variable_paragraphs{
+    Paragraph{"DMLOP_DEVICE", "The device to use where no option names one, as --device takes it."},
+    Paragraph{"NO_COLOR", "If it is set, text on a terminal has no colours."},
+    Paragraph{"XDG_CACHE_HOME",
+              "The folder where compiled kernels are kept, in dmlop/. The default "
+              "is ~/.cache."},
+    Paragraph{"TEST_TOTAL_SHARDS, TEST_SHARD_INDEX", "What Bazel sets; batch runs this shard."},
+};
+
+template <std::size_t count>
+void print_section(const char* title, const std::array<Paragraph, count>& paragraphs) {
+  print({".SH ", std::string_view(title), "\n"});
+  for (const Paragraph& paragraph : paragraphs) {
+    if (*paragraph.title == 0) {
+      print({".PP\n"});
+    } else {
+      print({".TP\n.B ", roff(paragraph.title), "\n"});
+    }
+    print({roff(paragraph.text), "\n"});
+    if (paragraph.typed != nullptr)
+      print({".PP\n.EX\n", Text::lines(roff(paragraph.typed)), "\n.EE\n"});
   }
 }
 
@@ -55,6 +133,10 @@ int print_manual() {
     print_options(*line.app.get_subcommand(command.name));
     print({".PP\n.EX\n", Text::lines(roff(command.examples)), "\n.EE\n"});
   }
+  print_section("OP.JSON", description_paragraphs);
+  print_section("FILES OF TENSORS", binding_paragraphs);
+  print_section("THE FOLDER OF A JOB", folder_paragraphs);
+  print_section("ENVIRONMENT", variable_paragraphs);
   print({".SH EXIT STATUS\n"});
   for (const ExitCodeInfo& info : exit_codes) {
     print({".TP\n.B ", static_cast<int>(info.code), "\n", roff(std::string(info.meaning)), "\n"});

@@ -215,10 +215,9 @@ int print_one(const Options& options) {
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const OperatorSpec* spec = find_spec(upper_case(std::string(name)));
   if (spec == nullptr) {
-    const auto near = near_operators(name);
-    throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + options.name + "\"" +
-                                      (near.empty() ? "; `dmlop ops` lists them"
-                                                    : "; did you mean " + join(near, " or ") + "?"));
+    const std::string meant = operator_suggestion(name);
+    throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + options.name + "\"; " +
+                                      (meant.empty() ? "`dmlop ops` lists them" : meant));
   }
   if (options.example) {
     print({Text::verbatim(commented_example(*spec))});
@@ -319,18 +318,8 @@ Action add_ops(CLI::App& command) {
   CLI::Option* name = command.add_option("NAME", options->name,
                                          "The operator to show, with or without DML_OPERATOR_");
   set_choices(*name, specified_operators());
-  command
-      .add_option_function<std::string>(
-          "--feature-level",
-          [options](const std::string& text) {
-            options->feature_level = feature_level_named(text);
-            if (!options->feature_level)
-              throw CLI::ValidationError("--feature-level", "\"" + text +
-                                                                "\" is no feature level; write "
-                                                                "1_0 to 6_4");
-          },
-          "List only what exists at this level: 1_0 to 6_4")
-      ->type_name("LEVEL");
+  add_feature_level_option(command, options->feature_level,
+                           "List only what exists at this level: 1_0 to 6_4");
   command.add_flag("--example", options->example,
                    "Print a commented description to begin with: > op.json");
   add_format_option(command, options->format, true);

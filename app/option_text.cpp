@@ -1,5 +1,8 @@
 #include "option_text.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
 
 namespace dmlop::app {
@@ -62,6 +65,13 @@ std::string shown(const CLI::Option& option) {
   const std::string value = value_of(option);
   const bool is_attached = value.empty() || value.starts_with("[=");
   return join(names) + (is_attached ? "" : " ") + value;
+}
+
+bool takes_file(const CLI::Option& option) {
+  const std::string value = option.get_positional() ? option.get_name() : value_of(option);
+  constexpr std::array words{"FILE", "FOLDER", ".json", ".npy", "JOBS"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return value.find(word) != std::string::npos; });
 }
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() {

@@ -18,6 +18,9 @@ std::string value_of(const CLI::Option& option);
 /// "-i, --input [NAME=]FILE", "--confine[=FOLDER]", "OP.json".
 std::string shown(const CLI::Option& option);
 
+/// Whether the value is a path, so that shells offer files for it.
+bool takes_file(const CLI::Option& option);
+
 /// Lays out --help: options as `shown`, descriptions within the width of a terminal.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 

@@ -29,6 +29,7 @@ Json to_json(const Diagnostic& diagnostic) {
   add("featureLevel", diagnostic.feature_level);
   add("note", diagnostic.note);
   add("suggestion", diagnostic.suggestion);
+  if (diagnostic.more != 0) json["more"] = diagnostic.more;
   return json;
 }
 
@@ -41,7 +42,7 @@ void print_json(const Json& json) {
 // At most this many findings are printed; the rest are counted.
 constexpr std::size_t findings_shown = 1000;
 
-int report(const Diagnostics& diagnostics, Format format) {
+int report(const Diagnostics& diagnostics, Format format, const Json& beside) {
   const std::span shown(diagnostics.data(), std::min(diagnostics.size(), findings_shown));
   const std::size_t more = diagnostics.size() - shown.size();
   const int code = exit_code_of(worst_kind(diagnostics));
@@ -49,13 +50,15 @@ int report(const Diagnostics& diagnostics, Format format) {
     Json json{{"status", "error"}, {"exitCode", code}, {"diagnostics", Json::array()}};
     for (const Diagnostic& diagnostic : shown) json["diagnostics"].push_back(to_json(diagnostic));
     if (more != 0) json["diagnosticsNotShown"] = more;
+    json.update(beside);
     print_json(json);
     return code;
   }
   for (const Diagnostic& diagnostic : shown)
     print(StandardStream::error, {Text::lines(to_text(diagnostic)), "\n"});
   if (more != 0) print(StandardStream::error, {"and ", more, " more\n"});
-  if (diagnostics.size() > 1) print(StandardStream::error, {diagnostics.size(), " errors\n"});
+  const std::uint64_t count = count_of(diagnostics);
+  if (count > 1) print(StandardStream::error, {count, " errors\n"});
   return code;
 }
 

@@ -22,6 +22,7 @@
 #include "lines.hpp"
 #include "model_commands.hpp"
 #include "preview.hpp"
+#include "run_progress.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
 
@@ -280,13 +281,18 @@ int run(const Options& options) {
   if (!backend.notice().empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   timings.set_up = clock.lap();
+  if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
+    print(StandardStream::error, {"dmlop: ", notice, "\n"});
   const bool is_shown = job->outputs.empty() && job->expected.empty() && !options.quiet;
-  const auto shown =
-      is_shown ? compute_to_show(*job, backend, options.execution, timings.device) : std::nullopt;
+  std::optional<ShownOutput> shown;
   JobResult result;
-  if (!shown) {
-    result = run_job(*job, backend, options.execution);
-    timings.device = result.times;
+  {
+    const RunProgress progress(*job, options.quiet);
+    if (is_shown) shown = compute_to_show(*job, backend, options.execution, timings.device);
+    if (!shown) {
+      result = run_job(*job, backend, options.execution);
+      timings.device = result.times;
+    }
   }
   if (!options.update_golden.empty()) update_golden(*job, backend, options.execution, result);
   timings.execute_and_write = clock.lap();

@@ -78,10 +78,13 @@ Json fields_schema(const OperatorSpec& spec, bool is_nested) {
   return described(spec.summary, object_of(std::move(members)));
 }
 
-Json enum_schema(const std::string& enum_name) {
+Json enum_schema(const std::string& enum_name, Place place) {
   Names names;
   for (const EnumValue& value : enum_values(enum_name)) names.push_back(value.name);
-  return name_of(names, enum_name + "_");
+  Json schema = name_of(names, enum_name + "_");
+  if (place == Place::model) return schema;  // DxDispatch knows names only
+  for (const EnumValue& value : enum_values(enum_name)) schema["enum"].push_back(value.value);
+  return schema;
 }
 
 Names activations_of(const OperatorSpec& owner) {

@@ -186,7 +186,7 @@ void define_operators(Json& definitions, const Names& operators, const Surroundi
     const OperatorSpec& spec = *find_spec(name);
     define_operator(definitions, spec, around);
     for (const FieldSpec& field : spec.fields) {
-      if (!field.enum_name.empty()) definitions[field.enum_name] = enum_schema(field.enum_name);
+      if (!field.enum_name.empty()) definitions[field.enum_name] = enum_schema(field.enum_name, around.place);
       if (field.is_nested_operator()) define_activations(definitions, spec);
     }
   }

@@ -94,11 +94,14 @@ Json scalar() {
 Json tensor_members() {
   Names types;
   for (const DataTypeInfo& type : data_types) types.emplace_back(type.name);
+  Json type_schema = name_of(types, "DML_TENSOR_DATA_TYPE_");
+  for (const DataTypeInfo& type : data_types)
+    type_schema["enum"].push_back(static_cast<int>(type.type));
   Json strides = list_of(refer_to("uint"));
   strides["type"] = {"array", "null"};
   return {
       {"Type", described("The kind of tensor: there is one.", refer_to("tensor.Type"))},
-      {"DataType", described("The type of the elements.", name_of(types, "DML_TENSOR_DATA_TYPE_"))},
+      {"DataType", described("The type of the elements.", type_schema)},
       {"Flags", described("OWNED_BY_DML: an input that does not change between runs.",
                           one_or_list(name_of({"NONE", "OWNED_BY_DML"}, "DML_TENSOR_FLAG_")))},
       {"DimensionCount", described("The number of dimensions: of Sizes.", integer(1, 8))},

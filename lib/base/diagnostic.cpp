@@ -20,7 +20,15 @@ std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   if (!diagnostic.rule.empty()) text += "\n  rule: " + one_line(diagnostic.rule);
   if (!diagnostic.note.empty()) text += "\n  note: " + one_line(diagnostic.note);
   if (!diagnostic.suggestion.empty()) text += "\n  help: " + one_line(diagnostic.suggestion);
+  if (diagnostic.more != 0)
+    text += "\n  and " + std::to_string(diagnostic.more) + " more like this one";
   return text;
+}
+
+std::uint64_t count_of(const Diagnostics& diagnostics) {
+  std::uint64_t count = 0;
+  for (const Diagnostic& diagnostic : diagnostics) count += 1 + diagnostic.more;
+  return count;
 }
 
 void sort_by_position(Diagnostics& diagnostics) {

@@ -23,8 +23,9 @@ struct Diagnostic {
   std::string rule;           // the rule with its numbers filled in
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
-  std::string note = {};      // further information, such as what DirectML does
-  std::string argument = {};  // the argument of the command line, if it is one: "--set PaddingMode"
+  std::string note = {};      // what else is worth knowing: what DirectML does
+  std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
+  std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -32,6 +33,9 @@ using Diagnostics = std::vector<Diagnostic>;
 /// "file:line:column: error: message", then indented lines for rule and suggestion. `word` may be
 /// "warning" instead of "error". An argument replaces line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
+
+/// How many mistakes were found: those listed, and those that are not.
+std::uint64_t count_of(const Diagnostics& diagnostics);
 
 /// Orders findings by their place in the file. Findings without a place come last, in the order in
 /// which they were found.

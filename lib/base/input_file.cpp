@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -10,7 +11,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
+#include "base/path.hpp"
 #include "base/system_file.hpp"
+#include "base/text.hpp"
 
 namespace dmlop {
 namespace {
@@ -49,6 +52,25 @@ FileStatus status_of(const SystemFile& file) {
   const FileStatus status = file.status(error);
   if (error) fail(reason(error));
   return status;
+}
+
+// Of a file that is not there, the one in its folder with the nearest name.
+std::string neighbour(const std::string& path, const std::error_code& error) {
+  if (error != std::errc::no_such_file_or_directory) return "";
+  constexpr std::size_t most_names = 1000;
+  namespace fs = std::filesystem;
+  const fs::path missing = to_path(path);
+  const fs::path folder = missing.parent_path();
+  std::vector<std::string> names;
+  std::error_code ignored;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, ignored);
+  for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
+    names.push_back(to_text(entry->path().filename()));
+    if (names.size() > most_names) return "";
+  }
+  std::sort(names.begin(), names.end());
+  const std::string nearest = nearest_name(to_text(missing.filename()), names);
+  return nearest.empty() ? "" : "; did you mean " + to_text(folder / to_path(nearest)) + "?";
 }
 
 void wait_for_input(SystemFile& file) {
@@ -212,7 +234,7 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
   const bool is_stream = is_standard_input(path);
   SystemFile file =
       is_stream ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
-  if (error) fail(reason(error));
+  if (error) fail(reason(error) + neighbour(path, error));
   file.wait_for_running_write();
   FileStatus status = status_of(file);
   if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {

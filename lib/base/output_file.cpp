@@ -16,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/output_progress.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
@@ -320,6 +321,16 @@ const std::string& OutputFile::path() const {
   return state_->path;
 }
 
+namespace {
+
+std::atomic<std::uint64_t> bytes_written = 0;
+
+}  // namespace
+
+std::uint64_t output_bytes_written() {
+  return bytes_written;
+}
+
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   State& state = *state_;
   assert(!state.committed && "write_at after commit");
@@ -336,6 +347,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
         state.file.write_all_at(offset + begin, bytes.subspan(begin, end - begin));
     if (error) fail("writing " + state.path + ": " + reason(error));
   });
+  bytes_written += bytes.size();
   const std::uint64_t end = offset + bytes.size();
   std::uint64_t seen = state.end;
   while (seen < end && !state.end.compare_exchange_weak(seen, end)) {

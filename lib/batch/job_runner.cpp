@@ -248,6 +248,7 @@ class JobRun {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
     request.compares_with_found = true;
+    request.is_of_batch = true;
     request.feature_level = options_.feature_level;
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway

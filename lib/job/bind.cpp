@@ -8,6 +8,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/folder.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -33,22 +34,26 @@ struct Source {
   SharedConfinement confinement = {};
 };
 
-// "InputTensors.0" is the first of InputTensors.
+// "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
 struct ElementName {
   std::string field;
   std::optional<std::size_t> element;
 };
 
 ElementName element_name(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 5)
-    return {name, {}};
+  constexpr std::size_t most_digits = 4;
+  const std::size_t mark = name.find_last_of(".[");
+  if (mark == std::string::npos) return {name, {}};
+  const bool is_bracket = name[mark] == '[';
+  if (is_bracket && !name.ends_with(']')) return {name, {}};
+  const std::string digits = name.substr(mark + 1, name.size() - mark - (is_bracket ? 2 : 1));
+  if (digits.empty() || digits.size() > most_digits) return {name, {}};
   std::size_t number = 0;
-  for (const char c : name.substr(dot + 1)) {
+  for (const char c : digits) {
     if (c < '0' || c > '9') return {name, {}};
     number = number * 10 + static_cast<std::size_t>(c - '0');
   }
-  return {name.substr(0, dot), number};
+  return {name.substr(0, mark), number};
 }
 
 class Binder {
@@ -74,9 +79,13 @@ class Binder {
 
   void add(const std::vector<NamedFile>& files) {
     std::map<std::string, Files> named;
+    std::vector<std::string> unnamed;
     for (const NamedFile& file : files) {
-      ElementName name = element_name(file.tensor.empty() ? only_name(file) : file.tensor);
-      if (name.field.empty()) continue;
+      if (file.tensor.empty() && names_.size() != 1) {
+        unnamed.push_back(file.path);
+        continue;
+      }
+      ElementName name = element_name(file.tensor.empty() ? names_.front() : file.tensor);
       if (!is_mine(name.field)) {
         refuse_name(name.field);
         continue;
@@ -94,6 +103,7 @@ class Binder {
       mine[element] = {file.path, nullptr, file.confinement};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
+    if (!unnamed.empty()) refuse_unnamed(unnamed);
   }
 
   const std::vector<std::string>& names() const { return names_; }
@@ -122,6 +132,12 @@ class Binder {
   void require(const std::string& tensor, std::optional<std::size_t> element = {}) {
     if (is_named(tensor, element)) return;
     const std::string name = element ? file_name(tensor, *element) : tensor;
+    if (request_.is_of_batch) {
+      usage("no file is given for " + name, "add \"bindings\": {\"" + tensor + "\": " +
+                                                (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
+                                                "} to the job" + beside_description(name));
+      return;
+    }
     const std::string option =
         "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") + "FILE.npy";
     const std::string in_file = ", or \"bindings\": {\"" + tensor +
@@ -160,17 +176,30 @@ class Binder {
     return is_array ? field + "." + std::to_string(element) : field;
   }
 
+  // A job in a folder finds its files by their names.
+  std::string beside_description(const std::string& name) const {
+    const std::string file = to_text(to_path(description_.file()).filename());
+    return file == "op.json" ? ", or put " + name + ".npy beside op.json" : "";
+  }
+
   bool is_mine(const std::string& tensor) const {
     return std::find(names_.begin(), names_.end(), tensor) != names_.end();
   }
 
-  std::string only_name(const NamedFile& file) {
-    if (names_.size() == 1) return names_.front();
+  // Files without names are probably meant for the tensors that have none, in their order.
+  void refuse_unnamed(const std::vector<std::string>& paths) {
     is_ambiguous_ = true;
-    usage("which tensor is " + file.path + "? DML_OPERATOR_" + description_.spec->name + " has " +
-              (names_.empty() ? "none of these" : join(names_)),
-          names_.empty() ? "leave the file out" : "write " + names_.front() + "=" + file.path);
-    return "";
+    std::vector<std::string> options;
+    for (const std::string& name : names_) {
+      if (options.size() < paths.size() && !sources_.contains(name))
+        options.push_back(option_ + name + "=" + paths[options.size()]);
+    }
+    const bool is_one = paths.size() == 1;
+    usage((is_one ? "which tensor is " : "which tensors are ") + join(paths) + "? DML_OPERATOR_" +
+              description_.spec->name + " has " + (names_.empty() ? "none of these" : join(names_)),
+          names_.empty()    ? std::string("leave ") + (is_one ? "the file" : "the files") + " out"
+          : options.empty() ? "each of them has a file; leave out what is too much"
+                            : "write " + join(options, " "));
   }
 
   void refuse_name(const std::string& tensor) {
@@ -265,16 +294,21 @@ class HeaderMerger {
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
             " has " + found,
-        "write \"" + found + "\", or bind another file");
+        "write \"" + found + "\", or save array.astype(" + numpy_name(*desc.data_type) + ")");
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
-    if (desc.sizes.empty()) desc.sizes = header.sizes;
+    if (desc.sizes.empty()) {
+      desc.sizes = header.sizes;
+      desc.file = path_;
+    }
     if (desc.sizes == header.sizes) return;
+    const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
     add("Sizes",
         tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
             list_of(header.sizes),
-        "write " + list_of(header.sizes) + ", or bind another file");
+        "write " + list_of(header.sizes) +
+            (may_be_reshaped ? ", or save " + reshape_call(desc.sizes) : ", or name another file"));
   }
 
   // With strides the file is a plain buffer of elements: it must hold all that they reach.

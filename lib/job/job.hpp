@@ -46,6 +46,7 @@ struct JobRequest {
   Judge judge = Judge::page;             // of what is valid
   FolderFiles found = {};                // for what nothing else names a file
   bool compares_with_found = false;      // with the golden files that were found, too
+  bool is_of_batch = false;              // no option of a command line names its files
 };
 
 struct BoundInput {

@@ -23,6 +23,20 @@ std::string part_after(const std::string& text, std::string_view label) {
   return text.substr(begin, text.find(';', begin) - begin);
 }
 
+bool has_digits_only(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// A number with a suffix of C, without it: 1.0 for 1.0f.
+std::string without_suffix(std::string_view word) {
+  const std::size_t end = word.find_last_not_of("fFlLuU");
+  const bool has_suffix = end != std::string_view::npos && end + 1 < word.size();
+  if (!has_suffix || (word[0] != '-' && !has_digits_only(word.substr(0, 1)))) return "";
+  std::string number(word.substr(0, end + 1));
+  if (number.back() == '.') number += '0';
+  return has_digits_only(number.substr(number.size() - 1)) ? number : "";
+}
+
 // Builds values from nlohmann's events. The events have no positions, so a cursor walks the same
 // text: each event is one token, which the parser has found to be well formed.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -69,6 +83,12 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     const std::string fault = reason.substr(0, reason.find("; last read: '"));
     const bool in_token = fault.find(" - invalid ") != std::string::npos;
     std::size_t token = token_around(stopped, in_token);
+    if (const std::string last = shown(last_begin_); in_token && !without_suffix(last).empty()) {
+      parsed.problem = last + " is no JSON number";
+      parsed.problem_at = last_begin_;
+      parsed.suggestion = "write " + without_suffix(last);
+      return false;
+    }
     if (const std::string about = part_after(fault, "invalid string: "); !about.empty()) {
       const bool is_open = about.starts_with("missing closing quote");
       if (!is_open) token = stopped;
@@ -153,6 +173,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     if (lower == "nan" || lower.ends_with("inf") || lower.ends_with("infinity")) {
       parsed.suggestion = "write \"nan\", \"inf\" or \"-inf\", with the quotes";
+    } else if (lower == "true" || lower == "false" || lower == "none") {
+      parsed.suggestion = "write " + (lower == "none" ? std::string("null") : lower);
+    } else if (word.size() > 1 && word[0] == '.' &&
+               has_digits_only(std::string_view(word).substr(1))) {
+      parsed.suggestion = "write 0" + word;
     } else if (word.size() > 2 && strict_[token] == '\'' && word.ends_with("'")) {
       parsed.suggestion = "write \"" + word.substr(1, word.size() - 2) + "\"";
     }

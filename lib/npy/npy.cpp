@@ -100,6 +100,11 @@ constexpr std::array<Lookalike, 7> lookalikes{{
   const bool is_text = std::all_of(start.begin(), start.end(), [](char c) {
     return (0x20 <= c && c < 0x7f) || whitespace.find(c) != std::string_view::npos;
   });
+  const std::size_t first = start.find_first_not_of(whitespace);
+  if (is_text && first != std::string_view::npos && (start[first] == '{' || start[first] == '[')) {
+    refuse("the file is JSON that starts with \"" + printable(start) +
+           "\", not .npy; name the .npy file of the array");
+  }
   if (is_text) {
     refuse("the file is text that starts with \"" + printable(start) +
            "\", not .npy; load it with numpy.loadtxt and save it with numpy.save");
@@ -167,9 +172,7 @@ struct RefusedType {
   std::string_view remedy;
 };
 
-constexpr std::array<RefusedType, 10> refused_types{{
-    {'b', "bool", "convert it with array.astype(numpy.uint8)"},
-    {'?', "bool", "convert it with array.astype(numpy.uint8)"},
+constexpr std::array<RefusedType, 8> refused_types{{
     {'O', "object",
      "convert it with array.astype(numpy.float32), or to whatever numbers its elements are"},
     {'c', "complex", "save array.real and array.imag as two files"},
@@ -187,8 +190,6 @@ constexpr std::array<RefusedType, 10> refused_types{{
 bool is_refused_type(char code, std::string_view type) {
   if (type.empty() || type[0] != code) return false;
   const std::string_view rest = type.substr(1);
-  if (code == '?') return rest.empty();
-  if (code == 'b') return rest == "1";
   if (code == 'O') return rest.empty() || is_digit(rest[0]);
   if (code == 'f') return rest == "12" || rest == "16";
   return !rest.empty() && is_digit(rest[0]);
@@ -221,6 +222,8 @@ ElementType element_type(std::string_view descr) {
     order = type[0];
     type.remove_prefix(1);
   }
+  if (type == "b1" || type == "?")
+    return {DataType::UInt8, false};  // numpy.bool_: bytes of 0 and 1
   const auto* const entry = std::find_if(data_types.begin(), data_types.end(),
                                          [type](const auto& e) { return e.numpy == type; });
   if (entry == data_types.end()) refuse_type(descr, type);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "spec/near_operators.hpp"
 
@@ -18,6 +19,7 @@ class DescriptionReader {
                     std::shared_ptr<const json::Value> root, const std::vector<std::string>& beside,
                     Completeness completeness, Diagnostics& diagnostics)
       : description_(description),
+        diagnostics_(diagnostics),
         beside_(beside),
         fields_reader_(document, completeness, diagnostics),
         reader_(&fields_reader_.reader()) {
@@ -44,8 +46,21 @@ class DescriptionReader {
     description_.fields_object_ = fields;
     const auto meant = read_options(root, inline_fields);
     if (level) description_.feature_level = *level;
+    const std::size_t before = diagnostics_.size();
     fields_reader_.read(description_, *fields, meant);
-    return true;
+    const auto is_there = [](const Field& field) {
+      return field.written != nullptr || field.is_misspelt;
+    };
+    const auto& read = description_.fields;
+    const bool has_none = std::none_of(read.begin(), read.end(), is_there);
+    if (!inline_fields || !has_none || diagnostics_.size() == before) return true;
+    // That each field is missing follows.
+    diagnostics_.erase(diagnostics_.begin() + static_cast<std::ptrdiff_t>(before),
+                       diagnostics_.end());
+    reader_->missing(root, "desc",
+                     "desc holds the fields of DML_OPERATOR_" + description_.spec->name,
+                     "`dmlop ops " + description_.spec->name + "` lists them, with an example");
+    return false;
   }
 
  private:
@@ -63,6 +78,7 @@ class DescriptionReader {
 
   bool read_operator(const json::Value& root) {
     const json::Value* type = find_either(root, "Type", "type");
+    if (type == nullptr && refuse_misspelt_type(root)) return false;
     if (type == nullptr) {
       Diagnostic diagnostic = description_.document().at(root, "the field \"type\" is missing");
       diagnostic.value.clear();
@@ -87,19 +103,27 @@ class DescriptionReader {
     return description_.spec != nullptr;
   }
 
+  // A member whose name is near to "type"; false where there is none.
+  bool refuse_misspelt_type(const json::Value& root) {
+    for (const json::Member& member : root.members) {
+      const std::string meant = did_you_mean(member.name, {"type"});
+      if (meant.empty()) continue;
+      Diagnostic diagnostic = description_.document().at(
+          member, "unknown field \"" + printable(member.name) + "\"; " + meant);
+      diagnostic.value = printable(member.name);
+      diagnostic.rule = "an op description has the fields type and desc";
+      reader_->add(std::move(diagnostic));
+      return true;
+    }
+    return false;
+  }
+
   void refuse_operator(const json::Value& type, std::string_view name) {
     Diagnostic diagnostic = description_.document().at(
         type, "type is " + json::describe(type) + ", which is no operator of DirectML");
-    const auto near = near_operators(name);
-    if (!near.empty()) diagnostic.suggestion = "did you mean " + join(quoted(near), " or ") + "?";
+    diagnostic.suggestion = operator_suggestion(name);
     diagnostic.rule = "`dmlop ops` lists the operators";
     reader_->add(std::move(diagnostic));
-  }
-
-  static std::vector<std::string> quoted(const std::vector<std::string>& names) {
-    std::vector<std::string> list;
-    for (const std::string& name : names) list.push_back("\"" + name + "\"");
-    return list;
   }
 
   // Reads what stands beside the operator's fields. Returns the fields that unknown ones were
@@ -111,6 +135,7 @@ class DescriptionReader {
     known.insert(known.end(), beside_.begin(), beside_.end());
     const std::vector<std::string> fields = description_.spec->field_names();
     std::vector<std::string> meant;
+    const std::size_t before = diagnostics_.size();
     if (inline_fields) {
       known.insert(known.end(), fields.begin(), fields.end());
     } else {
@@ -118,6 +143,7 @@ class DescriptionReader {
                                       "DML_OPERATOR_" + description_.spec->name);
     }
     const auto meant_here = reader_->refuse_unknown(root, known, "an op description");
+    for (std::size_t i = before; i < diagnostics_.size(); ++i) name_owner(diagnostics_[i]);
     if (inline_fields) meant = meant_here;
     if (const json::Value* value = root.find("featureLevel")) read_feature_level(*value);
     if (const json::Value* value = root.find("bindings")) read_bindings(*value);
@@ -127,6 +153,16 @@ class DescriptionReader {
     }
     if (const json::Value* value = root.find("executionFlags")) read_execution_flags(*value);
     return meant;
+  }
+
+  // An unknown field that another version of the operator has: FusedActivation of
+  // ELEMENT_WISE_ADD1.
+  void name_owner(Diagnostic& unknown) const {
+    for (const std::string& version : versions_of(description_.spec->name)) {
+      if (find_spec(version)->find_field(unknown.value) == nullptr) continue;
+      unknown.suggestion = "DML_OPERATOR_" + version + " has this field";
+      return;
+    }
   }
 
   // Execution flags change how DirectML computes, not the result, so known names are accepted and
@@ -192,6 +228,7 @@ class DescriptionReader {
   }
 
   Description& description_;
+  Diagnostics& diagnostics_;
   const std::vector<std::string>& beside_;
   FieldsReader fields_reader_;
   FieldReader* reader_;

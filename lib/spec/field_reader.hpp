@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
+#include "spec/facts.hpp"
 
 namespace dmlop {
 
@@ -26,11 +27,17 @@ class FieldReader {
   std::optional<std::int64_t> flag(const json::Value& value, const std::string& name);
   std::optional<std::vector<std::int64_t>> uint_array(const json::Value& value,
                                                       const std::string& name);
+  /// Sizes of a tensor. One of 0 is read: rules refuse it.
+  std::optional<std::vector<std::int64_t>> sizes(const json::Value& value, const std::string& name);
   std::optional<std::vector<std::int64_t>> int_array(const json::Value& value,
                                                      const std::string& name);
   std::optional<std::vector<double>> float_array(const json::Value& value, const std::string& name);
   /// A number that fits FLOAT, or "inf", "-inf" or "nan" in any case.
   std::optional<double> float32(const json::Value& value, const std::string& name);
+  /// A value of an enumeration by its name, with or without the enumeration's, or by its number.
+  std::optional<std::int64_t> enumeration(const json::Value& value, const std::string& name,
+                                          const std::string& enum_name,
+                                          const std::vector<EnumValue>& values);
   /// One of `names`, with or without `prefix`. Returns its index.
   std::optional<std::size_t> name_of(const json::Value& value, const std::string& name,
                                      const std::vector<std::string>& names,
@@ -65,10 +72,14 @@ class FieldReader {
  private:
   std::optional<std::vector<std::int64_t>> integers(const json::Value& value,
                                                     const std::string& name, std::string_view type,
-                                                    std::int64_t low, std::int64_t high);
-  template <typename T, typename Read>
+                                                    std::int64_t low, std::int64_t high,
+                                                    std::int64_t shown_low);
+  template <typename T, typename Read, typename Refuse>
   std::optional<std::vector<T>> list_of(const json::Value& value, const std::string& name,
-                                        std::string_view type, Read&& read);
+                                        std::string_view type, Read&& read, Refuse&& refuse);
+  void refuse_integer(const json::Value& value, const std::string& name, std::string_view type,
+                      std::int64_t low, std::int64_t high);
+  void refuse_float32(const json::Value& value, const std::string& name);
 
   const json::Document& document_;
   Diagnostics& diagnostics_;

@@ -118,8 +118,11 @@ FieldValue FieldsReader::read_tensors(const FieldSpec& spec, const json::Value& 
   return tensors;
 }
 
+// DxDispatch knows names only.
 FieldValue FieldsReader::read_enum(const FieldSpec& spec, const json::Value& value) {
   const std::vector<EnumValue>& values = enum_values(spec.enum_name);
+  if (!complete_)
+    return value_or_nothing(reader_.enumeration(value, spec.name, spec.enum_name, values));
   std::vector<std::string> names;
   for (const EnumValue& entry : values) names.push_back(entry.name);
   const auto index = reader_.name_of(value, spec.name, names, spec.enum_name + "_");

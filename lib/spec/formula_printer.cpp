@@ -1,4 +1,6 @@
 // Prints formulas for messages: with variables replaced by values, or with all known values.
+#include <vector>
+
 #include "spec/formula_node.hpp"
 
 namespace dmlop {
@@ -125,6 +127,41 @@ class FormulaPrinter {
     }
   }
 
+  /// Aggregates in words.
+  std::string describe(Formula::NodeIndex index) {
+    const Node& node = formula_.nodes_[index];
+    if (node.kind == NodeKind::parentheses) return describe(node.children[0]);
+    const bool is_number = node.kind == NodeKind::sum || node.kind == NodeKind::product ||
+                           node.kind == NodeKind::count;
+    if (!is_number) return print(index);
+    const Node& term = formula_.nodes_[node.children[0]];
+    const bool is_size = term.kind == NodeKind::reference && term.reference.attribute == "Sizes";
+    if (node.kind == NodeKind::product && is_size && !term.element)
+      return "the number of elements of " + term.reference.field;
+    bound_ += node.variable;
+    const std::string text = print(node.children[0]);
+    bound_.pop_back();
+    const std::string variable(1, node.variable);
+    if (node.kind == NodeKind::count) return "the number of " + variable + " with " + text;
+    return std::string(node.kind == NodeKind::sum ? "the sum" : "the product") + " of " + text +
+           " over all " + variable;
+  }
+
+  /// The fields of present(A) + present(B) or present(A) || present(B); empty for other forms.
+  std::vector<Formula::NodeIndex> fields_asked_for(Formula::NodeIndex index, NodeKind kind) const {
+    const Node& node = formula_.nodes_[index];
+    if (node.kind == NodeKind::parentheses) return fields_asked_for(node.children[0], kind);
+    if (node.kind == NodeKind::present) return {node.children[0]};
+    if (node.kind != kind) return {};
+    std::vector<Formula::NodeIndex> fields;
+    for (const Formula::NodeIndex child : node.children) {
+      const auto more = fields_asked_for(child, kind);
+      if (more.empty()) return {};
+      fields.insert(fields.end(), more.begin(), more.end());
+    }
+    return fields;
+  }
+
  private:
   // The value that a choice depends on, unless it uses the variable of an aggregate around it.
   std::optional<Number> known(Formula::NodeIndex index) const {
@@ -235,6 +272,49 @@ std::string Formula::show_numbers(NodeIndex node, const Scope& scope,
   if (!value) return text;
   const std::string shown = show_value(node, scope, *value);
   return text == shown ? text : text + " = " + shown;
+}
+
+std::string Formula::show_subject(NodeIndex node, const Scope& scope,
+                                  const Variables& variables) const {
+  return FormulaPrinter(*this, scope, variables, false).describe(node);
+}
+
+namespace {
+
+// "A", "A and B", "A, B and C".
+std::string listed(const std::vector<std::string>& names, const std::string& conjunction) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " " + conjunction + " " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> Formula::show_presence(const Violation& violation, const Scope& scope,
+                                                  const Variables& variables) const {
+  FormulaPrinter printer(*this, scope, variables, false);
+  const NodeKind kind = violation.bound ? NodeKind::add : NodeKind::logical_or;
+  const auto fields = printer.fields_asked_for(violation.subject, kind);
+  if (fields.size() < 2) return std::nullopt;
+  std::vector<std::string> names, given;
+  for (const NodeIndex field : fields) {
+    names.push_back(printer.print(field));
+    const auto place = place_at(field, scope, variables);
+    if (place && scope.is_present(*place).value_or(false)) given.push_back(names.back());
+  }
+  if (!violation.bound) return listed(names, "or") + " must be given";
+  const auto bound = evaluate(*violation.bound, scope, variables);
+  if (!bound || !(*bound == 1)) return std::nullopt;
+  const bool at_most = violation.words == "must be at most";
+  if (!at_most && violation.words != "must be") return std::nullopt;
+  return (at_most ? "only one of " : "one of ") + listed(names, "and") +
+         (at_most ? " may be given, but " : " must be given, but ") +
+         (given.empty()       ? "none is"
+          : given.size() == 1 ? "only " + given.front() + " is"
+                              : listed(given, "and") + " are");
 }
 
 std::string Formula::show_value(NodeIndex node, const Scope& scope, const Number& value) const {

@@ -1,9 +1,11 @@
 #include "spec/near_operators.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "spec/facts.hpp"
+#include "spec/spec.hpp"
 
 namespace dmlop {
 namespace {
@@ -65,6 +67,68 @@ std::vector<std::string> near_operators(std::string_view name) {
     if (candidate.find(wanted) != std::string::npos) add(candidate);
   }
   return found;
+}
+
+namespace {
+
+// Names of ONNX, PyTorch and NumPy that have no word in common with DirectML's.
+struct OtherName {
+  std::string_view name;
+  std::string_view means;
+};
+
+constexpr std::array other_names{
+    OtherName{"MATMUL", "GEMM"},
+    OtherName{"CONCAT", "JOIN"},
+    OtherName{"CONCATENATE", "JOIN"},
+    OtherName{"STACK", "JOIN"},
+    OtherName{"EXPAND", "ELEMENT_WISE_IDENTITY"},
+    OtherName{"TRANSPOSE", "ELEMENT_WISE_IDENTITY"},
+    OtherName{"CLAMP", "ELEMENT_WISE_CLIP"},
+    OtherName{"FLIP", "REVERSE_SUBSEQUENCES"},
+    OtherName{"WHERE", "ELEMENT_WISE_IF"},
+    OtherName{"LAYER_NORM", "MEAN_VARIANCE_NORMALIZATION1"},
+    OtherName{"INTERPOLATE", "RESAMPLE2"},
+    OtherName{"RESIZE", "RESAMPLE2"},
+    OtherName{"MEAN", "REDUCE"},
+};
+
+// "\"PADDING\" with \"PaddingMode\": \"REFLECTION\"", by a value that the name is or begins.
+std::string operator_with_value(const std::string& wanted) {
+  if (wanted.size() < 3) return "";
+  for (const std::string& name : specified_operators()) {
+    for (const FieldSpec& field : find_spec(name)->fields) {
+      if (field.kind != FieldKind::enumeration || field.enum_name == "DML_TENSOR_DATA_TYPE")
+        continue;
+      for (const EnumValue& value : enum_values(field.enum_name)) {
+        if (value.name.starts_with(wanted))
+          return "\"" + name + "\" with \"" + field.name + "\": \"" + value.name + "\"";
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string operator_suggestion(std::string_view name) {
+  const std::string wanted = without_affixes(in_capitals(name));
+  for (const OtherName& other : other_names) {
+    if (other.name == wanted) return "did you mean \"" + std::string(other.means) + "\"?";
+  }
+  std::vector<std::string> quoted;
+  for (const std::string& near : near_operators(name)) quoted.push_back("\"" + near + "\"");
+  std::string meant = join(quoted, " or ");
+  if (quoted.empty()) meant = operator_with_value(wanted);
+  return meant.empty() ? "" : "did you mean " + meant + "?";
+}
+
+std::vector<std::string> versions_of(std::string_view name) {
+  std::vector<std::string> versions;
+  for (const std::string& other : specified_operators()) {
+    if (other != name && without_version(other) == without_version(name)) versions.push_back(other);
+  }
+  return versions;
 }
 
 }  // namespace dmlop

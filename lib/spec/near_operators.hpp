@@ -12,4 +12,11 @@ namespace dmlop {
 /// none is near.
 std::vector<std::string> near_operators(std::string_view name);
 
+/// `did you mean "A" or "B"?` with these operators, or with one that has a field with such a value
+/// (REFLECT); "" where none is near.
+std::string operator_suggestion(std::string_view name);
+
+/// The other versions of an operator: ELEMENT_WISE_ADD1 of ELEMENT_WISE_ADD.
+std::vector<std::string> versions_of(std::string_view name);
+
 }  // namespace dmlop

@@ -31,8 +31,13 @@ void RuleChecker::apply(const Rule& rule) {
   for (const Reference& reference : references) check_array_length(*fields_.find(reference.field));
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
-    if (apply_to({rule, variables})) ++findings;
-    return findings < findings_listed;
+    const std::size_t before = diagnostics_.size();
+    if (apply_to({rule, variables}) && ++findings > findings_listed &&
+        diagnostics_.size() > before) {
+      diagnostics_.pop_back();
+      ++diagnostics_.back().more;
+    }
+    return true;
   });
 }
 
@@ -43,6 +48,7 @@ bool RuleChecker::apply_to(const Statement& statement) {
   if (statement.rule.by == Authority::page && judge_ == Judge::directml) return false;
   const auto violation = formula.check(scope_, statement.variables);
   if (!violation || counts_below_zero(statement)) return false;
+  if (follows_from_finding(statement, *violation)) return false;
   if (is_directml_alone(statement.rule)) {
     report(statement, *violation);
     return true;
@@ -51,8 +57,75 @@ bool RuleChecker::apply_to(const Statement& statement) {
     report_out_of_range(statement, *expected);
     return true;
   }
-  report(statement, *violation);
+  const bool is_new = !joins_finding(statement, *violation);
+  if (is_new) report(statement, *violation);
   after_violation(statement, *violation);
+  return is_new;
+}
+
+namespace {
+
+bool is_size(const Place& place) {
+  return place.reference.attribute == "Sizes";
+}
+
+std::string tensor_of(const Place& place) {
+  return to_text(Place{{place.reference.field}, place.element});
+}
+
+}  // namespace
+
+// The values that say what the violation's subject must be.
+std::vector<Place> RuleChecker::causes_of(const Statement& statement,
+                                          const Formula::Violation& violation) const {
+  const Formula& formula = statement.formula();
+  const auto subject = formula.place_at(violation.subject, scope_, statement.variables);
+  std::vector<Place> causes;
+  for (const Place& place : formula.places(scope_, statement.variables)) {
+    if (!subject || !(place == *subject)) causes.push_back(place);
+  }
+  return causes;
+}
+
+// A size that must agree with another tensor of which a size is wrong: perhaps that is the mistake,
+// as where it is transposed, and it has its finding. Nothing else can be said about this one, nor
+// about what must agree with it.
+bool RuleChecker::follows_from_finding(const Statement& statement,
+                                       const Formula::Violation& violation) const {
+  const auto subject = statement.formula().place_at(violation.subject, scope_, statement.variables);
+  if (!subject || !is_size(*subject)) return false;
+  const auto causes = causes_of(statement, violation);
+  return std::any_of(causes.begin(), causes.end(), [&](const Place& cause) {
+    return is_size(cause) && tensor_of(cause) != tensor_of(*subject) &&
+           doubtful_.contains(tensor_of(cause));
+  });
+}
+
+// One mistake, such as a direction or the size of the first input, makes several sizes differ in
+// the same way. They are one finding.
+bool RuleChecker::joins_finding(const Statement& statement, const Formula::Violation& violation) {
+  const Formula& formula = statement.formula();
+  const auto subject = formula.place_at(violation.subject, scope_, statement.variables);
+  if (!subject || !is_size(*subject) || !violation.bound || violation.words != "must be")
+    return false;
+  const auto causes = causes_of(statement, violation);
+  const auto value = formula.evaluate(violation.subject, scope_, statement.variables);
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  if (causes.empty() || !value || !bound || statement.rule.by != Authority::both) return false;
+  std::string key = to_text(*value) + " " + to_text(*bound);
+  for (const Place& cause : causes) key += " " + to_text(cause);
+  const auto [same, is_new] = causes_.try_emplace(key, SameCause{diagnostics_.size(), {}});
+  if (is_new) return false;
+  same->second.others.push_back(to_text(*subject));
+  const auto& others = same->second.others;
+  std::vector<std::string> names;
+  for (const Place& cause : causes) names.push_back(to_text(cause));
+  Diagnostic& finding = diagnostics_[same->second.finding];
+  finding.note =
+      join(others) + (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
+  finding.suggestion = "write " + to_text(*bound) + " for " +
+                       (others.size() == 1 ? "both" : "each") + ", or change " +
+                       join(names, " or ");
   return true;
 }
 
@@ -60,6 +133,8 @@ bool RuleChecker::apply_to(const Statement& statement) {
 void RuleChecker::after_violation(const Statement& statement, const Formula::Violation& violation) {
   const Formula& formula = statement.formula();
   const auto& equation = formula.equation();
+  const auto place = formula.place_at(violation.subject, scope_, statement.variables);
+  if (place && is_size(*place)) doubtful_.insert(tensor_of(*place));
   if (equation && equation->exact && equation->target == violation.subject) {
     correct(statement);
     return;
@@ -197,7 +272,9 @@ Diagnostic RuleChecker::at_first_written(const Statement& statement, Formula::No
 std::string RuleChecker::message_of(const Statement& statement,
                                     const Formula::Violation& violation) const {
   const Formula& formula = statement.formula();
-  const std::string subject = formula.show_symbols(violation.subject, scope_, statement.variables);
+  if (auto sentence = formula.show_presence(violation, scope_, statement.variables))
+    return *sentence;
+  const std::string subject = formula.show_subject(violation.subject, scope_, statement.variables);
   const auto value = formula.evaluate(violation.subject, scope_, statement.variables);
   if (!violation.bound) {
     const bool shows_value = violation.words.starts_with("must be one of") && value;
@@ -240,7 +317,8 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   if (tensor == nullptr ||
       scope_.length({{target.field, "Sizes"}, place->element}) != as_unsigned(subject->integer()))
     return;
-  diagnostic.suggestion = "write " + counted(as_unsigned(bound->integer()), "size");
+  const std::string dimensions = counted(as_unsigned(bound->integer()), "dimension");
+  diagnostic.suggestion = "write Sizes of " + dimensions;
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
@@ -325,9 +403,19 @@ void RuleChecker::check_array_length(const Field& field) {
                                                 ", must have " + to_text(*count));
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
-                    field.spec->count_field + " is " + to_text(*count);
+                    field.spec->count_field + " is " + to_text(*count) +
+                    (is_dimensions ? dimensions_from_file() : "");
   diagnostics_.push_back(std::move(diagnostic));
   scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
+}
+
+// Who reads that there are too few values should know whose dimensions count.
+std::string RuleChecker::dimensions_from_file() const {
+  for (const TensorUse& use : tensors_of(fields_)) {
+    if (!use.desc->file.empty())
+      return ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(use.desc->sizes);
+  }
+  return "";
 }
 
 void RuleChecker::suggest_sizes() {

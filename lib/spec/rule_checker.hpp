@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,12 @@ class RuleChecker {
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
+  bool follows_from_finding(const Statement& statement, const Formula::Violation& violation) const;
+  bool joins_finding(const Statement& statement, const Formula::Violation& violation);
+  std::vector<Place> causes_of(const Statement& statement,
+                               const Formula::Violation& violation) const;
   void check_array_length(const Field& field);
+  std::string dimensions_from_file() const;
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
                               std::string message) const;
   bool is_directml_alone(const Rule& rule) const {
@@ -76,6 +82,15 @@ class RuleChecker {
   FieldScope scope_;
   std::map<std::string, std::vector<std::optional<std::uint64_t>>> inferred_sizes_;
   std::map<std::string, std::size_t> wrong_dimensions_;  // tensor -> index of the finding
+  std::set<std::string> doubtful_;                       // tensors of which a size broke a rule
+
+  /// A finding that says that one value differs from another, and what else differs in the same
+  /// way.
+  struct SameCause {
+    std::size_t finding;
+    std::vector<std::string> others;
+  };
+  std::map<std::string, SameCause> causes_;
 };
 
 }  // namespace dmlop

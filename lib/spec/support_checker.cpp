@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -38,6 +39,25 @@ std::string type_list(const std::vector<const SupportRow*>& rows) {
 std::string raise_to(FeatureLevel level) {
   return "write \"featureLevel\": \"" + to_text(level) + "\", or run with --feature-level " +
          to_text(level);
+}
+
+// What to do with a tensor of another type: NumPy's words, where a file has it.
+std::string other_type(const TensorUse& use, const SupportRow& row) {
+  const DataType type = row.types.front();
+  if (use.spec->is_output()) return "write \"" + std::string(name_of(type)) + "\"";
+  return "save array.astype(" + numpy_name(type) + ")" +
+         (use.desc->file.empty() ? " and write \"" + std::string(name_of(type)) + "\"" : "");
+}
+
+std::string other_dimensions(const TensorUse& use, const SupportRow& row) {
+  const Sizes& sizes = use.desc->sizes;
+  const std::size_t count = std::clamp(sizes.size(), row.min_dimensions, row.max_dimensions);
+  if (sizes.empty() || !element_count(sizes))
+    return "write Sizes of " + counted(count, "dimension");
+  const Sizes fitting = with_dimensions(sizes, count);
+  const std::string how = sizes.size() < count ? "add dimensions of size 1" : "merge dimensions";
+  return how + ": " +
+         (use.desc->file.empty() ? "write " + list_of(fitting) : "save " + reshape_call(fitting));
 }
 
 std::string one_of(const std::string& list) {
@@ -266,9 +286,7 @@ bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
                                 to_text(other->from) + ", " + this_run()
                           : use.name() + ".DataType is " + name + ", " + one_of(types)),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + types,
-      other != nullptr        ? raise_to(other->from)
-      : use.spec->is_output() ? "write another DataType"
-                              : "convert the tensor to one of these types first");
+      other != nullptr ? raise_to(other->from) : other_type(use, *rows.front()));
   return false;
 }
 
@@ -280,15 +298,16 @@ bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
   const SupportRow* other =
       lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(count); });
   const std::string ranges = ranges_text(rows);
-  const std::string finding = use.name() + " has " + counted(count, "dimension");
+  const std::string file = use.desc->file.empty() ? "" : " (" + use.desc->file + ")";
+  const std::string finding = use.name() + file + " has " + counted(count, "dimension");
   add(description_.at(use.place("DimensionCount"),
                       other != nullptr ? finding + ", which needs feature level " +
                                              to_text(other->from) + ", " + this_run()
                                        : finding + ", must have " + ranges),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + ranges +
           " dimensions",
-      other != nullptr ? raise_to(other->from)
-                       : "add dimensions of size 1, or merge some, to have " + ranges);
+      other != nullptr ? raise_to(other->from) : other_dimensions(use, *rows.front()));
+
   return false;
 }
 

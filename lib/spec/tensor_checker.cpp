@@ -40,10 +40,15 @@ void TensorChecker::check_dimension_count(const TensorUse& use) {
 void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
   const std::string name = use.name();
   const TensorDesc& tensor = *use.desc;
-  for (std::size_t i = 0; i < tensor.sizes.size() && i < sizes_listed; ++i) {
+  std::size_t findings = 0;
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
     if (tensor.sizes[i] >= 1 && tensor.sizes[i] <= uint_max) continue;
     const Place size = use.place("Sizes", i);
     if (!scope.refuse(size)) continue;
+    if (++findings > sizes_listed) {
+      ++diagnostics_.back().more;
+      continue;
+    }
     add(fields_.at(size, to_text(size) + " is " + std::to_string(tensor.sizes[i]) +
                              ", must be from 1 to " + std::to_string(uint_max)),
         "every size of a tensor is a UINT of at least 1",

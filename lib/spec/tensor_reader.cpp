@@ -7,15 +7,6 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-const std::vector<std::string>& data_type_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const DataTypeInfo& type : data_types) list.emplace_back(type.name);
-    return list;
-  }();
-  return names;
-}
-
 class TensorReader {
  public:
   TensorReader(FieldReader& reader, std::string name) : reader_(reader), name_(std::move(name)) {}
@@ -53,14 +44,15 @@ class TensorReader {
   void read_data_type(const json::Value& object) {
     const json::Value* value = object.find("DataType");
     if (value == nullptr) return;
-    const auto index =
-        reader_.name_of(*value, name_ + ".DataType", data_type_names(), "DML_TENSOR_DATA_TYPE_");
-    if (index) desc_.data_type = data_types[*index].type;
+    const std::string enum_name = "DML_TENSOR_DATA_TYPE";
+    const auto type =
+        reader_.enumeration(*value, name_ + ".DataType", enum_name, enum_values(enum_name));
+    if (type) desc_.data_type = static_cast<DataType>(*type);
   }
 
   void read_layout(const json::Value& object) {
     if (const json::Value* value = object.find("Sizes")) {
-      const auto sizes = reader_.uint_array(*value, name_ + ".Sizes");
+      const auto sizes = reader_.sizes(*value, name_ + ".Sizes");
       if (sizes) desc_.sizes.assign(sizes->begin(), sizes->end());
       if (sizes && sizes->empty())
         reader_.expected(*value, name_ + ".Sizes", "an array with one size for each dimension");

@@ -1,0 +1,188 @@
+// What the program says when an everyday mistake is made with files and options.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "gpu/missing_gpu.hpp"
+#include "program.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* edge =
+    R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1],
+    "EndPadding": [0, 2]}})";
+
+/// A folder with an op.json and input files of several shapes and types.
+class FilesOfUser : public Folder {
+ public:
+  FilesOfUser() {
+    write("op.json", edge);
+    write("pool.json", R"({"type": "LP_POOLING", "desc": {"Strides": [1, 1], "WindowSize": [2, 2],
+        "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2}})");
+    write("x.npy", npy("<f4", "(3, 4)", std::string(48, '\0')));
+    write("deep.npy", npy("<f4", "(2, 3, 4)", std::string(96, '\0')));
+    write("nine.npy", npy("<f4", "(1, 1, 2, 1, 1, 1, 1, 1, 3)", std::string(24, '\0')));
+    write("double.npy", npy("<f8", "(1, 1, 2, 2)", std::string(32, '\0')));
+    write("bool.npy", npy("|b1", "(1, 2)", std::string("\1\0", 2)));
+  }
+  ProgramResult run(const std::vector<std::string>& arguments) const {
+    return dmlop_program(arguments, {.folder = path()});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a file of the wrong rank is named, with what to type in NumPy") {
+  const FilesOfUser files;
+  const auto flat = files.run({"check", "pool.json", "-i", "x.npy"});
+  CHECK(flat.code == 3);
+  CHECK(contains(flat.error, "InputTensor (x.npy) has 2 dimensions, must have 4 to 5\n"));
+  CHECK(contains(flat.error, "help: add dimensions of size 1: save array.reshape(1, 1, 3, 4)\n"));
+  const auto nine = files.run({"check", "op.json", "-i", "nine.npy"});
+  CHECK(contains(nine.error, "InputTensor (nine.npy) has 9 dimensions, must have 1 to 8\n"));
+  CHECK(
+      contains(nine.error, "help: merge dimensions: save array.reshape(1, 2, 1, 1, 1, 1, 1, 3)\n"));
+  const auto deep = files.run({"check", "op.json", "-i", "deep.npy"});
+  CHECK(contains(deep.error, "DimensionCount is 3, as InputTensor has in deep.npy: [2, 3, 4]\n"));
+}
+
+TEST_CASE("a file of the wrong type or shape is told what to type in NumPy") {
+  const FilesOfUser files;
+  const auto type = files.run({"check", "pool.json", "-i", "double.npy"});
+  CHECK(contains(type.error, "InputTensor.DataType is FLOAT64, must be one of FLOAT32, FLOAT16\n"));
+  CHECK(contains(type.error, "help: save array.astype(numpy.float32)\n"));
+  files.write("described.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {
+      "InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 3]}}})");
+  const auto shape = files.run({"check", "described.json", "-i", "x.npy"});
+  CHECK(contains(shape.error, "help: write [3, 4], or save array.reshape(4, 3)\n"));
+  const auto other = files.run({"check", "described.json", "-i", "double.npy"});
+  CHECK(contains(other.error, "help: write \"FLOAT64\", or save array.astype(numpy.float32)\n"));
+}
+
+TEST_CASE("arrays of numpy.bool_ are UINT8") {
+  const FilesOfUser files;
+  CHECK(files.run({"run", "op.json", "-i", "bool.npy", "-o", "y.npy", "--cpu", "-q"}).code == 0);
+  CHECK(files.read("y.npy") == npy("|u1", "(1, 5)", std::string("\1\1\0\0\0", 5)));
+}
+
+TEST_CASE("a file that is missing is told the nearest one") {
+  const FilesOfUser files;
+  const auto input = files.run({"check", "op.json", "-i", "X.npy"});
+  CHECK(input.code == 6);
+  CHECK(contains(input.error, "X.npy: No such file or directory; did you mean x.npy?"));
+  CHECK(contains(files.run({"check", "pol.json"}).error, "; did you mean pool.json?"));
+  CHECK_FALSE(contains(files.run({"check", "nowhere.txt"}).error, "did you mean"));
+}
+
+TEST_CASE("JSON where an array should be is called JSON") {
+  const FilesOfUser files;
+  const auto result = files.run({"check", "op.json", "-i", "op.json"});
+  CHECK(contains(result.error,
+                 "the file is JSON that starts with \"{\"type\": \"PADDIN\", not .npy; "
+                 "name the .npy file of the array"));
+}
+
+TEST_CASE("files without names are told the names that are left, in order") {
+  const FilesOfUser files;
+  files.write("reverse.json", R"({"type": "REVERSE_SUBSEQUENCES", "desc": {"Axis": 0}})");
+  const auto two = files.run({"check", "reverse.json", "-i", "x.npy", "-i", "n.npy"});
+  CHECK(two.code == 2);
+  CHECK(contains(two.error, "which tensors are x.npy, n.npy? "));
+  CHECK(contains(two.error, "write -i InputTensor=x.npy -i SequenceLengthsTensor=n.npy\n"));
+  const auto one = files.run({"check", "reverse.json", "-i", "InputTensor=x.npy", "-i", "n.npy"});
+  CHECK(contains(one.error, "which tensor is n.npy? "));
+  CHECK(contains(one.error, "write -i SequenceLengthsTensor=n.npy\n"));
+}
+
+TEST_CASE("an element of an array of tensors may be written as messages write it") {
+  const FilesOfUser files;
+  files.write("join.json", R"({"type": "JOIN", "desc": {"Axis": 0}})");
+  for (const char* second : {"InputTensors.1=x.npy", "InputTensors[1]=x.npy"}) {
+    const auto result =
+        files.run({"check", "join.json", "-i", "InputTensors[0]=x.npy", "-i", second});
+    CHECK(result.error == "");
+    CHECK(contains(result.output, "OutputTensor FLOAT32 [6, 4]"));
+  }
+}
+
+TEST_CASE("a job of a batch without an input is told what a job can do") {
+  const FilesOfUser files;
+  files.write("jobs.jsonl", R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE",)"
+                            R"("StartPadding": [0, 1], "EndPadding": [0, 2]}})"
+                            "\n");
+  const auto lines = files.run({"batch", "jobs.jsonl", "--cpu"});
+  CHECK(contains(lines.output + lines.error,
+                 "help: add \"bindings\": {\"InputTensor\": \"FILE.npy\"} to the job\n"));
+  files.write("jobs/op.json", edge);
+  const auto folder = files.run({"batch", "jobs", "--cpu"});
+  CHECK(contains(folder.output + folder.error, ", or put InputTensor.npy beside op.json\n"));
+}
+
+TEST_CASE("check --format json lists what is valid beside what is not") {
+  const FilesOfUser files;
+  files.write("valid.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {
+      "InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 3]}}})");
+  const auto result = files.run({"check", "valid.json", "op.json", "--format", "json"});
+  const Json json = Json::parse(result.output);
+  CHECK(result.code == 3);
+  CHECK(json.at("diagnostics").size() == 1);
+  REQUIRE(json.at("descriptions").size() == 1);
+  CHECK(json.at("descriptions").at(0).at("file") == "valid.json");
+}
+
+TEST_CASE("convert takes one direction") {
+  const FilesOfUser files;
+  const auto both = files.run({"convert", "op.json", "--to-model", "m.json", "--to-op", "o.json"});
+  CHECK(both.code == 2);
+  CHECK(both.error == "dmlop: error: --to-model and --to-op are both given; keep one of them\n");
+}
+
+TEST_CASE("a long run on a terminal shows how far it is, and nothing stays on the screen") {
+  if (!has_command("script")) {
+    MESSAGE("SKIPPED: no script(1) makes a terminal here");
+    return;
+  }
+  const Folder folder;
+  // The file takes no room on the disk: its elements are a hole.
+  const std::string header = npy("|u1", "(1048576, 1024)", "");
+  folder.write("x.npy", header);
+  std::filesystem::resize_file(folder / "x.npy", header.size() + (std::uint64_t{1} << 30));
+  folder.write("op.json", R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE",
+      "StartPadding": [0, 0], "EndPadding": [0, 0]}})");
+  const auto result = shell(
+      "script -qec 'dmlop run op.json -i x.npy --expect x.npy --threads 1 --cpu' /dev/null "
+      "< /dev/null",
+      {.folder = folder.path()});
+  CAPTURE(result.output);
+  CHECK(result.code == 0);
+  CHECK(contains(result.output,
+                 "dmlop: reads 1.0 GiB and writes 0.0 GiB in parts; "
+                 "whole tensors in memory: 0.0 GiB"));
+  const auto pipe =
+      shell("dmlop run op.json -i x.npy --expect x.npy --cpu 2>&1", {.folder = folder.path()});
+  CHECK_FALSE(contains(pipe.output, "\033"));
+}
+
+TEST_CASE("devices: why a GPU is missing, with what to do") {
+  const Folder root;
+  const auto reason = [&] { return gpu::why_no_gpu(root.path()).front(); };
+  CHECK(reason() == "the system shows no GPU");
+  root.write("sys/class/drm/renderD128/device/vendor", "0x1002\n");
+  CHECK(reason() ==
+        "the GPU /dev/dri/renderD128 (AMD) is not in this container: start it with --gpus all or "
+        "--device /dev/dri");
+  root.write("dev/dri/renderD128", "");
+  CHECK(reason() ==
+        "the GPU /dev/dri/renderD128 (AMD) has no Vulkan driver here: install mesa-vulkan-drivers");
+  root.write("sys/class/drm/renderD128/device/vendor", "0x10de\n");
+  CHECK(contains(reason(), "(NVIDIA) has no Vulkan driver here: install NVIDIA's driver"));
+}
+
+}  // namespace dmlop::test

@@ -1,0 +1,192 @@
+// What a finding about a description says to somebody who made a common mistake: one finding for
+// one mistake, in words, with what to write instead.
+#include <doctest/doctest.h>
+
+#include "base/diagnostic.hpp"
+#include "ops/operator.hpp"
+#include "refusal.hpp"
+#include "spec/description.hpp"
+#include "spec/near_operators.hpp"
+
+namespace {
+
+using dmlop::Diagnostic;
+using dmlop::Diagnostics;
+
+Diagnostics findings_of(const std::string& text) {
+  Diagnostics diagnostics;
+  auto description = dmlop::read_description("op.json", text, std::nullopt, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  return diagnostics;
+}
+
+/// The only finding about a description.
+Diagnostic only_finding(const std::string& text) {
+  CAPTURE(text);
+  const Diagnostics found = findings_of(text);
+  for (const Diagnostic& finding : found) CAPTURE(finding.message);
+  REQUIRE(found.size() == 1);
+  return found.front();
+}
+
+std::string tensor(const std::string& name, const std::string& sizes) {
+  return "\"" + name + R"(": {"DataType": "FLOAT32", "Sizes": )" + sizes + "}, ";
+}
+
+std::string described(const std::string& type, const std::string& fields) {
+  return R"({"type": ")" + type + R"(", "desc": {)" + fields + "}}";
+}
+
+std::string elu(const std::string& alpha) {
+  return described("ACTIVATION_ELU", tensor("InputTensor", "[1]") + R"("Alpha": )" + alpha);
+}
+
+std::string reduce(const std::string& function) {
+  return described("REDUCE",
+                   tensor("InputTensor", "[2, 3]") + R"("Axes": [0], "Function": )" + function);
+}
+
+}  // namespace
+
+TEST_CASE("a mistake that makes other sizes differ is one finding: a transform of GEMM") {
+  const auto found = only_finding(
+      described("GEMM", tensor("ATensor", "[1, 1, 2, 3]") + tensor("BTensor", "[1, 1, 3, 5]") +
+                            tensor("OutputTensor", "[1, 1, 2, 5]") +
+                            R"("TransA": "NONE", "TransB": "TRANSPOSE", "Alpha": 1, "Beta": 0)"));
+  CHECK(found.message == "BTensor.Sizes[3] is 5, must be 3");
+}
+
+TEST_CASE("a mistake that makes other sizes differ is one finding: a filter in another order") {
+  const auto found = only_finding(described(
+      "CONVOLUTION",
+      tensor("InputTensor", "[1, 3, 8, 8]") + tensor("FilterTensor", "[3, 16, 3, 3]") +
+          tensor("BiasTensor", "[1, 16, 1, 1]") + tensor("OutputTensor", "[1, 16, 6, 6]") +
+          R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
+          "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+          "OutputPadding": [0, 0], "GroupCount": 1)"));
+  CHECK(found.message == "FilterTensor.Sizes[1] is 16, must be 3");
+}
+
+TEST_CASE("sizes that differ in the same way are one finding, which names their cause") {
+  const auto found = only_finding(described(
+      "RNN", tensor("InputTensor", "[1, 4, 2, 3]") + tensor("WeightTensor", "[1, 1, 5, 3]") +
+                 tensor("RecurrenceTensor", "[1, 1, 5, 5]") +
+                 tensor("OutputSequenceTensor", "[4, 1, 2, 5]") +
+                 R"("ActivationDescs": [{"Type": "ACTIVATION_TANH"}, {"Type": "ACTIVATION_TANH"}],
+          "Direction": "BIDIRECTIONAL")"));
+  CHECK(found.message == "WeightTensor.Sizes[1] is 1, must be 2");
+  CHECK(found.note == "RecurrenceTensor.Sizes[1], OutputSequenceTensor.Sizes[1] are 1, too.");
+  CHECK(found.suggestion == "write 2 for each, or change Direction");
+  const auto both = only_finding(described(
+      "ELEMENT_WISE_ADD", tensor("ATensor", "[3, 4]") + tensor("BTensor", "[3, 5]") +
+                              R"("OutputTensor": {"DataType": "FLOAT32", "Sizes": [3, 5]})"));
+  CHECK(both.message == "BTensor.Sizes[1] is 5, must be 4");
+  CHECK(both.note == "OutputTensor.Sizes[1] is 5, too.");
+  CHECK(both.suggestion == "write 4 for both, or change ATensor.Sizes[1]");
+}
+
+TEST_CASE("other mistakes are still found beside a wrong size") {
+  const auto found = findings_of(described(
+      "ELEMENT_WISE_ADD", tensor("ATensor", "[3, 4]") + tensor("BTensor", "[3, 5]") +
+                              R"("OutputTensor": {"DataType": "FLOAT16", "Sizes": [9, 4]})"));
+  std::vector<std::string> messages;
+  for (const Diagnostic& finding : found) messages.push_back(finding.message);
+  CHECK(messages == std::vector<std::string>{"OutputTensor.DataType is FLOAT16, must be FLOAT32",
+                                             "BTensor.Sizes[1] is 5, must be 4",
+                                             "OutputTensor.Sizes[0] is 9, must be 3"});
+}
+
+TEST_CASE("what must be given is said in words") {
+  const auto found = only_finding(described(
+      "RNN", tensor("InputTensor", "[1, 4, 2, 3]") + tensor("WeightTensor", "[1, 1, 5, 3]") +
+                 tensor("RecurrenceTensor", "[1, 1, 5, 5]") +
+                 R"("ActivationDescs": [{"Type": "ACTIVATION_TANH"}], "Direction": "FORWARD")"));
+  CHECK(found.message == "OutputSequenceTensor or OutputSingleTensor must be given");
+}
+
+TEST_CASE("wrong enumerations list the values; names and numbers of DirectML.h are taken") {
+  for (const char* value : {"\"AVERAGE\"", "\"DML_REDUCE_FUNCTION_AVERAGE\"", "2"})
+    CHECK(findings_of(reduce(value)).empty());
+  CHECK(only_finding(reduce("\"MEAN\"")).suggestion == "did you mean \"AVERAGE\"?");
+  const auto wrong = only_finding(reduce("99"));
+  CHECK(wrong.message ==
+        "Function is 99, must be one of ARGMAX (0), ARGMIN (1), AVERAGE (2), L1 (3), L2 (4), "
+        "LOG_SUM (5), LOG_SUM_EXP (6), MAX (7), MIN (8), MULTIPLY (9), SUM (10), SUM_SQUARE (11)");
+  const auto type = [](const std::string& name) {
+    return described("ELEMENT_WISE_IDENTITY",
+                     R"("InputTensor": {"DataType": )" + name + R"(, "Sizes": [1]})");
+  };
+  CHECK(findings_of(type("1")).empty());
+  CHECK(findings_of(type("\"DML_TENSOR_DATA_TYPE_FLOAT32\"")).empty());
+  CHECK(only_finding(type("\"HALF\"")).suggestion == "did you mean \"FLOAT16\"?");
+  CHECK(only_finding(type("\"float32\"")).suggestion == "did you mean \"FLOAT32\"?");
+}
+
+TEST_CASE("numbers in quotes, with suffixes or from Python are told how to be written") {
+  CHECK(only_finding(elu("\"1.5\"")).suggestion == "write 1.5, without the quotes");
+  CHECK(only_finding(elu("1.0f")).message == "wrong JSON: 1.0f is no JSON number");
+  CHECK(only_finding(elu("1.0f")).suggestion == "write 1.0");
+  CHECK(only_finding(elu(".5")).suggestion == "write 0.5");
+  CHECK(only_finding(elu("True")).suggestion == "write true");
+  CHECK(only_finding(
+            described("ELEMENT_WISE_IDENTITY", R"("InputTensor": {"DataType": 1, "Sizes": ["4"]})"))
+            .suggestion == "write 4, without the quotes");
+}
+
+TEST_CASE("the range of sizes is the one that is held") {
+  const auto size = [](const std::string& value) {
+    return only_finding(described("ELEMENT_WISE_IDENTITY",
+                                  R"("InputTensor": {"DataType": 1, "Sizes": [)" + value + "]}"))
+        .message;
+  };
+  CHECK(size("-1") == "InputTensor.Sizes[0] is -1, must be an integer from 1 to 4294967295 (UINT)");
+  CHECK(size("0") == "InputTensor.Sizes[0] is 0, must be from 1 to 4294967295");
+}
+
+TEST_CASE("words of NumPy in a tensor desc suggest DirectML's") {
+  const auto found = findings_of(
+      described("ELEMENT_WISE_IDENTITY", R"("InputTensor": {"dtype": "FLOAT32", "shape": [1]})"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].message == "unknown field \"dtype\"; did you mean \"DataType\"?");
+  CHECK(found[1].message == "unknown field \"shape\"; did you mean \"Sizes\"?");
+}
+
+TEST_CASE("a misspelt type is the only finding") {
+  const auto found = only_finding(R"({"tpye": "PADDING", "desc": {}})");
+  CHECK(found.message == "unknown field \"tpye\"; did you mean \"type\"?");
+  CHECK(found.pointer == "/tpye");
+}
+
+TEST_CASE("without any field the description lacks desc, not each field") {
+  const auto found = only_finding(R"({"type": "PADDING"})");
+  CHECK(found.message == "the field \"desc\" is missing");
+  CHECK(found.suggestion == "`dmlop ops PADDING` lists them, with an example");
+  CHECK(findings_of(R"({"type": "PADDING", "PaddingMode": "EDGE"})").size() == 3);
+}
+
+TEST_CASE("a field of another version of the operator says so") {
+  const auto found = only_finding(
+      described("ELEMENT_WISE_ADD", tensor("ATensor", "[1]") + tensor("BTensor", "[1]") +
+                                        R"("FusedActivation": {"Type": "ACTIVATION_RELU"})"));
+  CHECK(found.message == "unknown field \"FusedActivation\"");
+  CHECK(found.suggestion == "DML_OPERATOR_ELEMENT_WISE_ADD1 has this field");
+}
+
+TEST_CASE("names of other libraries suggest operators, or values of their fields") {
+  CHECK(dmlop::operator_suggestion("reflect") ==
+        "did you mean \"PADDING\" with \"PaddingMode\": \"REFLECTION\"?");
+  CHECK(dmlop::operator_suggestion("MatMul") == "did you mean \"GEMM\"?");
+  CHECK(dmlop::operator_suggestion("Concat") == "did you mean \"JOIN\"?");
+  CHECK(dmlop::operator_suggestion("PADING") == "did you mean \"PADDING\" or \"PADDING1\"?");
+  CHECK(dmlop::operator_suggestion("xyzzy") == "");
+}
+
+TEST_CASE("of many wrong values eight are listed, and all count") {
+  const auto found =
+      findings_of(described("PADDING", tensor("InputTensor", "[1]") +
+                                           R"("PaddingMode": "EDGE", "EndPadding": [0],
+                     "StartPadding": [-1, -1, -1, -1, -1, -1, -1, -1, -1, -1])"));
+  CHECK(found.size() == 8);
+  CHECK(count_of(found) == 10);
+  CHECK(to_text(found.back()).ends_with("\n  and 2 more like this one"));
+}
