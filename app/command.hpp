@@ -41,12 +41,12 @@ enum class Format { text, json, markdown };
 /// Declares --format with text, json and, if `markdown`, markdown. The target must outlive the
 /// parse.
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
-/// --feature-level; a name that is no level is a usage error.
-void add_feature_level_option(
-    CLI::App& command, std::optional<FeatureLevel>& level,
-    const std::string& description =
-        "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else 6_4)");
-/// --as page|directml-1.15.4: who decides what is valid where they disagree.
+/// Declares --feature-level. A name that is not a level is a usage error.
+void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level,
+                              const std::string& description =
+                                  "DirectML feature level to check against: 1_0 to 6_4 (default: "
+                                  "the description's, else 6_4)");
+/// Declares --as page|directml-1.15.4: who decides what is valid if they disagree.
 void add_judge_option(CLI::App& command, Judge& judge);
 /// --confine: whether the paths in files are confined, and to which folder.
 struct ConfineOption {

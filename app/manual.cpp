@@ -31,19 +31,19 @@ void print_options(const CLI::App& command) {
     print({".TP\n.B ", roff(shown(*option)), "\n", roff(option->get_description()), "\n"});
 }
 
-/// What is not an option: files, variables. Blocks of text, or of what is typed.
+/// A paragraph about something other than an option, such as files or variables.
 struct Paragraph {
-  const char* title;  // "": goes on
+  const char* title;  // "": continues the one before
   const char* text;
   const char* typed = nullptr;  // an example
 };
 
 constexpr std::array description_paragraphs{
     Paragraph{"",
-              "OP.json says which operator to run, with which fields. It is JSON that may have "
-              "comments and trailing commas."},
+              "OP.json names an operator and gives its fields. It is JSON that may have comments "
+              "and trailing commas."},
     Paragraph{"",
-              "What the files say or the operator's rules give may be left out. dmlop ops NAME "
+              "Leave out whatever the files or the operator's rules determine. dmlop ops NAME "
               "shows the fields and the rules.",
               "{\n  \"type\": \"PADDING\",\n  \"featureLevel\": \"5_0\",\n  \"desc\": {\n"
               "    \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]},\n"
@@ -52,23 +52,23 @@ constexpr std::array description_paragraphs{
               "  \"bindings\": {\"InputTensor\": \"InputTensor.npy\"}\n}"},
     Paragraph{"type", "The operator, with or without DML_OPERATOR_."},
     Paragraph{"desc",
-              "The operator's fields, as DirectML.h names them. They may stand beside type "
+              "The operator's fields, as DirectML.h names them. They may be beside type "
               "instead. A value of an enumeration is its name, with or without the "
-              "enumeration's, or its number. A number of type FLOAT may be \"inf\", "
+              "enumeration's prefix, or its number. A number of type FLOAT may be \"inf\", "
               "\"-inf\" or \"nan\"."},
     Paragraph{"featureLevel",
               "The feature level to check against, 1_0 to 6_4. The default is 6_4; "
-              "--feature-level wins."},
+              "--feature-level takes precedence."},
     Paragraph{"bindings",
               "The .npy files of tensors by field name, relative to OP.json; -i and -o "
-              "win. A field of several tensors takes a list."},
+              "take precedence. A field of several tensors takes a list."},
 };
 
 constexpr std::array binding_paragraphs{
     Paragraph{"",
               "A file belongs to a tensor by the name of its field: -i InputTensor=x.npy, "
               "-o OutputTensor=y.npy, --expect OutputTensor=golden.npy. The name may be left "
-              "out where the operator has one such tensor. The second tensor of a field of "
+              "out if the operator has only one such tensor. The second tensor of a field of "
               "several is InputTensors.1 or InputTensors[1]. The file - is standard input or "
               "standard output."},
     Paragraph{"",
@@ -79,28 +79,35 @@ constexpr std::array binding_paragraphs{
 };
 
 constexpr std::array folder_paragraphs{
-    Paragraph{"", "dmlop batch FOLDER runs every job below FOLDER. These files are a job:"},
+    Paragraph{
+        "",
+        "dmlop batch FOLDER runs every job below FOLDER; check, run and bench take the folder of "
+        "one job. These files are a job:"},
     Paragraph{"op.json", "The description; or model.json, a model of DxDispatch."},
     Paragraph{"NAME.npy", "The input of this name, such as InputTensor.npy."},
     Paragraph{"expected/NAME.npy",
-              "The golden file of the output of this name; expected.npy where "
-              "there is one output."},
+              "The golden file of the output of this name; expected.npy if "
+              "there is only one output."},
     Paragraph{"tol.json",
               "How far outputs may be from golden files: {\"rtol\": 1e-5, \"atol\": 0, "
               "\"ulp\": 4, \"nan\": \"equal\"}."},
+    Paragraph{"job.json",
+              "How a batch treats the job: {\"tags\": [\"slow\"], \"skip\": \"REASON\", "
+              "\"xfail\": \"REASON\"}. All members are optional. xfail says why the job is "
+              "expected to differ from its golden files."},
 };
 
 constexpr std::array variable_paragraphs{
-    Paragraph{"DMLOP_DEVICE", "The device to use where no option names one, as --device takes it."},
+    Paragraph{"DMLOP_DEVICE", "The device to use if no option names one, in the form of --device."},
     Paragraph{"NO_COLOR", "If it is set, text on a terminal has no colours."},
     Paragraph{"XDG_CACHE_HOME",
               "The folder where compiled kernels are kept, in dmlop/. The default "
               "is ~/.cache."},
-    Paragraph{
-        "TEST_TOTAL_SHARDS, TEST_SHARD_INDEX, TEST_SHARD_STATUS_FILE, XML_OUTPUT_FILE",
-        "What Bazel sets: batch runs this shard, says that it knows of shards, and writes its "
-        "JUnit report there."},
-    Paragraph{"GITHUB_STEP_SUMMARY", "Where batch --github adds its summary."},
+    Paragraph{"TEST_TOTAL_SHARDS, TEST_SHARD_INDEX", "Set by Bazel: batch runs this shard."},
+    Paragraph{"TEST_SHARD_STATUS_FILE",
+              "Set by Bazel: batch creates this file to say that it supports shards."},
+    Paragraph{"XML_OUTPUT_FILE", "Set by Bazel: batch writes its JUnit report there."},
+    Paragraph{"GITHUB_STEP_SUMMARY", "Set by GitHub: batch --github adds its summary there."},
 };
 
 template <std::size_t count>

@@ -23,9 +23,9 @@ struct Diagnostic {
   std::string rule;           // the rule with its numbers filled in
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
-  std::string note = {};      // further information, such as what DirectML does
-  std::string argument = {};  // the argument of the command line, if it is one: "--set PaddingMode"
-  std::uint64_t more = 0;     // how many of the same kind follow that are not listed
+  std::string note = {};      // what else is worth knowing: what DirectML does
+  std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
+  std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -126,8 +126,8 @@ class DescriptionReader {
     reader_->add(std::move(diagnostic));
   }
 
-  // What stands beside the operator's fields.
-  // Returns the fields that unknown ones were probably meant to be.
+  // Reads what stands beside the operator's fields. Returns the fields that unknown ones were
+  // probably meant to be.
   std::vector<std::string> read_options(const json::Value& root, bool inline_fields) {
     std::vector<std::string> known{"type",    "Type",           "desc",
                                    "Desc",    "bindings",       "featureLevel",
@@ -169,7 +169,8 @@ class DescriptionReader {
     }
   }
 
-  // They change how DirectML computes, not what: known names are accepted without effect.
+  // Execution flags change how DirectML computes, not the result, so known names are accepted and
+  // have no effect.
   void read_execution_flags(const json::Value& value) {
     reader_->names_of(value, "executionFlags",
                       {"NONE", "ALLOW_HALF_PRECISION_COMPUTATION", "DISABLE_META_COMMANDS",

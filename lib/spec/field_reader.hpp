@@ -32,13 +32,13 @@ class FieldReader {
   std::optional<std::vector<std::int64_t>> int_array(const json::Value& value,
                                                      const std::string& name);
   std::optional<std::vector<double>> float_array(const json::Value& value, const std::string& name);
-  /// A number that fits FLOAT, or "inf", "-inf", "nan" in any case.
+  /// A number that fits FLOAT, or "inf", "-inf" or "nan" in any case.
   std::optional<double> float32(const json::Value& value, const std::string& name);
   /// A value of an enumeration by its name, with or without the enumeration's, or by its number.
   std::optional<std::int64_t> enumeration(const json::Value& value, const std::string& name,
                                           const std::string& enum_name,
                                           const std::vector<EnumValue>& values);
-  /// One of `names`, with or without `prefix`; its index.
+  /// One of `names`, with or without `prefix`. Returns its index.
   std::optional<std::size_t> name_of(const json::Value& value, const std::string& name,
                                      const std::vector<std::string>& names,
                                      const std::string& prefix);

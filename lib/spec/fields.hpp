@@ -23,8 +23,8 @@ struct TensorDesc {
   std::optional<std::uint64_t> total_size_in_bytes;
   std::uint64_t base_offset_alignment = 0;
   std::vector<std::string> flags;
-  bool has_file = false;  // a .npy file is named, and provides what is left out
-  std::string file = {};  // the file whose header gives the sizes, if the desc does not
+  bool has_file = false;  // a .npy file is named: what is left out is its matter
+  std::string file = {};  // whose header says the sizes, where the desc does not
 };
 
 /// A DML_SCALAR_UNION: a number as written, and its bytes once its type is known.

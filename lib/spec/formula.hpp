@@ -124,11 +124,11 @@ class Formula {
   std::string show_numbers(NodeIndex node, const Scope& scope, const Variables& variables) const;
   /// A part as the subject of a sentence: "the number of elements of ScaleTensor".
   std::string show_subject(NodeIndex node, const Scope& scope, const Variables& variables) const;
-  /// The sentence about which fields must be given, where a violation is about that: "one of ATensor
-  /// and BTensor must be given, but none is".
+  /// The sentence about which fields must be given, where a violation is about that: "one of
+  /// ATensor and BTensor must be given, but none is".
   std::optional<std::string> show_presence(const Violation& violation, const Scope& scope,
                                            const Variables& variables) const;
-  /// A value of `node` in words that fit its kind ("FLOAT32", "4", "given").
+  /// A value of `node` in words that suit its kind ("FLOAT32", "4", "given").
   std::string show_value(NodeIndex node, const Scope& scope, const Number& value) const;
   /// A value of `node` in words that suit the other side of its comparison.
   std::string show_value_like(NodeIndex node, NodeIndex other, const Scope& scope,

@@ -1,4 +1,4 @@
-// How formulas look in messages: with variables, or with all that is known, replaced by values.
+// Prints formulas for messages: with variables replaced by values, or with all known values.
 #include <vector>
 
 #include "spec/formula_node.hpp"

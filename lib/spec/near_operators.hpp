@@ -8,8 +8,8 @@
 namespace dmlop {
 
 /// The operators nearest to `name`, best first, at most four: likely misspellings, names that
-/// differ in a version number only (SLICE and SLICE1), and names of which it is a part (CONV).
-/// Empty where none is near.
+/// differ only in a version number (SLICE and SLICE1), and names that contain it (CONV). Empty if
+/// none is near.
 std::vector<std::string> near_operators(std::string_view name);
 
 /// `did you mean "A" or "B"?` with these operators, or with one that has a field with such a value

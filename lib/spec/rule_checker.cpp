@@ -132,7 +132,7 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
   return true;
 }
 
-// What broke the rule gets its right value, or is worth nothing to later rules.
+// Gives the place that broke the rule its right value, or hides it from later rules.
 void RuleChecker::after_violation(const Statement& statement, const Formula::Violation& violation) {
   const Formula& formula = statement.formula();
   const auto& equation = formula.equation();

@@ -1,5 +1,5 @@
-// Applies a spec's formulas to fields: what is missing is inferred, what is given is checked. After
-// a violation it goes on with the value that would have been right, so that one mistake is one
+// Applies a spec's formulas to fields: infers what is missing and checks what is given. After a
+// violation it continues with the value that would have been right, so that one mistake gives one
 // finding.
 #pragma once
 

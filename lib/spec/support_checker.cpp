@@ -270,8 +270,8 @@ void SupportChecker::compare_with_directml(const TensorUse& use, bool is_valid) 
   description_.warnings.push_back(std::move(warning));
 }
 
-// Whether a tensor of the same row had the same fault: rules tie tensors together, and one mistake
-// is one finding.
+// Whether a tensor of the same row had the same fault. Rules tie tensors together, and one mistake
+// should give one finding.
 bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
   const auto is_same = [&](const auto& reported) {
     if (reported.second != type) return false;
