@@ -312,7 +312,10 @@ TEST_CASE("a terminal has a progress line that makes room for other output") {
   const BatchFolder folder;
   folder.write("one", named_job("one") + "\n");
   folder.write("two", named_job("two", "other.npy") + "\n" + named_job("three") + "\n");
-  folder.write("command", "(cat one; sleep 0.5; cat two) | dmlop batch - --cpu --jobs 1 $1");
+  folder.write("four", named_job("four", "other.npy") + "\n");
+  folder.write(
+      "command",
+      "(cat one; sleep 0.5; cat two; sleep 0.5; cat four) | dmlop batch - --cpu --jobs 1 $1");
   const auto run = [&](const std::string& option) {
     return shell("script -qec 'sh command " + option + "' /dev/null < /dev/null",
                  {.folder = folder.path()})
@@ -321,7 +324,8 @@ TEST_CASE("a terminal has a progress line that makes room for other output") {
   const std::string text = run("");
   // The first job after a moment's silence shows it; nothing is printed behind it.
   CHECK(contains(text, "\r\x1b[K2 jobs, 1 not passed, "));
-  CHECK(contains(text, " jobs/s\r\x1b[K3 jobs in "));
+  CHECK(contains(text, " jobs/s\r\x1b[K\x1b[31mFAILED\x1b[0m four: "));
+  CHECK(contains(text, " jobs/s\r\x1b[K4 jobs in "));
   CHECK_FALSE(contains(run("-q"), " jobs"));
   CHECK_FALSE(contains(shell("sh command", {.folder = folder.path()}).error, " jobs"));
 }

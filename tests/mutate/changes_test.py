@@ -64,7 +64,7 @@ class Cpp(unittest.TestCase):
     def test_words_for_people_stay(self):
         self.assertEqual(set(), after("// if (a < b) return 1;"))
         self.assertEqual(set(), after('#include "a/1.hpp"'))
-        self.assertEqual(set(), {text for text in after('  message = "a < b && 1";') if "a < b && 1" not in text} - {"  ;"})
+        self.assertEqual({"  ;"}, after('  message = "a < b && 1";'))
         self.assertEqual(set(), after("  static_assert(sizeof(x) == 8);"))
 
     def test_every_change_is_one_line_and_can_be_made(self):

@@ -10,9 +10,9 @@ they are now), a build with -O1, temporary files, and results.jsonl with a line 
 only read.
 
 A change that does not compile, or after which the programs are the same byte for byte, is none. Tests run nearest
-first, until one fails or takes ten times as long as before: the change was noticed. Those that are near are always asked,
-others for --patience seconds (as they take without a change). --again makes those changes again that survived. --report prints
-what there is and changes nothing. Ctrl-C ends a run with a report.
+first, until one fails or takes far longer than before: the change was noticed. Tests that are near are always asked,
+others for --patience seconds, as they take without a change. --again makes those changes again that survived.
+--report prints what there is and changes nothing. Ctrl-C ends a run with a report.
 
 Exit code 0 when every change was noticed, 1 when some survived. Needs Python, git, cmake and ninja."""
 import argparse, concurrent.futures, contextlib, hashlib, json, os, re, resource, shutil, signal, subprocess, sys, time
@@ -25,7 +25,7 @@ TREE, BUILD, RESULTS = (os.path.join(HOME, name) for name in ("tree", "build", "
 SOURCES = (".cpp", "-inl.hpp", ".json", ".hlsl", ".hlsli", ".def")
 TARGETS = ["dmlop", "dmlop_tests", "dmlop_faults", "dmlop_no_vulkan"]
 MEMORY_BYTES = 8 << 30  # of a program that is tested: a lost bound may want all there is
-LEAST_SECONDS = 30  # that an entry may take, however short it is otherwise
+LEAST_SECONDS = 120  # that an entry may take, however short it is otherwise: the machine may have other work
 
 # Entries that need other machines' tools, or take long and look at what others look at, too.
 NOT_ASKED = r"^(cluster_|package_|html_|soak)"
