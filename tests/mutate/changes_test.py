@@ -39,6 +39,10 @@ class Cpp(unittest.TestCase):
         for number in ("0x41", "1.5F", "8'388'608", "utf8", "v2[i]"):
             self.assertNotIn("constant", kinds(f"  f({number});"), number)
 
+    def test_texts_are_not_subtracted(self):
+        self.assertNotIn("arithmetic", kinds('  f(path + ".npy");'))
+        self.assertIn("arithmetic", kinds("  f(begin + bytes);"))
+
     def test_errors_are_lost(self):
         self.assertIn("  ;", after("  if (error) return error;"))
         self.assertIn("  ;", after('  if (error) fail("writing " + path);'))
