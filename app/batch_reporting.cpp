@@ -35,7 +35,7 @@ std::string joined_lines(std::string text) {
 
 void write_file(const std::string& path, const std::string& text) {
   const StopDeferred wanted;
-  OutputFile file(path, text.size());
+  OutputFile file(path, text.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit(/*wanted_after_stop=*/true);
 }
@@ -85,6 +85,10 @@ void BatchPresenter::show(const BatchResult& result) {
   if (!options_.quiet && (is_news || options_.verbose)) {
     progress_.clear();
     print_result(result);
+  }
+  if (!options_.quiet && !result.warnings.empty()) {
+    progress_.clear();
+    print(StandardStream::error, {Text::lines(result.warnings)});
   }
   progress_.count(good);
   if (options_.keeps_results()) results.push_back(result);

@@ -20,7 +20,7 @@ using Action = std::function<int()>;
 struct Command {
   const char* name;
   const char* summary;
-  const char* examples;              // complete command lines, one per line
+  const char* examples;              // complete command lines, one per line, and # comments
   Action (*add)(CLI::App& command);  // declares options, returns what they set in motion
   bool hidden = false;
 };
@@ -52,6 +52,8 @@ struct ConfineOption {
   /// Null where the option is not given. `path` is a file or a folder. Errors: usage.
   SharedConfinement confinement(const std::string& path) const;
 };
+/// "NAME=FILE" or "FILE". Errors: CLI::ValidationError.
+NamedFile parse_named_file(const std::string& text);
 /// -i NAME=FILE and -o NAME=FILE.
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description);
@@ -88,6 +90,7 @@ Action add_ops(CLI::App& command);
 Action add_inspect(CLI::App& command);
 Action add_schema(CLI::App& command);
 Action add_completion(CLI::App& command);
+Action add_help(CLI::App& command);
 Action add_manual(CLI::App& command);
 
 }  // namespace dmlop::app

@@ -6,7 +6,9 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "examples.hpp"
 #include "exit_codes.hpp"
+#include "option_text.hpp"
 #include "verbatim.hpp"
 
 namespace dmlop::app {
@@ -14,29 +16,48 @@ namespace {
 
 constexpr std::array table{
     Command{"run", "Run an operator: .npy files in, .npy files out",
+            "# Write the output to a file\n"
             "dmlop run samples/padding/op.json -o padded.npy\n"
+            "# Take an input from the command line, and write to standard output\n"
             "dmlop run samples/slice1/op.json -i InputTensor=samples/slice1/InputTensor.npy -o - "
             "--cpu > sliced.npy\n"
+            "# Do without a description, and see the output\n"
+            "dmlop run PADDING -i samples/padding/InputTensor.npy --set PaddingMode=EDGE "
+            "--set StartPadding=0,0,1,2 --set EndPadding=0,0,3,4\n"
+            "# Compare the output with the golden file beside op.json\n"
+            "dmlop run samples/lp_pooling --expect\n"
+            "# Run a model of DxDispatch\n"
             "dmlop run samples/dxdispatch/padding.json --cpu",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
+            "# Say what is wrong with a description, and where\n"
             "dmlop check samples/slice1/op.json\n"
+            "# Try another value\n"
+            "dmlop check samples/padding --set PaddingMode=EDGE\n"
+            "# Check for a machine with an older DirectML\n"
             "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1\n"
+            "# Refuse paths that leave the description's folder\n"
             "dmlop check samples/padding/op.json --confine",
             add_check},
     Command{"compare", "Compare a .npy file with the expected one",
+            "# Bit for bit\n"
             "dmlop compare samples/padding/expected/OutputTensor.npy "
             "samples/padding/expected/OutputTensor.npy\n"
+            "# Up to four representable values apart\n"
             "dmlop compare samples/lp_pooling/expected/OutputTensor.npy "
             "samples/lp_pooling/expected/OutputTensor.npy --ulp 4 --format json",
             add_compare},
     Command{"batch", "Run many jobs in one process and report on them",
+            "# Run every op.json below a folder, and report to a CI service\n"
             "dmlop batch samples --cpu --junit results.xml\n"
+            "# Run some of them, and write a page with pictures of differences\n"
             "dmlop batch samples --cpu --filter 'p*' --html report.html",
             add_batch},
     Command{"bench", "Measure an operator against the device's own copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
-            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",
+            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json\n"
+            "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
+            "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
             add_bench},
     Command{"convert", "Make a DxDispatch model of an op description, or the other way round",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
@@ -47,8 +68,12 @@ constexpr std::array table{
             "dmlop devices --format json",
             add_devices},
     Command{"ops", "List the operators, or show one: fields, rules, support, example",
+            "# List all, by family\n"
             "dmlop ops\n"
-            "dmlop ops SLICE1",
+            "# Show one\n"
+            "dmlop ops SLICE1\n"
+            "# Begin a description\n"
+            "dmlop ops PADDING --example > op.json",
             add_ops},
     Command{"inspect", "Show what .npy files hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"
@@ -63,14 +88,18 @@ constexpr std::array table{
             "dmlop completion bash > dmlop.bash\n"
             "dmlop completion fish > dmlop.fish",
             add_completion},
+    Command{"help", "Show what people do most, or the examples of a command",
+            "dmlop help\n"
+            "dmlop help run",
+            add_help},
     Command{"manual", "Print the man page", "dmlop manual > dmlop.1", add_manual, true},
 };
 
-std::string indented(const char* lines) {
-  std::string text = "  ";
-  for (const char* at = lines; *at != 0; ++at) {
-    text += *at;
-    if (*at == '\n') text += "  ";
+std::string examples_footer(const char* examples) {
+  std::string text = "Examples:\n  ";
+  for (const char c : examples_here(examples)) {
+    text += c;
+    if (c == '\n') text += "  ";
   }
   return text;
 }
@@ -82,8 +111,8 @@ std::string exit_code_footer() {
     text +=
         "  " + std::string(3 - code.size(), ' ') + code + "  " + std::string(info.meaning) + "\n";
   }
-  return text +
-         "\nExamples:\n  dmlop run samples/padding/op.json -o padded.npy\n  dmlop ops PADDING";
+  return text + "\n" +
+         examples_footer("dmlop run samples/padding/op.json -o padded.npy\ndmlop ops PADDING");
 }
 
 // Options live as long as the process; CLI11 has no place for the values of one.
@@ -98,14 +127,6 @@ bool is_name(std::string_view text) {
   });
 }
 
-NamedFile parse_named_file(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && is_name(std::string_view(text).substr(0, equals))) {
-    return {text.substr(0, equals), text.substr(equals + 1)};
-  }
-  return {"", text};
-}
-
 }  // namespace
 
 std::span<const Command> commands() {
@@ -115,13 +136,15 @@ std::span<const Command> commands() {
 CommandLine::CommandLine(std::string_view only)
     : app("Runs DirectML operators anywhere: JSON and .npy in, .npy out.", "dmlop") {
   app.set_version_flag("--version", std::string("dmlop ") + DMLOP_VERSION);
-  app.footer(exit_code_footer());
+  app.formatter(help_formatter());
+  app.footer(exit_code_footer);
   app.require_subcommand(1);
   app.allow_windows_style_options(false);  // "/folder/op.json" is a path on every system
   for (const Command& command : commands()) {
     CLI::App* parsed = app.add_subcommand(command.name, command.summary);
     if (command.hidden) parsed->group("");
-    parsed->footer("Examples:\n" + indented(command.examples));
+    const char* examples = command.examples;
+    parsed->footer([examples] { return examples_footer(examples); });
     const bool is_used = only.empty() || only == command.name;
     actions.push_back(is_used ? command.add(*parsed) : Action());
     take_verbatim(*parsed);
@@ -179,10 +202,12 @@ void add_judge_option(CLI::App& command, Judge& judge) {
 }
 
 void ConfineOption::add_to(CLI::App& command) {
-  option = command.add_flag(
+  CLI::Option* added = command.add_flag(
       "--confine{}", folder,
       "Refuse paths in files that are absolute, have \"..\" or leave the file's folder through "
       "links; --confine=FOLDER: that leave FOLDER. Paths given here are not confined");
+  added->type_name("[=FOLDER]");
+  option = added;
 }
 
 SharedConfinement ConfineOption::confinement(const std::string& path) const {
@@ -196,17 +221,22 @@ SharedConfinement ConfineOption::confinement(const std::string& path) const {
   return std::make_shared<const Confinement>(Confinement::beside(path));
 }
 
+NamedFile parse_named_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const bool has_name =
+      equals != std::string::npos && is_name(std::string_view(text).substr(0, equals));
+  NamedFile file{has_name ? text.substr(0, equals) : "", has_name ? text.substr(equals + 1) : text};
+  if (file.path.empty()) throw CLI::ValidationError("\"" + text + "\" names no file");
+  return file;
+}
+
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description) {
   command
       .add_option_function<std::vector<std::string>>(
           names,
           [&files](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              files.push_back(parse_named_file(text));
-              if (files.back().path.empty())
-                throw CLI::ValidationError("\"" + text + "\" names no file");
-            }
+            for (const std::string& text : texts) files.push_back(parse_named_file(text));
           },
           description)
       ->type_name("[NAME=]FILE")

@@ -5,6 +5,7 @@
 #include <io.h>
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -23,7 +24,10 @@
 #include "base/windows.hpp"
 #endif
 #include "command.hpp"
+#include "examples.hpp"
 #include "exit_codes.hpp"
+#include "help.hpp"
+#include "usage.hpp"
 #include "verbatim.hpp"
 
 namespace dmlop::app {
@@ -75,40 +79,9 @@ int fail(const char* message, int code) {
   return code;
 }
 
-int fail(const std::string& message, const std::string& help, int code) {
-  print(StandardStream::error, {"dmlop: error: ", message, "\n  help: ", help, "\n"});
-  return code;
-}
-
-// A first word that is no command, with the nearest one; CLI11 would only call it unexpected.
-int refuse_unknown_command(const std::string& word) {
-  std::vector<std::string> names;
-  for (const Command& command : commands()) {
-    if (!command.hidden) names.emplace_back(command.name);
-  }
-  const std::string nearest = nearest_name(word, names);
-  return fail("unknown command \"" + word + "\"" +
-                  (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?"),
-              "commands: " + join(names) + "; see dmlop --help", exit_usage);
-}
-
-// The first argument that the command does not know, with the nearest option.
-std::string unknown_argument(const CLI::App& program, const CLI::App& command) {
-  const auto extras = program.remaining(true);
-  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
-  const auto option = std::find_if(extras.begin(), extras.end(), is_option);
-  if (option == extras.end()) {
-    const std::string argument = extras.empty() ? "" : without_mark(extras.front());
-    return "unexpected argument \"" + argument + "\"";
-  }
-  std::vector<std::string> names;
-  for (const CLI::Option* known : command.get_options()) {
-    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
-  }
-  const std::string word = without_mark(option->substr(0, option->find('=')));
-  const std::string nearest = word.starts_with("--") ? nearest_name(word, names) : "";
-  return "unknown option \"" + word + "\"" +
-         (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+int fail(const WrongUsage& usage) {
+  print(StandardStream::error, {"dmlop: error: ", usage.message, "\n  help: ", usage.help, "\n"});
+  return exit_usage;
 }
 
 std::terminate_handler end_with_report = nullptr;
@@ -139,25 +112,18 @@ int print_help(const CLI::App& program, const CLI::ParseError& end) {
   return code;
 }
 
-int run_command_line(int argument_count, char** arguments) {
-  std::string_view chosen_command;
-  if (argument_count > 1 && arguments[1][0] != '-') {
-    const auto matches = [&](const Command& c) { return std::string_view(c.name) == arguments[1]; };
-    if (std::none_of(commands().begin(), commands().end(), matches))
-      return refuse_unknown_command(arguments[1]);
-    chosen_command = arguments[1];
+int run_command_line(const std::vector<std::string>& words, int argument_count, char** arguments) {
+  if (words.empty()) {
+    print_overview(StandardStream::error);
+    return exit_usage;
   }
-  CommandLine line(chosen_command);
+  if (const auto wrong = wrong_beginning(words)) return fail(*wrong);
+  CommandLine line(words.front());
   try {
     line.app.parse(marked_arguments(argument_count, arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_help(line.app, error);
-    const auto chosen = line.app.get_subcommands();
-    const CLI::App& command = chosen.empty() ? line.app : *chosen.front();
-    const std::string name = chosen.empty() ? "" : " " + command.get_name();
-    const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    return fail(is_unknown ? unknown_argument(line.app, command) : error.what(),
-                "see dmlop" + name + " --help", exit_usage);
+    return fail(wrong_arguments(line.app, error));
   }
   for (std::size_t i = 0; i < commands().size(); ++i) {
     if (line.app.got_subcommand(commands()[i].name)) return line.actions[i]();
@@ -191,7 +157,10 @@ int run_program(int argument_count, char** arguments) {
 #endif
   int code = exit_run_failed;
   try {
-    code = run_command_line(argument_count, arguments);
+    note_program_name(argument_count > 0 ? arguments[0] : "");
+    const std::vector<std::string> words(arguments + std::min(argument_count, 1),
+                                         arguments + argument_count);
+    code = run_command_line(words, argument_count, arguments);
   } catch (const Error& error) {
     code = fail(error.what(), exit_code_for(error));
   } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "example.hpp"
 #include "exit_codes.hpp"
 #include "ops/operator.hpp"
 #include "spec/near_operators.hpp"
@@ -18,6 +19,7 @@ struct Options {
   std::string name;
   std::optional<FeatureLevel> feature_level;
   Format format = Format::text;
+  bool example = false;
 };
 
 // Where an operator runs: what is implemented has a kernel on each.
@@ -218,7 +220,9 @@ int print_one(const Options& options) {
                                       (near.empty() ? "; `dmlop ops` lists them"
                                                     : "; did you mean " + join(near, " or ") + "?"));
   }
-  if (options.format == Format::json) {
+  if (options.example) {
+    print({Text::verbatim(commented_example(*spec))});
+  } else if (options.format == Format::json) {
     print_json(to_json(*spec));
   } else {
     print_operator(*spec);
@@ -276,6 +280,8 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
 }
 
 int print_list(const Options& options) {
+  if (options.example)
+    throw Error(ErrorKind::usage, "--example is of one operator: dmlop ops PADDING --example");
   if (options.format == Format::markdown) {
     print_markdown(options);
     return exit_done;
@@ -325,6 +331,8 @@ Action add_ops(CLI::App& command) {
           },
           "List only what exists at this level: 1_0 to 6_4")
       ->type_name("LEVEL");
+  command.add_flag("--example", options->example,
+                   "Print a commented description to begin with: > op.json");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

@@ -21,8 +21,9 @@ Json to_json(const Diagnostic& diagnostic) {
   if (diagnostic.line != 0) {
     json["line"] = diagnostic.line;
     json["column"] = diagnostic.column;
-    json["pointer"] = diagnostic.pointer;
   }
+  add("argument", diagnostic.argument);
+  if (diagnostic.line != 0 || !diagnostic.argument.empty()) json["pointer"] = diagnostic.pointer;
   add("value", diagnostic.value);
   add("rule", diagnostic.rule);
   add("featureLevel", diagnostic.feature_level);

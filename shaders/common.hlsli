@@ -4,7 +4,7 @@
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
 //
 // A kernel is a function run(thread). It must keep to these rules:
-// - All loops of a thread together are passed no more often than the host states (Pass::work,
+// - All loops of a thread together have no more iterations than the host states (Stage::work,
 //   lib/gpu/device.hpp): drivers end a thread, or the whole device, that takes too long.
 // - Every load is inside its buffer, also one whose value is dropped: HLSL evaluates both sides of ?:, && and
 //   ||, compilers turn short branches into the same, and nothing checks the bounds. So clamp the index
@@ -35,8 +35,8 @@ DMLOP_CONSTANTS cbuffer Constants DMLOP_REGISTER(b0) {
 #define GROUPS_PER_ROW 65535
 
 // constants[0]: x output elements; up to constants[6] a kernel's own.
-// constants[7]: of a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the pass,
-// w base of the pass.
+// constants[7]: of a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the stage,
+// w base of the stage.
 #define STEP constants[7].z
 #define BASE constants[7].w
 

@@ -1,4 +1,4 @@
-// Data movement (lib/ops/plan.hpp, IndexMapPlan): every axis maps on its own, and an element is moved
+// Data movement (lib/ops/kernel.hpp, IndexMapKernel): every axis maps on its own, and an element is moved
 // whole. One thread gathers the elements of 16 output bytes.
 //
 // Variants: ELEMENT_SIZE 1, 2, 4, 8; BOUNDARY as enum Boundary; RANK 1 to 4 with the axes in the

@@ -1,4 +1,4 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows that one thread can take whole. A thread makes the
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) of windows that one thread can take whole. A thread makes the
 // outputs of 16 bytes: windows side by side, which share loads where they move by one.
 //
 // Variants: those of lp_norm.hlsli; COLUMNS 2, 3 for windows of that width, or 0 for any.

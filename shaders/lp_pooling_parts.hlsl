@@ -1,4 +1,4 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows too large for one thread: it takes them part by part,
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) of windows too large for one thread: it takes them part by part,
 // and what it has found so far is its output's state. A dispatch has as many steps as twice the parts and one:
 //   0 to parts - 1         add up the powers of a part each, and find the largest magnitude;
 //   parts to 2 parts - 1   do it again with scaled elements, where the sum came near the ends of float32;

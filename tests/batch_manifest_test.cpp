@@ -191,8 +191,8 @@ TEST_CASE("a folder's inputs, golden files and tolerance lie beside its op.json"
   folder.write("tol.json", R"({"rtol": 0.5, "ulp": 3, "nan": "differ", "allowTrivial": true})");
   const auto job = jobs_of(folder.path()).front();
   CHECK(job.findings.empty());
-  CHECK(files_of(job.request.inputs, folder) == "InputTensor=InputTensor.npy stray=stray.npy ");
-  CHECK(files_of(job.request.expected, folder) == "OutputTensor=expected/OutputTensor.npy ");
+  CHECK(files_of(job.request.found.inputs, folder) == "InputTensor=InputTensor.npy stray=stray.npy ");
+  CHECK(files_of(job.request.found.expected, folder) == "OutputTensor=expected/OutputTensor.npy ");
   REQUIRE(job.request.tolerance.has_value());
   CHECK(job.request.tolerance->rtol == 0.5);
   CHECK_FALSE(job.request.tolerance->atol.has_value());

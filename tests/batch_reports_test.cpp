@@ -285,8 +285,8 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
 TEST_CASE("colours and a progress line are for terminals, colours not with NO_COLOR") {
   const BatchFolder& folder = ending_folder();
   CHECK_FALSE(contains(folder.batch({"jobs.jsonl"}).output, "\x1b"));
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: there is no command script");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const auto on_terminal = [&](const std::string& environment) {
@@ -304,9 +304,19 @@ TEST_CASE("colours and a progress line are for terminals, colours not with NO_CO
   CHECK(contains(on_terminal("NO_COLOR=").output, "\x1b[31mFAILED"));
 }
 
+TEST_CASE("tests of terminals know when the system gives none") {
+  const Folder folder;
+  const std::string script = folder.write(
+      "script", "#!/bin/sh\necho 'script: failed to create pseudo-terminal' >&2\nexit 1\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  CHECK(terminal_problem(script) ==
+        "the system gives no pseudo-terminal: script: failed to create pseudo-terminal\n");
+  CHECK(terminal_problem(folder / "none") == "there is no command script");
+}
+
 TEST_CASE("a terminal has a progress line that makes room for other output") {
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: there is no command script");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const BatchFolder folder;

@@ -48,6 +48,20 @@ TEST_CASE("bench: a strided input is the buffer that its strides reach") {
   CHECK(result.at("outputBytes") == 35 * 4);
 }
 
+TEST_CASE("bench: a share of the copy rate only where the tensors are large enough for one") {
+  const auto share_of = [](unsigned rows) {
+    return measured(edge_padding({{"DataType", "UINT8"}, {"Sizes", {rows, 1024}}}), "cpu");
+  };
+  const Json small = share_of(500);
+  CHECK(small.at("shareOfCopyRate").is_null());
+  CHECK(
+      small.at("notMeasured").at("copyBytesPerSecond") ==
+      "1026026 bytes in and out are too few to compare with a copy, which takes at least 1048576");
+  const Json large = share_of(600);
+  CHECK(large.at("shareOfCopyRate").get<double>() > 0);
+  CHECK_FALSE(large.at("notMeasured").contains("copyBytesPerSecond"));
+}
+
 TEST_CASE("bench: on a GPU powers of made-up numbers are the CPU's up to the last bits") {
   if (program_gpu().empty()) {
     MESSAGE("SKIPPED on gpu: dmlop devices lists none");

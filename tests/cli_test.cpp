@@ -75,9 +75,39 @@ TEST_CASE("exit codes: done") {
   });
 }
 
+TEST_CASE("a word that is no command is told what it can be used with") {
+  for (const auto& [arguments, help] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--cpu", "run", "op.json"}, "run --cpu ...\n"},
+           {{"--filter", "a", "run", "op.json"}, "batch --filter ...\n"},
+           {{"padding"}, "ops PADDING\n"},
+           {{"my op.json"}, "run 'my op.json'\n"},
+           {{"x.npy"}, "inspect x.npy\n"}}) {
+    CAPTURE(help);
+    const auto result = dmlop_program(arguments);
+    CHECK(result.code == 2);
+    CHECK(result.error.ends_with(program_path() + " " + help));
+  }
+}
+
 TEST_CASE("exit codes: wrong usage, with what to type instead") {
   check_rows({
-      {{}, 2, "dmlop: error: A subcommand is required"},
+      {{}, 2, "dmlop runs DirectML operators anywhere"},
+      {{"--verison"}, 2, "dmlop: error: unknown option \"--verison\"; did you mean \"--version\"?"},
+      {{"--cpu", "run", "op.json"},
+       2,
+       "dmlop: error: the option \"--cpu\" stands before the command"},
+      {{"--filter", "a", "run", "op.json"},
+       2,
+       "dmlop: error: the option \"--filter\" stands before the command"},
+      {{"run", "op.json", "--filter", "a"},
+       2,
+       "dmlop: error: run has no option \"--filter\"; batch has it"},
+      {{"batch", ".", "-i", "x.npy"},
+       2,
+       "dmlop: error: batch has no option \"-i\"; run, check, bench, convert have it"},
+      {{"padding"}, 2, "dmlop: error: unknown command \"padding\""},
+      {{"help", "rnu"}, 2, "dmlop: error: unknown command \"rnu\"; did you mean \"run\"?"},
       {{"rn"}, 2, "dmlop: error: unknown command \"rn\"; did you mean \"run\"?"},
       {{"chekc", "op.json"}, 2, "dmlop: error: unknown command \"chekc\"; did you mean \"check\"?"},
       {{"frobnicate"}, 2, "dmlop: error: unknown command \"frobnicate\""},
@@ -126,7 +156,8 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
       {{"run", "op.json", "-i", "x.npy", "-o", "-", "--format", "json"}, 2, ""},
       {{"ops", "PADING"},
        2,
-       "dmlop: error: no operator of DirectML is called \"PADING\"; did you mean PADDING or PADDING1?"},
+       "dmlop: error: no operator of DirectML is called \"PADING\"; did you mean PADDING or "
+       "PADDING1?"},
       {{"schema", "GEM"},
        2,
        "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean GEMM"},
@@ -176,7 +207,7 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
       {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
        3,
        "error: reading InputTensor from .: is a directory"},
-      {{"check", "."}, 3, "error: reading the description .: is a directory"},
+      {{"check", "/"}, 2, "error: / has no op.json and no model.json"},
       {{"inspect", "op.json"}, 3, "error: reading op.json: the file is text"},
       {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
        6,
@@ -191,7 +222,9 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
        "dmlop: error: creating none/y.npy: folder none does not exist"},
   });
   const PaddingFolder folder;
-  folder.write("valid.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})");
+  folder.write(
+      "valid.json",
+      R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})");
   const auto checked = folder.run({"check", "valid.json"});
   CHECK(checked.code == 0);
   CHECK(checked.output.ends_with("(valid, but dmlop has no kernels for this operator yet)\n"));
@@ -333,7 +366,7 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(text.output ==
         "x.npy: FLOAT32 [2, 3], Fortran order, big endian, 24 bytes\n"
         "  min 1  max 6  mean 3.5  NaN 0  infinity 0\n"
-        "    1 2\n    3 4\n    5 6\n");
+        "    1 3 5\n    2 4 6\n");  // the tensor's rows, not the file's
   const float infinity = std::numeric_limits<float>::infinity();
   folder.write("y.npy", float_npy("(4,)", {-infinity, std::nanf(""), 2, 4}));
   const auto json =
@@ -345,6 +378,7 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(list.at(0).at("mean") == 3);
   CHECK(list.at(0).at("min") == "-inf");
   CHECK(list.at(1).at("order") == "Fortran");
+  CHECK(list.at(1).at("first") == Json({"1", "3", "5", "2", "4", "6"}));
 }
 
 TEST_CASE("inspect: the extremes of 64-bit integers are exact") {

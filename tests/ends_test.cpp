@@ -67,8 +67,8 @@ TEST_CASE("ends: statistics tell integers apart that are the same double, on bot
   const auto statistics = [](const std::string& type, const std::string& bytes) {
     const Folder folder;
     const std::string count = std::to_string(bytes.size() / 8);
-    return statistics_of(
-        NpyFile::open(folder.write("x.npy", npy(type, "(" + count + ",)", bytes))));
+    const auto file = NpyFile::open(folder.write("x.npy", npy(type, "(" + count + ",)", bytes)));
+    return statistics_of(Elements(file));
   };
   const std::vector<std::uint64_t> numbers{0,          1,          middle - 2, middle - 1, middle,
                                            middle + 1, middle + 2, most - 1,   most};

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "gpu/device.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop::test {
 
@@ -38,25 +38,26 @@ Ending ending_of(Action&& action) {
   return {};
 }
 
-/// Executes a whole plan on the device; checks that every byte is handed out once.
-void execute_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+/// Executes a whole kernel on the device; checks that every byte is handed out once.
+void execute_on_gpu(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                     std::uint64_t begin, std::uint64_t end, std::byte* output);
 
-/// The same with so little device memory that most plans are cut into tiles; checks that the
-/// buffers stay within it. Plans that no tile can hold are executed whole.
-void execute_in_tiles_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+/// The same with so little device memory that most kernels are cut into tiles; checks that the
+/// buffers stay within it. Kernels that no tile can hold are executed whole.
+void execute_in_tiles_on_gpu(const Kernel& kernel,
+                             std::span<const std::span<const std::byte>> inputs,
                              std::uint64_t begin, std::uint64_t end, std::byte* output);
 
 /// What the device was given so far in this process.
 struct GpuCounts {
   std::set<std::string> kernels;
   std::uint64_t dispatches = 0;
-  std::uint64_t tiled_plans = 0;    // ran as two tiles or more
-  std::uint64_t refused_plans = 0;  // no tile could hold them
+  std::uint64_t tiled_kernels = 0;    // ran as two tiles or more
+  std::uint64_t refused_kernels = 0;  // no tile could hold them
 };
 const GpuCounts& gpu_counts();
 
 /// Every kernel that make_dispatch can name.
-std::set<std::string> kernels_of_plans();
+std::set<std::string> kernels_of_dispatches();
 
 }  // namespace dmlop::test

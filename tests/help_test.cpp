@@ -1,4 +1,4 @@
-// What --help, the man page and README.md say is true.
+// What --help and the man page say is true. documents_test.cpp tests the documents.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dmlop::test;
 
-const std::vector<std::string> commands{"run",     "check",   "compare",    "batch",
-                                        "bench",   "convert", "devices",    "ops",
-                                        "inspect", "schema",  "completion", "manual"};
+const std::vector<std::string> commands{"run",        "check",   "compare", "batch",   "bench",
+                                        "convert",    "devices", "ops",     "inspect", "schema",
+                                        "completion", "help",    "manual"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -48,12 +48,12 @@ TEST_CASE("the general help lists every command but the hidden one") {
 }
 
 TEST_CASE("every example of every help works") {
-  std::vector<std::vector<std::string>> helps{{"--help"}};
-  for (const std::string& command : commands) helps.push_back({command, "--help"});
-  for (const auto& help : helps) {
-    CAPTURE(help.front());
-    const auto examples = examples_of(dmlop_program(help).output);
-    CHECK(examples.size() >= (help.front() == "manual" ? 1 : 2));
+  std::vector<std::string> helps{"--help"};
+  for (const std::string& command : commands) helps.push_back(command + " --help");
+  for (const std::string& help : helps) {
+    CAPTURE(help);
+    const auto examples = examples_of(shell("dmlop " + help).output);
+    CHECK(examples.size() >= (help.starts_with("manual") ? 1 : 2));
     for (const std::string& example : examples) {
       CAPTURE(example);
       const Folder folder;
@@ -63,6 +63,45 @@ TEST_CASE("every example of every help works") {
       CAPTURE(result.error);
       CHECK(result.code == 0);
     }
+  }
+}
+
+TEST_CASE("the short helps show commands that work as they are printed, from any folder") {
+  std::vector<std::string> helps{"help"};
+  for (const std::string& command : commands) helps.push_back("help " + command);
+  for (const std::string& help : helps) {
+    CAPTURE(help);
+    const Folder folder;
+    // By its path the program is not in the PATH: what it prints names it by its path, too.
+    const auto printed = shell("'" + program_path() + "' " + help, {.folder = folder.path()});
+    CHECK(printed.code == 0);
+    std::size_t ran = 0;
+    for (const std::string& line : lines_of(printed.output)) {
+      if (!line.starts_with("  ") || line.starts_with("  #")) continue;
+      CAPTURE(line);
+      const auto result = shell(line, {.folder = folder.path()});
+      CAPTURE(result.error);
+      CHECK(result.code == 0);
+      ++ran;
+    }
+    CHECK(ran >= (help == "help manual" ? 1 : 2));
+  }
+}
+
+TEST_CASE("without a command the program shows the short help, and fails") {
+  const auto nothing = dmlop_program({});
+  CHECK(nothing.code == 2);
+  CHECK(nothing.output == "");
+  CHECK(nothing.error == dmlop_program({"help"}).output);
+}
+
+TEST_CASE("no help shows how the parser checks values") {
+  for (const std::string& command : commands) {
+    CAPTURE(command);
+    const std::string help = dmlop_program({command, "--help"}).output;
+    const std::string options = help.substr(0, help.find("Examples:"));
+    for (const char* internal : {"{", "}", "Excludes", "REQUIRED", "TEXT", "UINT", "INT", " in ["})
+      CHECK(options.find(internal) == std::string::npos);
   }
 }
 
@@ -96,44 +135,4 @@ TEST_CASE("help, man page and README have the same exit codes") {
     std::string roff = meaning;
     CHECK(manual.find(".B " + code + "\n" + roff) != std::string::npos);
   }
-}
-
-TEST_CASE("README's table of operators is what dmlop ops prints") {
-  const std::string text = readme();
-  const std::size_t begin = text.find("<!-- ops -->\n");
-  const std::size_t end = text.find("<!-- /ops -->");
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  const std::size_t first = begin + std::string("<!-- ops -->\n").size();
-  CHECK(text.substr(first, end - first) == dmlop_program({"ops", "--format", "markdown"}).output);
-}
-
-TEST_CASE("README's errors are those that its commands print") {
-  const std::string text = readme();
-  const std::size_t begin = text.find("## Errors"), end = text.find("| exit code");
-  REQUIRE(begin < end);
-  // Blocks are indented; those that begin with a command are typed, the others printed.
-  std::string script, printed;
-  bool is_command = false, in_block = false;
-  for (const std::string& line : lines_of(text.substr(begin, end - begin))) {
-    const bool indented = line.starts_with("    ");
-    const std::string content = indented ? line.substr(4) : "";
-    if (indented && !in_block) {
-      is_command = content.starts_with("cat ") || content.starts_with("sed ") ||
-                   content.starts_with("build/dmlop ");
-    }
-    in_block = indented;
-    if (indented) (is_command ? script : printed) += content + "\n";
-  }
-  const Folder folder;
-  fs::create_directory_symlink(fs::path(program_path()).parent_path(), folder / "build");
-  const auto result = shell(script, {.folder = folder.path()});
-  CHECK(result.error.size() > 100);
-  CHECK(result.error == printed);
-}
-
-TEST_CASE("README is short and begins with the two commands") {
-  const std::string text = readme();
-  CHECK(lines_of(text).size() < 200);
-  CHECK(text.find("./build.sh demo") < text.find("./build.sh test"));
 }

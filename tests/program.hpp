@@ -65,4 +65,8 @@ const std::string& program_gpu();
 /// Whether the shell finds a command of this name.
 bool has_command(const std::string& name);
 
+/// Why no terminal can be played with the command `script`, such as "the system gives no
+/// pseudo-terminal"; "" where one can.
+std::string terminal_problem(const std::string& script = "script");
+
 }  // namespace dmlop::test

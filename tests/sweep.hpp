@@ -1,5 +1,5 @@
 // What every operator's test goes through: a description is read, checked and planned by the
-// library, and the plan is executed on every backend, whole and in parts, from exactly sized
+// library, and the kernel is executed on every backend, whole and in parts, from exactly sized
 // unaligned inputs into guarded outputs. New operators and backends need no code here but a row in
 // backends().
 #pragma once
@@ -33,7 +33,7 @@ struct Backend {
   std::uint64_t runs_one_in = 1;  // of the random cases, to save time
   std::uint64_t pooling_ulp = 0;  // how far its norms may be off where a case asks for less
   /// Writes output elements [begin, end) to `output`.
-  void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+  void (*execute)(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                   std::byte* output);
 };
 
@@ -89,11 +89,14 @@ Diagnostics findings(const nlohmann::ordered_json& description,
 std::string messages(const nlohmann::ordered_json& description,
                      FeatureLevel level = newest_feature_level);
 
-/// The plan of a valid description.
-Plan plan_of(const nlohmann::ordered_json& description);
+/// The kernel of a plan that has one pass.
+Kernel only_kernel(const Plan& plan);
 
-/// Elements [begin, end) of a plan's output; checks that nothing else is written.
-std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
+/// The same of a valid description's plan.
+Kernel kernel_of(const nlohmann::ordered_json& description);
+
+/// Elements [begin, end) of a kernel's output; checks that nothing else is written.
+std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end);
 

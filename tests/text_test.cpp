@@ -23,7 +23,7 @@ TEST_CASE("the edit distance counts insertions, deletions and replacements, not 
   CHECK(edit_distance("abc", "abc") == 0);
   CHECK(edit_distance("EDGE", "edge") == 0);
   CHECK(edit_distance("kitten", "sitting") == 3);
-  CHECK(edit_distance("ab", "ba") == 2);
+  CHECK(edit_distance("ab", "ba") == 1);  // one mistake: two letters changed places
 }
 
 TEST_CASE("the nearest name is offered only where it is a likely misspelling") {
@@ -35,6 +35,23 @@ TEST_CASE("the nearest name is offered only where it is a likely misspelling") {
   CHECK(nearest_name("", names) == "");
   CHECK(nearest_name("Q", names) == "");
   CHECK(nearest_name(std::string(1'000'000, 'E'), names) == "");
+  CHECK(nearest_name("tpye", {"desc", "type"}) == "type");
+  CHECK(nearest_name("MAX", {"MIN", "SUM"}) == "");  // of three letters one may be wrong, not two
+}
+
+TEST_CASE("the nearest name: beginnings, last words, and the words of NumPy and ONNX") {
+  const std::vector<std::string> types{"FLOAT32", "FLOAT16", "UINT8", "INT32"};
+  for (const auto& [word, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"float32", "FLOAT32"}, {"HALF", "FLOAT16"}, {"double", ""}, {"int", "INT32"}}) {
+    CAPTURE(word);
+    CHECK(nearest_name(word, types) == meant);
+  }
+  CHECK(nearest_name("REFLECT", {"EDGE", "REFLECTION"}) == "REFLECTION");
+  CHECK(nearest_name("RELU", {"ACTIVATION_LEAKY_RELU", "ACTIVATION_RELU"}) == "ACTIVATION_RELU");
+  CHECK(nearest_name("MEAN", {"MAX", "AVERAGE", "MIN"}) == "AVERAGE");
+  const std::vector<std::string> tensor{"Type", "DataType", "Sizes"};
+  CHECK(nearest_name("dtype", tensor) == "DataType");
+  CHECK(nearest_name("shape", tensor) == "Sizes");
 }
 
 TEST_CASE("lists and counts") {

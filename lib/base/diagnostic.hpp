@@ -24,12 +24,13 @@ struct Diagnostic {
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
   std::string note = {};      // what else is worth knowing: what DirectML does
+  std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
 };
 
 using Diagnostics = std::vector<Diagnostic>;
 
 /// "file:line:column: error: message" and indented lines for rule and suggestion; `word` may be
-/// "warning" instead.
+/// "warning" instead. An argument stands in the place of line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
 
 /// Orders by place in the file; findings without a place come last, in the order found.

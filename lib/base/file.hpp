@@ -88,17 +88,21 @@ class InputFile {
   std::vector<std::byte> owned_;
 };
 
+/// What a file's bytes are to a terminal, which acts on some that no text has.
+enum class Contents { binary, text };
+
 /// A file that appears complete under its name or not at all: bytes go to a file in the same folder
 /// that has no name, or a temporary one where the system has no such files, and commit() gives it
 /// the name. For a pipe, a device and what this process was started with ("-", /dev/stdout,
 /// /dev/fd/7), bytes are held back until commit(). A link stays a link: what it names is replaced.
 /// A replaced file's permission bits stay. The file ends where the last write ended.
 ///
-/// Errors: io_failed with the path, the system's reason and what was being done.
+/// Errors: io_failed with the path, the system's reason and what was being done; usage where binary
+/// contents would go to a terminal.
 class OutputFile {
  public:
   /// Creates the file and reserves `size` bytes of disk.
-  OutputFile(std::string path, std::uint64_t size);
+  OutputFile(std::string path, std::uint64_t size, Contents contents = Contents::binary);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   /// Removes the file unless committed.

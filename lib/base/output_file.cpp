@@ -74,6 +74,7 @@ struct OutputFile::State {
   bool committed = false;
 
   void choose_target(std::uint64_t size);
+  void refuse_terminal() const;
   void require_name() const;
   void create_file();
   std::error_code take_temporary_name(
@@ -139,6 +140,18 @@ void OutputFile::State::choose_target(std::uint64_t size) {
       fail("setting the permissions of " + path + ": " + reason(error));
   }
   reserve(size);
+}
+
+void OutputFile::State::refuse_terminal() const {
+  std::error_code error;
+  const bool is_device = !target.empty() && is_held_back &&
+                         fs::status(to_path(target), error).type() == fs::file_type::character;
+  if (!stream && !is_device) return;
+  const SystemFile opened = stream ? open_stream(error) : SystemFile::open_to_write(target, error);
+  if (error || !opened.is_terminal()) return;
+  throw Error(ErrorKind::usage, (path == "-" ? "standard output" : path) +
+                                    " is a terminal, and these bytes are no text; write them to a "
+                                    "file, such as > FILE or -o FILE");
 }
 
 // What a link in /proc to another program's open file says is no name of that file once it has
@@ -289,9 +302,10 @@ bool OutputFile::State::link() {
   return !is_taken;
 }
 
-OutputFile::OutputFile(std::string path, std::uint64_t size)
+OutputFile::OutputFile(std::string path, std::uint64_t size, Contents contents)
     : state_(std::make_unique<State>(std::move(path))) {
   state_->choose_target(size);
+  if (contents == Contents::binary) state_->refuse_terminal();
   if (state_->is_held_back) state_->reserve_memory(size);
 }
 

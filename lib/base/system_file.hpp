@@ -71,6 +71,7 @@ class SystemFile {
     return handle_ != none;
   }
   FileStatus status(std::error_code& error) const;
+  bool is_terminal() const noexcept;
   /// Reads up to `room.size()` bytes; 0 at the end. A pipe that has none yet is waited for.
   std::size_t read_some(std::span<std::byte> room, std::error_code& error);
   /// The same at an offset of a regular file; read_some() may go on behind it.

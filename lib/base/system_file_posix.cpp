@@ -205,6 +205,10 @@ FileStatus SystemFile::status(std::error_code& error) const {
   return error ? FileStatus{} : status_of(found);
 }
 
+bool SystemFile::is_terminal() const noexcept {
+  return ::isatty(handle_) == 1;
+}
+
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
   error.clear();
   for (;;) {

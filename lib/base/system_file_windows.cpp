@@ -113,6 +113,11 @@ FileStatus SystemFile::status(std::error_code& error) const {
   return status_of(found);
 }
 
+bool SystemFile::is_terminal() const noexcept {
+  DWORD mode = 0;
+  return GetConsoleMode(handle_, &mode) != 0;
+}
+
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
   error.clear();
   DWORD count = 0;

@@ -12,24 +12,12 @@
 #include "base/text.hpp"
 #include "batch/manifest_kinds.hpp"
 #include "job/bind.hpp"
-#include "spec/field_reader.hpp"
-#include "spec/tolerance_reader.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Whether a folder has an entry of this name, if only a link that leads nowhere.
-bool has_entry(const fs::path& path, Diagnostics& findings) {
-  std::error_code error;
-  const fs::file_type type = fs::symlink_status(path, error).type();
-  if (type == fs::file_type::not_found) return false;
-  if (!error) return true;
-  findings.push_back({.kind = ErrorKind::io_failed,
-                      .message = "looking for " + to_text(path) + ": " + reason(error)});
-  return false;
-}
 
 bool is_description(const fs::path& name) {
   return name == "op.json" || name == "model.json";
@@ -197,53 +185,11 @@ class FolderManifest : public Manifest {
   }
 
   void find_files(const fs::path& path, BatchJob& job) const {
-    const fs::path folder = path.parent_path();
-    job.request.confinement = confinement_;
-    job.request.description_path = to_text(path);
-    job.request.inputs = files_of(folder, job.findings);
-    if (has_entry(folder / "expected", job.findings))
-      job.request.expected = files_of(folder / "expected", job.findings);
-    if (has_entry(folder / "expected.npy", job.findings))
-      job.request.expected.push_back({"", to_text(folder / "expected.npy"), confinement_});
-    if (has_entry(folder / "tol.json", job.findings)) read_tolerance_file(folder / "tol.json", job);
-  }
-
-  // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
-  // runner, which knows it.
-  std::vector<NamedFile> files_of(const fs::path& folder, Diagnostics& findings) const {
-    std::vector<NamedFile> files;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      const fs::path& path = at->path();
-      if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({to_text(path.stem()), to_text(path), confinement_});
-    }
-    if (error)  // a golden file that was overlooked would not be compared
-      findings.push_back({.kind = ErrorKind::io_failed,
-                          .message = "listing " + to_text(folder) + ": " + reason(error)});
-    std::sort(files.begin(), files.end(),
-              [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
-    return files;
-  }
-
-  void read_tolerance_file(const fs::path& path, BatchJob& job) const {
-    if (confinement_) {
-      if (const PathProblem problem = confinement_->problem_of_file(to_text(path))) {
-        job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
-        return;
-      }
-    }
-    try {
-      std::string text = with_context("reading " + to_text(path), [&] {
-        return json::read_text(PinnedFile(confinement_, to_text(path)));
-      });
-      const auto document = json::Document::parse(to_text(path), std::move(text), job.findings);
-      if (!document) return;
-      FieldReader reader(*document, job.findings);
-      job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
-    } catch (const Error& error) {
-      job.findings.push_back({.kind = error.kind(), .message = error.what()});
-    }
+    JobRequest& request = job.request;
+    request.confinement = confinement_;
+    request.description_path = to_text(path);
+    request.found = files_beside(request.description_path, confinement_, job.findings);
+    request.tolerance = tolerance_beside(request.description_path, confinement_, job.findings);
   }
 
   SharedConfinement confinement_;

@@ -12,7 +12,6 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/digest.hpp"
-#include "batch/folder_files.hpp"
 #include "batch/model_job.hpp"
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
@@ -173,7 +172,10 @@ class JobRun {
     result.operator_name = description->spec->name;
     choose_files(*description, findings);
     prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
-    if (prepared_) claim_outputs(findings);
+    if (!prepared_) return;
+    for (const Diagnostic& warning : prepared_->warnings)
+      result.warnings += to_text(warning, "warning") + "\n";
+    claim_outputs(findings);
   }
 
   // Of two that write one file, one result would be lost, and which one is chance. Whoever asks a
@@ -218,11 +220,8 @@ class JobRun {
   void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
+    request.compares_with_found = true;
     request.feature_level = options_.feature_level;
-    if (!job_.document) {
-      keep_inputs(request, description);
-      keep_golden_files(request, description, findings);
-    }
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
@@ -266,7 +265,9 @@ class JobRun {
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
     if (!proves(earlier->second, digest_, output_paths())) return false;
+    std::string warnings = std::move(result.warnings);
     result = *earlier_result(earlier->second);
+    result.warnings = std::move(warnings);
     result.repeat = repeat_command(job_, options_);
     result.place = job_.place;
     result.resumed = true;

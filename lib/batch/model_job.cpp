@@ -18,6 +18,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
   check_confined(job.request.expected, findings);
+  check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
   Diagnostics notes;  // they change nothing
   auto model = read_model(std::move(document), root, request, findings, notes);
@@ -42,7 +43,10 @@ std::optional<std::size_t> ModelJob::write_named(const std::string& name) const 
 }
 
 void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
-  for (NamedFile file : job.request.expected) {
+  std::vector<NamedFile> files = job.request.expected;
+  const std::vector<NamedFile>& found = job.request.found.expected;
+  files.insert(files.end(), found.begin(), found.end());
+  for (NamedFile file : files) {
     std::optional<std::size_t> command;
     if (!file.tensor.empty() && model_.find_resource(file.tensor) == nullptr) {
       command = write_named(file.tensor);

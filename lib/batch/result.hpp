@@ -53,6 +53,7 @@ struct BatchResult {
   std::string record;    // one line of JSON with everything, where records are kept
   std::string pictures;  // JSON: an array of pictures or null, for each comparison
   bool resumed = false;  // taken from an earlier run
+  std::string warnings = {};  // of files beside the job that nothing uses; several lines
 };
 
 /// Whether a job's one result is worse news than its other: by their exit codes, then by status.

@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop {
 namespace {
@@ -40,7 +41,8 @@ struct ElementName {
 
 ElementName element_name(const std::string& name) {
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 5) return {name, {}};
+  if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 5)
+    return {name, {}};
   std::size_t number = 0;
   for (const char c : name.substr(dot + 1)) {
     if (c < '0' || c > '9') return {name, {}};
@@ -55,6 +57,7 @@ class Binder {
   Binder(const Description& description, const JobRequest& request, Direction direction,
          Diagnostics& diagnostics, std::string option)
       : description_(description),
+        request_(request),
         direction_(direction),
         diagnostics_(diagnostics),
         names_(tensor_names(*description.spec, direction)),
@@ -100,8 +103,7 @@ class Binder {
     const auto found = sources_.find(tensor);
     if (found == sources_.end()) return nullptr;
     const auto source = found->second.find(element.value_or(0));
-    return source == found->second.end() || source->second.path.empty() ? nullptr
-                                                                        : &source->second;
+    return source == found->second.end() || source->second.path.empty() ? nullptr : &source->second;
   }
 
   bool is_named(const std::string& tensor, std::optional<std::size_t> element = {}) const {
@@ -120,10 +122,18 @@ class Binder {
   void require(const std::string& tensor, std::optional<std::size_t> element = {}) {
     if (is_named(tensor, element)) return;
     const std::string name = element ? file_name(tensor, *element) : tensor;
+    const std::string option =
+        "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") + "FILE.npy";
+    const std::string in_file = ", or \"bindings\": {\"" + tensor +
+                                "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
+                                "} to the description";
+    const bool is_input = direction_ == Direction::input && !element;
+    const std::string misnamed =
+        is_input ? misnamed_input(request_, description_, tensor, true) : "";
+    const bool has_file = !description_.document().is_of_command_line();
     usage("no file is given for " + name,
-          "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") +
-              "FILE.npy, or \"bindings\": {\"" + tensor + "\": " +
-              (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "} to the description");
+          (misnamed.empty() ? "" : "rename " + misnamed + " to " + tensor + ".npy, or ") + option +
+              (has_file ? in_file : ""));
   }
 
   void refuse_target(const Source& target, std::string message) {
@@ -179,6 +189,7 @@ class Binder {
   }
 
   const Description& description_;
+  const JobRequest& request_;
   Direction direction_;
   Diagnostics& diagnostics_;
   std::vector<std::string> names_;
@@ -188,13 +199,14 @@ class Binder {
 };
 
 /// One tensor of a field that files may be named for: the field itself, or an element of an array.
-struct Slot {
+struct NamedTensor {
   std::string field;
   std::optional<std::size_t> element;
 };
 
 // The tensors of a field that are there, after those for which only a file is named came to be.
-std::vector<Slot> slots_of(Description& description, const Binder& binder, const std::string& name) {
+std::vector<NamedTensor> slots_of(Description& description, const Binder& binder,
+                                  const std::string& name) {
   Field& field = *description.find(name);
   if (!field.spec->is_tensor_array()) {
     if (field.is_absent() && field.written == nullptr && binder.is_named(name))
@@ -205,15 +217,16 @@ std::vector<Slot> slots_of(Description& description, const Binder& binder, const
   if (field.is_absent() && field.written == nullptr && binder.element_count(name) > 0)
     field.value = std::vector<TensorDesc>(binder.element_count(name));
   const auto* tensors = std::get_if<std::vector<TensorDesc>>(&field.value);
-  std::vector<Slot> slots;
-  for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j) slots.push_back({name, j});
+  std::vector<NamedTensor> slots;
+  for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j)
+    slots.push_back({name, j});
   return slots;
 }
 
 // Compares a tensor desc with its file, or takes from the file what the desc leaves out.
 class HeaderMerger {
  public:
-  HeaderMerger(Description& description, const Slot& slot, std::string path,
+  HeaderMerger(Description& description, const NamedTensor& slot, std::string path,
                Diagnostics& diagnostics)
       : description_(description),
         slot_(slot),
@@ -237,8 +250,8 @@ class HeaderMerger {
  private:
   void add(std::string attribute, std::string message, std::string suggestion,
            std::string rule = "a tensor desc must agree with its .npy file") {
-    Diagnostic diagnostic =
-        description_.at(Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
+    Diagnostic diagnostic = description_.at(
+        Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
     diagnostic.rule = std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -285,7 +298,7 @@ class HeaderMerger {
   }
 
   Description& description_;
-  Slot slot_;
+  NamedTensor slot_;
   std::string tensor_;
   std::string path_;
   Diagnostics& diagnostics_;
@@ -313,17 +326,17 @@ Diagnostic file_finding(const Description& description, const Source& source, co
   return diagnostic;
 }
 
-std::vector<Slot> all_slots(Description& description, const Binder& binder) {
-  std::vector<Slot> slots;
+std::vector<NamedTensor> all_slots(Description& description, const Binder& binder) {
+  std::vector<NamedTensor> slots;
   for (const std::string& name : binder.names()) {
-    for (const Slot& slot : slots_of(description, binder, name)) slots.push_back(slot);
+    for (const NamedTensor& slot : slots_of(description, binder, name)) slots.push_back(slot);
   }
   return slots;
 }
 
 // Files for some elements of an array of tensors only, or for more than it has.
 void refuse_other_count(const Description& description, Binder& binder, const std::string& name,
-                    std::size_t tensors) {
+                        std::size_t tensors) {
   const std::size_t files = binder.element_count(name);
   const Field& field = *description.find(name);
   const bool is_complete = files == 0 || files == tensors;
@@ -399,7 +412,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
   int from_standard_input = is_standard_input(request.description_path) ? 1 : 0;
   for (const std::string& name : binder.names()) {
     const auto slots = slots_of(description, binder, name);
-    for (const Slot& slot : slots) {
+    for (const NamedTensor& slot : slots) {
       const Source* source = binder.find(slot.field, slot.element);
       TensorDesc& desc = *description.find_tensor(slot.field, slot.element);
       desc.has_file = binder.is_named(slot.field, slot.element) || purpose == Purpose::run;
@@ -438,7 +451,8 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
     const Source* target = binder.find(field, element);
     const std::string tensor = to_text(Place{{field}, element});
     if (target == nullptr) {
-      if (purpose == Purpose::run && !request.outputs_may_be_dropped) binder.require(field, element);
+      if (purpose == Purpose::run && !request.outputs_may_be_dropped)
+        binder.require(field, element);
       continue;
     }
     for (const std::string& input : sources.names()) {

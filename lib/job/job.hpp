@@ -14,7 +14,7 @@
 #include "compare/compare.hpp"
 #include "job/backend.hpp"
 #include "npy/npy.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {
@@ -26,8 +26,15 @@ struct NamedFile {
   SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
 };
 
+/// What lies beside a description and belongs to it by its name (job/folder.hpp).
+struct FolderFiles {
+  std::vector<NamedFile> inputs;    // NAME.npy, whether or not NAME is an input
+  std::vector<NamedFile> expected;  // expected/NAME.npy, likewise, and expected.npy without a name
+  std::string golden_folder;        // where golden files belong; "": the description has no folder
+};
+
 struct JobRequest {
-  std::string description_path;  // "-" is standard input
+  std::string description_path;  // "-" is standard input; "" where there is no file
   std::vector<NamedFile> inputs;
   std::vector<NamedFile> outputs;
   std::optional<FeatureLevel> feature_level = {};  // wins over the description's
@@ -37,6 +44,8 @@ struct JobRequest {
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
   SharedConfinement confinement = {};    // of the paths that stand in files
   Judge judge = Judge::page;             // of what is valid
+  FolderFiles found = {};                // for what nothing else names a file
+  bool compares_with_found = false;      // with the golden files that were found, too
 };
 
 struct BoundInput {
@@ -67,6 +76,7 @@ struct Job {
   std::vector<BoundInput> inputs;    // those that have a file, in the operator's order
   std::vector<BoundOutput> outputs;  // likewise
   std::vector<Expectation> expected;
+  Diagnostics warnings = {};  // files that were found and that nothing uses, by their names
 };
 
 enum class Purpose { check, run };  // a run needs a file for every tensor
@@ -111,6 +121,7 @@ void write_expected(const Job& job, Backend& backend, const ExecutionOptions& op
                     const std::string& path);
 
 /// Executes the job into memory: the packed elements of its output. Errors: as run_job.
-Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options);
+Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options,
+                        gpu::DispatchTimes* times = nullptr);
 
 }  // namespace dmlop

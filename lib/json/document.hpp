@@ -34,6 +34,7 @@ struct Source {
   std::string file;
   std::uint32_t first_line = 1;  // of the text in its file
   std::size_t max_values = json::max_values;
+  std::string argument = {};  // of the command line, where the text is not a file's
 };
 
 class Document {
@@ -54,8 +55,18 @@ class Document {
   const Diagnostics& tolerated() const { return tolerated_; }
   bool has_text_after_root() const { return has_text_after_root_; }
 
-  const Value& root() const { return root_; }
+  /// Adds a text from the command line: the value that it holds, for use in replace_root().
+  /// Findings about it name `argument`, and `pointer` as its place in the root. Nothing, with a
+  /// finding, where it is not JSON.
+  std::optional<Value> add_text(std::string argument, std::string pointer, std::string text,
+                                Diagnostics& diagnostics);
+  /// Replaces the root by one whose values are of this document or were added to it.
+  void replace_root(Value root) { changed_root_ = std::move(root); }
+
+  const Value& root() const { return changed_root_ ? *changed_root_ : root_; }
+  /// "" where the text is not a file's.
   const std::string& file() const { return source_.file; }
+  bool is_of_command_line() const { return !source_.argument.empty(); }
   /// The line of the file in which `value` begins.
   std::uint32_t line_of(const Value& value) const;
 
@@ -76,15 +87,25 @@ class Document {
   Diagnostic open_comment(std::size_t offset) const;
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::size_t line_index(std::size_t offset) const;
-  std::string pointer_to(std::size_t offset) const;
   void count_characters();
   std::size_t characters_to(std::size_t offset) const;
+
+  /// A text that was added behind the document's own.
+  struct AddedText {
+    std::size_t begin = 0;
+    std::string argument;
+    std::string pointer;
+    Value root;
+  };
+  const AddedText* added_text_at(std::size_t offset) const;
 
   Source source_;
   std::string text_;
   std::vector<std::size_t> line_ends_;          // where the newlines are
   std::vector<std::size_t> characters_before_;  // of each piece of the text
-  Value root_;
+  Value root_;                                  // of the document's own text
+  std::vector<AddedText> added_texts_;          // in the order of their places
+  std::optional<Value> changed_root_;
   Diagnostics tolerated_;
   bool has_text_after_root_ = false;
 };

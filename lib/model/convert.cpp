@@ -242,9 +242,9 @@ class OpMaker {
   Json bindings_ = Json::object();
 };
 
-void write_one(const std::string& path, std::span<const std::byte> first,
+void write_one(const std::string& path, Contents contents, std::span<const std::byte> first,
                std::span<const std::byte> second) {
-  OutputFile file(path, first.size() + second.size());
+  OutputFile file(path, first.size() + second.size(), contents);
   file.write_at(0, first);
   file.write_at(first.size(), second);
   file.commit();
@@ -270,8 +270,9 @@ void write_conversion(const Conversion& conversion, const std::vector<std::strin
     }
   }
   for (const ConvertedFile& file : conversion.files)
-    write_one(file.path, std::as_bytes(std::span(file.header)), file.elements.bytes());
-  write_one(conversion.path, std::as_bytes(std::span(conversion.text)), {});
+    write_one(file.path, Contents::binary, std::as_bytes(std::span(file.header)),
+              file.elements.bytes());
+  write_one(conversion.path, Contents::text, std::as_bytes(std::span(conversion.text)), {});
 }
 
 }  // namespace dmlop

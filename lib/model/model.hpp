@@ -17,7 +17,7 @@
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 #include "npy/npy.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
+#include "spec/settings.hpp"
 
 namespace dmlop {
 
@@ -17,17 +18,28 @@ bool is_model(const json::Value& root);
 struct OpenedFile {
   std::shared_ptr<const json::Document> document;
   bool has_model = false;
+  std::string path = {};  // of the file; "" where there is none
 
   std::shared_ptr<const json::Value> root() const { return {document, &document->root()}; }
 };
 
-/// Reads and parses a file; "-" is standard input. Models are read in DxDispatch's dialect of JSON,
-/// descriptions as before. Nothing, with findings, where the file is neither.
+/// Reads and parses what a command line names: a file, "-" (standard input), a folder that has an
+/// op.json or a model.json, or an operator, which is a description without fields. A name in
+/// capitals is the operator's; in other letters that of a file which exists comes first. The
+/// settings are put into a description; a model has none. Models are read in DxDispatch's dialect
+/// of JSON, descriptions as before. Nothing, with findings, where it is neither.
 /// Errors: io_failed, invalid_input.
-std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics);
+std::optional<OpenedFile> open_op_or_model(const std::string& name,
+                                           const std::vector<Setting>& settings,
+                                           Diagnostics& diagnostics);
+inline std::optional<OpenedFile> open_op_or_model(const std::string& name,
+                                                  Diagnostics& diagnostics) {
+  return open_op_or_model(name, {}, diagnostics);
+}
 
 /// The same of a text that was read already.
 std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string text,
-                                            Diagnostics& diagnostics);
+                                            Diagnostics& diagnostics,
+                                            const std::vector<Setting>& settings = {});
 
 }  // namespace dmlop

@@ -31,13 +31,19 @@ class Runtime {
   /// How many dispatches ran on buffers of the GPU.
   std::uint64_t resident_dispatches() const { return resident_dispatches_; }
 
-  /// A dispatch as it is executed: for measurements.
+  /// A tensor of a dispatch on the host.
+  struct HostTensor {
+    std::span<std::byte> bytes;
+    Sizes sizes;
+    Strides strides;  // of an output; empty: packed
+  };
+  /// A dispatch as it is executed on the host: for measurements.
   struct Step {
     Plan plan;
-    std::vector<std::span<const std::byte>> inputs;  // in the plan's order
-    std::span<std::byte> output;
-    Sizes sizes;      // of the output
-    Strides strides;  // of the output; empty: packed
+    std::vector<HostTensor> slots;  // of the plan; its temporaries are empty
+
+    /// The plan's inputs, by slot.
+    std::vector<std::span<const std::byte>> inputs() const;
   };
   Step step(const DispatchCommand& command);
 
@@ -49,24 +55,24 @@ class Runtime {
     bool host_is_current = true;
     bool device_is_current = false;
   };
+  /// A tensor of a dispatch, and where it is.
   struct Place {
     Memory* memory = nullptr;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    Sizes sizes = {};
+    Strides strides = {};  // of an output; empty: packed
   };
-  /// A dispatch and where its tensors are.
   struct BoundPlan {
     Plan plan;
-    std::vector<Place> inputs;  // in the plan's order
-    Place output;
-    Sizes sizes;      // of the output
-    Strides strides;  // of the output; empty: packed
+    std::vector<Place> slots;  // of the plan; a temporary has no memory
   };
 
   static Buffer filled(const Resource& resource);
   /// Buffers that inputs owned by DirectML keep as they were when the model started.
   void keep_owned(const Model& model);
   BoundPlan bind(const DispatchCommand& command);
+  Place place_of(const Slot& slot, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
   /// False where the GPU has no room.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "npy/npy.hpp"
+#include "npy/elements.hpp"
 
 namespace dmlop {
 
@@ -18,10 +18,10 @@ struct Statistics {
   std::uint64_t infinity_count = 0;
 };
 
-/// Reads every element once.
-Statistics statistics_of(const NpyFile& file);
+/// Reads every element once. Errors: as check_for_stop().
+Statistics statistics_of(const Elements& elements);
 
-/// Element `index` in file order, as text.
-std::string element_text_at(const NpyFile& file, std::uint64_t index);
+/// Element `index` of the tensor, in C order, as text.
+std::string element_text_at(const Elements& elements, std::uint64_t index);
 
 }  // namespace dmlop

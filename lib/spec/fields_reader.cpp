@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "spec/settings.hpp"
 #include "spec/tensor_reader.hpp"
 
 namespace dmlop {
@@ -302,7 +303,7 @@ void FieldsReader::require_type_and_sizes(const Field& field) {
 void FieldsReader::require(const json::Value& object, const std::string& name, std::string rule,
                            const std::string& example, const std::string& prefix) {
   reader_.missing(object, prefix + name, std::move(rule),
-                  "write \"" + name + "\": " + example + ", for example");
+                  how_to_write(*document_, object, name, example) + ", for example");
 }
 
 }  // namespace dmlop

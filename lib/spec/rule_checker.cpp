@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "spec/settings.hpp"
 
 namespace dmlop {
 namespace {
@@ -348,9 +349,10 @@ void RuleChecker::check_optional_fields() {
     Diagnostic diagnostic = fields_.at(Place{{field.spec->name}},
                                        "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
-    diagnostic.suggestion = "write \"" + field.spec->name +
-                            "\": " + example_value(*fields_.spec, field.spec->name) +
-                            ", for example";
+    diagnostic.suggestion =
+        how_to_write(fields_.document(), fields_.fields_object(), field.spec->name,
+                     example_value(*fields_.spec, field.spec->name)) +
+        ", for example";
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/scalar.hpp"
+#include "spec/settings.hpp"
 #include "spec/support_checker.hpp"
 #include "spec/tensor_checker.hpp"
 
@@ -98,8 +99,8 @@ class Validator {
       const bool is_count = description_.spec->is_count(spec.name);
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
-          "write \"" + spec.name +
-              "\": " + (is_count ? "2" : example_value(*description_.spec, spec.name)) +
+          how_to_write(description_.document(), description_.fields_object(), spec.name,
+                       is_count ? "2" : example_value(*description_.spec, spec.name)) +
               ", for example");
     }
   }
@@ -118,10 +119,22 @@ class Validator {
       if (missing.empty()) continue;
       add(description_.at(use.place(), join(missing, " and ") +
                                            (missing.size() > 1 ? " are" : " is") + " missing"),
-          "a tensor's type and sizes are written in its desc or taken from its .npy file",
-          "write " + (use.element ? "for " + use.name() + " " : "\"" + use.spec->name + "\": ") +
-              example_of(use) + (use.spec->is_input() ? ", or name its .npy file" : ", for example"));
+          use.spec->is_input()
+              ? "a tensor's type and sizes are written in its desc or taken from its .npy file"
+              : "a tensor's type and sizes are written in its desc where no rule of DML_OPERATOR_" +
+                    description_.spec->name + " gives them",
+          how_to_describe(use));
     }
+  }
+
+  std::string how_to_describe(const TensorUse& use) const {
+    const std::string example = example_of(use);
+    const std::string end = use.spec->is_input() ? ", or name its .npy file" : ", for example";
+    if (!use.element || description_.document().is_of_command_line())
+      return how_to_write(description_.document(), description_.fields_object(), use.name(),
+                          example) +
+             end;
+    return "write for " + use.name() + " " + example + end;
   }
 
   // What the spec's example has; of a tensor that it leaves out what is missing here.

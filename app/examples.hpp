@@ -1,0 +1,18 @@
+// The examples of help as they work here: the program as it was typed, the samples where they are.
+#pragma once
+
+#include <string>
+
+namespace dmlop::app {
+
+/// Remembers how the program was called: argv[0].
+void note_program_name(const char* name);
+
+/// The program as it was typed, for commands that the user can type.
+std::string typed_program();
+
+/// Command lines that begin with "dmlop" and name files of "samples", one per line, with the
+/// program and the samples that this user has. Lines that begin with "#" stay.
+std::string examples_here(const std::string& examples);
+
+}  // namespace dmlop::app

@@ -1,0 +1,130 @@
+#include "usage.hpp"
+
+#include <algorithm>
+
+#include "base/suggestion.hpp"
+#include "base/text.hpp"
+#include "command.hpp"
+#include "examples.hpp"
+#include "help.hpp"
+#include "option_text.hpp"
+#include "spec/facts.hpp"
+#include "verbatim.hpp"
+
+namespace dmlop::app {
+namespace {
+
+bool is_command(const std::string& word) {
+  const auto has_name = [&](const Command& command) { return command.name == word; };
+  return std::any_of(commands().begin(), commands().end(), has_name);
+}
+
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word.starts_with("-");
+}
+
+// "--name" of "--name=value".
+std::string option_name(const std::string& word) {
+  return without_mark(word.substr(0, word.find('=')));
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool has_option(const CLI::App& command, const std::string& name) {
+  const auto names = option_names(command);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The commands that have an option.
+std::vector<std::string> commands_with(const std::string& option) {
+  CommandLine line;
+  std::vector<std::string> found;
+  for (const std::string& name : command_names()) {
+    if (has_option(*line.app.get_subcommand(name), option)) found.push_back(name);
+  }
+  return found;
+}
+
+std::string with_semicolon(const std::string& text) {
+  return text.empty() ? "" : "; " + text;
+}
+
+// A short option of one letter is near to all others.
+std::string nearest_option(const std::string& name, const CLI::App& command) {
+  return name.starts_with("--") ? did_you_mean(name, option_names(command)) : "";
+}
+
+WrongUsage option_before_command(const std::vector<std::string>& arguments) {
+  const std::string name = option_name(arguments.front());
+  const auto command = std::find_if(arguments.begin(), arguments.end(), is_command);
+  const auto owners = commands_with(name);
+  if (owners.empty()) {
+    CommandLine line("help");
+    return {"unknown option \"" + name + "\"" + with_semicolon(nearest_option(name, line.app)),
+            "see dmlop help"};
+  }
+  const bool is_of_command = command != arguments.end() &&
+                             std::find(owners.begin(), owners.end(), *command) != owners.end();
+  const std::string owner = is_of_command ? *command : owners.front();
+  return {"the option \"" + name + "\" stands before the command",
+          "write " + typed_program() + " " + owner + " " + name + " ..."};
+}
+
+WrongUsage unknown_argument(const CLI::App& program, const CLI::App& command) {
+  const auto extras = program.remaining(true);
+  const auto option = std::find_if(extras.begin(), extras.end(), is_option);
+  const std::string see = "see dmlop " + command.get_name() + " --help";
+  if (option == extras.end()) {
+    const std::string argument = extras.empty() ? "" : without_mark(extras.front());
+    return {"unexpected argument \"" + argument + "\"", see};
+  }
+  const std::string name = option_name(*option);
+  const std::string nearest = nearest_option(name, command);
+  const auto owners = nearest.empty() ? commands_with(name) : std::vector<std::string>();
+  if (owners.empty()) return {"unknown option \"" + name + "\"" + with_semicolon(nearest), see};
+  return {command.get_name() + " has no option \"" + name + "\"; " + join(owners, ", ") +
+              (owners.size() == 1 ? " has it" : " have it"),
+          see};
+}
+
+}  // namespace
+
+WrongUsage unknown_command(const std::string& word) {
+  const std::string message = "unknown command \"" + word + "\"";
+  const std::string program = typed_program();
+  if (word.ends_with(".json"))
+    return {message, "to run a description or a model: " + program + " run " + shell_quoted(word)};
+  if (word.ends_with(".npy"))
+    return {message, "to see what a file holds: " + program + " inspect " + shell_quoted(word)};
+  const auto& operators = known_operators();
+  if (std::find(operators.begin(), operators.end(), upper_case(word)) != operators.end())
+    return {message, "to look up an operator: " + program + " ops " + upper_case(word)};
+  return {message + with_semicolon(did_you_mean(word, command_names())),
+          "commands: " + join(command_names()) + "; see dmlop help"};
+}
+
+std::optional<WrongUsage> wrong_beginning(const std::vector<std::string>& arguments) {
+  const std::string& first = arguments.front();
+  if (is_command(first)) return std::nullopt;
+  if (!is_option(first)) return unknown_command(first);
+  const std::vector<std::string> of_all{"-h", "--help", "--version"};
+  if (std::find(of_all.begin(), of_all.end(), first) != of_all.end()) return std::nullopt;
+  return option_before_command(arguments);
+}
+
+WrongUsage wrong_arguments(const CLI::App& program, const CLI::ParseError& error) {
+  const auto chosen = program.get_subcommands();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return unknown_argument(program, command);
+  const std::string name = chosen.empty() ? "" : " " + command.get_name();
+  return {error.what(), "see dmlop" + name + " --help"};
+}
+
+}  // namespace dmlop::app
