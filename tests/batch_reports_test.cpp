@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cstdio>
+#include <set>
+#include <sstream>
 
 #include "batch.hpp"
 #include "batch/digest.hpp"
@@ -280,6 +283,28 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
   const auto quiet = folder.batch({"jobs.jsonl", "-q"});
   CHECK(quiet.code == 6);
   CHECK(quiet.output + quiet.error == "");
+}
+
+TEST_CASE("every finding of a job in a list names the job's line") {
+  std::vector<std::string> jobs{named_job("first")};
+  for (const EndingRow& row : endings()) jobs.push_back(row.job);
+  jobs.push_back(edge_job(R"("id": "stray", "expect": {"Foo": "golden.npy"})"));
+  const BatchFolder folder(jobs);
+  const auto result = folder.batch({"jobs.jsonl", "--jobs", "1"});
+  std::istringstream lines(result.output);
+  std::set<std::string> places;
+  for (std::string line; std::getline(lines, line);) {
+    if (!contains(line, ": error: ")) continue;
+    CAPTURE(line);
+    std::size_t number = 0;
+    CHECK(std::sscanf(line.c_str(), "  jobs.jsonl:%zu:", &number) == 1);
+    places.insert(std::to_string(number));
+  }
+  std::set<std::string> expected{std::to_string(jobs.size())};
+  const auto rows = endings();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].code >= 3) expected.insert(std::to_string(i + 2));
+  CHECK(places == expected);
 }
 
 TEST_CASE("colours and a progress line are for terminals, colours not with NO_COLOR") {
