@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cstdio>
 #include <set>
+#include <sstream>
 
 #include "batch.hpp"
 #include "batch/digest.hpp"
@@ -284,6 +286,28 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
   CHECK(quiet.output + quiet.error == "");
 }
 
+TEST_CASE("every finding of a job in a list names the job's line") {
+  std::vector<std::string> jobs{named_job("first")};
+  for (const EndingRow& row : endings()) jobs.push_back(row.job);
+  jobs.push_back(edge_job(R"("id": "stray", "expect": {"Foo": "golden.npy"})"));
+  const BatchFolder folder(jobs);
+  const auto result = folder.batch({"jobs.jsonl", "--jobs", "1"});
+  std::istringstream lines(result.output);
+  std::set<std::string> places;
+  for (std::string line; std::getline(lines, line);) {
+    if (!contains(line, ": error: ")) continue;
+    CAPTURE(line);
+    std::size_t number = 0;
+    CHECK(std::sscanf(line.c_str(), "  jobs.jsonl:%zu:", &number) == 1);
+    places.insert(std::to_string(number));
+  }
+  std::set<std::string> expected{std::to_string(jobs.size())};
+  const auto rows = endings();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].code >= 3) expected.insert(std::to_string(i + 2));
+  CHECK(places == expected);
+}
+
 TEST_CASE("colours and a progress line are for terminals, colours not with NO_COLOR") {
   const BatchFolder& folder = ending_folder();
   CHECK_FALSE(contains(folder.batch({"jobs.jsonl"}).output, "\x1b"));
@@ -324,7 +348,10 @@ TEST_CASE("a terminal has a progress line that makes room for other output") {
   const BatchFolder folder;
   folder.write("one", named_job("one") + "\n");
   folder.write("two", named_job("two", "other.npy") + "\n" + named_job("three") + "\n");
-  folder.write("command", "(cat one; sleep 0.5; cat two) | dmlop batch - --cpu --jobs 1 $1");
+  folder.write("four", named_job("four", "other.npy") + "\n");
+  folder.write(
+      "command",
+      "(cat one; sleep 0.5; cat two; sleep 0.5; cat four) | dmlop batch - --cpu --jobs 1 $1");
   const auto run = [&](const std::string& option) {
     return shell("script -qec 'sh command " + option + "' /dev/null < /dev/null",
                  {.folder = folder.path()})
@@ -333,7 +360,8 @@ TEST_CASE("a terminal has a progress line that makes room for other output") {
   const std::string text = run("");
   // The first job after a moment's silence shows it; nothing is printed behind it.
   CHECK(contains(text, "\r\x1b[K2 jobs, 1 not passed, "));
-  CHECK(contains(text, " jobs/s\r\x1b[K3 jobs in "));
+  CHECK(contains(text, " jobs/s\r\x1b[K\x1b[31mFAILED\x1b[0m four: "));
+  CHECK(contains(text, " jobs/s\r\x1b[K4 jobs in "));
   CHECK_FALSE(contains(run("-q"), " jobs"));
   CHECK_FALSE(contains(shell("sh command", {.folder = folder.path()}).error, " jobs"));
 }

@@ -189,13 +189,20 @@ std::vector<JobKind> job_kinds() {
           })};
 }
 
+/// Options that a job's result depends on, whatever kind of job it is. Who adds one adds it here.
+const std::vector<std::vector<std::string>> settings{{"--out", "other"},
+                                                     {"--feature-level", "5_0"}};
+
 /// The ids of the jobs that a run with --resume ran again.
-std::string run_again(const Folder& folder, const std::string& jobs) {
+std::string run_again(const Folder& folder, const std::string& jobs,
+                      const std::vector<std::string>& setting = {}) {
   const std::size_t before =
       folder.has("r.jsonl") ? read_records(folder.read("r.jsonl")).size() : 0;
-  const auto result = dmlop_program(
-      {"batch", jobs, "--cpu", "--resume", "--results", "r.jsonl", "--out", "out", "--jobs", "1"},
-      {.folder = folder.path()});
+  std::vector<std::string> arguments{"batch",     jobs,      "--cpu",  "--resume",
+                                     "--results", "r.jsonl", "--jobs", "1"};
+  if (setting.empty() || setting[0] != "--out") arguments.insert(arguments.end(), {"--out", "out"});
+  arguments.insert(arguments.end(), setting.begin(), setting.end());
+  const auto result = dmlop_program(arguments, {.folder = folder.path()});
   CAPTURE(result.error);
   const auto records = read_records(folder.read("r.jsonl"));
   std::string ids;
@@ -247,5 +254,21 @@ TEST_CASE("--resume: an output that is gone is made again, whatever kind of job 
     fs::remove(folder / output);
     CHECK(run_again(folder, kind.jobs) == "b");
     CHECK(folder.read(output) == bytes);
+  }
+}
+
+TEST_CASE("--resume: an option that results depend on runs all jobs again") {
+  for (const JobKind& kind : job_kinds()) {
+    CAPTURE(kind.name);
+    const Folder folder;
+    for (const auto& [file, bytes] : kind.files) folder.write(file, bytes);
+    REQUIRE(run_again(folder, kind.jobs) == "a b c");
+    for (const std::vector<std::string>& setting : settings) {
+      CAPTURE(setting[0]);
+      CHECK(run_again(folder, kind.jobs, setting) == "a b c");
+      CHECK(run_again(folder, kind.jobs, setting) == "");
+      CHECK(run_again(folder, kind.jobs) == "a b c");
+      CHECK(run_again(folder, kind.jobs) == "");
+    }
   }
 }

@@ -351,6 +351,30 @@ TEST_CASE("cpu kernels: FLOAT16 results are rounded to nearest even") {
   check_on_every_target(case_of(sums, {pairs}, expected, 0), random);
 }
 
+TEST_CASE("cpu kernels: all parts together, whether they are stretches or blocks of columns") {
+  Random random(69);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    CAPTURE(axis);
+    // Several parts of 1 MiB, each with columns of several rows.
+    const Tensor input = random_tensor(DataType::Float32, {5, 140, 1100}, random);
+    List sizes = input.sizes;
+    sizes[axis] = 1;
+    const Tensor lengths = random_lengths(DataType::UInt32, sizes, input.sizes[axis], random);
+    const Kernel kernel =
+        kernel_of(case_of(ReverseSubsequences{axis}, {input, lengths}).description);
+    const std::vector<std::span<const std::byte>> inputs{input.bytes, lengths.bytes};
+    const std::uint64_t count = output_elements(kernel);
+    const auto part_wise =
+        guarded(4 * count, 0, [&](std::byte* to) { cpu::execute(kernel, inputs, 0, count, to); });
+    for (const unsigned threads : {1U, 3U}) {
+      CAPTURE(threads);
+      const auto all = guarded(
+          4 * count, 13, [&](std::byte* to) { cpu::execute_all(kernel, inputs, threads, to); });
+      CHECK((all == part_wise));
+    }
+  }
+}
+
 TEST_CASE("cpu kernels: outputs that no cache holds") {
   Random random(67);
   // 17 MiB and a part of a line: what execute_all writes past the caches.

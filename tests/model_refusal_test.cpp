@@ -197,6 +197,25 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
   });
 }
 
+TEST_CASE("models: each tensor of an array is complete, and what is no tensor is one mistake") {
+  const auto join = [](const std::string& tensors, std::vector<std::string> findings) {
+    return ModelRow{R"({"type": "JOIN", "desc": {"InputCount": 2, "InputTensors": )" + tensors +
+                        R"(, "Axis": 0, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})",
+                    std::move(findings)};
+  };
+  const std::string tensor = R"({"DataType": "FLOAT32", "Sizes": [2]})";
+  const std::string example = R"(must be an object such as {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]})";
+  const std::string rule = "\n  rule: a tensor desc has a DataType and Sizes\n  help: write ";
+  check_dispatchables({
+    join("[" + tensor + R"(, ^{"DataType": "FLOAT32"}])",
+         {"the field \"InputTensors[1].Sizes\" is missing" + rule + "\"Sizes\": [1, 1, 4, 4], for example"}),
+    join(R"([^{"Sizes": [2]}, ^5])",
+         {"the field \"InputTensors[0].DataType\" is missing" + rule + "\"DataType\": \"FLOAT32\", for example",
+          "InputTensors[1] is 5, " + example}),
+    desc("InputTensor", "^5", {"InputTensor is 5, " + example}),
+  });
+}
+
 TEST_CASE("models: an operator below its feature level is found at its type") {
   const std::string text = R"({"resources": {}, "dispatchables": {"back": {"type": "SLICE1",
     "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]},

@@ -136,6 +136,12 @@ TEST_CASE("values must be of the kind their field has") {
     {R"("InputTensor": {"Type": ^"INVALID", "DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Type is the string \"INVALID\", must be one of BUFFER"}},
+    {R"("InputTensor": {"Type": ^"INVALID", "Desc": {"DataType": "FLOAT32", "Sizes": [4]}}, )"
+     R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Type is the string \"INVALID\", must be one of BUFFER"}},
+    {R"("InputTensor": {"Type": "BUFFER", "Desc": {"Type": ^"INVALID", "DataType": "FLOAT32", )"
+     R"("Sizes": [4]}}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
+     {"InputTensor.Type is the string \"INVALID\", must be one of BUFFER"}},
     {R"("InputTensor": {"Type": ^1, "DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.Type is 1, must be one of BUFFER"}},

@@ -15,6 +15,7 @@
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
+#include "spec/facts.hpp"
 
 namespace {
 
@@ -432,6 +433,29 @@ TEST_CASE("the schema of one operator takes that operator only") {
   CHECK(schema_accepts(slice, {"DML_OPERATOR_SLICE1"}));
   CHECK_FALSE(schema_accepts(pooling, {"DML_OPERATOR_SLICE1"}));
   CHECK(schema_accepts(R"({"type": "DML_OPERATOR_SCATTER", "Axis": 0})", {"SCATTER"}));
+}
+
+TEST_CASE("the schema and the validator fuse the same activations into the same operators") {
+  // Whatever the operator's own example says, with each activation's example as what is fused.
+  unsigned accepted = 0, refused = 0;
+  for (const std::string owner : {"GEMM", "CONVOLUTION", "ELEMENT_WISE_ADD1"}) {
+    for (const auto& activation : dmlop::fused_activations()) {
+      Json fields = Json::parse(dmlop::find_spec(activation.name)->example);
+      for (const auto& field : dmlop::find_spec(activation.name)->fields)
+        if (field.is_tensor()) fields.erase(field.name);
+      Json description = Json::parse(example_of(owner));
+      description["desc"]["FusedActivation"] = {{"Type", activation.name}, {"Desc", fields}};
+      CAPTURE(description.dump());
+      const auto& into = activation.into;
+      const bool is_taken =
+          into.empty() || std::find(into.begin(), into.end(), owner) != into.end();
+      ++(is_taken ? accepted : refused);
+      CHECK(validator_accepts(description.dump()) == is_taken);
+      CHECK(schema_accepts(description.dump()) == is_taken);
+    }
+  }
+  CHECK(accepted > 40);
+  CHECK(refused == 5);
 }
 
 TEST_CASE("every field has its sentence, and the schemas stay below a megabyte") {

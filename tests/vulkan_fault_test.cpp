@@ -210,6 +210,17 @@ class FaultyDriver {
   PFN_vkGetDeviceProcAddr get_device_proc_addr_;
 };
 
+/// Whether the failure of a call may change nothing. The list is closed: whatever else fails ends
+/// the work with the reason.
+bool may_be_ignored(const std::string& call, VkResult error) {
+  // A pipeline is compiled once more, and times are not told.
+  if (call == "vkCreatePipelineCache" || call == "vkGetQueryPoolResults") return true;
+  // Memory of the host takes the place of the device's, and a model runs from the host.
+  const std::set<std::string> of_buffers{"vkCreateBuffer", "vkAllocateMemory",
+                                         "vkBindBufferMemory"};
+  return error != VK_ERROR_DEVICE_LOST && of_buffers.contains(call);
+}
+
 /// Work that is done on a device again and again.
 struct Work {
   std::function<void()> prepare;
@@ -234,7 +245,11 @@ bool check_fault(const Work& work, VkResult error, std::uint64_t call,
     });
     CAPTURE(driver.fired);
     CAPTURE(ending.message);
-    if (!ending.kind) CHECK(work.is_right());
+    if (!ending.kind) {
+      CHECK(work.is_right());
+      CHECK_MESSAGE((driver.fired.empty() || may_be_ignored(driver.fired, error)),
+                    "the program ignored that " << driver.fired << " failed");
+    }
     if (ending.kind) {
       const bool is_loss = error == VK_ERROR_DEVICE_LOST;
       ++failed[driver.fired];

@@ -24,7 +24,7 @@ namespace {
 std::string resolve_links(const std::string& path) {
   constexpr int max_links = 40;  // the limit of Linux
   fs::path resolved = to_path(path);
-  for (int count = 0; count < max_links; ++count) {
+  for (int count = 0; count <= max_links; ++count) {
     if (descriptor_named(to_text(resolved))) return to_text(resolved);
     std::error_code error;
     const fs::file_type type = fs::symlink_status(resolved, error).type();

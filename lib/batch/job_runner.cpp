@@ -277,7 +277,8 @@ class JobRun {
         findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
     end(ending.status, ending.exit_code, findings.front().message + more);
     for (Diagnostic finding : findings) {
-      if (finding.file.empty() && job_.document) {
+      const bool has_no_place = finding.file.empty() || finding.line == 0;
+      if (has_no_place && job_.document) {
         finding.file = job_.document->file();
         finding.line = job_.line;
         finding.column = 1;

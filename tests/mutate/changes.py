@@ -94,7 +94,10 @@ def changes_of_line(line, json):
     is_declaration = re.match(r"^\s*(template|using|namespace|enum|struct|class|static_assert|#if|#end|#else)\b", line)
     if is_declaration:
         return
-    yield from places(line, mask, OPERATORS + CONSTANTS + STATEMENTS)
+    operators = OPERATORS
+    if "\x01" in mask or "string" in mask:  # texts are put together, and there is nothing else to do with them
+        operators = [row for row in OPERATORS if row[0] != "arithmetic"]
+    yield from places(line, mask, operators + CONSTANTS + STATEMENTS)
     yield from swaps(line, mask)
 
 

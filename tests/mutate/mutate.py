@@ -10,9 +10,9 @@ they are now), a build with -O1, temporary files, and results.jsonl with a line 
 only read.
 
 A change that does not compile, or after which the programs are the same byte for byte, is none. Tests run nearest
-first, until one fails or takes ten times as long as before: the change was noticed. After --patience seconds of tests
-(as they take without a change) the rest is not asked. --again makes those changes again that survived. --report prints
-what there is and changes nothing. Ctrl-C ends a run with a report.
+first, until one fails or takes far longer than before: the change was noticed. Tests that are near are always asked,
+others for --patience seconds, as they take without a change. --again makes those changes again that survived.
+--report prints what there is and changes nothing. Ctrl-C ends a run with a report.
 
 Exit code 0 when every change was noticed, 1 when some survived. Needs Python, git, cmake and ninja."""
 import argparse, concurrent.futures, contextlib, hashlib, json, os, re, resource, shutil, signal, subprocess, sys, time
@@ -25,7 +25,7 @@ TREE, BUILD, RESULTS = (os.path.join(HOME, name) for name in ("tree", "build", "
 SOURCES = (".cpp", "-inl.hpp", ".json", ".hlsl", ".hlsli", ".def")
 TARGETS = ["dmlop", "dmlop_tests", "dmlop_faults", "dmlop_no_vulkan"]
 MEMORY_BYTES = 8 << 30  # of a program that is tested: a lost bound may want all there is
-LEAST_SECONDS = 30  # that an entry may take, however short it is otherwise
+LEAST_SECONDS = 120  # that an entry may take, however short it is otherwise: the machine may have other work
 
 # Entries that need other machines' tools, or take long and look at what others look at, too.
 NOT_ASKED = r"^(cluster_|package_|html_|soak)"
@@ -38,9 +38,10 @@ NEAR = {
     "lib/cpu/": "lp_pooling padding slice1 reverse_subsequences cpu_kernels conformance",
     "lib/ops/": "plan tiling lp_pooling padding slice1 reverse_subsequences conformance",
     "lib/spec/": "spec field_kinds refusal_rules refusal_values refusal_tensors formula",
-    "lib/json/": "json refusal", "lib/npy/": "npy", "lib/base/": "file text diagnostic",
+    "lib/json/": "json refusal far_side", "lib/npy/": "npy ends", "lib/base/": "file text diagnostic ends fault_files",
     "lib/model/": "model_run model_program model_refusal model_resources",
-    "lib/batch/": "batch batch_reports batch_merge", "lib/compare/": "compare tolerance golden",
+    "lib/batch/": "batch batch_reports batch_merge batch_resume batch_resume_changes",
+    "lib/compare/": "compare tolerance golden picture",
     "app/": "cli help cli_streams",
     "specs/": "spec rule_refusal type_matrix feature_level golden_descriptions conformance schema",
 }
@@ -138,35 +139,29 @@ class Entries:
                 json.dump(known, file)
         self.seconds = known["seconds"]
 
-    def nearest_first(self, changed):
-        """Short ones that look at the file come before long ones that do not."""
+    def nearest_first(self, changed, patience):
+        """(those to ask, the rest): short ones that look at the file come before long ones that do not."""
         words = set(re.split(r"[^a-z0-9]+", os.path.splitext(changed)[0].lower())) - {"lib", "app", "specs", "shaders"}
         header = re.sub(r"^lib/|\.cpp$", "", changed) + ".hpp"
         near = " ".join(names for folder, names in NEAR.items() if changed.startswith(folder)).split()
 
-        def cost(name):
-            nearness = 3 * len(words & set(name.split("_"))) + 3 * (name in near)
-            nearness += 2 * (f'"{header}"' in self.texts[name])
-            return (1 + self.seconds[name]) / (1 + nearness) ** 2
+        def nearness(name):
+            return 3 * len(words & set(name.split("_"))) + 3 * (name in near) + 2 * (f'"{header}"' in self.texts[name])
 
-        reachable = changed.startswith(("shaders/", "lib/gpu/", "lib/ops/"))
-        return sorted((name for name in self.seconds if self.may_notice(name, changed, reachable)), key=cost)
+        def cost(name):
+            return (1 + self.seconds[name]) / (1 + nearness(name)) ** 2
+
+        chosen, rest, sum_of = [], [], 0
+        for name in sorted((name for name in self.seconds if self.may_notice(name, changed)), key=cost):
+            sum_of += self.seconds[name]
+            (chosen if nearness(name) > 0 or sum_of <= patience else rest).append(name)
+        return chosen, rest
 
     @staticmethod
-    def may_notice(name, changed, reaches_gpu):
+    def may_notice(name, changed):
         if changed.startswith("shaders/"):
             return re.search(ON_GPU, name)
-        return reaches_gpu or name not in ("gpu_operators", "vulkan_loads")
-
-    def within(self, names, patience):
-        """The first of them that take no longer together."""
-        sum_of, chosen = 0, []
-        for name in names:
-            sum_of += self.seconds[name]
-            if chosen and sum_of > patience:
-                break
-            chosen.append(name)
-        return chosen
+        return name not in ("gpu_operators", "vulkan_loads") or changed.startswith(("lib/gpu/", "lib/ops/"))
 
     def asked(self, names, stop_at_failure=True, limit=None):
         """(name, passed, seconds, why) of each that was run, some at a time."""
@@ -287,13 +282,12 @@ def try_change(name, change, entries, unchanged, patience):
             return result | {"outcome": "not built", "why": error[0] if error else words[-200:]}
         if programs() == unchanged:
             return result | {"outcome": "same programs"}
-        order = entries.nearest_first(name)
-        chosen = entries.within(order, patience)
+        chosen, rest = entries.nearest_first(name, patience)
         for entry, passed, _, why in entries.asked(chosen):
             if not passed:
                 return result | {"outcome": "noticed", "by": entry, "why": why,
                                  "seconds": round(time.monotonic() - begin)}
-        return result | {"outcome": "survived", "asked": len(chosen), "not asked": order[len(chosen):],
+        return result | {"outcome": "survived", "asked": len(chosen), "not asked": rest,
                          "seconds": round(time.monotonic() - begin)}
     finally:
         write(name, original)
