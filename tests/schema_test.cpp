@@ -393,6 +393,7 @@ TEST_CASE("the schema of models takes the samples, and wants all fields") {
   std::size_t models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     CAPTURE(entry.path());
+    if (entry.path().extension() != ".json") continue;
     CHECK(schema_accepts(read_file(entry.path()), {"--model"}));
     ++models;
   }
