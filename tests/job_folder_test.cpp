@@ -234,11 +234,11 @@ TEST_CASE("a job's folder: an input whose name has a slip is suggested") {
     CAPTURE(name);
     const JobFolder folder;
     fs::rename(folder / "job/InputTensor.npy", folder / ("job/" + name));
-    const std::string remedy = "rename job/" + name + " to InputTensor.npy, or add -i FILE.npy";
+    const std::string remedy = "rename job/" + name + " to InputTensor.npy, or add ";
     const auto run = folder.run({"-o", "y.npy"});
     CHECK(run.code == 2);
     CHECK(contains(run.error, "no file is given for InputTensor\n"));
-    CHECK(contains(run.error, remedy));
+    CHECK(contains(run.error, remedy + "-i FILE.npy"));
     const auto batch = folder.dmlop({"batch", "job", "--cpu"});
     CHECK(batch.code == 3);
     CHECK(contains(batch.output, remedy));

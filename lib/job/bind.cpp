@@ -132,24 +132,12 @@ class Binder {
   void require(const std::string& tensor, std::optional<std::size_t> element = {}) {
     if (is_named(tensor, element)) return;
     const std::string name = element ? file_name(tensor, *element) : tensor;
-    if (request_.is_of_batch) {
-      usage("no file is given for " + name, "add \"bindings\": {\"" + tensor + "\": " +
-                                                (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
-                                                "} to the job" + beside_description(name));
-      return;
-    }
-    const std::string option =
-        "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") + "FILE.npy";
-    const std::string in_file = ", or \"bindings\": {\"" + tensor +
-                                "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
-                                "} to the description";
     const bool is_input = direction_ == Direction::input && !element;
     const std::string misnamed =
         is_input ? misnamed_input(request_, description_, tensor, true) : "";
-    const bool has_file = !description_.document().is_of_command_line();
     usage("no file is given for " + name,
-          (misnamed.empty() ? "" : "rename " + misnamed + " to " + tensor + ".npy, or ") + option +
-              (has_file ? in_file : ""));
+          (misnamed.empty() ? "" : "rename " + misnamed + " to " + tensor + ".npy, or ") +
+              how_to_name(tensor, element, name));
   }
 
   void refuse_target(const Source& target, std::string message) {
@@ -174,6 +162,17 @@ class Binder {
   std::string file_name(const std::string& field, std::size_t element) const {
     const bool is_array = description_.spec->find_field(field)->is_tensor_array();
     return is_array ? field + "." + std::to_string(element) : field;
+  }
+
+  std::string how_to_name(const std::string& tensor, std::optional<std::size_t> element,
+                          const std::string& name) const {
+    const std::string binding =
+        "\"bindings\": {\"" + tensor + "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "}";
+    if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
+    const bool needs_name = names_.size() > 1 || element;
+    const std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";
+    if (description_.document().is_of_command_line()) return option;
+    return option + ", or " + binding + " to the description";
   }
 
   // A job in a folder finds its files by their names.
