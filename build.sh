@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs dmlop on Debian 12 or Ubuntu 24.04.
-# Where the packages are present, cmake --preset release && cmake --build --preset release does too.
+# Installs the packages that are missing, then builds, runs and tests dmlop on Debian 12 or Ubuntu 24.04.
+# If the packages are present, cmake --preset release && cmake --build --preset release builds it too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -11,7 +11,7 @@ packages_to_build=(
   libhwy-dev
 )
 packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
-# Tests that need these skip themselves, with the reason, where the system does not have them.
+# Tests that need one of these skip themselves, with the reason, if it is missing.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
 packages_to_fuzz=(clang libclang-rt-dev)
 packages_to_lint=(clang clang-tidy cppcheck libbenchmark-dev)
@@ -26,23 +26,32 @@ usage: ./build.sh COMMAND
 
   demo             build build/dmlop and run the padding sample
   test             build everything and run every test
-  test-sanitizers  the same with AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/,
-                   then with ThreadSanitizer, in build-tsan/
+  test-sanitizers  run every test with AddressSanitizer and UndefinedBehaviorSanitizer (build-asan/),
+                   then with ThreadSanitizer (build-tsan/)
   fuzz [SECONDS] [TARGET...]
-                   feed each fuzz target made-up bytes for so long (60), in build-fuzz/; what breaks one
-                   is kept there, and the corpora are, so that the next time goes on from them
-  test-windows     build dmlop.exe with mingw-w64, in build-windows/, and run its tests under Wine
-  lint             look for faults with clang's warnings, cppcheck and clang-tidy, in build-lint/
-  coverage         run the tests, in build-coverage/, and print which lines of lib/ they reach
+                   feed made-up bytes to each fuzz target for SECONDS (default: 60); build-fuzz/ keeps
+                   the inputs that break a target, and the corpora, with which the next run goes on
+  mutate [COUNT] [PATH...]
+                   change COUNT (default: 20) random places of the sources, one at a time, and list the
+                   changes that no test notices (build-mutate/); tests/README.md says more
+  test-windows     build dmlop.exe with mingw-w64 (build-windows/) and run its tests under Wine
+  lint             run clang's warnings, cppcheck and clang-tidy (build-lint/)
+  coverage         run the tests and print which lines of lib/ they reach (build-coverage/)
   clean            remove the build folders
 
-Packages that are missing are installed with apt-get, as root or with sudo.
+Missing packages are installed with apt-get, as root or with sudo.
 TEXT
 }
 
 fail() {
   printf 'build.sh: error: %s\n' "$1" >&2
   exit "${2:-1}"
+}
+
+# step TEXT: says what comes next, and how far the command is: "[2/4] Configuring".
+step() {
+  steps_done=$((steps_done + 1))
+  printf '[%d/%d] %s\n' "$steps_done" "$steps" "$1"
 }
 
 # Prints those of the packages that are not installed, one per line.
@@ -54,6 +63,20 @@ missing() {
   done
 }
 
+# Turns apt-get's output into one line that says how far it is; needs a terminal.
+apt_progress() {
+  local line all="?" unpacked=0 set_up=0
+  while IFS= read -r line; do
+    case $line in
+      *" newly installed"*) all=${line%% newly*} all=${all##* } ;;
+      "Unpacking "*) line="unpacking package $((++unpacked)) of $all" ;;
+      "Setting up "*) line="setting up package $((++set_up)) of $all" ;;
+    esac
+    [ ! -t 1 ] || case $line in *" package "*" of "*) printf '\r\033[K  %s' "$line" ;; esac
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
+}
+
 # Installs those of the packages that are missing.
 need() {
   command -v dpkg-query >/dev/null ||
@@ -62,21 +85,21 @@ need() {
   mapfile -t absent < <(missing "$@")
   [ ${#absent[@]} -gt 0 ] || return 0
 
-  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  local as_root=(env DEBIAN_FRONTEND=noninteractive LC_ALL=C)
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
       fail "packages are missing and there is neither root nor sudo; as root run: apt-get install ${absent[*]}"
     as_root=(sudo "${as_root[@]}")
   fi
-  echo "Installing ${absent[*]} ..."
-  # A package source that fails may be one that nothing here needs: the installation decides.
+  echo "Installing ${absent[*]} and what they need ..."
+  # A package source that fails may not be needed at all: the installation itself decides.
   "${as_root[@]}" apt-get update -qq || echo "build.sh: warning: apt-get update failed" >&2
-  "${as_root[@]}" apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 \
-    -o Dpkg::Use-Pty=0 "${absent[@]}" >/dev/null ||
+  "${as_root[@]}" apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Use-Pty=0 "${absent[@]}" | apt_progress ||
     fail "installing failed; as root run: apt-get install ${absent[*]}"
 }
 
-# Installs those of the packages that are missing and that the package sources have.
+# Installs those of the packages that are missing, except those that no package source has.
 need_if_available() {
   local package available=()
   for package in $(missing "$@"); do
@@ -85,14 +108,14 @@ need_if_available() {
   [ ${#available[@]} -eq 0 ] || need "${available[@]}"
 }
 
-# The driver of the browser for the tests of HTML reports.
+# Installs the driver of the browser that the tests of HTML reports use.
 need_browser_driver() {
   [ ! -d tests/html/node_modules ] && command -v npm >/dev/null || return 0
   npm ci --prefix tests/html --ignore-scripts --no-audit --no-fund >/dev/null ||
     echo "build.sh: warning: installing playwright-core failed; the browser is not tested" >&2
 }
 
-# configure PRESET OPTION...: says nothing unless it fails.
+# configure PRESET OPTION...: prints nothing unless it fails.
 configure() {
   local log
   log=$(cmake --preset "$@" 2>&1) || fail "configuring failed:
@@ -106,12 +129,17 @@ show() {
 }
 
 demo() {
+  steps=4
+  step "Looking for packages"
   need "${packages_to_build[@]}"
-  # Tests are configured where their packages are present, so that a test before is not undone.
+  # If the packages for tests are present, tests stay configured, so that ./build.sh test need not start over.
   local tests=ON
   [ -z "$(missing "${packages_to_test[@]}")" ] || tests=OFF
+  step "Configuring"
   configure release -DDMLOP_TESTS=$tests
+  step "Building build/dmlop: takes about two minutes on two cores, the first time"
   cmake --build --preset release --target dmlop
+  step "Running the sample samples/padding"
   show cat samples/padding/op.json
   show build/dmlop inspect samples/padding/InputTensor.npy
   show build/dmlop run --cpu samples/padding/op.json -o build/padded.npy
@@ -120,37 +148,43 @@ demo() {
   echo "The output is the expected one, byte for byte."
 }
 
-# run_tests PRESET PREFIX...: the programs that it builds and runs are started with the prefix.
+# run_tests PRESET PREFIX...: PREFIX starts the build and the tests. Takes four steps.
 run_tests() {
   local preset=$1
   shift
+  step "Looking for packages"
   need "${packages_to_build[@]}" "${packages_to_test[@]}"
   need_if_available "${packages_to_test_more[@]}"
   need_browser_driver
+  step "Configuring"
   configure "$preset" -DDMLOP_TESTS=ON
+  step "Building the program and its tests"
   "$@" cmake --build --preset "$preset" || return
-  # Many tests wait, for processes and files: twice as many as there are processors keep these busy.
+  # Many tests wait for processes and files. Twice as many as there are processors keep these busy.
+  step "Running the tests, $((2 * $(nproc))) at a time"
   "$@" ctest --preset "$preset" --parallel $((2 * $(nproc)))
 }
 
-# Both, whatever the first one found.
+# Runs both, even if the first one finds something.
 test_sanitizers() {
   local found=0
+  steps=8
   run_tests asan || found=1
-  # Kernels of today place programs where ThreadSanitizer before g++ 14 has no room for them.
+  steps_done=4
+  # Current Linux kernels place programs at addresses that ThreadSanitizer before g++ 14 cannot handle.
   local prefix=(setarch "$(uname -m)" --addr-no-randomize)
   "${prefix[@]}" true 2>/dev/null || prefix=()
   run_tests tsan "${prefix[@]}" || found=1
   [ $found = 0 ] || fail "tests fail with sanitizers: above"
 }
 
-# The files of lib/ and app/ that are built on this system.
+# Prints the files of lib/ and app/ that are built on this system, the largest first.
 built_here() {
   find lib app -name '*.cpp' ! -name '*windows.cpp' ! -path '*/d3d12/*' -printf '%s %p\n' |
     sort -nr | cut -d' ' -f2
 }
 
-# Every tool runs, whatever those before it found.
+# Runs every tool, even if one before it finds something.
 lint() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_lint[@]}"
   local found=0
@@ -158,7 +192,7 @@ lint() {
   cmake --build --preset lint -- -k 0 || found=1
 
   mkdir -p build-lint/cppcheck
-  # Both systems' files; doctest's macro stands for a function.
+  # Checks the files of all systems. doctest's macro stands for a function.
   cppcheck --quiet -j "$(nproc)" --std=c++20 --enable=warning,performance,portability --inline-suppr \
     '-DTEST_CASE(name)=static void test_case()' -I lib -I tests \
     --cppcheck-build-dir=build-lint/cppcheck --suppressions-list=tests/cppcheck.supp \
@@ -171,7 +205,7 @@ lint() {
   echo "No findings."
 }
 
-# What llvm-cov's report says of the files of lib/, as a table of folders; fails below 90 percent.
+# Turns llvm-cov's report into a table of the folders of lib/; fails below 90 percent.
 coverage_table() {
   awk -v least=90 '
     function row(name, lines, missed) {
@@ -193,16 +227,16 @@ coverage_table() {
     }'
 }
 
-# The kernels are built for one instruction set, Highway's emulated one: of what a system's header
-# includes, as it does for each of the others, clang counts no lines.
+# The kernels are built for one instruction set only, Highway's emulated one. The others compile the same
+# file through a system header, where clang counts no lines.
 coverage() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_coverage[@]}"
-  export CCACHE_BASEDIR=  # which would make paths relative, by which files are not found later
+  export CCACHE_BASEDIR=  # it would make paths relative, and llvm-cov would not find the files
   configure coverage -DDMLOP_TESTS=ON
   cmake --build --preset coverage
   local folder=build-coverage
   rm -rf $folder/profiles
-  # Without what runs only lines that others run, too; of the tests on a GPU those of models are enough.
+  # Leaves out tests that reach no lines of their own. Of the tests on a GPU, those of models are enough.
   ctest --preset coverage --parallel "$(nproc)" -E '^(gpu_operators|package_.*|cluster_.*|html_.*)$'
   DMLOP_TEST_BACKENDS=gpu DMLOP_VULKAN_VALIDATION=1 LLVM_PROFILE_FILE=$folder/profiles/%4m.profraw \
     $folder/dmlop_tests --source-file='*/model_run_test.cpp'
@@ -216,7 +250,7 @@ coverage() {
   echo "Line by line: $folder/html/index.html"
 }
 
-# fuzz [SECONDS] [TARGET...]: as many targets at once as there are processors.
+# fuzz [SECONDS] [TARGET...]: runs as many targets at once as there are processors.
 fuzz() {
   local seconds=${1:-60} target process status=0 running=()
   case $seconds in *[!0-9]* | "" | 0*) fail "SECONDS is a whole number from 1, not \"$seconds\"" 2 ;; esac
@@ -235,7 +269,7 @@ fuzz() {
   return $status
 }
 
-# fuzz_target TARGET SECONDS FOLDER: prints one line; fails where an input breaks the target.
+# fuzz_target TARGET SECONDS FOLDER: prints one line; fails if an input breaks the target.
 fuzz_target() {
   local corpus=$3/$1/corpus found=$3/$1/found log=$3/$1/log
   mkdir -p "$corpus" "$found"
@@ -251,7 +285,15 @@ fuzz_target() {
   fi
 }
 
-# dmlop.exe and its tests, beside a build of this system whose tests run it and whose files it must match.
+# mutate [COUNT] [PATH...]: in a copy of the tree.
+mutate() {
+  need "${packages_to_build[@]}" "${packages_to_test[@]}" git python3
+  need_if_available "${packages_to_test_more[@]}"
+  python3 tests/mutate/mutate.py "$@"
+}
+
+# Builds dmlop.exe and its tests, and a build for this system: its tests run dmlop.exe, and both must write
+# the same files.
 test_windows() {
   need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_for_windows[@]}"
   command -v npm >/dev/null || fail "npm is missing: install nodejs and npm"
@@ -264,13 +306,16 @@ test_windows() {
   tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel "$(nproc)"
 }
 
-[ $# -le 1 ] || [ "$1" = fuzz ] || fail "one command at a time; ./build.sh lists them" 2
+steps=0
+steps_done=0
+[ $# -le 1 ] || [ "$1" = fuzz ] || [ "$1" = mutate ] || fail "one command at a time; ./build.sh lists them" 2
 case "${1:-help}" in
   demo) demo ;;
-  test) run_tests release ;;
+  test) steps=4; run_tests release ;;
   test-sanitizers) test_sanitizers ;;
   test-windows) test_windows ;;
   fuzz) fuzz "${@:2}" ;;
+  mutate) mutate "${@:2}" ;;
   lint) lint ;;
   coverage) coverage ;;
   clean) rm -rf build build-*/ ;;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/output.hpp"
 #include "base/parallel.hpp"
@@ -17,6 +18,8 @@
 namespace dmlop::app {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 EarlierRecords earlier_records(const BatchCommandOptions& options) {
   EarlierRecords earlier;
   std::error_code ignored;
@@ -28,27 +31,42 @@ EarlierRecords earlier_records(const BatchCommandOptions& options) {
 }
 
 std::string repeat_command(const BatchCommandOptions& options, const Backend& backend) {
-  std::string command =
-      "dmlop batch " + shell_quoted(options.jobs) + " --device " + shell_quoted(backend.spec());
+  std::string command = "dmlop batch";
+  for (const std::string& path : options.jobs) command += " " + shell_quoted(path);
+  command += " --device " + shell_quoted(backend.spec());
   if (options.batch.feature_level)
     command += " --feature-level " + to_text(*options.batch.feature_level);
   if (options.batch.timeout_seconds)
     command += " --timeout " + shortest_text(*options.batch.timeout_seconds);
-  if (const SharedConfinement confinement = options.confine.confinement(options.jobs))
+  if (options.jobs.size() > 1 && options.confine.is_given() && options.confine.folder.empty())
+    command += " --confine";
+  else if (const SharedConfinement confinement = options.confine.confinement(options.jobs.front()))
     command += " --confine=" + shell_quoted(confinement->folder());
+  command += options.tolerance.text();
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);
   return command;
 }
 
+// A shard of few jobs may have none: that is fine, and said.
+int exit_code_without_jobs(const BatchCommandOptions& options, const BatchSummary& summary) {
+  if (options.allow_empty) return exit_done;
+  if (summary.selected == 0) {
+    print(StandardStream::error,
+          {"dmlop: error: no job is selected\n  help: change --filter, --exclude or --tag, or use "
+           "--allow-empty where that may be\n"});
+    return exit_usage;
+  }
+  if (!options.quiet)
+    print(StandardStream::error, {"dmlop: note: shard ", summary.shard, " has none of the ",
+                                  counted(summary.selected, "job"), "\n"});
+  return exit_done;
+}
+
 int exit_code_for(const BatchCommandOptions& options, const BatchSummary& summary, int other_code) {
   if (interruption_requested()) return interrupted_exit_code();
-  if (summary.jobs() == 0 && !options.allow_empty) {
-    print(StandardStream::error,
-          {"dmlop: error: no job is selected\n  help: change --filter, --tag or --shard, or use "
-           "--allow-empty where that may be\n"});
-    return worse_exit_code(exit_usage, worse_exit_code(summary.exit_code, other_code));
-  }
+  if (summary.jobs() == 0)
+    other_code = worse_exit_code(other_code, exit_code_without_jobs(options, summary));
   const auto count = [&](Status status) {
     return summary.counts[static_cast<std::size_t>(status)];
   };
@@ -63,7 +81,7 @@ int merge(const BatchCommandOptions& options) {
   Diagnostics diagnostics, warnings;
   BatchPresenter presenter(options, std::nullopt);
   const auto rule = options.latest ? Disagreement::latest_counts : Disagreement::worst_counts;
-  const auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
+  auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
   if (!options.quiet) print_notes(warnings);
   RecordKeeper records(options);
   for (const BatchResult& result : results) presenter.show(result);
@@ -75,10 +93,55 @@ int merge(const BatchCommandOptions& options) {
   return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));
 }
 
+std::unique_ptr<Manifest> open_jobs(const BatchCommandOptions& options, Diagnostics& diagnostics) {
+  std::vector<JobsPath> paths;
+  for (const std::string& path : options.jobs)
+    paths.push_back({path, options.confine.confinement(path)});
+  return open_manifest(paths, diagnostics);
+}
+
+Json list_entry(const BatchJob& job) {
+  Json entry{{"id", job.id}, {"place", job.place}};
+  if (!job.tags.empty()) entry["tags"] = job.tags;
+  if (!job.skip_reason.empty()) entry["skip"] = job.skip_reason;
+  if (!job.xfail_reason.empty()) entry["xfail"] = job.xfail_reason;
+  return entry;
+}
+
+void print_entry(const BatchJob& job) {
+  std::string text = "  " + job.place;
+  for (const std::string& tag : job.tags) text += "  #" + tag;
+  if (!job.skip_reason.empty()) text += "  skip: " + job.skip_reason;
+  if (!job.xfail_reason.empty()) text += "  xfail: " + job.xfail_reason;
+  print({job.id, "\n", text, "\n"});
+}
+
+int list_jobs(const BatchCommandOptions& options) {
+  Diagnostics diagnostics;
+  const auto manifest = open_jobs(options, diagnostics);
+  if (!manifest) return report(diagnostics, options.format);
+  JobSelector selector(*manifest, options.batch.selection);
+  BatchSummary summary;
+  Json entries = Json::array();
+  while (const auto job = selector.next()) {
+    ++summary.counts[static_cast<std::size_t>(Status::not_run)];
+    if (options.format == Format::json) {
+      entries.push_back(list_entry(*job));
+    } else if (options.verbose) {
+      print_entry(*job);
+    } else {
+      print({job->id, "\n"});
+    }
+  }
+  if (options.format == Format::json) print_json({{"jobs", entries}});
+  summary.selected = selector.selected();
+  summary.shard = options.batch.selection.shard_text();
+  return exit_code_for(options, summary, exit_done);
+}
+
 int run_jobs(BatchCommandOptions& options) {
   Diagnostics diagnostics;
-  const auto manifest =
-      open_manifest(options.jobs, diagnostics, options.confine.confinement(options.jobs));
+  const auto manifest = open_jobs(options, diagnostics);
   if (!manifest) return report(diagnostics, options.format);
   RecordKeeper records(options);  // first: nobody else adds to what is read
   options.batch.earlier = earlier_records(options);
@@ -105,16 +168,31 @@ int run_jobs(BatchCommandOptions& options) {
   return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));
 }
 
+// The statuses and the exit codes that they lead to.
+std::string statuses_text() {
+  std::string text = "A job ends as (the batch exits with the worst code):\n";
+  for (const StatusInfo& status : statuses) {
+    const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
+    const std::string codes =
+        std::to_string(first) + (first == last ? "" : " or " + std::to_string(last));
+    text += "  " + padded(std::string(status.name), 11) + "  " + padded(codes, 6) + "  " +
+            std::string(status.when) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Action add_batch(CLI::App& command) {
+  command.footer(statuses_text());
   const auto options = std::make_shared<BatchCommandOptions>();
   options->batch.version = DMLOP_VERSION;
   options->add_to(command);
   return [options] {
     return report_errors(options->format, [&] {
       options->complete();
-      return options->merge.empty() ? run_jobs(*options) : merge(*options);
+      if (!options->merge.empty()) return merge(*options);
+      return options->list ? list_jobs(*options) : run_jobs(*options);
     });
   };
 }

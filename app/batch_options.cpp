@@ -1,5 +1,6 @@
 #include "batch_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -32,7 +33,7 @@ void set_shard(Selection& selection, const std::string& text) {
     throw Error(ErrorKind::usage, "the shard \"" + text + "\" must be I/N with I from 0 to N - 1");
 }
 
-// What Bazel tells a test about its shard and where its XML belongs; options win.
+// Reads what Bazel tells a test about its shard and its XML file. Options take precedence.
 void read_environment(BatchCommandOptions& options) {
   const std::string index = environment_variable("TEST_SHARD_INDEX");
   const std::string count = environment_variable("TEST_TOTAL_SHARDS");
@@ -42,7 +43,8 @@ void read_environment(BatchCommandOptions& options) {
     std::error_code ignored;
     SystemFile::open_to_append(status, ignored);
   }
-  if (options.junit.empty()) options.junit = environment_variable("XML_OUTPUT_FILE");
+  if (options.junit.empty() && !options.list)
+    options.junit = environment_variable("XML_OUTPUT_FILE");
 }
 
 void require_folder_of(const std::string& option, const std::string& path) {
@@ -51,7 +53,7 @@ void require_folder_of(const std::string& option, const std::string& path) {
   const fs::file_status status = fs::status(to_path(path), error);
   if (fs::is_directory(status))
     throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
-  // A pipe or a device needs nothing of its folder.
+  // A pipe or a device makes no demands on its folder.
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
   const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
   if (const std::error_code unwritable = check_writable_folder(to_text(folder)))
@@ -60,13 +62,14 @@ void require_folder_of(const std::string& option, const std::string& path) {
                     " does not exist or cannot be written: " + reason(unwritable));
 }
 
-// What is written must not replace what is read, nor one report another.
+// An output must not replace an input or another output.
 void refuse_same_files(const BatchCommandOptions& options) {
   struct Named {
     std::string option;
     std::string path;
   };
-  std::vector<Named> named{{"the JOBS", options.jobs}};
+  std::vector<Named> named;
+  for (const std::string& path : options.jobs) named.push_back({"the JOBS", path});
   for (const std::string& path : options.merge) named.push_back({"--merge", path});
   if (options.writes_data_to_output()) named.push_back({"standard output", standard_output});
   for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
@@ -81,7 +84,7 @@ void refuse_same_files(const BatchCommandOptions& options) {
   }
 }
 
-// A report replaces an earlier one, and nothing else.
+// A report may replace only an earlier report.
 void refuse_other_file(const std::string& option, const std::string& path,
                        std::string_view beginning) {
   std::error_code ignored;
@@ -91,6 +94,27 @@ void refuse_other_file(const std::string& option, const std::string& path,
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   if (!text.empty() && !text.starts_with(beginning)) refuse_to_replace(option, path);
+}
+
+void check_merge(const BatchCommandOptions& options) {
+  const Selection& selection = options.batch.selection;
+  if (!options.shard.empty() || !selection.filters.empty() || !selection.excludes.empty() ||
+      !selection.tags.empty())
+    throw Error(ErrorKind::usage,
+                "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
+                "jobs to run");
+  if (!options.update_golden.empty() || options.tolerance.given() || options.list)
+    throw Error(ErrorKind::usage,
+                "--merge runs nothing; --update-golden, --list and tolerances need JOBS");
+}
+
+// Options that say nothing about a list are refused, not ignored.
+void check_list(const BatchCommandOptions& options) {
+  if (!options.results.empty() || !options.junit.empty() || !options.html.empty() ||
+      options.github || options.resume || !options.update_golden.empty())
+    throw Error(ErrorKind::usage,
+                "--list runs nothing; --results, --junit, --html, --github, --resume and "
+                "--update-golden need a run");
 }
 
 // What would fail after all jobs were run is said before the first.
@@ -108,11 +132,11 @@ void check_options(const BatchCommandOptions& options) {
     throw Error(ErrorKind::usage, "--resume goes on with JOBS; --merge starts a file of its own");
   if (options.latest && options.merge.empty())
     throw Error(ErrorKind::usage, "--latest says which file counts and needs --merge");
-  const Selection& selection = options.batch.selection;
-  if (!options.merge.empty() &&
-      !(options.shard.empty() && selection.filters.empty() && selection.tags.empty()))
-    throw Error(ErrorKind::usage,
-                "--merge reports on all records; --shard, --filter and --tag choose jobs to run");
+  if (options.jobs.size() > 1 &&
+      std::find(options.jobs.begin(), options.jobs.end(), "-") != options.jobs.end())
+    throw Error(ErrorKind::usage, "standard input (-) is a batch of its own; name no other JOBS");
+  if (!options.merge.empty()) check_merge(options);
+  if (options.list) check_list(options);
   if (options.writes_records_to_output() && options.format == Format::json)
     throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
   require_folder_of("--junit", options.junit);
@@ -133,7 +157,7 @@ void check_options(const BatchCommandOptions& options) {
 void add_selection(CLI::App& command, BatchCommandOptions& options) {
   command
       .add_option("--shard", options.shard,
-                  "Run the jobs of shard I of N, I from 0; each job is in one, by its id")
+                  "Run the jobs of shard I of N, I from 0: the selected jobs are dealt out evenly")
       ->type_name("I/N");
   command
       .add_option("--filter", options.batch.selection.filters,
@@ -141,25 +165,33 @@ void add_selection(CLI::App& command, BatchCommandOptions& options) {
       ->type_name("GLOB")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--exclude", options.batch.selection.excludes,
+                  "Leave out the jobs whose id matches a shell pattern")
+      ->type_name("GLOB")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
       ->type_name("TAG")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_flag("--allow-empty", options.allow_empty, "No job selected is no error");
+  command.add_flag("--list", options.list, "Print the ids of the selected jobs and run none");
+  command.add_flag("--allow-empty", options.allow_empty, "Succeed even if no job is selected");
   command.add_flag("--resume", options.resume,
-                   "Skip the jobs that --results FILE proves done: same program, job, files, "
-                   "tolerance and device, and outputs as they were written");
+                   "Skip a job only if --results FILE shows that it passed, its program, files, "
+                   "tolerance and device are unchanged, and its outputs are intact");
 }
 
 void add_stopping(CLI::App& command, BatchCommandOptions& options) {
   CLI::Option* fail_fast = command.add_flag("--fail-fast", options.fail_fast,
-                                            "Stop at the first job that is not PASSED");
-  command.add_option("--max-failures", options.batch.max_failures, "Stop after so many")
+                                            "Stop at the first job that does not pass");
+  command
+      .add_option("--max-failures", options.batch.max_failures,
+                  "Stop after K jobs that do not pass")
       ->type_name("K")
       ->transform(positive_integer())
       ->excludes(fail_fast);
-  command
-      .add_option("--timeout", options.batch.timeout_seconds, "Stop a job after so many seconds")
+  command.add_option("--timeout", options.batch.timeout_seconds, "Stop a job after S seconds")
       ->type_name("S")
       ->check(positive_number());
 }
@@ -174,17 +206,17 @@ void add_reports(CLI::App& command, BatchCommandOptions& options) {
       .add_option("--results", options.results,
                   "Write a line of JSON for each job as it ends; - is standard output")
       ->type_name("FILE");
-  command.add_option("--html", options.html, "Write a report to look at")->type_name("FILE");
+  command.add_option("--html", options.html, "Write an HTML report")->type_name("FILE");
   command.add_flag("--github", options.github,
                    "Print annotations for GitHub Actions and write its step summary");
   command
       .add_option("--merge", options.merge,
-                  "Run nothing: report on results files of earlier runs, shards for example")
+                  "Run nothing; report on results files of earlier runs, such as shards")
       ->type_name("FILE")
       ->expected(1, 1'000'000);
   command.add_flag("--latest", options.latest,
-                   "With --merge: of a job in several files the last one's result counts, as of "
-                   "reruns (default: the worst one, with a warning)");
+                   "With --merge: if several files have a job, the last file counts, as suits "
+                   "reruns (default: the worst outcome, with a warning)");
   command
       .add_option("--skip-code", options.skip_code,
                   "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
@@ -195,16 +227,25 @@ void add_reports(CLI::App& command, BatchCommandOptions& options) {
 }  // namespace
 
 void BatchCommandOptions::add_to(CLI::App& command) {
-  command.add_option("JOBS", jobs,
-                     "A folder (every op.json below it), a JSON file, or JSON Lines (.jsonl); - is "
-                     "JSON Lines on standard input");
+  command
+      .add_option("JOBS", jobs,
+                  "Folders (every op.json and model.json below), op descriptions, models, JSON "
+                  "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
+      ->expected(0, 1'000'000);
   confine.add_to(command);
   device.add_to(command, batch.execution);
   batch.workers = hardware_threads();
-  command.add_option("--jobs", batch.workers, "Jobs that run side by side (default: all cores)")
+  command
+      .add_option("--jobs", batch.workers, "Jobs that run at the same time (default: one per core)")
       ->transform(integer_between(1, 4096))
       ->type_name("N");
   add_selection(command, *this);
+  tolerance.add_to(command);
+  command
+      .add_flag("--update-golden{write}", update_golden,
+                "Write golden files that are missing or different; such jobs are UPDATED and fail, "
+                "or pass with --update-golden=accept")
+      ->check(CLI::IsMember({"write", "accept"}));
   add_stopping(command, *this);
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);
@@ -215,6 +256,12 @@ void BatchCommandOptions::add_to(CLI::App& command) {
 
 void BatchCommandOptions::complete() {
   if (fail_fast) batch.max_failures = 1;
+  if (!update_golden.empty())
+    batch.update_golden = update_golden == "accept" ? UpdateGolden::accept : UpdateGolden::write;
+  if (tolerance.given()) {
+    batch.tolerance = tolerance.tolerance;
+    batch.tolerance->origin = "command line";
+  }
   if (!shard.empty()) set_shard(batch.selection, shard);
   read_environment(*this);
   // By another name: what else is printed would be written over it.

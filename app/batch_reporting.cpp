@@ -10,23 +10,13 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
+#include "lines.hpp"
 #include "numbers.hpp"
 
 namespace dmlop::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string indented(const std::string& text) {
-  std::string lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines += "  " + text.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return lines;
-}
 
 std::string joined_lines(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -35,7 +25,7 @@ std::string joined_lines(std::string text) {
 
 void write_file(const std::string& path, const std::string& text) {
   const StopDeferred wanted;
-  OutputFile file(path, text.size());
+  OutputFile file(path, text.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit(/*wanted_after_stop=*/true);
 }
@@ -50,6 +40,11 @@ void append_step_summary(const std::string& path, const std::string& text) {
     throw Error(ErrorKind::io_failed, "writing the step summary " + path + ": " + reason(error));
 }
 
+// What is listed even where all that passes is not.
+bool is_news(const BatchResult& result) {
+  return !result.is_good() || result.status == Status::updated;
+}
+
 void print_summary_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
   const char* status = summary.exit_code == exit_done        ? "done"
                        : summary.exit_code == exit_different ? "different"
@@ -60,12 +55,15 @@ void print_summary_json(const BatchSummary& summary, const std::vector<BatchResu
             {"seconds", summary.seconds}};
   Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    counts[std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(statuses[i].name)] = summary.counts[i];
   json["counts"] = std::move(counts);
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
+  if (summary.golden_created + summary.golden_replaced != 0)
+    json["goldenFiles"] = {{"created", summary.golden_created},
+                           {"replaced", summary.golden_replaced}};
   json["jobs"] = Json::array();
   for (const BatchResult& result : results) {
-    if (!is_good(result.status)) json["jobs"].push_back(Json::parse(result.record, nullptr, false));
+    if (is_news(result)) json["jobs"].push_back(Json::parse(result.record, nullptr, false));
   }
   print_json(json);
 }
@@ -79,12 +77,16 @@ BatchPresenter::BatchPresenter(const BatchCommandOptions& options,
       progress_(total, options.quiet) {}
 
 void BatchPresenter::show(const BatchResult& result) {
-  const bool good = is_good(result.status);
+  const bool good = result.is_good();
   // Thousands of jobs that were not come to would hide what went wrong.
-  const bool is_news = !good && result.status != Status::not_run;
-  if (!options_.quiet && (is_news || options_.verbose)) {
+  const bool is_listed = is_news(result) && result.status != Status::not_run;
+  if (!options_.quiet && (is_listed || options_.verbose)) {
     progress_.clear();
     print_result(result);
+  }
+  if (!options_.quiet && !result.warnings.empty()) {
+    progress_.clear();
+    print(StandardStream::error, {Text::lines(result.warnings)});
   }
   progress_.count(good);
   if (options_.keeps_results()) results.push_back(result);
@@ -105,20 +107,31 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
   print(out,
         {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s (", rounded(rate),
          "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed, "\n"});
+  print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
     print(out, {"  -v lists those that were not run; --resume goes on from --results\n"});
   if (!summary.interrupted.empty())
     print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
 }
 
+void BatchPresenter::print_golden_counts(const BatchSummary& summary) const {
+  const std::uint64_t created = summary.golden_created, replaced = summary.golden_replaced;
+  if (created + replaced == 0) return;
+  print(options_.text_stream(), {"  ", counted(replaced, "golden file"), " replaced, ", created,
+                                 " created; look at what changed before you keep it\n"});
+}
+
 void BatchPresenter::print_result(const BatchResult& result) const {
   const StandardStream out = options_.text_stream();
   const Text none("");
-  const Text colour = is_good(result.status) ? Text("\033[32m") : Text("\033[31m");
+  // Tables are for what went wrong.
+  const bool is_brief = result.is_good() || result.status == Status::updated;
+  const std::string& more = is_brief || result.details.empty() ? result.brief : result.details;
+  const Text colour = result.is_good() ? Text("\033[32m") : Text("\033[31m");
   print(out, {colour_ ? colour : none, name_of(result.status), colour_ ? Text("\033[0m") : none,
               " ", result.id, result.message.empty() ? none : Text(": "),
-              joined_lines(result.message), "\n", Text::lines(indented(result.details))});
-  if (result.status != Status::passed && !result.repeat.empty())
+              joined_lines(result.message), "\n", Text::lines(indented(more))});
+  if (result.status != Status::passed && result.status != Status::updated && !result.repeat.empty())
     print(out, {"  repeat: ", result.repeat, "\n"});
   flush_output(out);
 }
@@ -146,8 +159,10 @@ template void RecordKeeper::add(const std::string&);
 template void RecordKeeper::add(const BatchSummary&);
 
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
-                  const std::vector<BatchResult>& results) {
-  const std::string title = options.merge.empty() ? options.jobs : join(options.merge);
+                  std::vector<BatchResult>& results) {
+  std::stable_sort(results.begin(), results.end(), comes_before);
+  const auto& names = options.merge.empty() ? options.jobs : options.merge;
+  const std::string title = names.size() == 1 ? names.front() : names_of_list(names);
   const BatchReport report{title, options.batch.version, summary, results};
   int code = exit_done;
   const auto fail = [&](int failure, const char* message, const char* of = "") {

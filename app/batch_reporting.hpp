@@ -1,4 +1,4 @@
-// What dmlop batch prints of its jobs, and the records and reports that it writes.
+// What dmlop batch prints about its jobs, and the records and reports that it writes.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace dmlop::app {
 
-/// What people see of each job, and what reports need of it later.
+/// Shows people each job, and keeps what reports need later.
 class BatchPresenter {
  public:
-  /// `total` is the number of jobs, where it is known. The options must outlive the presenter.
+  /// `total` is the number of jobs, if it is known. The options must outlive the presenter.
   BatchPresenter(const BatchCommandOptions& options, std::optional<std::uint64_t> total);
 
   void show(const BatchResult& result);
@@ -26,23 +26,25 @@ class BatchPresenter {
 
  private:
   void print_result(const BatchResult& result) const;
+  void print_golden_counts(const BatchSummary& summary) const;
 
   const BatchCommandOptions& options_;
   bool colour_;
   Progress progress_;
 };
 
-/// Records as they come. The first failure to write one is said at once; the batch goes on.
+/// Writes records as they come. The first failure to write one is reported at once; the batch
+/// continues.
 class RecordKeeper {
  public:
-  /// Opens --results, where it is given. Errors: io_failed, usage.
+  /// Opens --results if it is given. Errors: io_failed, usage.
   explicit RecordKeeper(const BatchCommandOptions& options);
 
-  /// To be called before the first job. Without this line a run that is killed at once would leave
-  /// an earlier one's summary as its own. Errors: io_failed.
+  /// Call this before the first job. Without this line, a run that is killed at once would seem to
+  /// have an earlier run's summary. Errors: io_failed.
   void start(const std::string& version);
 
-  /// A job's record, or the summary.
+  /// Writes a job's record, or the summary.
   template <typename Record>
   void add(const Record& record);
 
@@ -52,8 +54,9 @@ class RecordKeeper {
   std::optional<ResultsFile> file_;
 };
 
-/// Writes every report; one that fails does not stop the others. Returns the exit code for them.
+/// Writes every report, with the results in the order of comes_before(); one that fails does not
+/// stop the others. Returns the exit code for them.
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
-                  const std::vector<BatchResult>& results);
+                  std::vector<BatchResult>& results);
 
 }  // namespace dmlop::app

@@ -7,6 +7,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "model/runtime.hpp"
@@ -19,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
+  DescriptionOptions description;
   JobRequest request;
   BenchOptions bench;
   DeviceOptions device;
@@ -109,7 +111,7 @@ int bench_model(const OpenedFile& file, const Options& options) {
     if (dispatch == nullptr) continue;
     const Runtime::Step step = runtime.step(*dispatch);
     const BenchResult result =
-        bench(step.plan, step.inputs, options.device.request(), options.bench);
+        bench(step.plan, step.inputs(), options.device.request(), options.bench);
     const std::string& name = model->dispatchables[dispatch->dispatchable].name;
     if (options.format == Format::json) {
       dispatches.push_back({{"dispatchable", name}});
@@ -126,12 +128,13 @@ int bench_model(const OpenedFile& file, const Options& options) {
 
 int run(const Options& options) {
   Diagnostics diagnostics;
-  const auto file = open_op_or_model(options.request.description_path, diagnostics);
-  if (file && file->has_model) return bench_model(*file, options);
-  if (file) options.model.refuse_for_description();
-  const auto job =
-      file ? prepare_job(file->document, file->root(), options.request, Purpose::check, diagnostics)
-           : std::nullopt;
+  const auto file = options.description.open(options.description.name(), diagnostics);
+  if (!file) return report(diagnostics, options.format);
+  if (file->has_model) return bench_model(*file, options);
+  options.model.refuse_for_description();
+  JobRequest request = options.request;
+  complete_request(request, *file, {}, diagnostics);
+  const auto job = prepare_job(file->document, file->root(), request, Purpose::check, diagnostics);
   if (!job) return report(diagnostics, options.format);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
   if (options.format == Format::json) {
@@ -146,17 +149,14 @@ int run(const Options& options) {
 
 Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("OP.json", options->request.description_path,
-                  "The op description, or a DxDispatch model; - is standard input")
-      ->required();
+  options->description.add_to(command);
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file (default: random data)");
   options->model.add_input_path(command);
   options->device.add_to(command, options->bench.execution);
   command
       .add_option("--min-time", options->bench.min_seconds,
-                  "Measure for at least so many seconds (default: 1)")
+                  "Measure for at least SECONDS (default: 1)")
       ->check(number_between(0, 3600))
       ->type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);

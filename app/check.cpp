@@ -5,7 +5,9 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "job/folder.hpp"
 #include "model_commands.hpp"
 #include "ops/operator.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::vector<std::string> descriptions;
+  DescriptionOptions description;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
   Judge judge = Judge::page;
@@ -58,10 +60,11 @@ class Checker {
  public:
   explicit Checker(const Options& options) : options_(options) {}
 
-  void check(const std::string& path) {
+  void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      const auto file = open_op_or_model(path, diagnostics);
+      const auto file = options_.description.open(name, diagnostics);
+      const std::string& path = file && !file->path.empty() ? file->path : name;
       if (file)
         file->has_model ? check_model(path, *file, diagnostics)
                         : check_description(path, *file, diagnostics);
@@ -77,17 +80,20 @@ class Checker {
  private:
   void check_description(const std::string& path, const OpenedFile& file,
                          Diagnostics& diagnostics) {
-    const JobRequest request{.description_path = path,
-                             .inputs = options_.inputs,
-                             .outputs = {},
-                             .feature_level = options_.feature_level,
-                             .confinement = options_.confine.confinement(path),
-                             .judge = options_.judge};
+    JobRequest request{.description_path = path,
+                       .inputs = options_.inputs,
+                       .outputs = {},
+                       .feature_level = options_.feature_level,
+                       .judge = options_.judge};
+    complete_request(request, file, options_.confine, diagnostics);
+    tolerance_beside(file.path, request.confinement, diagnostics);  // for its findings
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     Description& description = job->description;
     const bool runs = find_operator(description.spec->name) != nullptr;
-    if (!options_.quiet && options_.format == Format::text) print_notes(description.warnings);
+    Diagnostics warnings = std::move(job->warnings);
+    warnings.insert(warnings.begin(), description.warnings.begin(), description.warnings.end());
+    if (!options_.quiet && options_.format == Format::text) print_notes(warnings);
     add(path,
         description.spec->name + ": " + tensors_text(description) +
             (runs ? "" : std::string(" (") + not_implemented + ")"),
@@ -95,7 +101,7 @@ class Checker {
          {"operator", "DML_OPERATOR_" + description.spec->name},
          {"implemented", runs},
          {"tensors", tensors_json(description)},
-         {"warnings", notes_json(description.warnings)}});
+         {"warnings", notes_json(warnings)}});
   }
 
   void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
@@ -131,7 +137,7 @@ class Checker {
 
 int check(const Options& options) {
   Checker checker(options);
-  for (const std::string& path : options.descriptions) checker.check(path);
+  for (const std::string& name : options.description.names) checker.check(name);
   if (!checker.findings.empty())
     return report(checker.findings, options.format, {{"descriptions", checker.valid}});
   if (options.format == Format::json) {
@@ -145,10 +151,7 @@ int check(const Options& options) {
 
 Action add_check(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("OP.json", options->descriptions,
-                  "The op descriptions and DxDispatch models; - is standard input")
-      ->required();
+  options->description.add_to(command, true);
   add_named_file_option(command, "-i,--input", options->inputs,
                         "An input's .npy file, of which the header is read");
   options->model.add_input_path(command);

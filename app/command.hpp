@@ -1,4 +1,4 @@
-// What a command of the program is, and what commands share. The commands are rows in commands.cpp.
+// A command of the program, and what commands share. The list of commands is in commands.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 
 namespace dmlop::app {
 
-/// Runs a command whose options were parsed; returns the exit code.
+/// Runs a command whose options were parsed. Returns the exit code.
 using Action = std::function<int()>;
 
 struct Command {
@@ -27,8 +27,9 @@ struct Command {
 
 std::span<const Command> commands();
 
-/// The whole command line, with an action for each command in the order of commands(). Where the
-/// command that will run is known, the others' options are left out: declaring them takes time.
+/// The whole command line, with an action for each command in the order of commands(). If it is
+/// known which command will run, the options of the others are left out, because declaring them
+/// takes time.
 struct CommandLine {
   CLI::App app;
   std::vector<Action> actions;
@@ -37,7 +38,8 @@ struct CommandLine {
 
 enum class Format { text, json, markdown };
 
-/// --format with text, json and, where `markdown`, markdown. The target must outlive the parse.
+/// Declares --format with text, json and, if `markdown`, markdown. The target must outlive the
+/// parse.
 void add_format_option(CLI::App& command, Format& format, bool markdown = false);
 /// --feature-level; a name that is no level is a usage error.
 void add_feature_level_option(
@@ -46,31 +48,34 @@ void add_feature_level_option(
         "DirectML feature level to check against: 1_0 to 6_4 (default: the description's, else 6_4)");
 /// --as page|directml-1.15.4: who decides what is valid where they disagree.
 void add_judge_option(CLI::App& command, Judge& judge);
-/// --confine: whether, and to which folder, the paths that stand in files are confined.
+/// --confine: whether the paths in files are confined, and to which folder.
 struct ConfineOption {
   std::string folder;  // "": that of the file
   const CLI::Option* option = nullptr;
 
   void add_to(CLI::App& command);
-  /// Null where the option is not given. `path` is a file or a folder. Errors: usage.
+  bool is_given() const { return option != nullptr && option->count() > 0; }
+  /// Null if the option is not given. `path` is a file or a folder. Errors: usage.
   SharedConfinement confinement(const std::string& path) const;
 };
-/// -i NAME=FILE and -o NAME=FILE.
+/// "NAME=FILE" or "FILE". Errors: CLI::ValidationError.
+NamedFile parse_named_file(const std::string& text);
+/// Declares -i NAME=FILE or -o NAME=FILE.
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description);
 
-/// The values an option takes, for shell completion; empty for other options.
+/// The values that an option accepts, for completion in shells; empty for other options.
 std::vector<std::string> choices_of(const CLI::Option& option);
 void set_choices(const CLI::Option& option, std::vector<std::string> choices);
 
-/// From now on a signal asks the job to stop instead of ending the program at once.
+/// From now on, a signal asks the job to stop instead of ending the program at once.
 void stop_jobs_gently();
 
 /// The exit code after an interruption: 128 + the signal's number, as shells do.
 int interrupted_exit_code();
 
-/// Prints a document to standard output. Nothing in it is acted on where it reaches a terminal or a
-/// log; bytes that are no UTF-8 become U+FFFD.
+/// Prints a document to standard output. Terminals and logs execute nothing in it. Bytes that are
+/// not UTF-8 become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
 
 /// Prints findings, to standard error as text or to standard output as JSON, with the members of
@@ -78,7 +83,7 @@ void print_json(const nlohmann::ordered_json& json);
 int report(const Diagnostics& diagnostics, Format format,
            const nlohmann::ordered_json& beside = nlohmann::ordered_json::object());
 
-/// Runs a command's body; an Error that leaves it is printed in the format asked for.
+/// Runs a command's body. If an Error leaves it, prints the error in the requested format.
 int report_errors(Format format, const std::function<int()>& body);
 
 Action add_run(CLI::App& command);

@@ -21,15 +21,19 @@ constexpr std::array table{
             "# Take an input from the command line, and write to standard output\n"
             "dmlop run samples/slice1/op.json -i InputTensor=samples/slice1/InputTensor.npy -o - "
             "--cpu > sliced.npy\n"
-            "# Compare the output with a golden file\n"
-            "dmlop run samples/lp_pooling/op.json --expect "
-            "samples/lp_pooling/expected/OutputTensor.npy\n"
+            "# Do without a description, and see the output\n"
+            "dmlop run PADDING -i samples/padding/InputTensor.npy --set PaddingMode=EDGE "
+            "--set StartPadding=0,0,1,2 --set EndPadding=0,0,3,4\n"
+            "# Compare the output with the golden file beside op.json\n"
+            "dmlop run samples/lp_pooling --expect\n"
             "# Run a model of DxDispatch\n"
             "dmlop run samples/dxdispatch/padding.json --cpu",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "# Say what is wrong with a description, and where\n"
             "dmlop check samples/slice1/op.json\n"
+            "# Try another value\n"
+            "dmlop check samples/padding --set PaddingMode=EDGE\n"
             "# Check for a machine with an older DirectML\n"
             "dmlop check samples/padding/op.json samples/lp_pooling/op.json --feature-level 2_1\n"
             "# Refuse paths that leave the description's folder\n"
@@ -49,11 +53,13 @@ constexpr std::array table{
             "# Run some of them, and write a page with pictures of differences\n"
             "dmlop batch samples --cpu --filter 'p*' --html report.html",
             add_batch},
-    Command{"bench", "Measure an operator against the device's own copy rate",
+    Command{"bench", "Measure an operator's speed, relative to the device's copy rate",
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
-            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json",
+            "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json\n"
+            "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
+            "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
             add_bench},
-    Command{"convert", "Make a DxDispatch model of an op description, or the other way round",
+    Command{"convert", "Convert an op description to a DxDispatch model, or back",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
             "dmlop convert samples/dxdispatch/padding.json --to-op padding.json",
             add_convert},
@@ -65,7 +71,9 @@ constexpr std::array table{
             "# List all, by family\n"
             "dmlop ops\n"
             "# Show one\n"
-            "dmlop ops SLICE1",
+            "dmlop ops SLICE1\n"
+            "# Begin a description\n"
+            "dmlop ops PADDING --example > op.json",
             add_ops},
     Command{"inspect", "Show what .npy files hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"
@@ -80,7 +88,7 @@ constexpr std::array table{
             "dmlop completion bash > dmlop.bash\n"
             "dmlop completion fish > dmlop.fish",
             add_completion},
-    Command{"help", "Show what people do most, or the examples of a command",
+    Command{"help", "Show the most common commands, or the examples of one",
             "dmlop help\n"
             "dmlop help run",
             add_help},
@@ -109,7 +117,8 @@ std::string exit_code_footer() {
          examples_footer("dmlop run samples/padding/op.json -o padded.npy\ndmlop ops PADDING");
 }
 
-// Options live as long as the process; CLI11 has no place for the values of one.
+// The choices of each option. Options live as long as the process, and CLI11 does not store
+// choices.
 std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
   static std::map<const CLI::Option*, std::vector<std::string>> registry;
   return registry;
@@ -129,14 +138,6 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
-}
-
-NamedFile parse_named_file(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && is_name(std::string_view(text).substr(0, equals))) {
-    return {text.substr(0, equals), text.substr(equals + 1)};
-  }
-  return {"", text};
 }
 
 }  // namespace
@@ -211,7 +212,7 @@ void add_judge_option(CLI::App& command, Judge& judge) {
                                      "\"" + name + "\" must be one of page, directml-1.15.4");
         judge = name == "page" ? Judge::page : Judge::directml;
       },
-      "Who decides what is valid where they disagree: the operator's page (default), or "
+      "Who decides what is valid if they disagree: the operator's page (default), or "
       "directml-1.15.4");
   option->type_name("JUDGE");
   set_choices(*option, {"page", "directml-1.15.4"});
@@ -227,7 +228,7 @@ void ConfineOption::add_to(CLI::App& command) {
 }
 
 SharedConfinement ConfineOption::confinement(const std::string& path) const {
-  if (option == nullptr || option->count() == 0) return nullptr;
+  if (!is_given()) return nullptr;
   std::error_code ignored;
   if (!folder.empty() && !std::filesystem::is_directory(to_path(folder), ignored))
     throw Error(ErrorKind::usage, "--confine: " + folder + " is no folder");
@@ -237,17 +238,22 @@ SharedConfinement ConfineOption::confinement(const std::string& path) const {
   return std::make_shared<const Confinement>(Confinement::beside(path));
 }
 
+NamedFile parse_named_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const bool has_name =
+      equals != std::string::npos && is_name(std::string_view(text).substr(0, equals));
+  NamedFile file{has_name ? text.substr(0, equals) : "", has_name ? text.substr(equals + 1) : text};
+  if (file.path.empty()) throw CLI::ValidationError("\"" + text + "\" names no file");
+  return file;
+}
+
 void add_named_file_option(CLI::App& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description) {
   command
       .add_option_function<std::vector<std::string>>(
           names,
           [&files](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              files.push_back(parse_named_file(text));
-              if (files.back().path.empty())
-                throw CLI::ValidationError("\"" + text + "\" names no file");
-            }
+            for (const std::string& text : texts) files.push_back(parse_named_file(text));
           },
           description)
       ->type_name("[NAME=]FILE")

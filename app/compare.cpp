@@ -1,4 +1,4 @@
-// dmlop compare: two .npy files, element by element.
+// dmlop compare: compares two .npy files element by element.
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -83,9 +83,9 @@ int compare_files(const Options& options) {
 
 Action add_compare(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command.add_option("ACTUAL.npy", options->actual, "What was computed; - is standard input")
+  command.add_option("ACTUAL.npy", options->actual, "The computed file; - is standard input")
       ->required();
-  command.add_option("EXPECTED.npy", options->expected, "What it should be")->required();
+  command.add_option("EXPECTED.npy", options->expected, "The expected file")->required();
   options->tolerance.add_to(command);
   command
       .add_option("--heatmap", options->heatmap,

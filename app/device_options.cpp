@@ -26,7 +26,7 @@ void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
   command
       .add_option(
           "--device-memory", execution.device_memory_bytes,
-          "At most so many bytes in buffers on the GPU, such as 512MB (default: as tiles need)")
+          "Limit the GPU memory for buffers, such as 512MB (default: as much as tiles need)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 62, "at least 4KB"))
       ->type_name("BYTES");

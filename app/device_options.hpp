@@ -16,7 +16,7 @@ struct DeviceOptions {
 
   /// Declares --cpu, --gpu, --device, --threads and --device-memory.
   void add_to(CLI::App& command, ExecutionOptions& execution);
-  /// What was asked for: an option, else DMLOP_DEVICE, else the best there is.
+  /// The device that was asked for: by an option, by DMLOP_DEVICE, or otherwise the best one.
   gpu::DeviceRequest request() const;
 };
 

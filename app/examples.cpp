@@ -21,7 +21,7 @@ std::string& program_name() {
   return name;
 }
 
-// Empty where the system does not say.
+// Empty if the system does not tell.
 fs::path program_folder() {
 #ifdef _WIN32
   std::wstring path(32768, L'\0');
@@ -38,8 +38,8 @@ bool has_samples(const fs::path& folder) {
   return fs::exists(folder / "padding" / "op.json", ignored);
 }
 
-// The folder of samples: below the current one, where cmake --install puts it, or beside the build
-// folder.
+// The folder of samples: below the current folder, where cmake --install puts it, or beside the
+// build folder.
 std::string samples_folder() {
   if (has_samples(samples_name)) return samples_name;
   const fs::path program = program_folder();
@@ -54,7 +54,8 @@ std::string samples_folder() {
   return samples_name;
 }
 
-// Only whole paths: "samples" and what begins with "samples/", also behind "NAME=".
+// Replaces only whole paths: "samples" and everything that begins with "samples/", also after
+// "NAME=".
 std::string with_samples(const std::string& word, const std::string& folder) {
   const std::size_t equals = word.find('=');
   const std::size_t begin = equals == std::string::npos ? 0 : equals + 1;

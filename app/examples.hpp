@@ -1,4 +1,4 @@
-// The examples of help as they work here: the program as it was typed, the samples where they are.
+// The examples of help, adapted to where the program and the samples are.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ void note_program_name(const char* name);
 /// The program as it was typed, for commands that the user can type.
 std::string typed_program();
 
-/// Command lines that begin with "dmlop" and name files of "samples", one per line, with the
-/// program and the samples that this user has. Lines that begin with "#" stay.
+/// Adapts command lines, one per line, that begin with "dmlop" and name files of "samples": uses
+/// the program and the samples that this user has. Lines that begin with "#" stay.
 std::string examples_here(const std::string& examples);
 
 }  // namespace dmlop::app

@@ -1,4 +1,4 @@
-// The exit codes, in one place: --help, the man page and the README show this table.
+// The exit codes in one table. --help, the man page and the README show it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-# cmake -DPROGRAM=dmlop -DBUILD=FOLDER -P generate.cmake: writes what the program prints about itself.
+# cmake -DPROGRAM=dmlop -DBUILD=FOLDER -P generate.cmake: writes the schemas, the man page and the completions.
 function(generate file)
   execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   if(text STREQUAL "")
@@ -8,7 +8,7 @@ function(generate file)
 endfunction()
 
 generate(dmlop.schema.json schema)
-foreach(kind IN ITEMS jobs tolerance model)
+foreach(kind IN ITEMS jobs job tolerance model)
   generate(dmlop-${kind}.schema.json schema --${kind})
 endforeach()
 generate(generated/dmlop.1 manual)

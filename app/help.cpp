@@ -1,4 +1,4 @@
-// dmlop help: what people do most, and the examples of a command.
+// dmlop help: the most common commands, and the examples of a command.
 #include "help.hpp"
 
 #include <memory>
@@ -18,16 +18,21 @@ constexpr const char* what_people_do =
     "dmlop run samples/padding/op.json -o padded.npy\n"
     "# See what a file holds\n"
     "dmlop inspect padded.npy\n"
-    "# Compare the output with a golden file; exit code 1 where it differs\n"
-    "dmlop run samples/lp_pooling/op.json --expect samples/lp_pooling/expected/OutputTensor.npy\n"
+    "# Run an operator without a description, and see the output\n"
+    "dmlop run PADDING -i samples/padding/InputTensor.npy --set PaddingMode=EDGE "
+    "--set StartPadding=0,0,1,2 --set EndPadding=0,0,3,4\n"
+    "# Compare the output with the golden file beside op.json; exit code 1 where it differs\n"
+    "dmlop run samples/lp_pooling --expect\n"
     "# Find mistakes in a description without running it\n"
     "dmlop check samples/slice1/op.json\n"
     "# Run every job below a folder, and report to a CI service\n"
     "dmlop batch samples --cpu --junit results.xml\n"
     "# Look up an operator: its fields, its rules, an example\n"
-    "dmlop ops PADDING";
+    "dmlop ops PADDING\n"
+    "# Begin a description of your own\n"
+    "dmlop ops PADDING --example > op.json";
 
-// Comments stand at the margin, with what is typed below them.
+// Puts comments at the margin and commands below them.
 std::string with_margins(const std::string& examples) {
   std::string text = "  ";
   for (const char c : examples_here(examples)) {

@@ -11,7 +11,7 @@ namespace dmlop::app {
 /// All commands but hidden ones.
 std::vector<std::string> command_names();
 
-/// What people do most, with commands that work here.
+/// Prints the most common commands, with paths that work here.
 void print_overview(StandardStream stream);
 
 }  // namespace dmlop::app

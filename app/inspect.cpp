@@ -7,7 +7,6 @@
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "npy/npy.hpp"
-#include "npy/statistics.hpp"
 #include "preview.hpp"
 
 namespace dmlop::app {
@@ -22,40 +21,25 @@ struct Options {
 
 Json to_json(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
-  const Statistics statistics = statistics_of(file);
-  const auto optional_text = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-  Json first = Json::array();
-  const Elements elements(file);
-  for (std::uint64_t i = 0; i < std::min(elements.count(), preview_columns); ++i)
-    first.push_back(element_text_at(elements, i));
-  return {{"file", path},
-          {"dataType", name_of(header.data_type)},
-          {"sizes", header.sizes},
-          {"order", header.fortran_order ? "Fortran" : "C"},
-          {"byteOrder", header.big_endian ? "big" : "little"},
-          {"bytes", file.data().size()},
-          {"min", optional_text(statistics.min)},
-          {"max", optional_text(statistics.max)},
-          {"mean", optional_text(statistics.mean)},
-          {"nanCount", statistics.nan_count},
-          {"infinityCount", statistics.infinity_count},
-          {"first", first}};
+  Json json{{"file", path},
+            {"dataType", name_of(header.data_type)},
+            {"sizes", header.sizes},
+            {"order", header.fortran_order ? "Fortran" : "C"},
+            {"byteOrder", header.big_endian ? "big" : "little"},
+            {"bytes", file.data().size()}};
+  json.update(contents_json(Elements(file)));
+  return json;
 }
 
 // Nothing is printed of a file that was changed meanwhile.
 void print_text(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
-  const Statistics statistics = statistics_of(file);
-  const std::string first_elements = preview(Elements(file));
+  const std::string contents = contents_text(Elements(file));
   require_intact(file, path);
   print({path, ": ", name_of(header.data_type), " ", list_of(header.sizes), ", ",
          header.fortran_order ? Text("Fortran") : Text("C"), " order, ",
          header.big_endian ? Text("big") : Text("little"), " endian, ", file.data().size(),
-         " bytes\n"});
-  const std::string mean = statistics.mean ? Json(*statistics.mean).dump() : "none";
-  print({"  min ", statistics.min.value_or("none"), "  max ", statistics.max.value_or("none"),
-         "  mean ", mean, "  NaN ", statistics.nan_count, "  infinity ", statistics.infinity_count,
-         "\n", Text::lines(first_elements)});
+         " bytes\n", Text::lines(contents)});
 }
 
 int inspect(const Options& options) {

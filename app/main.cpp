@@ -1,5 +1,5 @@
-// The program's edge: parses the command line, runs one command, and turns what escapes it into a
-// message and an exit code.
+// The entry point: parses the command line, runs one command, and turns exceptions into a message
+// and an exit code.
 #ifdef _WIN32
 #include <fcntl.h>
 #include <io.h>
@@ -45,7 +45,7 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free, "or no signal may 
 // program and then to the program's group.
 constexpr std::int64_t same_request_milliseconds = 500;
 
-// A signal handler may ask the system; std::chrono it may not.
+// A signal handler may call the system, but not std::chrono.
 std::int64_t milliseconds_since_start() noexcept {
 #ifdef _WIN32
   return static_cast<std::int64_t>(GetTickCount64());
@@ -56,8 +56,8 @@ std::int64_t milliseconds_since_start() noexcept {
 #endif
 }
 
-// A job is asked to stop, so that it removes its temporary file. Before that there is nothing to
-// tidy up, and a second signal is from somebody who will not wait.
+// Asks a job to stop, so that it removes its temporary file. Before a job starts there is nothing
+// to tidy up, and a second signal means that the user does not want to wait.
 extern "C" void stop_at_signal(int signal) {
 #ifdef _WIN32
   std::signal(signal, stop_at_signal);  // which Windows forgets with every signal
@@ -73,7 +73,7 @@ extern "C" void stop_at_signal(int signal) {
   }
 }
 
-// Takes no memory: there may be none.
+// Allocates no memory, because there may be none.
 int fail(const char* message, int code) {
   print(StandardStream::error, {"dmlop: error: ", std::string_view(message), "\n"});
   return code;
@@ -86,8 +86,8 @@ int fail(const WrongUsage& usage) {
 
 std::terminate_handler end_with_report = nullptr;
 
-// Without memory even cleaning up can fail: destructors that need some (nlohmann/json's) may not
-// throw. What else ends here is a mistake in the program.
+// If memory is exhausted, even cleaning up can fail: destructors that allocate (nlohmann/json's)
+// must not throw. Anything else that ends here is a bug in the program.
 void end_at_once() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
@@ -150,7 +150,7 @@ int run_program(int argument_count, char** arguments) {
 #ifdef _WIN32
   std::signal(SIGBREAK, stop_at_signal);
 #else
-  // Writing fails instead, and is said to: to a pipe that nobody reads, or to a file that is as
+  // Instead, a write fails and is reported: to a pipe that nobody reads, or to a file that is as
   // large as files may be.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -170,7 +170,7 @@ int run_program(int argument_count, char** arguments) {
   } catch (const std::exception& error) {
     code = fail(error.what(), exit_run_failed);
   }
-  // A result that could not be written is a failure, not silence.
+  // A result that could not be written is reported as a failure.
   const bool is_written = finish_output();
   if (!is_written && code == exit_done)
     code = fail("writing standard output failed", exit_io_failed);

@@ -9,7 +9,7 @@
 namespace dmlop::app {
 namespace {
 
-// Text as roff takes it literally.
+// Escapes text so that roff prints it literally.
 std::string roff(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -79,7 +79,10 @@ constexpr std::array binding_paragraphs{
 };
 
 constexpr std::array folder_paragraphs{
-    Paragraph{"", "dmlop batch FOLDER runs every job below FOLDER. These files are a job:"},
+    Paragraph{"",
+              "dmlop batch FOLDER runs every job below FOLDER. run, check and bench find these "
+              "files beside "
+              "op.json, too; run compares with golden files where --expect is given. A job is:"},
     Paragraph{"op.json", "The description; or model.json, a model of DxDispatch."},
     Paragraph{"NAME.npy", "The input of this name, such as InputTensor.npy."},
     Paragraph{"expected/NAME.npy",
@@ -123,11 +126,13 @@ int print_manual() {
   print({".TH DMLOP 1 \"\" \"dmlop ", DMLOP_VERSION, "\" \"User Commands\"\n"});
   print({".SH NAME\ndmlop \\- runs DirectML operators anywhere\n"});
   print({".SH SYNOPSIS\n.B dmlop\n.I COMMAND\n[\n.I OPTIONS\n]\n"});
-  print({".SH DESCRIPTION\n",
-         roff("A JSON description of a DirectML operator and .npy files go in; they are "
-              "checked against the operator's documented constraints and feature levels; "
-              "the operator runs; .npy files come out."),
-         "\n"});
+  print(
+      {".SH DESCRIPTION\n",
+       roff(
+           "dmlop reads the description of a DirectML operator (JSON) and its inputs (.npy files), "
+           "checks them against the operator's documented constraints and feature levels, runs "
+           "the operator, and writes its outputs as .npy files."),
+       "\n"});
   print({".SH COMMANDS\n"});
   for (const Command& command : commands()) {
     if (command.hidden) continue;

@@ -1,4 +1,4 @@
-// What commands do with a DxDispatch model instead of an op description.
+// What commands do with a DxDispatch model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,20 +17,20 @@ struct ModelOptions {
   std::optional<std::string> output_folder;
   bool compatible = false;
 
-  /// Declares all of them; or --input-path only.
+  /// Declares all options, or only --input-path.
   void add_to(CLI::App& command);
   void add_input_path(CLI::App& command);
   ModelRequest request(std::optional<FeatureLevel> feature_level) const;
-  /// The same for the model `path`, whose files are confined to --confine, --input-path or its
+  /// The same for the model `path`. Its files are confined to --confine, --input-path or its
   /// folder.
   ModelRequest request(std::optional<FeatureLevel> feature_level, const ConfineOption& confine,
                        const std::string& path) const;
   Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
-  /// Errors: usage, when one of them is given for an op description.
+  /// Errors: usage if one of them is given for an op description.
   void refuse_for_description() const;
 };
 
-/// What a run of a model needs.
+/// What run needs for a model.
 struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
@@ -45,10 +45,10 @@ struct ModelRun {
   bool quiet = false;
 };
 
-/// Runs a model; returns the exit code.
+/// Runs a model and returns the exit code.
 int run_model(const OpenedFile& file, const ModelRun& options);
 
-/// Notes as warnings: on standard error, and as a list of texts.
+/// Prints notes as warnings on standard error, and returns them as texts.
 void print_notes(const Diagnostics& notes);
 nlohmann::ordered_json notes_json(const Diagnostics& notes);
 

@@ -10,7 +10,7 @@
 namespace dmlop::app {
 namespace {
 
-/// The number that the whole text is.
+/// The number that the whole text represents.
 template <typename Number>
 std::optional<Number> number_in(const std::string& text) {
   Number number{};
@@ -52,7 +52,7 @@ CLI::Validator number_between(double min, double max) {
   const std::string first = shortest_text(min), last = shortest_text(max);
   const auto check = [=](const std::string& text) {
     const auto number = number_in<double>(text);
-    const bool is_good = number && *number >= min && *number <= max;  // NaN is not
+    const bool is_good = number && *number >= min && *number <= max;  // false for NaN
     return is_good ? "" : refusal(text, "a number from " + first + " to " + last);
   };
   return {check, "FLOAT in [" + first + " - " + last + "]"};

@@ -5,6 +5,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
+#include "example.hpp"
 #include "exit_codes.hpp"
 #include "ops/operator.hpp"
 #include "spec/near_operators.hpp"
@@ -18,6 +19,7 @@ struct Options {
   std::string name;
   std::optional<FeatureLevel> feature_level;
   Format format = Format::text;
+  bool example = false;
 };
 
 // Where an operator runs: what is implemented has a kernel on each.
@@ -217,7 +219,9 @@ int print_one(const Options& options) {
     throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + options.name + "\"; " +
                                       (meant.empty() ? "`dmlop ops` lists them" : meant));
   }
-  if (options.format == Format::json) {
+  if (options.example) {
+    print({Text::verbatim(commented_example(*spec))});
+  } else if (options.format == Format::json) {
     print_json(to_json(*spec));
   } else {
     print_operator(*spec);
@@ -275,6 +279,8 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
 }
 
 int print_list(const Options& options) {
+  if (options.example)
+    throw Error(ErrorKind::usage, "--example is of one operator: dmlop ops PADDING --example");
   if (options.format == Format::markdown) {
     print_markdown(options);
     return exit_done;
@@ -314,6 +320,8 @@ Action add_ops(CLI::App& command) {
   set_choices(*name, specified_operators());
   add_feature_level_option(command, options->feature_level,
                            "List only what exists at this level: 1_0 to 6_4");
+  command.add_flag("--example", options->example,
+                   "Print a commented description to begin with: > op.json");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t name_column = 30;
 constexpr std::size_t line_width = 100;
 
-/// The text in lines of at most `width`, those after the first indented.
+/// Wraps text to lines of at most `width` and indents all but the first.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
   std::string lines;
   std::size_t column = 0;

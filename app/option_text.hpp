@@ -11,8 +11,8 @@ namespace dmlop::app {
 /// The option's names with their dashes, the short ones first; none of a positional.
 std::vector<std::string> names_of(const CLI::Option& option);
 
-/// What stands behind its name: "FILE", or "[=FOLDER]" where the value may be left out; "" of a
-/// flag. What the parser knows of values beyond their name is not shown.
+/// What follows the option's name: "FILE", or "[=FOLDER]" if the value is optional; "" for a flag.
+/// It shows only the value's name, not what else the parser knows about it.
 std::string value_of(const CLI::Option& option);
 
 /// "-i, --input [NAME=]FILE", "--confine[=FOLDER]", "OP.json".

@@ -1,6 +1,7 @@
 #include "preview.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "npy/statistics.hpp"
@@ -27,6 +28,30 @@ std::string preview(const Elements& elements) {
   }
   if (rows > preview_rows) text += "    ...\n";
   return text;
+}
+
+std::string contents_text(const Elements& elements) {
+  const Statistics statistics = statistics_of(elements);
+  const std::string mean =
+      statistics.mean ? nlohmann::json(*statistics.mean).dump() : std::string("none");
+  return "  min " + statistics.min.value_or("none") + "  max " + statistics.max.value_or("none") +
+         "  mean " + mean + "  NaN " + std::to_string(statistics.nan_count) + "  infinity " +
+         std::to_string(statistics.infinity_count) + "\n" + preview(elements);
+}
+
+nlohmann::ordered_json contents_json(const Elements& elements) {
+  using Json = nlohmann::ordered_json;
+  const Statistics statistics = statistics_of(elements);
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json first = Json::array();
+  for (std::uint64_t i = 0; i < std::min(elements.count(), preview_columns); ++i)
+    first.push_back(element_text_at(elements, i));
+  return {{"min", or_null(statistics.min)},
+          {"max", or_null(statistics.max)},
+          {"mean", or_null(statistics.mean)},
+          {"nanCount", statistics.nan_count},
+          {"infinityCount", statistics.infinity_count},
+          {"first", std::move(first)}};
 }
 
 }  // namespace dmlop::app

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Between two lines: a terminal is read as it changes, a log afterwards.
+// The time between two updates. A terminal is watched as it changes; a log is read later.
 constexpr auto terminal_step = 100ms;
 constexpr auto log_step = 10s;
 

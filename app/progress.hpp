@@ -1,4 +1,4 @@
-// How far a batch is, on standard error.
+// Shows on standard error how far a batch is.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@
 
 namespace dmlop::app {
 
-/// One line that is rewritten where standard error is a terminal; a line now and then elsewhere.
+/// On a terminal, one line that is rewritten. Elsewhere, a line now and then.
 class Progress {
  public:
   Progress(std::optional<std::uint64_t> total, bool quiet);
 
-  /// Counts a job that ended; shows the progress when it is time to.
+  /// Counts a job that ended, and shows the progress if it is time to.
   void count(bool good);
-  /// Makes room for other output: clears the line.
+  /// Clears the line to make room for other output.
   void clear();
 
  private:
@@ -31,7 +31,7 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-/// Whether text on standard output may be coloured: a terminal, and NO_COLOR is not set.
+/// Whether text on standard output may be coloured: it is a terminal, and NO_COLOR is not set.
 bool may_colour_output();
 
 }  // namespace dmlop::app

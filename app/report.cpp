@@ -21,8 +21,9 @@ Json to_json(const Diagnostic& diagnostic) {
   if (diagnostic.line != 0) {
     json["line"] = diagnostic.line;
     json["column"] = diagnostic.column;
-    json["pointer"] = diagnostic.pointer;
   }
+  add("argument", diagnostic.argument);
+  if (diagnostic.line != 0 || !diagnostic.argument.empty()) json["pointer"] = diagnostic.pointer;
   add("value", diagnostic.value);
   add("rule", diagnostic.rule);
   add("featureLevel", diagnostic.feature_level);
@@ -38,7 +39,7 @@ void print_json(const Json& json) {
   print({Text::lines(json.dump(2, ' ', false, Json::error_handler_t::replace)), "\n"});
 }
 
-// So many findings are printed; the rest are counted.
+// At most this many findings are printed; the rest are counted.
 constexpr std::size_t findings_shown = 1000;
 
 int report(const Diagnostics& diagnostics, Format format, const Json& beside) {

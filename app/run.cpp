@@ -1,19 +1,27 @@
 // dmlop run: one description, its files, one run, and the comparison with golden files. What runs
 // a DxDispatch model is run_model.cpp.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
+#include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
+#include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "job/folder.hpp"
+#include "job/golden.hpp"
+#include "lines.hpp"
 #include "model_commands.hpp"
+#include "preview.hpp"
 #include "run_progress.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
@@ -24,13 +32,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
+  DescriptionOptions description;
   JobRequest request;
   ExecutionOptions execution;
   DeviceOptions device;
   ToleranceOptions tolerance;
   ModelOptions model;
   ConfineOption confine;
-  std::string update_golden;  // "write", "accept" or "": leave golden files alone
+  bool expects_folder = false;  // --expect without a file
+  std::string update_golden;    // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
@@ -43,7 +53,7 @@ bool writes_to_standard_output(const Job& job) {
   return std::any_of(job.outputs.begin(), job.outputs.end(), is_standard);
 }
 
-/// Seconds of each phase of one run; the device's own only where it can tell.
+/// The seconds of each phase of a run. The device's own are known only if it measures them.
 struct Timings {
   double check = 0;
   double set_up = 0;
@@ -72,28 +82,57 @@ void print_timings(const Timings& timings) {
   }
 }
 
+/// An output that goes to no file and is not compared, so it is shown.
+struct ShownOutput {
+  const FieldSpec* field;
+  const TensorDesc* desc;
+  Buffer bytes;
+
+  Elements elements() const { return {*desc->data_type, desc->sizes, bytes.bytes()}; }
+};
+
+std::optional<ShownOutput> compute_to_show(Job& job, Backend& backend,
+                                           const ExecutionOptions& execution,
+                                           gpu::DispatchTimes& times) {
+  for (const TensorUse& use : tensors_of(job.description)) {
+    if (!use.spec->is_output()) continue;
+    return ShownOutput{use.spec, use.desc, output_in_memory(job, backend, execution, &times)};
+  }
+  return std::nullopt;
+}
+
 struct Outcome {
   int exit_code = exit_done;
   std::vector<OutputComparison> comparisons;
-  std::vector<std::string> updated;  // golden files that were written
 };
 
 Json comparison_json(const OutputComparison& output) {
   Json json{{"name", output.tensor}, {"expected", output.expected_path}};
+  if (output.update != GoldenUpdate::none) json["update"] = name_of(output.update);
   json.update(to_json(output.comparison));
   return json;
 }
 
 void print_comparisons(const Outcome& outcome) {
-  for (const auto& [tensor, expected, comparison] : outcome.comparisons) {
-    print({name_of(comparison.verdict()), ": ", tensor, " against ", expected, ": ",
-           comparison.summary(), "\n", Text::lines(to_text(comparison))});
+  for (const OutputComparison& output : outcome.comparisons) {
+    const bool is_update = output.update != GoldenUpdate::none;
+    if (is_update) {
+      print({word_of(output), ": ", output.tensor, ": ", summary_of(output), "\n",
+             Text::lines(indented(brief_of(output)))});
+    } else {
+      print({word_of(output), ": ", output.tensor, " against ", output.expected_path, ": ",
+             summary_of(output), "\n", Text::lines(to_text(output.comparison))});
+    }
   }
-  for (const std::string& path : outcome.updated) print({"wrote ", path, "\n"});
+}
+
+Json output_json(const std::string& tensor, const TensorDesc& desc) {
+  return {{"name", tensor}, {"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
 }
 
 void print_result(const Job& job, const Options& options, const std::string& device,
-                  const Timings& timings, const Outcome& outcome) {
+                  const Timings& timings, const Outcome& outcome,
+                  const std::optional<ShownOutput>& shown) {
   if (options.timings && options.format == Format::text) print_timings(timings);
   if (options.format == Format::json) {
     Json json{{"status", outcome.exit_code == exit_done ? "done" : "different"},
@@ -108,11 +147,20 @@ void print_result(const Job& job, const Options& options, const std::string& dev
                                  {"dataType", name_of(*desc.data_type)},
                                  {"sizes", desc.sizes}});
     }
+    if (shown) {
+      json["outputs"].push_back(output_json(shown->field->name, *shown->desc));
+      json["outputs"].back().update(contents_json(shown->elements()));
+    }
+    if (!job.warnings.empty()) json["warnings"] = notes_json(job.warnings);
     Json comparisons = Json::array();
     for (const OutputComparison& output : outcome.comparisons)
       comparisons.push_back(comparison_json(output));
     if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
-    if (!outcome.updated.empty()) json["updated"] = outcome.updated;
+    Json updated = Json::array();
+    for (const OutputComparison& output : outcome.comparisons) {
+      if (output.was_written()) updated.push_back(output.expected_path);
+    }
+    if (!updated.empty()) json["updated"] = std::move(updated);
     print_json(json);
     return;
   }
@@ -123,42 +171,44 @@ void print_result(const Job& job, const Options& options, const std::string& dev
     print({output.tensor, ": ", name_of(*desc.data_type), " ", list_of(desc.sizes), " in ",
            output.path, "\n"});
   }
+  if (shown) {
+    print({shown->field->name, ": ", name_of(*shown->desc->data_type), " ",
+           list_of(shown->desc->sizes), "\n", Text::lines(contents_text(shown->elements()))});
+  }
   print_comparisons(outcome);
 }
 
-// Writes the golden files that are missing or that the output does not match, and compares them
-// with themselves, so that one that proves nothing is not trusted later.
-void update_golden(const Job& job, Backend& backend, const Options& options, Outcome& outcome) {
-  for (const Expectation& expectation : job.expected) {
-    const auto is_same = [&](const OutputComparison& c) { return c.tensor == expectation.tensor; };
-    auto& comparisons = outcome.comparisons;
-    const auto compared = std::find_if(comparisons.begin(), comparisons.end(), is_same);
-    if (compared != comparisons.end() && compared->comparison.verdict() == Verdict::passed)
-      continue;
-    write_expected(job, backend, options.execution, expectation.path);
-    outcome.updated.push_back(expectation.path);
-    if (options.update_golden != "accept") continue;
-    if (compared != comparisons.end()) comparisons.erase(compared);
-    with_context("reading the golden file " + expectation.path, [&] {
-      const NpyFile written = NpyFile::open(expectation.path);
-      comparisons.push_back({expectation.tensor, expectation.path,
-                             compare(Elements(written), Elements(written), expectation.tolerance,
-                                     hardware_threads())});
-      written.require_intact();
-    });
-  }
+int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) {
+  const auto is_fine = [&](const OutputComparison& output) {
+    return output.was_written() ? accept
+                                : output.update == GoldenUpdate::none &&
+                                      output.comparison.verdict() == Verdict::passed;
+  };
+  return std::all_of(comparisons.begin(), comparisons.end(), is_fine) ? exit_done : exit_different;
 }
 
-// Options about golden files say nothing without one.
+// Options about golden files need one.
 void require_expectation(const Options& options) {
-  if (!options.request.expected.empty()) return;
+  if (!options.request.expected.empty() || options.expects_folder) return;
   if (options.tolerance.given() || !options.update_golden.empty())
     throw Error(ErrorKind::usage,
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
 }
 
-// Options that say nothing about a model are refused, not ignored.
+// Reports that golden files were expected and there are none.
+[[noreturn]] void refuse_without_golden(const std::string& folder) {
+  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
+                                    "; create it with --update-golden, or name one: --expect "
+                                    "GOLDEN.npy");
+}
+
+// Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
+  std::vector<NamedFile> expected = request.expected;
+  if (options.expects_folder)
+    expected.insert(expected.end(), request.found.expected.begin(), request.found.expected.end());
+  if (options.expects_folder && expected.empty())
+    refuse_without_golden(request.found.golden_folder);
   if (!request.inputs.empty())
     throw Error(ErrorKind::usage,
                 "-i is for op descriptions; a model names the files of its resources (sourcePath), "
@@ -169,7 +219,7 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
   return run_model(file, {.model = options.model,
                           .confine = options.confine,
                           .outputs = request.outputs,
-                          .expected = request.expected,
+                          .expected = expected,
                           .tolerance = request.tolerance,
                           .feature_level = request.feature_level,
                           .device = options.device,
@@ -179,30 +229,52 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
                           .quiet = options.quiet});
 }
 
-int run(const Options& options) {
-  Stopwatch clock;
-  Timings timings;
-  Diagnostics diagnostics;
+// The job's request from the command line and the description's folder.
+JobRequest request_for(const OpenedFile& file, const Options& options, Diagnostics& diagnostics) {
   JobRequest request = options.request;
-  request.outputs_may_be_dropped = !request.expected.empty();
+  request.outputs_may_be_dropped = true;
   request.expected_may_be_missing = !options.update_golden.empty();
+  request.compares_with_found = options.expects_folder;
+  complete_request(request, file, options.confine, diagnostics);
   if (options.tolerance.given()) {
     request.tolerance = options.tolerance.tolerance;
     request.tolerance->origin = "command line";
+  } else if (options.expects_folder || !request.expected.empty()) {
+    request.tolerance = tolerance_beside(file.path, request.confinement, diagnostics);
   }
-  require_expectation(options);
-  const auto file = open_op_or_model(request.description_path, diagnostics);
-  if (file && file->has_model) return run_as_model(*file, request, options);
-  if (file) options.model.refuse_for_description();
-  request.confinement = options.confine.confinement(request.description_path);
-  const auto job =
-      file ? prepare_job(file->document, file->root(), request, Purpose::run, diagnostics)
-           : std::nullopt;
-  if (!job) return report(diagnostics, options.format);
+  if (options.expects_folder && request.found.golden_folder.empty())
+    throw Error(ErrorKind::usage,
+                "--expect without a file compares with the golden files in expected/ beside an "
+                "op.json, and there is none here; write --expect GOLDEN.npy");
+  return request;
+}
+
+std::optional<Job> prepare(const OpenedFile& file, const Options& options,
+                           const JobRequest& request, Diagnostics& diagnostics) {
+  options.model.refuse_for_description();
+  auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
+  if (!job) return std::nullopt;
+  if (options.expects_folder && job->expected.empty())
+    refuse_without_golden(request.found.golden_folder);
   if (options.format == Format::json && writes_to_standard_output(*job)) {
     throw Error(ErrorKind::usage,
                 "--format json and -o - both need standard output; name a file for the output");
   }
+  if (options.format == Format::text && !options.quiet) print_notes(job->warnings);
+  return job;
+}
+
+int run(const Options& options) {
+  Stopwatch clock;
+  Timings timings;
+  Diagnostics diagnostics;
+  require_expectation(options);
+  const auto file = options.description.open(options.description.name(), diagnostics);
+  if (!file) return report(diagnostics, options.format);
+  const JobRequest request = request_for(*file, options, diagnostics);
+  if (file->has_model) return run_as_model(*file, request, options);
+  auto job = prepare(*file, options, request, diagnostics);
+  if (!job) return report(diagnostics, options.format);
   stop_jobs_gently();
   timings.check = clock.lap();
   Backend backend(options.device.request());
@@ -211,41 +283,68 @@ int run(const Options& options) {
   timings.set_up = clock.lap();
   if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", notice, "\n"});
-  JobResult result = [&] {
+  const bool is_shown = job->outputs.empty() && job->expected.empty() && !options.quiet;
+  std::optional<ShownOutput> shown;
+  JobResult result;
+  {
     const RunProgress progress(*job, options.quiet);
-    return run_job(*job, backend, options.execution);
-  }();
-  timings.device = result.times;
-  Outcome outcome{exit_done, std::move(result.comparisons), {}};
-  if (!options.update_golden.empty()) update_golden(*job, backend, options, outcome);
+    if (is_shown) shown = compute_to_show(*job, backend, options.execution, timings.device);
+    if (!shown) {
+      result = run_job(*job, backend, options.execution);
+      timings.device = result.times;
+    }
+  }
+  if (!options.update_golden.empty()) update_golden(*job, backend, options.execution, result);
   timings.execute_and_write = clock.lap();
-  const auto failed = [](const OutputComparison& output) {
-    return output.comparison.verdict() != Verdict::passed;
-  };
-  const bool differs =
-      std::any_of(outcome.comparisons.begin(), outcome.comparisons.end(), failed) ||
-      (!outcome.updated.empty() && options.update_golden != "accept");
-  outcome.exit_code = differs ? exit_different : exit_done;
-  print_result(*job, options, backend.spec(), timings, outcome);
+  const int exit_code = exit_code_of(result.comparisons, options.update_golden == "accept");
+  const Outcome outcome{exit_code, std::move(result.comparisons)};
+  print_result(*job, options, backend.spec(), timings, outcome, shown);
   return outcome.exit_code;
+}
+
+// The meaning of --expect without a file.
+constexpr const char* golden_folder = "expected/";
+
+void add_expect_option(CLI::App& command, Options& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--expect",
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              if (text == golden_folder) {
+                options.expects_folder = true;
+              } else if (text.ends_with(".json")) {
+                throw CLI::ValidationError("--expect",
+                                           "\"" + text +
+                                               "\" is no golden .npy file; write the description "
+                                               "first: " +
+                                               text + " --expect");
+              } else {
+                options.request.expected.push_back(parse_named_file(text));
+              }
+            }
+          },
+          "The golden .npy file to compare an output with; without a file, those in expected/ "
+          "beside op.json")
+      ->type_name("[[NAME=]FILE]")
+      ->expected(0, 1)
+      ->default_str(golden_folder)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 }  // namespace
 
 Action add_run(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("OP.json", options->request.description_path,
-                  "The op description, or a DxDispatch model; - is standard input")
-      ->required();
+  options->description.add_to(command);
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
       "An input's .npy file, NAME a tensor field such as InputTensor; - is standard input");
-  add_named_file_option(command, "-o,--output", options->request.outputs,
-                        "An output's .npy file; - is standard output; of a model, NAME is a "
-                        "resource as it is at the end");
-  add_named_file_option(command, "--expect", options->request.expected,
-                        "The golden .npy file to compare an output with; no -o is needed then");
+  add_named_file_option(
+      command, "-o,--output", options->request.outputs,
+      "An output's .npy file; - is standard output; of a model, NAME is a "
+      "resource as it is at the end. Without -o and --expect the output is shown");
+  add_expect_option(command, *options);
   options->tolerance.add_to(command);
   command
       .add_flag("--update-golden{write}", options->update_golden,

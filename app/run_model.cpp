@@ -21,10 +21,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// So many warnings are printed.
+// At most this many warnings are printed.
 constexpr std::size_t notes_shown = 1000;
 
-// Prints what may be gigabytes in pieces that end with lines.
+// Prints text of up to gigabytes in pieces of whole lines.
 void print_contents(const std::string& text, Fidelity fidelity) {
   Steps steps;
   constexpr std::size_t piece_size = std::size_t{1} << 16;
@@ -128,9 +128,10 @@ void print_text_result(const Model& model, const ModelRun& options,
     print({model.resources[output.resource].name, ": ", name_of(tensor.data_type), " ",
            list_of(tensor.sizes), " in ", output.path, "\n"});
   }
-  for (const auto& [name, expected, comparison] : ending.comparisons) {
-    print({name_of(comparison.verdict()), ": ", name, " against ", expected, ": ",
-           comparison.summary(), "\n", Text::lines(to_text(comparison))});
+  for (const OutputComparison& output : ending.comparisons) {
+    const Comparison& comparison = output.comparison;
+    print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
+           ": ", comparison.summary(), "\n", Text::lines(to_text(comparison))});
   }
 }
 
@@ -165,7 +166,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
 void ModelOptions::add_input_path(CLI::App& command) {
   command
       .add_option("--input-path", input_folder,
-                  "Of a model: the folder of its sourcePath files (default: the model's own)")
+                  "For a model: the folder of its sourcePath files (default: the model's folder)")
       ->type_name("FOLDER");
 }
 
@@ -173,10 +174,10 @@ void ModelOptions::add_to(CLI::App& command) {
   add_input_path(command);
   command
       .add_option("--output-path", output_folder,
-                  "Of a model: the folder of its targetPath files (default: the current one)")
+                  "For a model: the folder of its targetPath files (default: the current folder)")
       ->type_name("FOLDER");
   command.add_flag("--dxdispatch-compat", compatible,
-                   "Of a model: print 8-bit values as characters and write padding to files, "
+                   "For a model: print 8-bit values as characters and write padding to files, "
                    "as DxDispatch does");
 }
 

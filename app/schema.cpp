@@ -22,6 +22,7 @@ constexpr std::size_t line_length = 100;
 struct Options {
   std::string name;
   bool jobs = false;
+  bool job = false;
   bool tolerance = false;
   bool model = false;
 };
@@ -107,14 +108,14 @@ schema::Names chosen_operators(const std::string& chosen) {
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (const OperatorSpec* spec = find_spec(upper_case(std::string(name)))) return {spec->name};
-  const auto near = near_operators(name);
-  throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + chosen + "\"" +
-                                    (near.empty() ? "; `dmlop ops` lists them"
-                                                  : "; did you mean " + join(near, " or ") + "?"));
+  const std::string meant = operator_suggestion(name);
+  throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + chosen + "\"; " +
+                                    (meant.empty() ? "`dmlop ops` lists them" : meant));
 }
 
 Json schema_of(const Options& options) {
   if (options.tolerance) return schema::tolerance_schema();
+  if (options.job) return schema::job_schema();
   const schema::Names operators = chosen_operators(options.name);
   if (options.jobs) return schema::jobs_schema(operators);
   return options.model ? schema::model_schema(operators) : schema::description_schema(operators);
@@ -134,11 +135,13 @@ Action add_schema(CLI::App& command) {
                                          "An operator: the schema of its descriptions alone");
   set_choices(*name, specified_operators());
   CLI::Option* jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
+  CLI::Option* job = command.add_flag("--job", options->job, "The schema of job.json");
   CLI::Option* tolerance =
       command.add_flag("--tolerance", options->tolerance, "The schema of tol.json");
   CLI::Option* model =
       command.add_flag("--model", options->model, "The schema of DxDispatch models");
-  tolerance->excludes(name)->excludes(jobs)->excludes(model);
+  tolerance->excludes(name)->excludes(jobs)->excludes(model)->excludes(job);
+  job->excludes(name)->excludes(jobs)->excludes(model);
   jobs->excludes(model);
   return [options] { return print_schema(*options); };
 }

@@ -1,4 +1,4 @@
-// The fields of an operator in a JSON schema, each as its kind asks for.
+// The fields of an operator in a JSON schema, each according to its kind.
 #pragma once
 
 #include "schema_operators.hpp"
@@ -7,8 +7,8 @@
 
 namespace dmlop::app::schema {
 
-/// The object of an operator's fields, without what must be there. An operator that is nested in
-/// another one has no tensors: they may stand there, but are not read.
+/// The object of an operator's fields, without required members. An operator that is nested in
+/// another one has no tensors; a nested description may contain them, but they are not read.
 Json fields_schema(const OperatorSpec& spec, bool is_nested);
 
 /// The names of an enumeration's values and, but for models, their numbers.

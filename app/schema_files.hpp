@@ -9,6 +9,8 @@ namespace dmlop::app::schema {
 Json description_schema(const Names& operators);
 /// A file of jobs: {"defaults": …, "jobs": […]}, or the list alone.
 Json jobs_schema(const Names& operators);
+/// A job.json: the fields of a job that is a folder.
+Json job_schema();
 /// A tol.json, and the field `tolerance` of a job.
 Json tolerance_schema();
 /// A DxDispatch model.

@@ -17,6 +17,16 @@ Json tolerance_members() {
                      {{"type", "boolean"}})}};
 }
 
+// When a job is run, and what is expected of it.
+Json choice_members() {
+  return {
+      {"tags", described("Words by which jobs are chosen.", list_of({{"type", "string"}}))},
+      {"skip", described("The reason why the job is not run.", text())},
+      {"xfail", described("The reason why the job is to differ from its golden files: it passes "
+                          "where it does, and fails where it ends in any other way.",
+                          text())}};
+}
+
 Json job_options() {
   Json options = description_options();
   Json expect = if_then({{"type", "object"}}, {{"additionalProperties", text()}}, text());
@@ -24,8 +34,7 @@ Json job_options() {
   options["expect"] = described(
       "The .npy file of the expected output, or one for each output by field name.", expect);
   options["tolerance"] = described("How far results may be off.", object_of(tolerance_members()));
-  options["tags"] = described("Words by which jobs are chosen.", list_of({{"type", "string"}}));
-  options["skip"] = described("The reason why the job is not run.", text());
+  options.update(choice_members());
   return options;
 }
 
@@ -77,6 +86,13 @@ Json jobs_schema(const Names& operators) {
   Json schema = titled("Jobs of dmlop batch", file);
   schema["definitions"] = std::move(definitions);
   return schema;
+}
+
+Json job_schema() {
+  Json members{{"$schema", description_options()["$schema"]}};
+  members.update(choice_members());
+  return titled("A job.json beside an op.json or model.json of dmlop batch",
+                object_of(std::move(members)));
 }
 
 Json tolerance_schema() {

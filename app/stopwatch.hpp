@@ -1,4 +1,4 @@
-// Seconds between moments.
+// Measures seconds.
 #pragma once
 
 #include <chrono>

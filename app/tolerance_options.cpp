@@ -35,10 +35,11 @@ void ToleranceOptions::add_to(CLI::App& command) {
                                 "Allow |actual - expected| <= ATOL + RTOL * |expected|", number)
                          ->type_name("NUMBER"));
   options_.push_back(add_number(command, "--atol", tolerance.atol,
-                                "The same; what is left out of the two is 0", number)
+                                "See --rtol; if only one of the two is given, the other is 0",
+                                number)
                          ->type_name("NUMBER"));
   options_.push_back(add_number(command, "--ulp", tolerance.ulp,
-                                "Allow N representable values between",
+                                "Allow N representable values between actual and expected",
                                 "an integer from 0 to " +
                                     std::to_string(std::numeric_limits<std::uint64_t>::max()))
                          ->type_name("N"));
@@ -49,12 +50,22 @@ void ToleranceOptions::add_to(CLI::App& command) {
   set_choices(*nan, {"equal", "differ"});
   options_.push_back(nan);
   options_.push_back(command.add_flag("--allow-trivial", tolerance.allow_trivial,
-                                      "Let outputs pass that are all NaN or all zero"));
+                                      "Accept outputs that are all NaN or all zero"));
 }
 
 bool ToleranceOptions::given() const {
   return std::any_of(options_.begin(), options_.end(),
                      [](const CLI::Option* option) { return option->count() > 0; });
+}
+
+std::string ToleranceOptions::text() const {
+  std::string text;
+  if (tolerance.rtol) text += " --rtol " + shortest_text(*tolerance.rtol);
+  if (tolerance.atol) text += " --atol " + shortest_text(*tolerance.atol);
+  if (tolerance.ulp) text += " --ulp " + std::to_string(*tolerance.ulp);
+  if (!tolerance.nan_equals_nan) text += " --nan differ";
+  if (tolerance.allow_trivial) text += " --allow-trivial";
+  return text;
 }
 
 }  // namespace dmlop::app

@@ -13,6 +13,8 @@ struct ToleranceOptions {
   void add_to(CLI::App& command);
   /// Whether any of them was given; call after parsing.
   bool given() const;
+  /// The options as they were given, to be typed again: " --rtol 1e-05 --nan differ".
+  std::string text() const;
 
  private:
   std::vector<const CLI::Option*> options_;

@@ -55,7 +55,7 @@ std::string with_semicolon(const std::string& text) {
   return text.empty() ? "" : "; " + text;
 }
 
-// A short option of one letter is near to all others.
+// A short option is one letter away from every other.
 std::string nearest_option(const std::string& name, const CLI::App& command) {
   return name.starts_with("--") ? did_you_mean(name, option_names(command)) : "";
 }

@@ -1,4 +1,4 @@
-// What a wrong command line says: what is wrong, and what to type instead.
+// Messages about a wrong command line: what is wrong, and what to type instead.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,13 +13,15 @@ struct WrongUsage {
   std::string help;
 };
 
-/// A name that is no command. A file or an operator is told the command that takes it.
+/// A name that is not a command. For a file or an operator, the message names the command that
+/// takes it.
 WrongUsage unknown_command(const std::string& word);
 
-/// What is wrong with the first argument; nothing where it is a command, or an option of all.
+/// What is wrong with the first argument; nothing if it is a command or an option of the program
+/// itself.
 std::optional<WrongUsage> wrong_beginning(const std::vector<std::string>& arguments);
 
-/// What the parser found in the arguments of a command.
+/// Explains what the parser found wrong with the arguments of a command.
 WrongUsage wrong_arguments(const CLI::App& program, const CLI::ParseError& error);
 
 }  // namespace dmlop::app

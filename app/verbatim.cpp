@@ -5,9 +5,9 @@
 namespace dmlop::app {
 namespace {
 
-constexpr char mark = '\0';  // which no argument has
+constexpr char mark = '\0';  // a character that no argument contains
 
-// No name of a command or an option ends with one of them, but values do, after "=" or not.
+// No name of a command or option ends with one of these, but values do, with or without "=".
 constexpr std::string_view marked_ends = "]}=";
 
 }  // namespace

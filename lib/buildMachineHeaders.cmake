@@ -1,6 +1,5 @@
-# Building for Windows on another system: packages that are headers only are those of this machine. Its
-# include folder itself holds the headers of its own C library, so links to the packages stand in a folder
-# of the build.
+# When building for Windows on another system, header-only packages are taken from this machine. Its include
+# folder also holds the headers of its C library, so the build uses a folder with links to the packages only.
 set(folder ${CMAKE_BINARY_DIR}/build-machine-headers)
 file(MAKE_DIRECTORY ${folder})
 foreach(name IN ITEMS CLI nlohmann doctest valijson hwy stb xxhash.h xxh3.h directx dxguids)
@@ -11,7 +10,7 @@ foreach(name IN ITEMS CLI nlohmann doctest valijson hwy stb xxhash.h xxh3.h dire
 endforeach()
 set(CMAKE_INCLUDE_PATH ${folder})
 
-# dmlop_headers_only(<target>): a package's target in terms of that folder.
+# dmlop_headers_only(<target>): defines a package's target that uses this folder.
 function(dmlop_headers_only target)
   add_library(${target} INTERFACE IMPORTED GLOBAL)
   target_include_directories(${target} SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/build-machine-headers)

@@ -1,9 +1,9 @@
 # dmlop_add_golden_tests(DIRECTORY [PREFIX prefix] [DEVICE device])
 #
-# Adds a test for each op.json below DIRECTORY: dmlop runs it and compares the output with the golden file
-# beside it. The test's name is PREFIX (nothing by default) and the job's id, which is its folder below
-# DIRECTORY; its label is the operator. It is skipped where the job is SKIPPED or UNSUPPORTED on DEVICE
-# (cpu by default). An op.json that is added or removed is noticed at the next build.
+# Adds a test for each op.json below DIRECTORY. The test runs the job and compares its output with the golden
+# file beside it. Its name is PREFIX (empty by default) followed by the job's id, which is the job's folder below
+# DIRECTORY. Its label is the operator. The test is skipped if the job is SKIPPED or UNSUPPORTED on DEVICE (cpu by
+# default). The next build notices op.json files that were added or removed.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
@@ -23,7 +23,7 @@ function(dmlop_add_golden_tests directory)
   if(files STREQUAL "")
     message(FATAL_ERROR "dmlop_add_golden_tests: no op.json lies in ${directory} or below it")
   endif()
-  # Between brackets CMake finds no ends of list items.
+  # CMake does not split a list inside brackets, so they are replaced for a moment.
   string(ASCII 1 opening)
   string(ASCII 2 closing)
   string(REPLACE "[" "${opening}" files "${files}")
@@ -45,13 +45,13 @@ function(dmlop_add_golden_tests directory)
   endforeach()
 endfunction()
 
-# The shell pattern that matches `text` and nothing else.
+# The shell pattern that matches only `text`.
 function(_dmlop_literal_pattern text result)
   string(REGEX REPLACE "([[*?])" "[\\1]" pattern "${text}")
   set(${result} "${pattern}" PARENT_SCOPE)
 endfunction()
 
-# The operator that a description names, as in PADDING; "" where none can be read.
+# The operator that a description names, such as PADDING; "" if none can be read.
 function(_dmlop_operator file result)
   file(READ "${file}" text)
   string(JSON type ERROR_VARIABLE error GET "${text}" type)

@@ -1,13 +1,13 @@
-// What all kernels share. The language is the common subset of glslang, fxc (cs_5_1) and DXC.
+// Shared by all kernels. The language is the common subset of glslang, fxc (cs_5_1) and DXC.
 //
-// Bindings: t0, t1, t2 hold inputs as 32-bit words, u0 the output as 16-byte vectors; 32 words of
+// Bindings: t0, t1 and t2 hold inputs as 32-bit words, and u0 the output as 16-byte vectors. The 32 words of
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
 //
-// A kernel is a function run(thread). It must keep to these rules:
-// - All loops of a thread together are passed no more often than the host states (Pass::work,
-//   lib/gpu/device.hpp): drivers end a thread, or the whole device, that takes too long.
-// - Every load is inside its buffer, also one whose value is dropped: HLSL evaluates both sides of ?:, && and
-//   ||, compilers turn short branches into the same, and nothing checks the bounds. So clamp the index
+// A kernel is a function run(thread). It must keep these rules:
+// - All loops of a thread together have no more iterations than the host states (Stage::work,
+//   lib/gpu/device.hpp), because drivers end a thread, or the whole device, that takes too long.
+// - Every load is inside its buffer, even if its value is not used: HLSL evaluates both sides of ?:, && and
+//   ||, compilers do the same with short branches, and nothing checks the bounds. So clamp the index
 //   first, and select the value afterwards.
 
 #ifdef DMLOP_VULKAN
@@ -34,9 +34,9 @@ DMLOP_CONSTANTS cbuffer Constants DMLOP_REGISTER(b0) {
 #define GROUP_SIZE 256
 #define GROUPS_PER_ROW 65535
 
-// constants[0]: x output elements; up to constants[6] a kernel's own.
-// constants[7]: of a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the pass,
-// w base of the pass.
+// constants[0]: x is the number of output elements. Everything else up to constants[6] belongs to the kernel.
+// constants[7] describes a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the
+// stage, w base of the stage.
 #define STEP constants[7].z
 #define BASE constants[7].w
 

@@ -1,4 +1,4 @@
-// Copies 16 bytes per thread: the rate that other kernels are measured against.
+// Copies 16 bytes per thread. Other kernels are measured against its rate.
 #include "common.hlsli"
 
 void run(uint thread) { output0[thread] = input2[thread]; }

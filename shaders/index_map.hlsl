@@ -1,5 +1,5 @@
-// Data movement (lib/ops/plan.hpp, IndexMapPlan): every axis maps on its own, and an element is moved
-// whole. One thread gathers the elements of 16 output bytes.
+// Data movement (lib/ops/kernel.hpp, IndexMapKernel): every axis maps its indices independently, and elements are
+// moved whole. One thread gathers the elements of 16 output bytes.
 //
 // Variants: ELEMENT_SIZE 1, 2, 4, 8; BOUNDARY as enum Boundary; RANK 1 to 4 with the axes in the
 // constants, or 8 with the axes in input2 (then constants[1].x is the real rank); REVERSAL 0 none,
@@ -40,7 +40,7 @@ struct Source {
 };
 
 #if BOUNDARY >= BOUNDARY_REFLECTION
-// Mirrored and wrapped axes repeat with this many indices.
+// The number of indices after which a mirrored or wrapped axis repeats.
 int period_of(int n) {
 #if BOUNDARY == BOUNDARY_REFLECTION
   return n == 1 ? 1 : 2 * (n - 1);
@@ -51,10 +51,11 @@ int period_of(int n) {
 #endif
 }
 
-// t modulo the period, in [0, period). Unsigned remainders only: those of negative numbers differ
-// between compilers.
+// t modulo the period, in [0, period). It uses unsigned remainders only, because compilers disagree
+// about those of negative numbers.
 int phase_of(int t, int period) {
-  // Most paddings are shorter than the input; a remainder costs as much as all else together.
+  // Most paddings are shorter than the input, and a remainder costs as much as everything else
+  // together.
   if (t >= -period && t < period) return t < 0 ? t + period : t;
   const uint behind = uint(-t) % uint(period);
   return t >= 0 ? int(uint(t) % uint(period)) : behind == 0 ? 0 : period - int(behind);
@@ -72,7 +73,8 @@ int mirrored(int phase, int n, int period) {
 }
 #endif
 
-// The source index of output index o along an axis; all boundaries as in piece_at (index_map.cpp).
+// The source index of output index o along an axis. Boundaries are handled as in piece_at
+// (index_map.cpp).
 Source source_index(uint o, uint4 axis_row) {
   Source source;
   source.index = int(o);
@@ -96,7 +98,7 @@ Source source_index(uint o, uint4 axis_row) {
   return source;
 }
 
-// All axes but the innermost, for one row of output.
+// The position along all axes but the innermost, for one row of output.
 struct Row {
   int offset;    // source elements
   bool outside;  // a constant boundary fills the whole row
@@ -154,7 +156,7 @@ Element load_element(int at) {
 #endif
 }
 
-// 16 bytes from element `at` on, at any alignment of the element.
+// Loads 16 bytes from element `at` on, which may have any alignment.
 uint4 load_run(int at) {
 #if ELEMENT_SIZE == 8
   const uint word = 2 * uint(at);
@@ -198,7 +200,7 @@ uint length_at(uint offset, uint extent) {
 }
 #endif
 
-// The source of element o of a row, for rows that no run covers.
+// The source of element o of a row. It is for rows that no run covers.
 Element element_at(Row row, uint o, uint4 inner) {
 #if ELEMENT_SIZE == 8
   const Element fill = constants[1].zw;
@@ -221,11 +223,11 @@ Element element_at(Row row, uint o, uint4 inner) {
   return load_element(at);
 }
 
-// The row behind `row_index`, or the same where it is the last: what lies behind the output is never used,
-// but it must not be read from outside the input.
+// The row after `row_index`, or the same row if it is the last. Values after the end of the output
+// are never used, but reading them must stay inside the input.
 uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, constants[0].x / inner.x - 1); }
 
-// Elements one by one, going on to the next row where one ends.
+// Gathers elements one by one, and continues in the next row at the end of a row.
 uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
   uint4 result;
   [unroll]
@@ -258,8 +260,8 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
 }
 
 #if REVERSAL != 2
-// A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count` elements
-// that begin at source index `index` and step by +1, -1 or 0.
+// A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count`
+// elements that begin at source index `index` and advance by +1, -1 or 0.
 struct Piece {
   int index;
   int step;
@@ -306,14 +308,14 @@ Piece piece_at(Row row, uint o, uint4 inner) {
   const int phase = phase_of(t, period);
   piece.index = mirrored(phase, n, period);
   piece.step = phase < n ? 1 : -1;
-  // Forward or backward, the stretch lasts until the source turns.
+  // In either direction, the stretch lasts until the source index turns.
   piece.count = min(left, uint((phase < n ? n : period) - phase));
 #endif
 #endif
   return piece;
 }
 
-// Ones in the bytes of elements [k, PER_THREAD).
+// A mask with ones in the bytes of elements [k, PER_THREAD).
 uint4 mask_from(uint k) {
   const int4 bytes = clamp(int4(k, k, k, k) * ELEMENT_SIZE - int4(0, 4, 8, 12), 0, 4);
   const uint4 ones = uint4(bytes < 4 ? int4(-1, -1, -1, -1) : int4(0, 0, 0, 0));
@@ -345,8 +347,9 @@ uint4 broadcast(int at) {
 #endif
 }
 
-// 16 bytes as a few stretches: each is loaded whole, placed so that its elements stand where they
-// belong, and covers what the one before it left. (Buffers have slack at both ends for this.)
+// Assembles 16 bytes from a few stretches. Each is loaded whole, shifted so that its elements are
+// where they belong, and covers what the one before it left. (Buffers have slack at both ends for
+// this.)
 uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
   uint4 result = uint4(0, 0, 0, 0);
   uint k = 0;
@@ -378,7 +381,7 @@ uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
 }
 
 #if BOUNDARY == BOUNDARY_NONE && REVERSAL == 0
-// Every second element of 32 bytes.
+// Loads every second element of 32 bytes.
 uint4 load_every_second(int at) {
   const uint4 low = load_run(at);
   const uint4 high = load_run(at + PER_THREAD);
@@ -397,7 +400,7 @@ uint4 load_every_second(int at) {
 #endif
 #endif
 
-// How the 16 bytes are put together; the choice is the same for all threads but at the ends of rows.
+// Chooses how to assemble the 16 bytes. All threads choose the same, except at the ends of rows.
 uint4 output_vector(uint row_index, uint o, uint4 inner) {
   const Row row = row_at(row_index);
 #if REVERSAL != 2

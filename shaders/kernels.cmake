@@ -1,14 +1,14 @@
-# The kernel variants, enumerated here and nowhere else, and how they get into the library:
-#   dmlop_kernel_sources(<variable>) gives the sources to add to it.
-# For Vulkan every variant is compiled to SPIR-V 1.3, checked and embedded; for Direct3D the HLSL itself
-# is embedded, once, with the definitions of each variant.
+# Lists the kernel variants, and nothing else lists them, and adds them to the library:
+#   dmlop_kernel_sources(<variable>) sets <variable> to the sources to add.
+# For Vulkan, every variant is compiled to SPIR-V 1.3, checked and embedded. For Direct3D, the HLSL itself is
+# embedded once, together with the definitions of each variant.
 
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
   foreach(element_size IN ITEMS 1 2 4 8)
     foreach(rank IN ITEMS 1 2 3 4 8)
-      # In the order of enum Boundary; reversals have none.
+      # In the order of enum Boundary. Reversals have no boundary.
       foreach(boundary RANGE 0 5)
         dmlop_kernel(index_map_${element_size}_${boundary}_${rank}_0 index_map
           ELEMENT_SIZE=${element_size} BOUNDARY=${boundary} RANK=${rank} REVERSAL=0)
@@ -34,7 +34,7 @@ macro(dmlop_for_each_kernel)
   endforeach()
 endmacro()
 
-# What kernels include.
+# Headers that kernels include.
 file(GLOB dmlop_kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.hlsli)
 
 function(dmlop_spirv_sources result)
@@ -54,7 +54,7 @@ function(dmlop_spirv_sources result)
       -I${PROJECT_SOURCE_DIR}/shaders)
     add_custom_command(OUTPUT ${folder}/${name}.h
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
-      # glslang has been seen to report success for modules that are not valid.
+      # glslang has reported success for invalid modules.
       COMMAND ${SPIRV_VAL} --target-env vulkan1.1 ${folder}/${name}.spv
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} --vn kernel_${name} -o ${folder}/${name}.h ${source}
       DEPENDS ${source} ${dmlop_kernel_headers}
@@ -108,7 +108,7 @@ function(dmlop_hlsl_sources result)
       cmake_path(GET header FILENAME header)
       string(REPLACE "#include \"${header}\"" "${included}" text "${text}")
     endforeach()
-    # A literal may not be longer than 16 KiB for every compiler: neighbours are put together.
+    # Not every compiler accepts a literal longer than 16 KiB, so it becomes several adjacent literals.
     string(REGEX REPLACE "\n}\n" "\n}\n)hlsl\"\nR\"hlsl(" text "${text}")
     string(APPEND texts "constexpr char ${name}[] = R\"hlsl(${text})hlsl\";\n\n")
   endforeach()

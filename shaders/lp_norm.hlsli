@@ -1,5 +1,5 @@
-// What the kernels of lp pooling share: powers, roots and exact sums in float32, windows, and norms of numbers
-// whose powers leave float32.
+// Shared by the kernels of lp pooling: powers, roots and exact sums in float32, windows, and norms of numbers
+// whose powers do not fit float32.
 //
 // ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants.
 //
@@ -27,7 +27,7 @@ bool is_infinite(float x) { return (asuint(x) & 0x7FFFFFFF) == 0x7F800000; }
 #define EXPONENT P
 #endif
 
-// x^exponent by squaring, four bits of the exponent at a time: loops are counted (common.hlsli).
+// x^exponent by squaring, four bits of the exponent at a time, because loops are counted (common.hlsli).
 float whole_power(float x, uint exponent) {
   float result = 1;
   for (; exponent != 0; exponent >>= 4) {
@@ -55,7 +55,7 @@ float raised(float x) {
 #endif
 }
 
-// sum^(1/P), with a Newton step behind the approximate functions.
+// sum^(1/P). A Newton step improves the result of the approximate functions.
 float root(float sum) {
 #if P == 1
   return sum;
@@ -80,7 +80,7 @@ void add_exactly(inout float sum, inout float lost, float value) {
   precise const float added = total - sum;
   precise const float error = (sum - (total - added)) + (value - added);
   sum = total;
-  // An infinite or undefined sum has no error worth keeping.
+  // If the sum is infinite or NaN, the error is not worth keeping.
   if (!is_nan(error) && !is_infinite(error)) lost += error;
 }
 
@@ -89,7 +89,7 @@ struct Window {
   int3 begin;  // first source index of the window: may lie in the padding
 };
 
-// The window of output `x` of a row; rows count batch, channel, depth and height.
+// The window of output `x` of a row. Rows count batch, channel, depth and height.
 Window window_at(uint row, int x) {
   Window window;
   const uint plane = row / constants[3].y;
@@ -105,11 +105,11 @@ int3 window_size() { return int3(constants[2].w, constants[3].w, constants[4].w)
 int3 input_extents() { return int3(constants[2].x, constants[3].x, constants[4].x); }
 int3 input_strides() { return int3(constants[2].z, constants[3].z, constants[4].z); }
 
-// 2^exponent of the largest power of two that is no larger than x (x > 0), and its inverse.
+// The largest power of two that is not larger than x (x > 0), and its inverse.
 float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
 float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 23, 1, 253)) << 23); }
 
-// The bits of |x|: magnitudes compare as integers, and no device flushes an integer.
+// The bits of |x|. Magnitudes compare as integers, and no device flushes an integer to 0.
 uint load_bits(int at) {
 #if ELEMENT_SIZE == 2
   return asuint(load_magnitude(at));
@@ -118,8 +118,8 @@ uint load_bits(int at) {
 #endif
 }
 
-// GPUs may take denormals for 0. Where a window's largest element is below 2^-60 its elements are lifted
-// by 2^100, denormals (multiples of 2^-149) by way of integers; the norm is lowered again.
+// GPUs may treat denormals as 0. If a window's largest element is below 2^-60, its elements are multiplied by
+// 2^100, with denormals (multiples of 2^-149) handled as integers. The norm is scaled back afterwards.
 float lifted(uint bits, bool tiny) {
   if (!tiny) return asfloat(bits);
   return bits < 0x00800000 ? float(bits) * 1.7763568394002505e-15 : asfloat(bits) * 1.2676506002282294e30;
@@ -127,20 +127,20 @@ float lifted(uint bits, bool tiny) {
 
 float lowered(float norm, bool tiny) {
   if (!tiny) return norm;
-  // Below 2^-26 the result is itself denormal: its bits count units of 2^-149.
+  // Below 2^-26 the result itself is denormal, and its bits count units of 2^-149.
   return norm < 1.4901161193847656e-8 ? asfloat(uint(norm * 562949953421312.0 + 0.5)) : norm * 7.888609052210118e-31;
 }
 
-// How the elements of a window are scaled so that no power of them leaves float32.
+// How the elements of a window are scaled so that all their powers fit float32.
 struct Scale {
-  uint largest_bits;  // of the largest magnitude: neither 0 nor special
+  uint largest_bits;  // of the largest magnitude, which is neither 0 nor special
   float largest;      // lifted
   float inverse;
   bool tiny;
   bool exact;
 };
 
-// Whether a window with this largest magnitude has a norm that needs no sum: the norm's bits are these.
+// Whether a window with this largest magnitude needs no sum: it has only zeros, or an infinity or a NaN.
 bool needs_no_sum(uint largest_bits) { return largest_bits == 0 || largest_bits >= 0x7F800000; }
 float norm_without_sum(uint largest_bits) { return asfloat(largest_bits > 0x7F800000 ? 0x7FC00000 : largest_bits); }
 
@@ -149,7 +149,8 @@ Scale scale_of(uint largest_bits) {
   scale.largest_bits = largest_bits;
   scale.tiny = largest_bits < 0x21800000;
   scale.largest = lifted(largest_bits, scale.tiny);
-  // Powers of two scale exactly; only exponents that 2^P would overflow divide by the largest itself.
+  // Powers of two scale exactly. Only exponents for which 2^P would overflow divide by the largest element
+  // itself.
   scale.exact = EXPONENT <= 32;
   scale.inverse = inverse_power_of_two(scale.largest);
   return scale;
@@ -164,5 +165,5 @@ float norm_of_scaled(Scale scale, float sum) {
   return lowered(root(sum) * (scale.exact ? power_of_two(scale.largest) : scale.largest), scale.tiny);
 }
 
-// Whether a plain sum came near the ends of float32, where powers are lost. LEAST_SUM is the kernel's.
+// Whether a plain sum came near the limits of float32, where powers are lost. LEAST_SUM is the kernel's.
 bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e37); }

@@ -1,5 +1,5 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows that one thread can take whole. A thread makes the
-// outputs of 16 bytes: windows side by side, which share loads where they move by one.
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows that fit one thread. A thread computes the outputs of
+// 16 bytes. Their windows are side by side and share loads if they move by one element.
 //
 // Variants: those of lp_norm.hlsli; COLUMNS 2, 3 for windows of that width, or 0 for any.
 #include "common.hlsli"
@@ -11,7 +11,7 @@
 #endif
 #include "lp_norm.hlsli"
 
-// One window with its elements scaled by the largest of them.
+// The norm of one window, with its elements scaled by the largest of them.
 float scaled_norm(Window window) {
   const int3 first = max(window.begin, int3(0, 0, 0));
   const int3 last = min(window.begin + window_size(), input_extents());
@@ -39,7 +39,8 @@ float scaled_norm(Window window) {
   return norm_of_scaled(scale, sum + lost);
 }
 
-// One number for each output of a thread. Vectors, not arrays: compilers keep them in registers.
+// One number for each output of a thread. These are vectors, not arrays, because compilers keep
+// vectors in registers.
 struct Lanes {
   float4 a;
 #if PER_THREAD == 8
@@ -73,7 +74,7 @@ void add_vector_exactly(inout float4 sum, inout float4 lost, float4 value) {
   lost += float4(finite.x ? error.x : 0, finite.y ? error.y : 0, finite.z ? error.z : 0, finite.w ? error.w : 0);
 }
 
-// Every lane takes its right neighbour's value, the last one `next`.
+// Gives every lane its right neighbour's value, and the last lane `next`.
 void shift_lanes(inout Lanes lanes, float next) {
 #if PER_THREAD == 8
   lanes.a = float4(lanes.a.yzw, lanes.b.x);
@@ -83,8 +84,8 @@ void shift_lanes(inout Lanes lanes, float next) {
 #endif
 }
 
-// |x|^P of one element of an input row, 0 outside of it. A branch, not ?:, which would load first; to clamp the
-// index costs 4 to 9 percent of the time of small windows.
+// |x|^P of one element of an input row, or 0 outside the row. This is a branch because ?: would
+// load first, and clamping the index costs 4 to 9 percent of the time of small windows.
 float power_at(int row, int x) {
   float magnitude = 0;
   [branch]
@@ -113,7 +114,7 @@ Lanes column_sums(int row, int x, int begin, int end) {
 #else
   for (int column = begin + 1; column < end; ++column) {
 #endif
-    // Windows that move by one share all but one column.
+    // Windows that move by one element share all but one column.
     if (step == 1) {
       shift_lanes(powers, power_at(row, x + column + PER_THREAD - 1));
     } else {
@@ -124,18 +125,18 @@ Lanes column_sums(int row, int x, int begin, int end) {
   return sums;
 }
 
-// Columns summed plainly before their sum joins the exact one.
+// How many columns are summed plainly before their sum is added to the exact one.
 #define PLAIN_COLUMNS 8
 
-// Additions in a row that plain float32 may make: each errs by half a unit in the last place at most,
-// and a root of two or more halves what has gathered.
+// How many additions in a row plain float32 may make. Each errs by at most half a unit in the last
+// place, and a root of two or more halves the accumulated error.
 #if P == 1
 #define PLAIN_ADDITIONS 7
 #else
 #define PLAIN_ADDITIONS 14
 #endif
 
-// The sums of windows side by side; `window` is the first.
+// The sums of adjacent windows; `window` is the first.
 Lanes window_sums(Window window) {
   const int3 strides = input_strides();
   const int3 size = window_size();
@@ -169,8 +170,8 @@ Lanes window_sums(Window window) {
   return sums;
 }
 
-// The sums of a thread's windows, from as many rows as they lie in. Each row's windows begin so far to
-// the left that its first one falls on the lane where the row before it ended.
+// The sums of a thread's windows, which may lie in several rows. Each row's windows are shifted to
+// the left so that its first window is in the lane after the one where the previous row ended.
 Lanes thread_sums(uint row, int x) {
   const int width = int(constants[4].y);
   const uint rows = constants[0].x / constants[4].y;
@@ -201,7 +202,7 @@ Lanes norms_of(Lanes sums, uint first) {
   extreme = extreme || any_extreme(sums.b);
 #endif
   if (!extreme) return norms;
-  // One place for the long way, whichever lane needs it: lanes rotate through the first place.
+  // The slow path exists once in the code: lanes rotate through the first place.
   for (uint i = 0; i < PER_THREAD; ++i) {
     const uint element = min(first + i, constants[0].x - 1);
     const uint row = element / constants[4].y;

@@ -1,15 +1,15 @@
-// Lp pooling (lib/ops/plan.hpp, LpPoolingPlan) of windows too large for one thread: it takes them part by part,
-// and what it has found so far is its output's state. A dispatch has as many steps as twice the parts and one:
-//   0 to parts - 1         add up the powers of a part each, and find the largest magnitude;
-//   parts to 2 parts - 1   do it again with scaled elements, where the sum came near the ends of float32;
-//   2 parts                makes norms of the states.
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows too large for one thread. It takes a window part by
+// part and keeps the intermediate result in a state for each output. With n parts, a dispatch has 2n + 1 steps:
+//   0 to n - 1     each adds up the powers of a part and finds the largest magnitude;
+//   n to 2n - 1    repeat this with scaled elements if the sum came near the limits of float32;
+//   2n             turns the states into norms.
 //
 // Variants: those of lp_norm.hlsli. Constants: also
 // constants[1]: w parts; constants[5]: w rows of a part; constants[6]: w columns of a part
-// The states stand in u0 (input1 in the last step); the first one is of output element BASE.
+// The states are in u0 (input1 in the last step); the first one belongs to output element BASE.
 #include "common.hlsli"
 
-// A sum may miss 2^30 powers that float32 cannot hold, each below 1.2e-38.
+// A sum may miss up to 2^30 powers that float32 cannot hold, each below 1.2e-38.
 #define LEAST_SUM 1e-20
 #include "lp_norm.hlsli"
 
@@ -41,7 +41,8 @@ Window window_of(uint element) {
   return window_at(row, int(element - row * constants[4].y));
 }
 
-// Adds a part's sum. What was lost goes back into the sum as far as it fits: it never gets large.
+// Adds a part's sum. The rounding error goes back into the sum as far as it fits, so it never gets
+// large.
 void add_part(inout State state, float sum, float lost) {
   add_exactly(state.sum, state.lost, sum);
   precise const float all_lost = state.lost + lost;
@@ -52,8 +53,8 @@ void add_part(inout State state, float sum, float lost) {
   state.lost = rest;
 }
 
-// Adds one part of the window. Parts count rows and columns from where the window enters the input: as many
-// rows as a whole window has, some of which are behind the input.
+// Adds one part of the window. Parts count rows and columns from where the window enters the input.
+// There are as many rows as in a whole window, so some may lie beyond the input.
 void add_part_of(Window window, uint part, bool scaled, inout State state) {
   const int3 first = max(window.begin, int3(0, 0, 0));
   const int3 last = min(window.begin + window_size(), input_extents());

@@ -1,4 +1,5 @@
-// Batches for tests: a folder with files for jobs, and what a run of dmlop batch says about each.
+// Helpers for tests of batches: a folder with files for jobs, and what a run of dmlop batch reports
+// about each.
 #pragma once
 
 #include <map>
@@ -25,17 +26,17 @@ inline std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// EDGE padding of a vector, one element before and two after: what a description has.
+/// The description of EDGE padding of a vector, with one element before and two after.
 inline const std::string edge_fields =
     R"("type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]})";
 
-/// A job that pads x.npy, with more fields.
+/// A job that pads x.npy, with additional fields.
 inline std::string edge_job(const std::string& fields = "", const std::string& input = "x.npy") {
   return "{" + edge_fields + R"(, "bindings": {"InputTensor": ")" + input + "\"}" +
          (fields.empty() ? "" : ", " + fields) + "}";
 }
 
-/// A pooling of 10^13 steps, which no machine ends while a test runs; its input is one element.
+/// A pooling of 10^13 steps, which no machine finishes during a test. Its input is one element.
 inline std::string long_job(const std::string& id = "long") {
   return R"({"id": ")" + id +
          R"(", "type": "LP_POOLING", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
@@ -45,7 +46,7 @@ inline std::string long_job(const std::string& id = "long") {
          id + R"(.npy"}})";
 }
 
-/// A job that pads x.npy and ends as PASSED, or FAILED with another golden file.
+/// A job that pads x.npy. It ends as PASSED, or as FAILED if another golden file is given.
 inline std::string named_job(const std::string& id, const std::string& golden = "golden.npy",
                              const std::string& fields = "") {
   return edge_job(R"("id": )" + Json(id).dump() + R"(, "expect": ")" + golden + "\"" +
@@ -58,7 +59,7 @@ inline std::string lines_of(const std::vector<std::string>& jobs) {
   return text;
 }
 
-/// Jobs of every kind of ending but a timeout; what each ends as, and the exit code it leads to.
+/// Jobs for every ending except a timeout, with the status and exit code of each.
 struct EndingRow {
   std::string id;
   std::string job;
@@ -72,7 +73,9 @@ inline std::vector<EndingRow> endings() {
       {"wrong", named_job("wrong", "other.npy"), "FAILED", 1},
       {"blind", edge_job(R"("id": "blind")"), "MISTRUSTED", 1},
       {"void", edge_job(R"("id": "void", "expect": "nan.npy")", "nan3.npy"), "MISTRUSTED", 1},
-      {"foreign", R"({"id": "foreign", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})", "UNSUPPORTED", 4},
+      {"foreign",
+       R"({"id": "foreign", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})",
+       "UNSUPPORTED", 4},
       {"typo", R"({"id": "typo", "type": "PADDING", "desc": {"PaddingMode": "EDG"}})", "INVALID",
        3},
       {"unbound", "{" + edge_fields + R"(, "id": "unbound", "expect": "golden.npy"})", "INVALID",
@@ -82,10 +85,10 @@ inline std::vector<EndingRow> endings() {
   };
 }
 
-/// What a run left: its output, and its results file read back.
+/// What a run left: its output, and the records of its results file.
 struct BatchOutcome {
   ProgramResult program;
-  std::vector<Json> records;  // without the summary
+  std::vector<Json> records;  // without the summary record
   Json summary;
 
   int code() const { return program.code; }
@@ -107,7 +110,7 @@ struct BatchOutcome {
   }
 };
 
-/// The records of a results file whose lines are all whole.
+/// The records of a results file. All its lines must be complete.
 inline std::vector<Json> read_records(const std::string& text) {
   std::vector<Json> records;
   std::size_t begin = 0;
@@ -120,8 +123,8 @@ inline std::vector<Json> read_records(const std::string& text) {
   return records;
 }
 
-/// A folder with x.npy and its EDGE padding golden.npy, other.npy that differs in one element, and
-/// nan.npy, the padding of nan3.npy.
+/// A folder with x.npy and its EDGE padding golden.npy, with other.npy, which differs in one
+/// element, and with nan.npy, which is the padding of nan3.npy.
 class BatchFolder : public Folder {
  public:
   BatchFolder() {
@@ -143,7 +146,7 @@ class BatchFolder : public Folder {
     return dmlop_program(arguments, {.folder = path(), .input = input});
   }
 
-  /// The same, with the records that it wrote.
+  /// The same, with the records that the run wrote.
   BatchOutcome run(std::vector<std::string> arguments, const std::string& input = "") const {
     arguments.insert(arguments.end(), {"--results", "records.jsonl"});
     BatchOutcome outcome;

@@ -16,7 +16,7 @@ using namespace dmlop::test;
 
 std::vector<dmlop::BatchJob> jobs_of(const std::string& path) {
   dmlop::Diagnostics diagnostics;
-  const auto manifest = dmlop::open_manifest(path, diagnostics);
+  const auto manifest = dmlop::open_manifest({{path}}, diagnostics);
   CHECK(diagnostics.empty());
   REQUIRE(manifest != nullptr);
   std::vector<dmlop::BatchJob> jobs;
@@ -191,8 +191,9 @@ TEST_CASE("a folder's inputs, golden files and tolerance lie beside its op.json"
   folder.write("tol.json", R"({"rtol": 0.5, "ulp": 3, "nan": "differ", "allowTrivial": true})");
   const auto job = jobs_of(folder.path()).front();
   CHECK(job.findings.empty());
-  CHECK(files_of(job.request.inputs, folder) == "InputTensor=InputTensor.npy stray=stray.npy ");
-  CHECK(files_of(job.request.expected, folder) == "OutputTensor=expected/OutputTensor.npy ");
+  CHECK(files_of(job.request.found.inputs, folder) ==
+        "InputTensor=InputTensor.npy stray=stray.npy ");
+  CHECK(files_of(job.request.found.expected, folder) == "OutputTensor=expected/OutputTensor.npy ");
   REQUIRE(job.request.tolerance.has_value());
   CHECK(job.request.tolerance->rtol == 0.5);
   CHECK_FALSE(job.request.tolerance->atol.has_value());
@@ -523,7 +524,6 @@ TEST_CASE("what is no batch is refused as a whole") {
   };
   for (const Row& row : std::vector<Row>{
            {"{", "jobs.json:1:2: error: wrong JSON"},
-           {edge_job(), "jobs.json:1:1: error: this is one op description, not a list of jobs"},
            {"{}", "jobs.json:1:1: error: the field \"jobs\" is missing"},
            {R"({"jobs": {}})", "jobs.json:1:10: error: jobs is an object"},
            {R"({"jobs": [], "defaults": []})", "jobs.json:1:26: error: defaults is an empty array"},

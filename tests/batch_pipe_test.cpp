@@ -1,4 +1,4 @@
-// dmlop batch with what POSIX has beside files: pipes, devices, sockets, links to nothing.
+// dmlop batch with POSIX's other files: pipes, devices, sockets, and links to nothing.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
-// The reports of dmlop batch: text, JUnit, results files, JSON, GitHub and HTML, and what happens
-// where they cannot be written.
+// The reports of dmlop batch: text, JUnit, results files, JSON, GitHub and HTML, also if they
+// cannot be written.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cctype>
+#include <set>
 
 #include "batch.hpp"
 #include "batch/digest.hpp"
@@ -147,7 +148,8 @@ TEST_CASE("JUnit: counts, a case for each job, and what stands in it") {
           (row.status != "PASSED" && row.status != "SKIPPED"));
     CHECK(contains(text, "repeat: dmlop batch ") == (row.status != "PASSED"));
   }
-  CHECK(contains(xml, "<testcase classname=\"PADDING\" name=\"good\" time=\"0."));
+  CHECK(contains(
+      xml, "<testcase classname=\"dmlop\" name=\"good\" file=\"jobs.jsonl\" line=\"1\" time=\"0."));
   CHECK(contains(xml, "<skipped message=\"not today\">"));
   CHECK(contains(xml, "[5]    148   3       0x40400000  3.5"));  // the details
 }
@@ -285,8 +287,8 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
 TEST_CASE("colours and a progress line are for terminals, colours not with NO_COLOR") {
   const BatchFolder& folder = ending_folder();
   CHECK_FALSE(contains(folder.batch({"jobs.jsonl"}).output, "\x1b"));
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: there is no command script");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const auto on_terminal = [&](const std::string& environment) {
@@ -304,9 +306,19 @@ TEST_CASE("colours and a progress line are for terminals, colours not with NO_CO
   CHECK(contains(on_terminal("NO_COLOR=").output, "\x1b[31mFAILED"));
 }
 
+TEST_CASE("tests of terminals know when the system gives none") {
+  const Folder folder;
+  const std::string script = folder.write(
+      "script", "#!/bin/sh\necho 'script: failed to create pseudo-terminal' >&2\nexit 1\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  CHECK(terminal_problem(script) ==
+        "the system gives no pseudo-terminal: script: failed to create pseudo-terminal\n");
+  CHECK(terminal_problem(folder / "none") == "there is no command script");
+}
+
 TEST_CASE("a terminal has a progress line that makes room for other output") {
-  if (!has_command("script")) {
-    MESSAGE("SKIPPED: there is no command script");
+  if (const std::string problem = terminal_problem(); !problem.empty()) {
+    MESSAGE("SKIPPED: " << problem);
     return;
   }
   const BatchFolder folder;
@@ -361,8 +373,12 @@ TEST_CASE("--github: at most ten annotations, escaped, and a step summary that i
   CHECK(result.code == 1);
   CHECK(count_of(result.output, "::error ") == 10);
   CHECK(contains(result.output,
-                 "\n::error title=FAILED a%2Cb%3Ac%25|0,file=jobs.jsonl,line=1::OutputTensor: 1 of "
-                 "6 elements differs (16.7%25)%0A"));
+                 "\n::error title=FAILED a%2Cb%3Ac%25|0,file=jobs.jsonl,line=1,col=1::"
+                 "OutputTensor: 1 of 6 elements differs (16.7%25)%0A"
+                 "worst: [5] is 3, expected 3.5: 0.5 off, relative 0.1429, 2097152 ULP%0A"
+                 "would pass with --rtol 0.14285714285714285, --atol 0.5 or --ulp 2097152%0A\n"));
+  CHECK_FALSE(contains(result.output.substr(0, result.output.find("\n60 jobs")),
+                       "::OutputTensor: 1 of 6 elements differs (16.7%25)%0A  "));
   const std::string summary = folder.read("summary.md");
   CHECK(summary.starts_with("before\n### dmlop: ` jobs.jsonl `\n\n60 FAILED in "));
   CHECK(contains(summary, " s on ` cpu `\n"));
@@ -378,13 +394,130 @@ TEST_CASE("--github: at most ten annotations, escaped, and a step summary that i
   CHECK(unset.code == 1);
 }
 
+TEST_CASE("--github points at the file, line and column that are wrong") {
+  const BatchFolder folder;
+  const auto add = [&](const std::string& id, const std::string& name, const std::string& text) {
+    folder.write("jobs/" + id + "/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/" + id + "/InputTensor.npy", folder.read("x.npy"));
+    folder.write("jobs/" + id + "/expected.npy", folder.read("golden.npy"));
+    folder.write("jobs/" + id + "/" + name, text);
+  };
+  add("desc", "op.json",
+      "{\n  \"type\": \"PADDING\",\n  \"desc\": {\"PaddingMode\": \"EDG\", "
+      "\"StartPadding\": [1], \"EndPadding\": [2]}\n}");
+  add("tolerance", "tol.json", "{\n  \"rtol\": \"x\"\n}");
+  add("golden", "expected/OutputTenso.npy", folder.read("golden.npy"));
+  const auto result = folder.batch({"jobs", "--github", "--results", "r.jsonl"});
+  const auto has = [&](const std::string& text) { return contains(result.output, text); };
+  CHECK(has("::error title=INVALID desc,file=jobs/desc/op.json,line=3,col=27::PaddingMode is "));
+  CHECK(has("::error title=INVALID tolerance,file=jobs/tolerance/tol.json,line=2,col=11::"));
+  CHECK(
+      has("::error title=INVALID golden,file=jobs/golden/expected/OutputTenso.npy,line=1,col=1"
+          "::this golden file has the name of no output of PADDING%0Arule: "));
+  // The records know as much, for whoever merges them.
+  const auto merged = folder.batch({"--github", "--merge", "r.jsonl"});
+  const auto annotations = [](const std::string& text) {
+    std::set<std::string> lines;
+    for (std::size_t at = text.find("::error"); at != std::string::npos;
+         at = text.find("::error", at + 1))
+      lines.insert(text.substr(at, text.find('\n', at) - at));
+    return lines;
+  };
+  CHECK(annotations(merged.output).size() == 3);
+  CHECK((annotations(merged.output) == annotations(result.output)));
+}
+
+TEST_CASE("JUnit: the same jobs in the same order with the same names, however they end") {
+  const BatchFolder folder;
+  const auto add = [&](const std::string& id, const std::string& golden) {
+    folder.write("jobs/" + id + "/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/" + id + "/InputTensor.npy", folder.read("x.npy"));
+    folder.write("jobs/" + id + "/expected.npy", folder.read(golden));
+  };
+  for (int i = 0; i < 20; ++i)
+    add("set/job" + std::to_string(i), i % 3 == 0 ? "other.npy" : "golden.npy");
+  add("top", "golden.npy");
+  // Class, name, file and line of every case.
+  const auto cases = [](const std::string& xml) {
+    std::string text;
+    for (std::size_t at = xml.find("<testcase "); at != std::string::npos;
+         at = xml.find("<testcase ", at + 1))
+      text += xml.substr(at, xml.find(" time=", at) - at) + "\n";
+    return text;
+  };
+  const auto run = [&](const std::string& jobs) {
+    folder.batch({jobs, "--junit", "j.xml", "--results", "r.jsonl"});
+    folder.batch({"--merge", "r.jsonl", "--junit", "m.xml"});
+    CHECK(cases(folder.read("m.xml")) == cases(folder.read("j.xml")));
+    return cases(folder.read("j.xml"));
+  };
+  const std::string first = run("jobs");
+  CHECK(count_of(first, "\n") == 21);
+  CHECK(
+      first.starts_with("<testcase classname=\"set\" name=\"set/job0\" "
+                        "file=\"jobs/set/job0/op.json\" line=\"1\"\n"));
+  CHECK(
+      first.ends_with("<testcase classname=\"dmlop\" name=\"top\" "
+                      "file=\"jobs/top/op.json\" line=\"1\"\n"));
+  for (int i = 0; i < 3; ++i) CHECK(run("jobs") == first);
+  folder.write("jobs/set/job1/op.json", "{");
+  folder.write("jobs/top/job.json", R"({"skip": "why"})");
+  CHECK(run("jobs") == first);
+  folder.write("jobs.jsonl", lines_of({named_job("b"), "", named_job("a"), "{"}));
+  CHECK(run("jobs.jsonl") ==
+        "<testcase classname=\"dmlop\" name=\"b\" file=\"jobs.jsonl\" line=\"1\"\n"
+        "<testcase classname=\"dmlop\" name=\"a\" file=\"jobs.jsonl\" line=\"3\"\n"
+        "<testcase classname=\"dmlop\" name=\"line-4\" file=\"jobs.jsonl\" line=\"4\"\n");
+}
+
+TEST_CASE("the statuses: each name once, and an outcome for each way to end") {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < dmlop::statuses.size(); ++i) {
+    const auto status = static_cast<Status>(i);
+    CAPTURE(dmlop::name_of(status));
+    CHECK(names.insert(dmlop::name_of(status)).second);
+    CHECK(dmlop::status_named(dmlop::name_of(status)) == status);
+    int ways = 0;
+    for (int code = 0; code < 256; ++code) {
+      const auto outcome = dmlop::outcome_of(status, code);
+      if (!outcome) continue;
+      ++ways;
+      const bool is_good = BatchResult{.status = status, .exit_code = code}.is_good();
+      // A batch goes well exactly where its exit code says so; it did not come to NOT_RUN.
+      CHECK(is_good == (code == 0 && status != Status::not_run));
+    }
+    CHECK(ways == (status == Status::updated || status == Status::error ? 2 : 1));
+  }
+  CHECK_FALSE(dmlop::status_named("passed").has_value());
+}
+
+TEST_CASE("documents and help have a row for each status, with its exit codes") {
+  const std::string document = read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/README.md");
+  const std::string help = dmlop_program({"batch", "--help"}).output;
+  for (const auto& status : dmlop::statuses) {
+    CAPTURE(status.name);
+    const std::string row = "\n| " + std::string(status.name) + " | ";
+    REQUIRE(count_of(document, row) == 1);
+    const std::size_t begin = document.find(row);
+    const std::string line = document.substr(begin + 1, document.find('\n', begin + 1) - begin - 1);
+    const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
+    const std::string codes =
+        first == last ? std::to_string(first) : std::to_string(first) + ", " + std::to_string(last);
+    // The batch did not come to NOT_RUN; what stopped it has the code.
+    const bool is_last = status.name == "NOT_RUN";
+    CHECK(line.ends_with(is_last ? "| |" : "| " + codes + " |"));
+    CHECK(contains(help, "\n  " + std::string(status.name) + " "));
+    CHECK(contains(help, std::string(status.when) + "\n"));
+  }
+}
+
 TEST_CASE("GitHub texts: line ends, places without lines, table cells") {
   const std::vector<BatchResult> results{
       {.id = "a\r\nb", .status = Status::error, .place = "x/op.json", .message = "100%\nof\r"},
       {.id = "good", .status = Status::passed, .place = "x"},
       {.id = "s", .status = Status::skipped, .place = "x"}};
   CHECK(github_annotations(results) ==
-        "::error title=ERROR a%0D%0Ab,file=x/op.json::100%25%0Aof%0D%0A\n");
+        "::error title=ERROR a%0D%0Ab,file=x/op.json,line=1,col=1::100%25%0Aof%0D%0A\n");
   dmlop::BatchSummary summary;
   summary.counts[0] = 2;
   const std::vector<BatchResult> cells{
@@ -431,7 +564,7 @@ TEST_CASE("--html: one page with the data, in which no text ends the script") {
 
 TEST_CASE("--skip-code: only when every job was SKIPPED or UNSUPPORTED") {
   const std::string skipped = named_job("s", "golden.npy", R"("skip": "no")");
-  const std::string unsupported = 
+  const std::string unsupported =
       R"({"id": "u", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})";
   const auto code = [](const std::vector<std::string>& jobs,
                        const std::vector<std::string>& more = {}) {

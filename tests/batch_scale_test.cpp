@@ -1,4 +1,4 @@
-// dmlop batch with many jobs, many workers and on a GPU: the results are the same.
+// dmlop batch with many jobs, with many workers and on a GPU gives the same results.
 #include <doctest/doctest.h>
 
 #include <limits>

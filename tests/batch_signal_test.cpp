@@ -1,5 +1,5 @@
-// dmlop batch when it is interrupted or killed: what is reported, what is kept, and that --resume
-// does the rest.
+// dmlop batch when it is interrupted or killed: what it reports and keeps, and that --resume does
+// the rest.
 #include <doctest/doctest.h>
 #include <signal.h>
 

@@ -171,10 +171,10 @@ TEST_CASE("repeat commands of jobs from folders and with --out") {
 
 TEST_CASE("repeat commands of jobs from standard input bring the job along") {
   const BatchFolder folder;
-  const std::string jobs =
-      lines_of({named_job("it's 100%\\n", "other.npy"), edge_job(R"("expect": "none.npy")"),
-                "{\"a\":", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})",
-                named_job("two\\\\", "other.npy", "\"skip\": \"`why` $HOME\"")});
+  const std::string jobs = lines_of(
+      {named_job("it's 100%\\n", "other.npy"), edge_job(R"("expect": "none.npy")"), "{\"a\":",
+       R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})",
+       named_job("two\\\\", "other.npy", "\"skip\": \"`why` $HOME\"")});
   const auto outcome = folder.run({"-"}, jobs);
   REQUIRE(outcome.records.size() == 5);
   for (const Json& record : outcome.records) {
@@ -211,30 +211,6 @@ TEST_CASE("N shards together run each job exactly once") {
   }
   for (const char* wrong : {"2/2", "0/0", "1", "a/b", "-1/2", "1/2/3", "/2", "1/", "0x0/1", " 0/1"})
     CHECK(folder.batch({"jobs.jsonl", "--shard", wrong}).code == 2);
-}
-
-TEST_CASE("a job's shard depends on its id alone") {
-  const BatchFolder folder({named_job("a"), named_job("b"), named_job("c"), named_job("d")});
-  for (const char* id : {"a", "b", "c", "d"}) {
-    folder.write("jobs/" + std::string(id) + "/op.json", edge_job("", "../../x.npy"));
-    folder.write("jobs/" + std::string(id) + "/expected.npy", folder.read("golden.npy"));
-  }
-  folder.write("some.jsonl", lines_of({named_job("d"), named_job("x"), named_job("b")}));
-  for (const char* shard : {"0/3", "1/3", "2/3"}) {
-    const auto ids = [&](const std::string& jobs) {
-      Ids found;
-      const std::vector<std::string> arguments{jobs, "--shard", shard, "--results", "r.jsonl"};
-      CHECK(folder.batch(arguments).code % 2 == 0);
-      for (const Json& record : read_records(folder.read("r.jsonl"))) {
-        if (record.contains("id")) found.insert(record.at("id"));
-      }
-      return found;
-    };
-    const Ids of_lines = ids("jobs.jsonl"), of_some = ids("some.jsonl");
-    CHECK((ids("jobs") == of_lines));
-    CHECK(of_lines.contains("b") == of_some.contains("b"));
-    CHECK(of_lines.contains("d") == of_some.contains("d"));
-  }
 }
 
 TEST_CASE("--filter and --tag select; an empty selection is an error unless allowed") {

@@ -1,4 +1,4 @@
-// The program's command bench on descriptions without files, whose inputs are made up.
+// dmlop bench on descriptions without files, with made-up inputs.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

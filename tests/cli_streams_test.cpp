@@ -1,5 +1,5 @@
-// The built program and its surroundings: standard streams, full disks, signals, and many of it at
-// once.
+// The built program and its environment: standard streams, full disks, signals, and many processes
+// at the same time.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/socket.h>

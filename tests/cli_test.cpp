@@ -160,7 +160,7 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
        "\"PADDING1\"?"},
       {{"schema", "GEM"},
        2,
-       "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean GEMM"},
+       "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean \"GEMM\""},
       {{"completion"}, 2, "dmlop: error: SHELL is required"},
       {{"completion", "tcsh"}, 2, "dmlop: error: "},
   });
@@ -207,7 +207,7 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
       {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
        3,
        "error: reading InputTensor from .: is a directory"},
-      {{"check", "."}, 3, "error: reading the description .: is a directory"},
+      {{"check", "/"}, 2, "error: / has no op.json and no model.json"},
       {{"inspect", "op.json"}, 3, "error: reading op.json: the file is JSON"},
       {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
        6,

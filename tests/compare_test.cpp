@@ -1,4 +1,5 @@
-// What compare/compare.hpp promises, against the definition in reference/comparison.hpp.
+// compare/compare.hpp keeps its promises, checked against the definition in
+// reference/comparison.hpp.
 #include "compare/compare.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Completion scripts and the man page, as the shells and man themselves read them.
+// Completion scripts and the man page, read by the shells and by man.
 #include <doctest/doctest.h>
 
 #include "program.hpp"

@@ -1,4 +1,4 @@
-// Many processes at once on the same files: outputs, results, caches.
+// Many processes use the same files at the same time: outputs, results, caches.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <limits.h>

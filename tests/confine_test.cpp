@@ -1,4 +1,4 @@
-// --confine: what stands in files stays in their folder; what the user types does not have to.
+// --confine: paths in files stay inside the files' folder; paths that the user types need not.
 #include "base/confine.hpp"
 
 #include <doctest/doctest.h>
@@ -447,8 +447,8 @@ TEST_CASE("confine: a description that becomes a link while the batch runs is no
   folder.write("jobs/a/op.json", "{" + edge_fields + "}");
   folder.write("jobs/b/op.json", "{" + edge_fields + "}");
   dmlop::Diagnostics diagnostics;
-  const auto manifest = dmlop::open_manifest(folder / "jobs", diagnostics,
-                                             std::make_shared<const Confinement>(folder / "jobs"));
+  const auto manifest = dmlop::open_manifest(
+      {{folder / "jobs", std::make_shared<const Confinement>(folder / "jobs")}}, diagnostics);
   REQUIRE(manifest != nullptr);
   manifest->next();
   dmlop::BatchJob job = *manifest->next();

@@ -62,7 +62,7 @@ JobRequest request_of(const fs::path& folder) {
   return request;
 }
 
-/// The bound inputs as buffers; how they are laid out is in the plan.
+/// The bound inputs as buffers; how they are laid out is in the kernel.
 std::vector<Tensor> buffers_of(const Job& job) {
   std::vector<Tensor> buffers;
   for (const BoundInput& input : job.inputs) {
@@ -83,11 +83,11 @@ void check_folder(const fs::path& folder, const fs::path& golden, const Toleranc
   REQUIRE(output.data_type == expected.header().data_type);
   REQUIRE(output.sizes == expected.header().sizes);
 
-  const Plan plan = make_plan(job->description);
+  const Kernel kernel = only_kernel(make_plan(job->description));
   const std::vector<Tensor> inputs = buffers_of(*job);
   for (const Backend& backend : available_backends()) {
     CAPTURE(backend.name);
-    const auto found = execute_guarded(backend, plan, inputs, 0, output_elements(plan));
+    const auto found = execute_guarded(backend, kernel, inputs, 0, output_elements(kernel));
     CHECK(deviation(*output.data_type, found, expected.data(), tolerance) == "");
   }
 }

@@ -1,6 +1,6 @@
-// The CPU's kernels on every instruction set that this machine runs: vectors, their ends and what
-// lies behind the inputs, against the references. The sweeps of the operators' own tests run on
-// the best set only.
+// The CPU's kernels on every instruction set that this machine has: whole vectors, their ends, and
+// the bytes after the inputs, checked against the references. The sweeps of the operators' own
+// tests use only the best instruction set.
 #include "cpu/simd.hpp"
 //
 #include <doctest/doctest.h>
@@ -88,7 +88,7 @@ std::vector<std::byte> guarded(std::uint64_t size, std::uint64_t misalignment, C
 /// Checks a case on every instruction set: whole, in its parts, in stretches cut anywhere, and past
 /// the caches.
 void check_on_every_target(const Case& a_case, Random& random) {
-  const Plan plan = plan_of(a_case.description);
+  const Kernel kernel = kernel_of(a_case.description);
   std::vector<std::unique_ptr<EndOfPage>> pages;
   std::vector<std::span<const std::byte>> inputs;
   for (const Tensor& tensor : a_case.inputs) {
@@ -96,7 +96,7 @@ void check_on_every_target(const Case& a_case, Random& random) {
     inputs.push_back(pages.back()->bytes());
   }
   const Tensor& expected = a_case.expected;
-  const std::uint64_t count = output_elements(plan), size = output_element_size(plan);
+  const std::uint64_t count = output_elements(kernel), size = output_element_size(kernel);
   const auto check = [&](const char* what, auto&& compute) {
     CAPTURE(std::string(what));
     const auto found = guarded(count * size, random.below(65), compute);
@@ -106,21 +106,22 @@ void check_on_every_target(const Case& a_case, Random& random) {
   CAPTURE(a_case.description.dump());
   on_every_target([&] {
     const auto whole =
-        check("whole", [&](std::byte* to) { cpu::execute(plan, inputs, 0, count, to); });
+        check("whole", [&](std::byte* to) { cpu::execute(kernel, inputs, 0, count, to); });
     const auto same = [&](const std::vector<std::byte>& other) { CHECK(other == whole); };
     same(check("in stretches", [&](std::byte* to) {
       for (std::uint64_t begin = 0; begin < count;) {
         const std::uint64_t end = std::min(count, begin + random.from_to(1, 1 + count / 3));
-        cpu::execute(plan, inputs, begin, end, to + begin * size);
+        cpu::execute(kernel, inputs, begin, end, to + begin * size);
         begin = end;
       }
     }));
     for (const cpu::Stores stores : {cpu::Stores::cached, cpu::Stores::streaming}) {
-      const cpu::Parts parts(plan, random.from_to(1, 2 * count * size));
+      const cpu::Parts parts(kernel, random.from_to(1, 2 * count * size));
       same(check("in parts", [&](std::byte* to) {
         for (std::uint64_t i = 0; i < parts.count(); ++i) {
           const cpu::Part part = parts[i];
-          cpu::execute_part(plan, inputs, part, stores, to + part.begin * size, part.step * size);
+          const cpu::Destination output{to + part.begin * size, part.step * size};
+          cpu::execute_part(kernel, inputs, part, stores, {&output, 1});
         }
       }));
     }
@@ -313,11 +314,11 @@ TEST_CASE("cpu kernels: FLOAT16 is read and written exactly") {
   for (std::size_t at = 1; at < expected.bytes.size(); at += 2)
     expected.bytes[at] &= std::byte{0x7F};
   const LpPooling each{.p = 1, .window = {1, 1}, .strides = {1, 1}, .start = {0, 0}, .end = {0, 0}};
-  const Plan plan = plan_of(description_of(each, {halves}, expected));
+  const Kernel kernel = kernel_of(description_of(each, {halves}, expected));
   on_every_target([&] {
     std::vector<std::byte> found(expected.bytes.size());
     const std::vector<std::span<const std::byte>> inputs{halves.bytes};
-    cpu::execute(plan, inputs, 0, 1 << 16, found.data());
+    cpu::execute(kernel, inputs, 0, 1 << 16, found.data());
     std::size_t wrong = 0;
     for (std::size_t at = 0; at < found.size(); at += 2) {
       const double value = number(DataType::Float16, &expected.bytes[at]);
@@ -354,14 +355,14 @@ TEST_CASE("cpu kernels: outputs that no cache holds") {
   Random random(67);
   // 17 MiB and a part of a line: what execute_all writes past the caches.
   const Tensor input = random_tensor(DataType::UInt8, {4, 1100, 4099}, random);
-  const Plan plan =
-      plan_of(case_of(Slice1{{0, 0, 0}, input.sizes, {1, 1, -1}}, {input}, input, 0).description);
+  const Kernel kernel =
+      kernel_of(case_of(Slice1{{0, 0, 0}, input.sizes, {1, 1, -1}}, {input}, input, 0).description);
   const std::vector<std::span<const std::byte>> inputs{input.bytes};
-  const std::uint64_t size = output_elements(plan);
+  const std::uint64_t size = output_elements(kernel);
   const auto part_wise =
-      guarded(size, 0, [&](std::byte* to) { cpu::execute(plan, inputs, 0, size, to); });
+      guarded(size, 0, [&](std::byte* to) { cpu::execute(kernel, inputs, 0, size, to); });
   const auto all = guarded(
-      size, 13, [&](std::byte* to) { cpu::execute_all(plan, inputs, hardware_threads(), to); });
+      size, 13, [&](std::byte* to) { cpu::execute_all(kernel, inputs, hardware_threads(), to); });
   CHECK(all == part_wise);
 }
 

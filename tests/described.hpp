@@ -1,4 +1,4 @@
-// The descriptions that DirectML 1.15.4 ran or refused (conformance/README.md), for tests.
+// The descriptions that DirectML 1.15.4 ran or refused (conformance/README.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,10 +14,11 @@ using Json = nlohmann::ordered_json;
 /// The rows of golden.jsonl: "case" ("OPERATOR/000"), "ran", "type" and "desc".
 const std::vector<Json>& golden_descriptions();
 
-/// The desc of every case of the operator that ran, the shortest text first.
+/// The desc of every case of the operator that DirectML ran, the shortest text first.
 std::vector<const Json*> golden_descs_of(const std::string& operator_name);
 
-/// A desc without what follows from the rest: outputs and counts. Optional outputs stay as {}.
+/// A desc without everything that follows from the rest: outputs and counts. Optional outputs stay
+/// as {}.
 Json with_outputs_left_out(const OperatorSpec& spec, Json desc);
 
 struct Checked {
@@ -25,7 +26,7 @@ struct Checked {
   Diagnostics diagnostics;
 };
 
-/// Reads a description of the operator and, where nothing was found, checks it.
+/// Reads a description of the operator and, if that gives no findings, checks it.
 Checked check_desc(const std::string& operator_name, const Json& desc, Judge judge = Judge::page);
 
 }  // namespace dmlop::test

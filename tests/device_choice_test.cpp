@@ -1,4 +1,4 @@
-// Which device is taken (gpu/device_info.hpp), with invented devices.
+// The choice of a device (gpu/device_info.hpp), with invented devices.
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"

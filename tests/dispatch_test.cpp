@@ -26,8 +26,8 @@ bool has_kernel(const std::string& name) {
 #endif
 }
 
-gpu::Dispatch make_dispatch(const Plan& plan) {
-  return gpu::make_dispatch(plan, 4096);
+gpu::Dispatch make_dispatch(const Kernel& kernel) {
+  return gpu::make_dispatch(kernel, 4096);
 }
 
 using Words = std::vector<std::uint32_t>;
@@ -41,9 +41,9 @@ constexpr std::uint32_t negative(std::uint32_t value) {
   return ~value + 1;
 }
 
-TEST_CASE("dispatch: every kernel that a plan can need is built") {
-  CHECK(kernels_of_plans().size() >= 4 * 5 * 8 - 4 + 8);
-  for (const std::string& name : kernels_of_plans()) {
+TEST_CASE("dispatch: every kernel that a kernel can need is built") {
+  CHECK(kernels_of_dispatches().size() >= 4 * 5 * 8 - 4 + 8);
+  for (const std::string& name : kernels_of_dispatches()) {
     CAPTURE(name);
     CHECK(has_kernel(name));
   }
@@ -52,15 +52,15 @@ TEST_CASE("dispatch: every kernel that a plan can need is built") {
 }
 
 TEST_CASE("dispatch: an index map's name and constants") {
-  IndexMapPlan plan{.element_size = 2, .offset = 9};
-  plan.axes = {{.extent = 5, .stride = -7},
-               {.extent = 6,
-                .stride = 1,
-                .boundary = Boundary::edge,
-                .start_padding = 2,
-                .input_extent = 3}};
-  plan.fill = {std::byte{0x34}, std::byte{0x12}};
-  const gpu::Dispatch dispatch = make_dispatch(plan);
+  IndexMapKernel kernel{.element_size = 2, .offset = 9};
+  kernel.axes = {{.extent = 5, .stride = -7},
+                 {.extent = 6,
+                  .stride = 1,
+                  .boundary = Boundary::edge,
+                  .start_padding = 2,
+                  .input_extent = 3}};
+  kernel.fill = {std::byte{0x34}, std::byte{0x12}};
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_2_2_2_0");
   CHECK(dispatch.output_bytes == 60);
   CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
@@ -71,28 +71,28 @@ TEST_CASE("dispatch: an index map's name and constants") {
 }
 
 TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
-  IndexMapPlan plan{.element_size = 8};
-  plan.axes = {{.extent = 3, .stride = 4, .lengths_stride = 1}, {.extent = 4, .stride = 1}};
-  plan.reversal = Reversal{1, DataType::UInt64};
-  gpu::Dispatch dispatch = make_dispatch(plan);
+  IndexMapKernel kernel{.element_size = 8};
+  kernel.axes = {{.extent = 3, .stride = 4, .lengths_stride = 1}, {.extent = 4, .stride = 1}};
+  kernel.reversal = Reversal{1, DataType::UInt64};
+  gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_8_0_2_1");
   CHECK(dispatch.constants[3] == 2);
   CHECK(dispatch.constants[5] == 1);
   CHECK(constants(dispatch, 24, 26) == Words{1, 0});
-  plan.reversal = Reversal{0, DataType::UInt32};
-  dispatch = make_dispatch(plan);
+  kernel.reversal = Reversal{0, DataType::UInt32};
+  dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_8_0_2_2");
   CHECK(dispatch.constants[3] == 1);
   CHECK(dispatch.constants[5] == 0);
 }
 
 TEST_CASE("dispatch: five axes and more stand in a table") {
-  IndexMapPlan plan{.element_size = 1};
+  IndexMapKernel kernel{.element_size = 1};
   for (std::uint64_t i = 1; i <= 5; ++i) {
-    plan.axes.push_back(
+    kernel.axes.push_back(
         {.extent = i, .stride = static_cast<std::int64_t>(10 * i), .lengths_stride = i});
   }
-  const gpu::Dispatch dispatch = make_dispatch(plan);
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_1_0_8_0");
   CHECK(dispatch.constants[4] == 5);
   REQUIRE(dispatch.table.size() == 64);
@@ -101,15 +101,15 @@ TEST_CASE("dispatch: five axes and more stand in a table") {
 }
 
 TEST_CASE("dispatch: LP pooling's name and constants") {
-  LpPoolingPlan plan{
+  LpPoolingKernel kernel{
       .data_type = DataType::Float16, .batch_extents = {2, 3}, .batch_strides = {60, 20}, .p = 4};
-  plan.axes[2] = {.input_extent = 20,
-                  .output_extent = 9,
-                  .input_stride = 1,
-                  .window = 4,
-                  .window_stride = 2,
-                  .start_padding = -1};
-  const gpu::Dispatch dispatch = make_dispatch(plan);
+  kernel.axes[2] = {.input_extent = 20,
+                    .output_extent = 9,
+                    .input_stride = 1,
+                    .window = 4,
+                    .window_stride = 2,
+                    .start_padding = -1};
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel.starts_with("lp_pooling_2_0"));
   CHECK(dispatch.output_bytes == 2 * 3 * 9 * 2);
   CHECK(dispatch.constants[0] == 54);
@@ -119,24 +119,25 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
   CHECK(constants(dispatch, 20, 23) == Words{1, 1, 2});
   CHECK(constants(dispatch, 24, 27) == Words{0, 0, negative(1)});
   for (const std::uint64_t p : {1U, 2U, 3U}) {
-    plan.p = p;
-    CHECK(make_dispatch(plan).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
+    kernel.p = p;
+    CHECK(make_dispatch(kernel).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
   }
 }
 
-/// A plan with one window of these sizes over an input of the same, or a smaller one.
-LpPoolingPlan windows_of(DataType type, std::uint64_t p, const std::array<std::uint64_t, 3>& window,
-                         std::uint64_t outputs, std::uint64_t most_input) {
-  LpPoolingPlan plan{.data_type = type, .p = p};
+/// A kernel with one window of these sizes over an input of the same, or a smaller one.
+LpPoolingKernel windows_of(DataType type, std::uint64_t p,
+                           const std::array<std::uint64_t, 3>& window, std::uint64_t outputs,
+                           std::uint64_t most_input) {
+  LpPoolingKernel kernel{.data_type = type, .p = p};
   for (std::size_t i = 0; i < 3; ++i)
-    plan.axes[i] = {.input_extent = std::min(window[i], most_input), .window = window[i]};
-  plan.axes[2].output_extent = outputs;
-  return plan;
+    kernel.axes[i] = {.input_extent = std::min(window[i], most_input), .window = window[i]};
+  kernel.axes[2].output_extent = outputs;
+  return kernel;
 }
 
 TEST_CASE("dispatch: no thread does more than drivers let it, whatever the window") {
-  const auto within_limit = [](const gpu::Pass& pass) {
-    return pass.work <= gpu::thread_work_limit;
+  const auto within_limit = [](const gpu::Stage& stage) {
+    return stage.work <= gpu::thread_work_limit;
   };
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (const std::uint64_t p : {1ULL, 2ULL, 3ULL, 4ULL, 1000ULL, 4294967295ULL}) {
@@ -150,76 +151,76 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
                                                          {300, 300, 300}}) {
         for (const std::uint64_t outputs : {1U, 3U, 1000U}) {
           for (const std::uint64_t most_input : {2U, 100'000'000U}) {
-            const LpPoolingPlan plan = windows_of(type, p, window, outputs, most_input);
+            const LpPoolingKernel kernel = windows_of(type, p, window, outputs, most_input);
             CAPTURE(p);
             CAPTURE(outputs);
             CAPTURE(most_input);
-            REQUIRE(gpu::fits_kernel(plan));
-            const gpu::Dispatch dispatch = make_dispatch(plan);
-            REQUIRE_FALSE(dispatch.passes.empty());
-            CHECK(std::all_of(dispatch.passes.begin(), dispatch.passes.end(), within_limit));
+            REQUIRE(gpu::fits_kernel(kernel));
+            const gpu::Dispatch dispatch = make_dispatch(kernel);
+            REQUIRE_FALSE(dispatch.stages.empty());
+            CHECK(std::all_of(dispatch.stages.begin(), dispatch.stages.end(), within_limit));
             CHECK(dispatch.state_bytes <= 4096);
           }
         }
       }
     }
   }
-  CHECK_THROWS_AS(gpu::Pass(0, 1, gpu::thread_work_limit + 1), std::logic_error);
-  CHECK_THROWS_AS(gpu::Pass(0, 1, 0), std::logic_error);
+  CHECK_THROWS_AS(gpu::Stage(0, 1, gpu::thread_work_limit + 1), std::logic_error);
+  CHECK_THROWS_AS(gpu::Stage(0, 1, 0), std::logic_error);
 }
 
 TEST_CASE("dispatch: windows that one thread can take stay whole") {
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (std::uint64_t size = 1; size <= 15; ++size) {
       CAPTURE(size);
-      const LpPoolingPlan plan = windows_of(type, 4, {1, size, size}, 100, 100);
-      CHECK(make_dispatch(plan).passes.size() == 1);
+      const LpPoolingKernel kernel = windows_of(type, 4, {1, size, size}, 100, 100);
+      CHECK(make_dispatch(kernel).stages.size() == 1);
     }
   }
 }
 
 TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has room for") {
-  LpPoolingPlan plan = windows_of(DataType::Float16, 2, {1, 100, 100}, 300, 100);
-  const gpu::Dispatch dispatch = make_dispatch(plan);
+  LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, 300, 100);
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "lp_pooling_parts_2_2");
   CHECK(dispatch.state_bytes == 4096);  // of 256 outputs
   CHECK(dispatch.constants[7] == 3);    // parts of 40 rows and 100 columns
   CHECK(dispatch.constants[23] == 40);
   CHECK(dispatch.constants[27] == 100);
-  REQUIRE(dispatch.passes.size() == 2 * 7);
-  for (std::size_t i = 0; i < dispatch.passes.size(); ++i) {
+  REQUIRE(dispatch.stages.size() == 2 * 7);
+  for (std::size_t i = 0; i < dispatch.stages.size(); ++i) {
     CAPTURE(i);
-    const gpu::Pass& pass = dispatch.passes[i];
+    const gpu::Stage& stage = dispatch.stages[i];
     const std::uint32_t first = i < 7 ? 0 : 256, end = i < 7 ? 256 : 300;
     const bool is_last = i % 7 == 6;
-    CHECK(pass.step == i % 7);
-    CHECK(pass.base == first);
-    CHECK(pass.writes_state == !is_last);
-    CHECK(pass.first == (is_last ? first / 8 : first));
-    CHECK(pass.end == (is_last ? (end + 7) / 8 : end));
+    CHECK(stage.step == i % 7);
+    CHECK(stage.base == first);
+    CHECK(stage.writes_state == !is_last);
+    CHECK(stage.first == (is_last ? first / 8 : first));
+    CHECK(stage.end == (is_last ? (end + 7) / 8 : end));
   }
   // Rows longer than a part are cut evenly.
-  plan = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
-  CHECK(make_dispatch(plan).constants[7] == 3);
-  CHECK(make_dispatch(plan).constants[23] == 2);
-  CHECK(make_dispatch(plan).constants[27] == 1667);
+  kernel = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
+  CHECK(make_dispatch(kernel).constants[7] == 3);
+  CHECK(make_dispatch(kernel).constants[23] == 2);
+  CHECK(make_dispatch(kernel).constants[27] == 1667);
 }
 
 TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
-  LpPoolingPlan plan = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
-  CHECK(gpu::fits_kernel(plan));
-  plan.axes[0] = {.input_extent = 2, .window = 2};
-  CHECK_FALSE(gpu::fits_kernel(plan));
+  LpPoolingKernel kernel = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
+  CHECK(gpu::fits_kernel(kernel));
+  kernel.axes[0] = {.input_extent = 2, .window = 2};
+  CHECK_FALSE(gpu::fits_kernel(kernel));
   CHECK_FALSE(gpu::fits_kernel(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)));
 }
 
 TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   const auto threads = [](std::uint64_t bytes) {
-    const IndexMapPlan plan{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};
-    const gpu::Dispatch dispatch = make_dispatch(plan);
-    REQUIRE(dispatch.passes.size() == 1);
-    CHECK(dispatch.passes[0].first == 0);
-    return dispatch.passes[0].end;
+    const IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};
+    const gpu::Dispatch dispatch = make_dispatch(kernel);
+    REQUIRE(dispatch.stages.size() == 1);
+    CHECK(dispatch.stages[0].first == 0);
+    return dispatch.stages[0].end;
   };
   CHECK(threads(1) == 1);
   CHECK(threads(16) == 1);

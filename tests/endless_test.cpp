@@ -1,4 +1,4 @@
-// Inputs that never end: as much of them is read as they can mean, then they are refused.
+// Inputs that never end are read as far as they can be meaningful, and then refused.
 #include <doctest/doctest.h>
 
 #include <thread>

@@ -1,5 +1,5 @@
-// Memory and threads that run out, at every point of the program: a message and an exit code, never
-// the end by a signal, and nothing left behind.
+// Memory and threads run out at every point of the program: it ends with a message and an exit
+// code, not by a signal, and leaves nothing behind.
 #include <doctest/doctest.h>
 
 #include <cerrno>
@@ -59,8 +59,7 @@ class Memory {
     if (has_output) CHECK(folder_.read(command.output) == folder_.read("golden.npy"));
     if (result.code == 0) {
       CHECK(has_output == !command.output.empty());
-      if (command.name == "batch")
-        for (const char* name : {"r.jsonl", "junit.xml", "report.html"}) CHECK(folder_.has(name));
+      if (command.name == "batch") check_reports();
     } else {
       const std::string text = result.error + result.output;
       CHECK((contains(text, "ut of memory") || contains(text, "annot allocate memory")));
@@ -69,6 +68,13 @@ class Memory {
   }
 
  private:
+  void check_reports() const {
+    for (const char* name : {"junit.xml", "report.html"}) CHECK(folder_.has(name));
+    const auto records = read_records(folder_.read("r.jsonl"));
+    REQUIRE(records.size() == 3);
+    CHECK(records.back().at("summary").at("counts").at("PASSED") == 2);
+  }
+
   BatchFolder folder_;
 };
 
@@ -86,16 +92,24 @@ TEST_CASE("memory: a command that gets no memory, once or from then on, ends wit
   // of the program.
   const bool every = std::getenv("DMLOP_TEST_EVERY_FAULT") != nullptr;
   unsigned faults = 0;
+  unsigned ignored = 0;
   for (const Command& command : commands) {
     CAPTURE(command.name);
     for (const auto& [lasting, step] : {std::pair(false, 17U), std::pair(true, 29U)}) {
       faults += for_each_fault(
           {"malloc", number(ENOMEM), lasting},
-          [&](const auto& environment) { memory.run(command, environment); }, every ? 1 : step);
+          [&](const Injection& injection) {
+            const int code = memory.run(command, injection.environment());
+            if (code == 0 && injection.has_happened()) ++ignored;
+          },
+          every ? 1 : step);
     }
   }
-  MESSAGE(faults << " faults injected");
+  MESSAGE(faults << " faults injected, " << ignored << " ignored");
   CHECK(faults > 100);
+  // Sorting does with less, a report's stream with a small buffer, and a record without the digest
+  // of an output. Whatever else needs memory says that it got none.
+  CHECK(ignored * 20 < faults);
 }
 
 TEST_CASE("memory: a report that gets none does not stop the others") {
@@ -112,10 +126,10 @@ TEST_CASE("memory: a report that gets none does not stop the others") {
   std::map<std::string, unsigned> missing;
   for_each_fault(
       {"malloc", number(ENOMEM)},
-      [&](const auto& environment) {
+      [&](const Injection& injection) {
         for (const char* name : {"junit.xml", "report.html"}) fs::remove(folder / name);
         ProgramOptions options{.folder = folder.path()};
-        options.environment = environment;
+        options.environment = injection.environment();
         const auto result = dmlop_program({"batch", "--merge", "r.jsonl", "--junit", "junit.xml",
                                            "--html", "report.html", "--format", "json"},
                                           options);
@@ -199,10 +213,10 @@ TEST_CASE("memory: without threads, or with fewer, the work is done all the same
               .code == 0);
   unsigned faults = 0;
   for (const bool lasting : {false, true}) {
-    faults +=
-        for_each_fault({"pthread_create", number(EAGAIN), lasting}, [&](const auto& environment) {
+    faults += for_each_fault(
+        {"pthread_create", number(EAGAIN), lasting}, [&](const Injection& injection) {
           ProgramOptions options{.folder = folder.path()};
-          options.environment = environment;
+          options.environment = injection.environment();
           const auto result = dmlop_program({"run", "op.json", "--cpu", "--threads", "4", "-i",
                                              "large.npy", "--expect", "large-golden.npy"},
                                             options);
@@ -210,10 +224,10 @@ TEST_CASE("memory: without threads, or with fewer, the work is done all the same
           CHECK(result.error == "");
           CHECK(contains(result.output, "PASSED"));
         });
-    faults += for_each_fault({"pthread_create", number(EAGAIN), lasting}, [&](const auto&
-                                                                                  environment) {
+    faults += for_each_fault({"pthread_create", number(EAGAIN), lasting}, [&](const Injection&
+                                                                                  injection) {
       ProgramOptions options{.folder = folder.path()};
-      options.environment = environment;
+      options.environment = injection.environment();
       const auto result = dmlop_program({"batch", "jobs.jsonl", "--cpu", "--jobs", "4"}, options);
       CHECK(result.code == 0);
       CHECK(contains(result.output, "200 PASSED"));

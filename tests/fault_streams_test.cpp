@@ -1,5 +1,5 @@
-// The program in bad surroundings: a full disk, folders that cannot be written or go away, standard
-// streams that are closed or full, and no descriptors left.
+// The program in a bad environment: a full disk, folders that cannot be written or disappear,
+// standard streams that are closed or full, and no free descriptors.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -13,27 +13,27 @@ namespace dmlop::test {
 enum class GpuFault {
   out_of_device_memory,  // Error(run_failed)
   out_of_host_memory,    // std::bad_alloc
-  device_lost,           // Error(device_lost), and so does every later call
+  device_lost,           // Error(device_lost), as does every later call
 };
 
-/// Counts the calls of devices and lanes; one of them fails.
+/// Counts the calls of devices and lanes, and lets one of them fail.
 class FaultInjector {
  public:
-  /// Call number `call`, from 0, fails: instead of what it does, or once that is done. What an
-  /// earlier fault left behind is forgotten.
+  /// Makes call number `call`, counted from 0, fail: either instead of its work or after it.
+  /// Forgets an earlier fault.
   void arm(GpuFault fault, std::uint64_t call, bool afterwards);
-  /// Nothing fails any more, but a lost device stays lost.
+  /// Lets nothing fail any more. A lost device stays lost.
   void disarm() { armed_ = false; }
   /// Whether the fault happened, and in which call.
   bool fired() const { return fired_; }
   const std::string& call() const { return call_; }
   bool lost() const { return lost_; }
 
-  /// Around a call of this name.
+  /// Wraps a call of this name.
   void before(const char* call);
   void after(const char* call);
 
-  /// Lanes that live.
+  /// The number of lanes that exist.
   std::atomic<int> lanes{0};
 
  private:
@@ -49,10 +49,11 @@ class FaultInjector {
   std::string call_;
 };
 
-/// What every message of an injected fault holds, in front of its cause.
+/// Every message of an injected fault contains this in front of its cause.
 inline constexpr const char* injected_call = "injected into ";
 
-/// The device with faults; it and its lanes pass everything on to `inner`. Both must outlive it.
+/// The device with faults. It and its lanes pass all calls on to `inner`. Both arguments must
+/// outlive it.
 std::unique_ptr<gpu::Device> make_faulty_device(gpu::Device& inner, FaultInjector& injector);
 
 }  // namespace dmlop::test

@@ -1,5 +1,5 @@
-// For every feature level: which types, dimension counts and modes an operator takes. The tables
-// are those of the operators' pages, written here once more.
+// For every feature level, the types, dimension counts and modes that an operator accepts. The
+// tables are copied here from the operators' pages.
 #include <doctest/doctest.h>
 
 #include <algorithm>

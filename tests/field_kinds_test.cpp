@@ -1,4 +1,4 @@
-// Each kind of field in its forms, and what is said of a wrong one.
+// Each kind of field in all its forms, and the messages about wrong ones.
 #include <doctest/doctest.h>
 
 #include "described.hpp"
@@ -45,8 +45,9 @@ TEST_CASE("nested operators: with Desc, with their fields beside, and null") {
         "unknown field \"Alfa\"; did you mean \"Alpha\"?\n"},
        {R"({"Type": "ACTIVATION_RELU", "Desc": {"OutputTensor": 5}})",
         "FusedActivation.OutputTensor is 5, must be null: a fused activation has no tensors\n"},
-       {R"("RELU")", "FusedActivation is the string \"RELU\", must be an object such as {\"Type\": "
-                     "\"ACTIVATION_RELU\", \"Desc\": {}}\n"}});
+       {R"("RELU")",
+        "FusedActivation is the string \"RELU\", must be an object such as {\"Type\": "
+        "\"ACTIVATION_RELU\", \"Desc\": {}}\n"}});
 }
 
 TEST_CASE("scalar unions: a number of the sibling's type, or the union's member for it") {
@@ -57,8 +58,9 @@ TEST_CASE("scalar unions: a number of the sibling's type, or the union's member 
               {R"({"Int8": 5})", ""},
               {"128", "Value is 128, must be an integer from -128 to 127 (INT8)\n"},
               {"1.5", "Value is 1.5, must be an integer from -128 to 127 (INT8)\n"},
-              {R"({"Float32": 5})", "Value is 5, must be a number, or an object with the union's "
-                                    "member for it, not Float32 (INT8)\n"}});
+              {R"({"Float32": 5})",
+               "Value is 5, must be a number, or an object with the union's "
+               "member for it, not Float32 (INT8)\n"}});
   const std::string uint64 =
       R"("OutputTensor": {"DataType": "UINT64", "Sizes": [2]}, "ValueDataType": "UINT64", "Value": )";
   check_rows("FILL_VALUE_CONSTANT", uint64, {{"18446744073709551615", ""}});
@@ -72,9 +74,9 @@ TEST_CASE("scalar unions: a number of the sibling's type, or the union's member 
 
 TEST_CASE("the bits of a scalar are those of its type") {
   const auto bits_of = [](const std::string& type, const std::string& value) {
-    const auto checked = check_desc(
-        "FILL_VALUE_CONSTANT", Json::parse("{\"OutputTensor\": {\"DataType\": \"" + type +
-                                           "\", \"Sizes\": [2]}, \"Value\": " + value + "}"));
+    const auto checked = check_desc("FILL_VALUE_CONSTANT",
+                                    Json::parse("{\"OutputTensor\": {\"DataType\": \"" + type +
+                                                "\", \"Sizes\": [2]}, \"Value\": " + value + "}"));
     REQUIRE(checked.diagnostics.empty());
     return std::get<dmlop::Scalar>(checked.description->find("Value")->value).bits;
   };
@@ -90,8 +92,9 @@ TEST_CASE("arrays of tensors: each element has its place") {
   const std::string one = R"({"DataType": "FLOAT32", "Sizes": [2, 3]})";
   check_rows("JOIN", "\"Axis\": 1, \"InputTensors\": ",
              {{"[" + one + ", " + one + "]", ""},
-              {"[" + one + ", 5]", "InputTensors[1] is 5, must be an object such as {\"DataType\": "
-                                   "\"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}\n"},
+              {"[" + one + ", 5]",
+               "InputTensors[1] is 5, must be an object such as {\"DataType\": "
+               "\"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}\n"},
               {one, "InputTensors is an object, must be an array of tensor descs\n"}});
   CHECK(messages_of("JOIN", R"({"Axis": 1})") == "the field \"InputTensors\" is missing\n");
 }
@@ -129,10 +132,11 @@ TEST_CASE("sizes beyond 64 bits are too large, not unknown") {
 TEST_CASE("a type that cannot be makes no other tensor wrong") {
   const std::string wrong = R"({"DataType": "INT32", "Sizes": [2, 2]})";
   const std::string right = R"({"DataType": "FLOAT32", "Sizes": [2, 2]})";
-  CHECK(messages_of("GEMM", "{\"ATensor\": " + wrong + ", \"BTensor\": " + right +
-                                ", \"OutputTensor\": " + right +
-                                R"(, "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0})") ==
-        "ATensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n");
+  CHECK(
+      messages_of("GEMM", "{\"ATensor\": " + wrong + ", \"BTensor\": " + right +
+                              ", \"OutputTensor\": " + right +
+                              R"(, "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0})") ==
+      "ATensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n");
 }
 
 TEST_CASE("warnings: what DirectML refuses and its page allows, and the other way round") {

@@ -1,4 +1,4 @@
-// Files for tests: a temporary folder, whole files as strings, and .npy bytes put together by hand.
+// Files for tests: a temporary folder, whole files as strings, and .npy files built from parts.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// An empty folder that goes with all it holds at the end of its scope.
+/// An empty folder that is removed with its contents at the end of its scope.
 class Folder {
  public:
   Folder() {
@@ -45,7 +45,7 @@ class Folder {
   bool has(const std::string& name) const { return std::filesystem::exists(path_ / to_path(name)); }
   std::string read(const std::string& name) const { return read_file(path_ / to_path(name)); }
 
-  /// Writes a file, folders included, and returns its path.
+  /// Writes a file, creates its folders, and returns its path.
   std::string write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path_ / to_path(name)).parent_path());
     std::ofstream stream(path_ / to_path(name), std::ios::binary);
@@ -54,7 +54,7 @@ class Folder {
     return *this / name;
   }
 
-  /// The same, as if a while ago: the time of the last write tells the next one from it.
+  /// The same, but the file's time is a minute ago, so that the next write changes it.
   std::string write_earlier(const std::string& name, const std::string& bytes) const {
     const std::string path = write(name, bytes);
     std::filesystem::last_write_time(
@@ -62,7 +62,7 @@ class Folder {
     return path;
   }
 
-  /// The names in the folder, sorted, one space between them.
+  /// The names in the folder, sorted and separated by one space.
   std::string list() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {

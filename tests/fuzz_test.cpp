@@ -1,4 +1,4 @@
-// Every fuzz target with its seeds, and with all inputs that were once found to break it
+// Runs every fuzz target with its seeds, and with all inputs that once broke it
 // (fuzz/found/TARGET/).
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-// The descriptions that DirectML 1.15.4 ran or refused (conformance/README.md), checked by the specs:
-// what it ran is valid, what it refused is not. Each that ran is checked again with all left out that
-// inference can give, and must complete to the same description.
+// The specs check the descriptions that DirectML 1.15.4 ran or refused (conformance/README.md):
+// those that ran are valid, and the refused ones are not. Each that ran is checked again without
+// everything that inference can supply, and must complete to the same description.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -121,7 +121,8 @@ TEST_CASE("what is said to follow from nothing does not") {
     CHECK(std::string(reason).ends_with("."));
     bool is_needed = false;
     for (const Json& row : golden_descriptions()) {
-      const bool is_of_it = row.at("case").get<std::string>().starts_with(operator_name + std::string("/"));
+      const bool is_of_it =
+          row.at("case").get<std::string>().starts_with(operator_name + std::string("/"));
       if (!is_of_it || !row.at("ran").get<bool>()) continue;
       is_needed = is_needed || !difference_of_completed(row, part).empty();
     }

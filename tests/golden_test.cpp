@@ -314,14 +314,13 @@ TEST_CASE("--update-golden writes a missing golden file and exits with 1; =accep
     const auto written = folder.run({"--expect", "new.npy", option});
     CHECK(written.code == (accept ? 0 : 1));
     CHECK(written.error == "");
-    CHECK(contains(written.output, "wrote new.npy\n"));
-    CHECK(contains(written.output, "PASSED") == accept);
+    CHECK(written.output == "UPDATED: OutputTensor: created new.npy: FLOAT32 [6]\n");
     CHECK(folder.read("new.npy") == folder.golden);
     // It passes from now on, and is left alone.
     const auto old = set_old(folder / "new.npy");
     const auto again = folder.run({"--expect", "new.npy", option});
     CHECK(again.code == 0);
-    CHECK_FALSE(contains(again.output, "wrote"));
+    CHECK(again.output.starts_with("PASSED: "));
     CHECK(fs::last_write_time(folder / "new.npy") == old);
     CHECK(folder.list() == "golden.npy new.npy op.json x.npy");
   }
@@ -334,8 +333,11 @@ TEST_CASE("--update-golden replaces a golden file that is different") {
     const std::string option = accept ? "--update-golden=accept" : "--update-golden";
     const auto result = folder.run({"--expect", "golden.npy", option, "-o", "y.npy"});
     CHECK(result.code == (accept ? 0 : 1));
-    CHECK(contains(result.output, accept ? "PASSED: " : "FAILED: "));
-    CHECK(contains(result.output, "wrote golden.npy\n"));
+    CHECK(result.output ==
+          "OutputTensor: FLOAT32 [6] in y.npy\n"
+          "UPDATED: OutputTensor: replaced golden.npy: 1 of 6 elements differs (16.7%)\n"
+          "  worst: [5] was 4, is 3: 1 off, relative 0.25, 4194304 ULP\n"
+          "  would have passed with --rtol 0.25, --atol 1 or --ulp 4194304\n");
     CHECK(folder.read("golden.npy") == folder.golden);
     CHECK(folder.read("y.npy") == folder.golden);
     CHECK(folder.run({"--expect", "golden.npy"}).code == 0);
@@ -343,8 +345,31 @@ TEST_CASE("--update-golden replaces a golden file that is different") {
   // Of another type and size, too.
   const GoldenFolder folder;
   folder.write("golden.npy", npy("<i4", "(1,)", bytes_of<int>({1})));
-  CHECK(folder.run({"--expect", "golden.npy", "--update-golden=accept"}).code == 0);
+  const auto unlike = folder.run({"--expect", "golden.npy", "--update-golden=accept"});
+  CHECK(unlike.code == 0);
+  CHECK(unlike.output ==
+        "UPDATED: OutputTensor: replaced golden.npy: FLOAT32 [6] instead of INT32 [1]\n");
   CHECK(folder.read("golden.npy") == folder.golden);
+}
+
+TEST_CASE("--update-golden --format json: what became of each golden file, old against new") {
+  const GoldenFolder folder;
+  folder.write("golden.npy", float_npy("(6,)", {1, 1, 2, 3, 3, 4}));
+  const auto result =
+      folder.run({"--expect", "golden.npy", "--update-golden=accept", "--format", "json"});
+  CHECK(result.code == 0);
+  const Json json = Json::parse(result.output);
+  CHECK(json.at("status") == "done");
+  CHECK(json.at("updated") == Json{"golden.npy"});
+  const Json& comparison = json.at("comparisons").at(0);
+  CHECK(comparison.at("update") == "replaced");
+  CHECK(comparison.at("mismatches") == 1);
+  CHECK(comparison.at("worst").at(0).at("expected") == "4");
+  CHECK(comparison.at("smallest").at("atol") == 1);
+  const Json created = Json::parse(
+      folder.run({"--expect", "new.npy", "--update-golden", "--format", "json"}).output);
+  CHECK(created.at("status") == "different");
+  CHECK(created.at("comparisons").at(0).at("update") == "created");
 }
 
 TEST_CASE("--update-golden leaves a golden file alone that passes, near or exactly") {
@@ -361,16 +386,32 @@ TEST_CASE("--update-golden leaves a golden file alone that passes, near or exact
   }
 }
 
-TEST_CASE("an accepted golden file that proves nothing is not trusted") {
+TEST_CASE("--update-golden leaves golden files alone where the output proves nothing") {
   const GoldenFolder folder;
   folder.write("x.npy", float_npy("(3,)", {NaN, NaN, NaN}));
-  const auto accepted = folder.run({"--expect", "new.npy", "--update-golden=accept"});
-  CHECK(accepted.code == 1);
-  CHECK(contains(accepted.output, "MISTRUSTED: OutputTensor against new.npy: "));
-  CHECK(contains(accepted.output, "every element is NaN"));
-  CHECK(folder.run({"--expect", "new.npy"}).code == 1);
-  CHECK(folder.run({"--expect", "other.npy", "--update-golden=accept", "--allow-trivial"}).code ==
-        0);
+  folder.write("matrix.npy", float_npy("(1, 6)", {1, 1, 2, 3, 3, 3}));
+  for (const char* option : {"--update-golden", "--update-golden=accept"}) {
+    for (const std::string golden : {"golden.npy", "matrix.npy", "new/new.npy"}) {
+      CAPTURE(golden);
+      const auto refused = folder.run({"--expect", golden, option});
+      CHECK(refused.code == 1);
+      CHECK(refused.output == "MISTRUSTED: OutputTensor: " + golden +
+                                  " is left alone, as every element of the output is NaN, or "
+                                  "there is none; --allow-trivial writes it\n" +
+                                  (golden == "golden.npy" ? "  worst: [0] is nan, expected 1\n"
+                                                            "  no tolerance would pass\n"
+                                                          : ""));
+    }
+  }
+  CHECK(folder.read("golden.npy") == folder.golden);
+  CHECK(folder.list() == "golden.npy matrix.npy op.json x.npy");
+  CHECK(folder.run({"--expect", "new.npy", "--update-golden=accept", "--allow-trivial"}).code == 0);
+  // Zeros where there were numbers.
+  folder.write("x.npy", float_npy("(3,)", {0, 0, 0}));
+  const auto zero = folder.run({"--expect", "golden.npy", "--update-golden=accept"});
+  CHECK(zero.code == 1);
+  CHECK(contains(zero.output, "every element of the output is 0, and the golden ones are not all"));
+  CHECK(folder.read("golden.npy") == folder.golden);
 }
 
 TEST_CASE("options about golden files are wrong usage without one, or on an output's own file") {

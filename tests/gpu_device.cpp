@@ -138,10 +138,10 @@ struct Opened {
   gpu::Executor executor{device};
 };
 
-/// Executes a plan; false when the executor declines it.
-bool execute(Opened& opened, const Plan& plan, Inputs inputs, std::uint64_t device_memory_bytes,
+/// Executes a kernel; false when the executor declines it.
+bool execute(Opened& opened, const Kernel& kernel, Inputs inputs, std::uint64_t device_memory_bytes,
              std::byte* output) {
-  const std::size_t size = output_elements(plan) * output_element_size(plan);
+  const std::size_t size = output_elements(kernel) * output_element_size(kernel);
   std::vector<std::uint8_t> written(size, 0);
   std::mutex mutex;
   bool outside = false;
@@ -154,7 +154,7 @@ bool execute(Opened& opened, const Plan& plan, Inputs inputs, std::uint64_t devi
   };
   gpu::DispatchTimes times;
   const gpu::ExecuteOptions options{.threads = 1, .device_memory_bytes = device_memory_bytes};
-  const bool done = opened.executor.execute(plan, inputs, options, sink, times);
+  const bool done = opened.executor.execute(kernel, inputs, options, sink, times);
   CHECK_FALSE_MESSAGE(outside, "bytes outside the output were handed out");
   const std::uint8_t expected = done ? 1 : 0;
   const auto is_expected = [expected](std::uint8_t count) { return count == expected; };
@@ -173,41 +173,43 @@ const GpuCounts& gpu_counts() {
   return counts;
 }
 
-void execute_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+void execute_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                     std::byte* output) {
   static Opened opened;
   REQUIRE(begin == 0);
-  REQUIRE(end == output_elements(plan));
-  REQUIRE(execute(opened, plan, inputs, 0, output));
+  REQUIRE(end == output_elements(kernel));
+  REQUIRE(execute(opened, kernel, inputs, 0, output));
 }
 
-void execute_in_tiles_on_gpu(const Plan& plan, Inputs inputs, std::uint64_t begin,
+void execute_in_tiles_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t begin,
                              std::uint64_t end, std::byte* output) {
   static Opened opened;
   constexpr std::uint64_t device_memory_bytes = 4 << 10;
   const std::uint64_t dispatches = counts.dispatches;
-  if (!execute(opened, plan, inputs, device_memory_bytes, output)) {
-    ++counts.refused_plans;
-    return execute_on_gpu(plan, inputs, begin, end, output);
+  if (!execute(opened, kernel, inputs, device_memory_bytes, output)) {
+    ++counts.refused_kernels;
+    return execute_on_gpu(kernel, inputs, begin, end, output);
   }
-  if (counts.dispatches - dispatches > 1) ++counts.tiled_plans;
+  if (counts.dispatches - dispatches > 1) ++counts.tiled_kernels;
   CHECK(opened.device.device_bytes() <= device_memory_bytes);
 }
 
-std::set<std::string> kernels_of_plans() {
+std::set<std::string> kernels_of_dispatches() {
   std::set<std::string> names;
-  const auto add = [&](const Plan& plan) { names.insert(gpu::make_dispatch(plan, 4096).kernel); };
+  const auto add = [&](const Kernel& kernel) {
+    names.insert(gpu::make_dispatch(kernel, 4096).kernel);
+  };
   for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {
-      IndexMapPlan plan{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
+      IndexMapKernel kernel{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
       for (int boundary = 0; boundary <= 5; ++boundary) {
-        plan.axes.front().boundary = static_cast<Boundary>(boundary);
-        add(plan);
+        kernel.axes.front().boundary = static_cast<Boundary>(boundary);
+        add(kernel);
       }
-      plan.axes.front().boundary = Boundary::none;
+      kernel.axes.front().boundary = Boundary::none;
       for (std::size_t axis = 0; axis < rank; ++axis) {
-        plan.reversal = Reversal{axis, DataType::UInt32};
-        add(plan);
+        kernel.reversal = Reversal{axis, DataType::UInt32};
+        add(kernel);
       }
     }
   }
@@ -215,12 +217,12 @@ std::set<std::string> kernels_of_plans() {
     for (std::uint64_t p = 1; p <= 5; ++p) {
       for (std::uint64_t window = 1; window <= 5; ++window) {
         for (std::uint64_t width = 1; width <= 16; ++width) {
-          LpPoolingPlan plan{.data_type = type, .p = p};
-          plan.axes[2] = {.input_extent = 20, .output_extent = width, .window = window};
-          add(plan);
+          LpPoolingKernel kernel{.data_type = type, .p = p};
+          kernel.axes[2] = {.input_extent = 20, .output_extent = width, .window = window};
+          add(kernel);
         }
       }
-      LpPoolingPlan large{.data_type = type, .p = p};
+      LpPoolingKernel large{.data_type = type, .p = p};
       large.axes[2] = {.input_extent = 100'000, .output_extent = 1, .window = 100'000};
       add(large);
     }

@@ -1,5 +1,5 @@
-// The GPU of the tests: opened once per process and watched. DMLOP_TEST_DEVICE chooses it
-// (a spec as in --device); else it is llvmpipe where that is installed, or the first there is.
+// The GPU of the tests, opened once per process and watched. DMLOP_TEST_DEVICE chooses it (a spec
+// as for --device). By default it is llvmpipe if that is installed, otherwise the first device.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,20 @@
 
 #include "base/error.hpp"
 #include "gpu/device.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop::test {
 
-/// Why there is no GPU; "" where there is one.
+/// Why there is no GPU; "" if there is one.
 const std::string& gpu_unavailable();
 
-/// Whether there is one; says so in the test's output where there is none.
+/// Whether there is a GPU. Prints the reason if there is none.
 bool has_gpu();
 
-/// Opens that device once more, for a test of its own.
+/// Opens the device again for one test.
 std::unique_ptr<gpu::Device> open_gpu();
 
-/// How an action ended; only errors with a kind may leave it.
+/// How an action ended. It may throw only errors with a kind.
 struct Ending {
   std::optional<ErrorKind> kind;
   std::string message;
@@ -38,25 +38,26 @@ Ending ending_of(Action&& action) {
   return {};
 }
 
-/// Executes a whole plan on the device; checks that every byte is handed out once.
-void execute_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+/// Executes a whole kernel on the device, and checks that every byte is handed out exactly once.
+void execute_on_gpu(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                     std::uint64_t begin, std::uint64_t end, std::byte* output);
 
-/// The same with so little device memory that most plans are cut into tiles; checks that the
-/// buffers stay within it. Plans that no tile can hold are executed whole.
-void execute_in_tiles_on_gpu(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+/// The same with so little device memory that most kernels are cut into tiles. Checks that the
+/// buffers stay within it. Kernels that do not fit any tile are executed whole.
+void execute_in_tiles_on_gpu(const Kernel& kernel,
+                             std::span<const std::span<const std::byte>> inputs,
                              std::uint64_t begin, std::uint64_t end, std::byte* output);
 
-/// What the device was given so far in this process.
+/// Counts of the work that the device got in this process.
 struct GpuCounts {
   std::set<std::string> kernels;
   std::uint64_t dispatches = 0;
-  std::uint64_t tiled_plans = 0;    // ran as two tiles or more
-  std::uint64_t refused_plans = 0;  // no tile could hold them
+  std::uint64_t tiled_kernels = 0;    // ran as two tiles or more
+  std::uint64_t refused_kernels = 0;  // no tile could hold them
 };
 const GpuCounts& gpu_counts();
 
 /// Every kernel that make_dispatch can name.
-std::set<std::string> kernels_of_plans();
+std::set<std::string> kernels_of_dispatches();
 
 }  // namespace dmlop::test

@@ -1,5 +1,5 @@
-// What a GPU that fails costs: jobs, and nothing else. Each call to the device fails once, in each
-// way that real ones do; what is left is looked at, and the next job on the same device is run.
+// A GPU that fails costs only jobs. Each call to the device fails once, in each way that real ones
+// fail. The test checks what is left, and runs another job on the same device.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -289,7 +289,7 @@ class Jobs {
   std::map<std::string, BatchResult> run(Backend& backend, const Folder& outputs,
                                          BatchSummary& summary) const {
     Diagnostics diagnostics;
-    const auto manifest = open_manifest(folder_.path(), diagnostics);
+    const auto manifest = open_manifest({{folder_.path()}}, diagnostics);
     REQUIRE(diagnostics.empty());
     std::map<std::string, BatchResult> results;
     summary = run_batch(*manifest, backend,
@@ -380,7 +380,7 @@ TEST_CASE("gpu faults: a job that differs stays FAILED without the picture of it
   unsigned without_picture = 0;
   with_every_fault("picture", [&](FaultyBackend& faulty) {
     Diagnostics diagnostics;
-    const auto manifest = open_manifest(folder / "jobs.jsonl", diagnostics);
+    const auto manifest = open_manifest({{folder / "jobs.jsonl"}}, diagnostics);
     BatchResult found;
     const BatchSummary summary =
         run_batch(*manifest, faulty.backend, {.execution = {.threads = 1}, .keep_pictures = true},

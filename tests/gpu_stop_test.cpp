@@ -26,11 +26,11 @@ constexpr double soon_seconds = 5;
 constexpr std::uint64_t outputs = 2000, window = 4096, extent = outputs + window - 1;
 
 /// 1.3e14 elements of windows, of an input that is one element: minutes on any GPU.
-LpPoolingPlan endless_plan() {
-  LpPoolingPlan plan{.data_type = DataType::Float32, .p = 2};
+LpPoolingKernel endless_plan() {
+  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
   for (const std::size_t axis : {1U, 2U})
-    plan.axes[axis] = {.input_extent = extent, .output_extent = outputs, .window = window};
-  return plan;
+    kernel.axes[axis] = {.input_extent = extent, .output_extent = outputs, .window = window};
+  return kernel;
 }
 
 TEST_CASE("gpu stop: a deadline ends work on the device") {

@@ -1,5 +1,6 @@
-// The program on a GPU, as its users see it: choice, limits, failures, measurements, the cache.
-// Runs on llvmpipe; where no GPU exists, not even in software, the cases that need one say so.
+// The program on a GPU, as its users see it: choice, limits, failures, measurements, the cache. It
+// runs on llvmpipe. If there is no GPU, not even in software, the cases that need one skip
+// themselves.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What --help, the man page and README.md say is true.
+// What --help and the man page say is true. documents_test.cpp tests the documents.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -163,44 +163,4 @@ TEST_CASE("the man page describes files, and every variable that the program rea
     }
   }
   CHECK(variables >= 5);
-}
-
-TEST_CASE("README's table of operators is what dmlop ops prints") {
-  const std::string text = readme();
-  const std::size_t begin = text.find("<!-- ops -->\n");
-  const std::size_t end = text.find("<!-- /ops -->");
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  const std::size_t first = begin + std::string("<!-- ops -->\n").size();
-  CHECK(text.substr(first, end - first) == dmlop_program({"ops", "--format", "markdown"}).output);
-}
-
-TEST_CASE("README's errors are those that its commands print") {
-  const std::string text = readme();
-  const std::size_t begin = text.find("## Errors"), end = text.find("| exit code");
-  REQUIRE(begin < end);
-  // Blocks are indented; those that begin with a command are typed, the others printed.
-  std::string script, printed;
-  bool is_command = false, in_block = false;
-  for (const std::string& line : lines_of(text.substr(begin, end - begin))) {
-    const bool indented = line.starts_with("    ");
-    const std::string content = indented ? line.substr(4) : "";
-    if (indented && !in_block) {
-      is_command = content.starts_with("cat ") || content.starts_with("sed ") ||
-                   content.starts_with("build/dmlop ");
-    }
-    in_block = indented;
-    if (indented) (is_command ? script : printed) += content + "\n";
-  }
-  const Folder folder;
-  fs::create_directory_symlink(fs::path(program_path()).parent_path(), folder / "build");
-  const auto result = shell(script, {.folder = folder.path()});
-  CHECK(result.error.size() > 100);
-  CHECK(result.error == printed);
-}
-
-TEST_CASE("README is short and begins with the two commands") {
-  const std::string text = readme();
-  CHECK(lines_of(text).size() < 200);
-  CHECK(text.find("./build.sh demo") < text.find("./build.sh test"));
 }

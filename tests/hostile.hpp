@@ -1,4 +1,4 @@
-// Texts that terminals, CI services and pages would act on, and what finds them in an output.
+// Texts that terminals, CI services and pages would execute, and a search for them in outputs.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace dmlop::test {
 
-/// Each has letters to find it by.
+/// Each text contains letters to find it by.
 inline const std::vector<std::string> hostile_texts{
     "a\x1b[31mb",
     "a\x1b]0;title\x07z",
     "::error::b",
-    "\u00a0 ::error::b",  // a service passes over blanks
+    "\u00a0 ::error::b",  // CI services skip leading blanks
     "a\n::error::b",
     "a\n  ::add-mask::b",
     "a\r\n::warning::b",
@@ -24,12 +24,12 @@ inline const std::vector<std::string> hostile_texts{
     "a##vso[task.setvariable variable=x]b",
     "a###[add-path]b",
     "a\u009b31mb",  // CSI as one character
-    "a\u202eb",     // turns the direction
+    "a\u202eb",     // turns the direction of text
     "a\u061cb",
     "a\u2066b",
-    "a\u2028::b",  // line ends of Unicode's
+    "a\u2028::b",  // Unicode's line ends
     "a\u0085::b",
-    "a\u200bb",  // nothing to see
+    "a\u200bb",  // invisible
     "a\ufeffb",
     "a\u00adb",
     "a\U000e0041b",
@@ -38,14 +38,14 @@ inline const std::vector<std::string> hostile_texts{
     "a\"><img src=x onerror=alert(1)>b",
 };
 
-/// The same in a few short texts, as messages show 60 characters of a name: for sweeps.
+/// The same in a few short texts, for sweeps: messages show only 60 characters of a name.
 inline const std::vector<std::string> hostile_names{
     "::error::e\x1b[31m##vso[x]",
     "\u00a0::e\n::error::e\r\n##[x]\t\x07\x7F",
     "e\u202e\u061c\u200b\ufeff\u2028\u2029\u0085\u009b\u00ad\u2066\U000e0041",
 };
 
-/// The code of the character at `at`, and its length; {0, 0} where there is none.
+/// The code and length of the character at `at`; {0, 0} if there is none.
 inline std::pair<std::uint32_t, std::size_t> character_at(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0;
@@ -61,8 +61,8 @@ inline std::pair<std::uint32_t, std::size_t> character_at(const std::string& tex
   return {code, length};
 }
 
-/// What of a log acts on its reader, or hides; "" where nothing does. Lines of ours that are
-/// commands are counted by the caller.
+/// The part of a log that a reader would execute, or that hides something; "" if there is none. The
+/// caller counts the program's own lines that are commands.
 inline std::string danger_in(const std::string& log, std::size_t own_commands = 0) {
   static const std::vector<std::pair<std::uint32_t, std::uint32_t>> dangers{
       {0, 9},           {0xB, 0x1F},      {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},

@@ -1,5 +1,5 @@
 // A job from OP.json to the written file: which files belong to which tensors, how they are read,
-// and that nothing is written where anything is wrong.
+// and that nothing is written if anything is wrong.
 #include "job/job.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// What json/document.hpp promises: values with their places, and for wrong text the place and what
-// was expected there.
+// json/document.hpp keeps its promises: values have places, and a syntax error gives the place and
+// what was expected there.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// dmlop run and dmlop batch, killed at random moments: what they leave is complete or absent, and
-// the next run does the rest. Moments are drawn from all of a run's duration, which is measured;
-// DMLOP_TEST_SEED repeats the draws of an earlier test.
+// dmlop run and dmlop batch are killed at random moments: their files are complete or absent, and
+// the next run does the rest. The moments are spread over the measured duration of a run.
+// DMLOP_TEST_SEED repeats an earlier test's moments.
 //
 // A file that is being written has no name, so nothing of it stays. Where the system has no such
 // files, and in the short moment in which an existing file is replaced, a killed run leaves

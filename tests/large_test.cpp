@@ -1,5 +1,5 @@
-// Outputs of more than 2^32 elements: no arithmetic on the way may be of 32 bits. The outputs are
-// never held; parts near their ends are computed and compared with the definition.
+// Outputs of more than 2^32 elements, which 32-bit arithmetic would break. The outputs are never
+// held in memory; parts near their ends are computed and compared with the definition.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,17 +32,17 @@ template <typename Value>
 void check_parts(const Json& description, const std::vector<Tensor>& inputs,
                  std::uint64_t expected_count, Value&& value) {
   constexpr std::uint64_t part = 300;
-  const Plan plan = plan_of(description);
-  const std::uint64_t count = output_elements(plan);
+  const Kernel kernel = kernel_of(description);
+  const std::uint64_t count = output_elements(kernel);
   REQUIRE(count == expected_count);
-  const std::size_t size = output_element_size(plan);
+  const std::size_t size = output_element_size(kernel);
   for (const Backend& backend : available_backends()) {
     if (!backend.computes_parts) continue;
     for (const std::uint64_t begin :
          {std::uint64_t{0}, count / 2, std::min(two_to_32, count) - part / 2, count - part}) {
       const std::uint64_t end = std::min(begin + part, count);
       CAPTURE(begin);
-      const auto found = execute_guarded(backend, plan, inputs, begin, end);
+      const auto found = execute_guarded(backend, kernel, inputs, begin, end);
       std::vector<std::byte> expected;
       for (std::uint64_t index = begin; index < end; ++index) {
         const auto* element = value(index);

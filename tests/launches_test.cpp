@@ -16,21 +16,21 @@ std::uint64_t threads_of(const gpu::Launch& launch) {
   return launch.constants[29] - launch.constants[28];
 }
 
-TEST_CASE("launches: every thread of every pass once, in order, in pieces of the wanted work") {
+TEST_CASE("launches: every thread of every stage once, in order, in pieces of the wanted work") {
   Random random(80);
   for (int repeat = 0; repeat < 2000; ++repeat) {
     gpu::Dispatch dispatch;
     dispatch.constants[3] = 7;
-    for (std::uint64_t passes = random.below(6); passes > 0; --passes) {
+    for (std::uint64_t stages = random.below(6); stages > 0; --stages) {
       const std::uint64_t first = random.below(5) * group;
-      gpu::Pass pass(first, first + random.below(20 * group), random.from_to(1, 1000));
-      pass.step = static_cast<std::uint32_t>(dispatch.passes.size());
-      pass.base = 5;
-      pass.writes_state = random.one_in(2);
-      dispatch.passes.push_back(pass);
+      gpu::Stage stage(first, first + random.below(20 * group), random.from_to(1, 1000));
+      stage.step = static_cast<std::uint32_t>(dispatch.stages.size());
+      stage.base = 5;
+      stage.writes_state = random.one_in(2);
+      dispatch.stages.push_back(stage);
     }
-    std::map<std::uint32_t, std::uint32_t> reached;  // by pass
-    for (const gpu::Pass& pass : dispatch.passes) reached[pass.step] = pass.first;
+    std::map<std::uint32_t, std::uint32_t> reached;  // by stage
+    for (const gpu::Stage& stage : dispatch.stages) reached[stage.step] = stage.first;
     gpu::Launches launches(dispatch);
     bool is_first = true;
     std::uint32_t step = 0;
@@ -43,16 +43,16 @@ TEST_CASE("launches: every thread of every pass once, in order, in pieces of the
         const auto& row = launch.constants;
         REQUIRE(row[30] >= step);
         step = row[30];
-        const gpu::Pass& pass = dispatch.passes.at(step);
+        const gpu::Stage& stage = dispatch.stages.at(step);
         REQUIRE(row[3] == 7);
         REQUIRE(row[28] == reached[step]);
         REQUIRE(row[28] % group == 0);
         REQUIRE(row[31] == 5);
-        REQUIRE(launch.writes_state == pass.writes_state);
+        REQUIRE(launch.writes_state == stage.writes_state);
         REQUIRE(launch.is_first == is_first);
         is_first = false;
         reached[step] = row[29];
-        work += threads_of(launch) * pass.work;
+        work += threads_of(launch) * stage.work;
         REQUIRE(std::uint64_t{launch.groups[0]} * launch.groups[1] * group >= threads_of(launch));
       }
       REQUIRE(work == submission.work);
@@ -60,15 +60,15 @@ TEST_CASE("launches: every thread of every pass once, in order, in pieces of the
           submission.launches.size() == 1 && threads_of(submission.launches[0]) <= group;
       REQUIRE((work <= wanted || is_one_group));
     }
-    for (const gpu::Pass& pass : dispatch.passes)
-      REQUIRE(reached[pass.step] == std::max(pass.first, pass.end));
+    for (const gpu::Stage& stage : dispatch.stages)
+      REQUIRE(reached[stage.step] == std::max(stage.first, stage.end));
   }
 }
 
 TEST_CASE("launches: rows of at most 65535 groups") {
   const auto groups = [](std::uint64_t threads) {
     gpu::Dispatch dispatch;
-    dispatch.passes.emplace_back(0, threads, 1);
+    dispatch.stages.emplace_back(0, threads, 1);
     const auto submission = gpu::Launches(dispatch).next(std::uint64_t{1} << 40);
     REQUIRE(submission.launches.size() == 1);
     return submission.launches[0].groups;

@@ -1,5 +1,6 @@
-// What no file may exceed, and what checking one costs: time and memory follow its size, whatever
-// is in it. What is valid and too large for the machine fails at once, with the number of bytes.
+// The limits that no file may exceed, and the cost of checking a file: time and memory are in
+// proportion to its size, whatever is in it. Valid requests that are too large for the machine fail
+// at once, with the number of bytes.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -330,6 +330,22 @@ const RandomOperator random_lp_pooling("LP_POOLING", [](Random& random) {
                      random.one_in(8), random);
 });
 
+TEST_CASE("LP_POOLING: exponents on both sides of those whose powers leave float32 and double") {
+  // The largest of the numbers makes the norm, and the others still count.
+  for (const std::uint64_t p : std::initializer_list<std::uint64_t>{
+           8,   15,  16,  17,  31,  32,  33,  63,  64,   65,   126,  127,
+           128, 149, 150, 200, 255, 256, 257, 320, 1023, 1024, 1025, 4294967295}) {
+    for (const double scale : {1.0, 1e-30, 1e30}) {
+      CAPTURE(p);
+      CAPTURE(scale);
+      const auto at = [&](double x) { return static_cast<float>(x * scale); };
+      const Tensor input = floats({1, 1, 1, 4}, {at(1.9), at(-1.899), at(0.1), at(1.5)});
+      Random random(1);
+      check_case(case_of(row_of(p, 3), {input}, promise), random);
+    }
+  }
+}
+
 TEST_CASE("LP_POOLING: sweep over types, dimensions and exponents") {
   Random random(51);
   for (const DataType type : F2) {

@@ -1,5 +1,5 @@
-// What print and writeFile make of a buffer, byte for byte as DxDispatch, and with its faults where
-// they are asked for.
+// What print and writeFile make of a buffer: the same bytes as DxDispatch, with its bugs if they
+// are asked for.
 #include <doctest/doctest.h>
 
 #include "folder.hpp"

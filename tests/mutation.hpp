@@ -14,13 +14,13 @@ struct Mutation {
 };
 
 /// Every description that differs from `desc` in one thing: a number, a size, a type, an
-/// enumeration's name, a field or an element more or less. What is added comes from `donors`.
+/// enumeration's name, or an added or removed field or element. Added parts come from `donors`.
 std::vector<Mutation> single_mutations(const OperatorSpec& spec, const Json& desc,
                                        const std::vector<const Json*>& donors);
 
 /// Every description that differs from `desc` in one thing that several tensors share: all tensors
-/// of one type get another, all sizes of one value at one place change, all tensors of as many
-/// dimensions get one more or less.
+/// of one type get another type, all sizes with the same value at the same place change, or all
+/// tensors with the same number of dimensions get one more or one less.
 std::vector<Mutation> shared_mutations(const OperatorSpec& spec, const Json& desc);
 
 }  // namespace dmlop::test

@@ -1,4 +1,4 @@
-// Outputs and inputs that are named as open files of the program: /dev/stdout, /dev/fd/7.
+// Outputs and inputs that name open files of the program: /dev/stdout, /dev/fd/7.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>

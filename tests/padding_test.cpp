@@ -191,8 +191,8 @@ TEST_CASE("PaddingValue: is a FLOAT") {
   nlohmann::ordered_json description =
       case_of(Padding{"CONSTANT", {0}, {1}, 16777217}, {Tensor::packed(DataType::Int32, {1})})
           .description;
-  const Plan plan = plan_of(description);
-  CHECK(std::get<IndexMapPlan>(plan).fill[0] == std::byte{0});
+  const Kernel kernel = kernel_of(description);
+  CHECK(std::get<IndexMapKernel>(kernel).fill[0] == std::byte{0});
   check_fill<double>(DataType::Float64, 0.1, static_cast<double>(0.1F));
   check_fill<float>(DataType::Float32, 0.1, 0.1F);
   check_fill<float>(DataType::Float32, -0.0, -0.0F);
@@ -219,12 +219,12 @@ TEST_CASE("PaddingValue: infinity and NaN are values of floating types") {
     nlohmann::ordered_json description =
         case_of(Padding{"CONSTANT", {0}, {1}, 0}, {Tensor::packed(type, {1})}).description;
     description["desc"]["PaddingValue"] = "-inf";
-    auto plan = std::get<IndexMapPlan>(plan_of(description));
+    auto kernel = std::get<IndexMapKernel>(kernel_of(description));
     const auto expected = element(type, -infinity);
-    CHECK(std::equal(expected.begin(), expected.end(), plan.fill.begin()));
+    CHECK(std::equal(expected.begin(), expected.end(), kernel.fill.begin()));
     description["desc"]["PaddingValue"] = "nan";
-    plan = std::get<IndexMapPlan>(plan_of(description));
-    if (type != DataType::Float64) CHECK(std::isnan(number(type, plan.fill.data())));
+    kernel = std::get<IndexMapKernel>(kernel_of(description));
+    if (type != DataType::Float64) CHECK(std::isnan(number(type, kernel.fill.data())));
   }
 }
 

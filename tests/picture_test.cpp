@@ -1,9 +1,11 @@
-// What compare/picture.hpp promises: PNG files are decoded and their pixels looked at.
+// compare/picture.hpp keeps its promises: PNG files are decoded and their pixels checked.
 #include "compare/picture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "program.hpp"
 #include "reference/tensor.hpp"
@@ -100,6 +102,41 @@ bool is_dark(const Pixel& pixel) {
 }
 bool is_bright(const Pixel& pixel) {
   return pixel != magenta && pixel.brightness() >= bright_at_least;
+}
+
+/// The bytes of a data URI of a PNG file, by RFC 4648.
+std::string decoded(const std::string& uri) {
+  const std::string begin = "data:image/png;base64,";
+  REQUIRE(uri.starts_with(begin));
+  const std::string text = uri.substr(begin.size());
+  REQUIRE(text.size() % 4 == 0);
+  const std::size_t letters = text.find_last_not_of('=') + 1;
+  REQUIRE(text.size() - letters <= 2);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < letters; ++i) {
+    const char c = text[i];
+    const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
+                      : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                      : c >= '0' && c <= '9' ? c - '0' + 52
+                      : c == '+'             ? 62
+                      : c == '/'             ? 63
+                                             : -1;
+    REQUIRE(value >= 0);
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    // A letter ends the byte that it has two, four or six bits of.
+    if (i % 4 != 0) bytes += static_cast<char>(bits >> (6 - 2 * (i % 4)));
+  }
+  return bytes;
+}
+
+/// What a report says of the pictures of its only job.
+nlohmann::json pictures_of(const std::string& html) {
+  const std::size_t begin = html.find('>', html.rfind("id=\"data\"")) + 1;
+  const std::size_t end = html.find("</script>", begin);
+  REQUIRE(end != std::string::npos);
+  const auto data = nlohmann::json::parse(html.substr(begin, end - begin));
+  return data.at("jobs").at(0).at("comparisons").at(0).at("pictures");
 }
 
 /// 1 moved by so many ULP.
@@ -290,4 +327,45 @@ TEST_CASE("compare --heatmap draws nothing of unlike tensors, and replaces neith
   CHECK(folder.read("a.npy") == bytes);
   CHECK(compare({"a.npy", "a.npy", "--heatmap", "none/picture.png"}).code == 6);
   CHECK(folder.list() == "a.npy b.npy");
+}
+
+TEST_CASE("a report holds the pictures as data that anyone can decode: padding, letters and all") {
+  // Golden files that make planes of many widths, whose files end in every place of a group of
+  // three.
+  std::set<std::size_t> ends;
+  for (int width = 1; width <= 12; ++width) {
+    const Folder folder;
+    const std::string shape = "(2, " + std::to_string(width) + ")";
+    std::vector<float> numbers(static_cast<std::size_t>(2 * width));
+    std::iota(numbers.begin(), numbers.end(), 1.F);
+    folder.write("x.npy", float_npy(shape, numbers));
+    numbers.back() = 1000;
+    folder.write("golden.npy", float_npy(shape, numbers));
+    folder.write("jobs.jsonl", R"({"id": "a", "type": "PADDING", "desc": {"PaddingMode": "EDGE", )"
+                               R"("StartPadding": [0, 0], "EndPadding": [0, 0]}, )"
+                               R"("bindings": {"InputTensor": "x.npy"}, "expect": "golden.npy"})");
+    REQUIRE(dmlop_program(
+                {"batch", "jobs.jsonl", "--cpu", "--html", "report.html", "--results", "r.jsonl"},
+                {.folder = folder.path()})
+                .code == 1);
+    const auto pictures = pictures_of(folder.read("report.html"));
+    const Tensor actual = floats({2, numbers.size() / 2}, [&] {
+      std::vector<float> before = numbers;
+      before.back() = static_cast<float>(2 * width);
+      return before;
+    }());
+    const Tensor expected = floats({2, numbers.size() / 2}, numbers);
+    const PlanePictures made =
+        plane_pictures(elements_of(actual), elements_of(expected), numbers.size() - 1, true);
+    for (const auto& [name, png] : {std::pair("actual", made.actual),
+                                    {"expected", made.expected},
+                                    {"difference", made.difference}}) {
+      CHECK((decoded(pictures.at(name)) ==
+             std::string(reinterpret_cast<const char*>(png.data()), png.size())));
+      ends.insert(png.size() % 3);
+    }
+    CHECK(pictures.at("low") == "1");
+    CHECK(pictures.at("high") == "1000");
+  }
+  CHECK(ends.size() == 3);
 }

@@ -1,4 +1,4 @@
-// A named pipe for tests, of POSIX.
+// A named pipe for tests (POSIX).
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ inline void make_pipe(const std::string& path) {
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
 }
 
-/// A new pipe with a reader who reads nothing: what is written to it fills it and then waits.
+/// A new pipe with a reader that reads nothing, so that a writer fills it and then waits.
 class StalledPipe {
  public:
   explicit StalledPipe(const std::string& path) {
@@ -31,7 +31,7 @@ class StalledPipe {
   StalledPipe& operator=(const StalledPipe&) = delete;
   ~StalledPipe() { ::close(reader_); }
 
-  /// Waits until the writer waits: the pipe has bytes, and has had no more for a second.
+  /// Waits until the writer waits: the pipe has bytes and got no more for a second.
   void wait_until_full() const {
     constexpr std::chrono::milliseconds step(50);
     int bytes = 0;
@@ -48,7 +48,7 @@ class StalledPipe {
   int reader_ = -1;
 };
 
-/// What a pipe gave from its first writer's begin to its last one's end.
+/// Everything that a pipe delivered from its first writer's start to its last writer's end.
 class PipeReader {
  public:
   explicit PipeReader(const std::string& path)

@@ -1,314 +1,229 @@
-// The planner of data movement (ops/index_map.hpp): what it merges, what it must not, and that
-// neither merging nor pieces change which element goes where.
+// Plans (ops/plan.hpp): what a builder lets through, what temporaries take, and that a plan of
+// several passes gives the same on the CPU and on a GPU, or says why it cannot run.
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <mutex>
+#include <numeric>
 
-#include "ops/index_map.hpp"
-#include "reference/padding.hpp"
-#include "reference/reverse_subsequences.hpp"
-#include "reference/slice1.hpp"
+#include "gpu_device.hpp"
+#include "job/backend.hpp"
+#include "ops/operator.hpp"
+#include "random.hpp"
 #include "sweep.hpp"
 
 namespace dmlop::test {
 namespace {
 
-using Int = std::int64_t;
-
-IndexMapPlan map_of(const nlohmann::ordered_json& description) {
-  return std::get<IndexMapPlan>(plan_of(description));
+/// out[i] = in[count - 1 - i], of elements of one byte.
+IndexMapKernel backwards(std::uint64_t count) {
+  return {.element_size = 1,
+          .offset = static_cast<std::int64_t>(count) - 1,
+          .axes = {{.extent = count, .stride = -1}}};
 }
 
-IndexMapPlan slice_plan(const List& sizes, const Slice1& slice) {
-  return map_of(case_of(slice, {Tensor::packed(DataType::UInt8, sizes)}).description);
+/// Every second element of `count`.
+IndexMapKernel halved(std::uint64_t count) {
+  return {.element_size = 1, .offset = 0, .axes = {{.extent = count / 2, .stride = 2}}};
 }
 
-IndexMapPlan padding_plan(const List& sizes, const std::string& mode, const List& start,
-                          const List& end) {
-  return map_of(
-      case_of(Padding{mode, start, end, 0}, {Tensor::packed(DataType::UInt8, sizes)}).description);
-}
-
-IndexMapAxis axis(std::uint64_t extent, Int stride) {
-  return {.extent = extent, .stride = stride};
-}
-
-IndexMapAxis padded(Boundary boundary, std::uint64_t extent, Int stride, Int start,
-                    std::uint64_t input_extent) {
-  return {.extent = extent,
-          .stride = stride,
-          .boundary = boundary,
-          .start_padding = start,
-          .input_extent = input_extent};
-}
-
-using Axes = std::vector<IndexMapAxis>;
-
-TEST_CASE("plan: a slice of the whole tensor is one run") {
-  const IndexMapPlan plan =
-      slice_plan({2, 3, 4}, {.offsets = {0, 0, 0}, .window = {2, 3, 4}, .strides = {1, 1, 1}});
-  CHECK(plan.axes == Axes{axis(24, 1)});
-  CHECK(plan.offset == 0);
-}
-
-TEST_CASE("plan: a slice of the first dimension alone is one run") {
-  const IndexMapPlan plan =
-      slice_plan({5, 3, 4}, {.offsets = {2, 0, 0}, .window = {2, 3, 4}, .strides = {1, 1, 1}});
-  CHECK(plan.axes == Axes{axis(24, 1)});
-  CHECK(plan.offset == 24);
-}
-
-TEST_CASE("plan: a slice of the last dimension keeps rows") {
-  const IndexMapPlan plan =
-      slice_plan({2, 3, 4}, {.offsets = {0, 0, 1}, .window = {2, 3, 2}, .strides = {1, 1, 1}});
-  CHECK(plan.axes == Axes{axis(6, 4), axis(2, 1)});
-  CHECK(plan.offset == 1);
-}
-
-TEST_CASE("plan: a reversal of the whole tensor is one run backwards") {
-  const IndexMapPlan plan =
-      slice_plan({2, 3}, {.offsets = {0, 0}, .window = {2, 3}, .strides = {-1, -1}});
-  CHECK(plan.axes == Axes{axis(6, -1)});
-  CHECK(plan.offset == 5);
-}
-
-TEST_CASE("plan: dimensions of opposite directions stay apart") {
-  const IndexMapPlan plan =
-      slice_plan({2, 3}, {.offsets = {0, 0}, .window = {2, 3}, .strides = {-1, 1}});
-  CHECK(plan.axes == Axes{axis(2, -3), axis(3, 1)});
-  CHECK(plan.offset == 3);
-}
-
-TEST_CASE("plan: a shortened output does not merge") {
-  const IndexMapPlan plan = slice_plan(
-      {2, 3}, {.offsets = {0, 0}, .window = {2, 3}, .strides = {1, 1}, .output_sizes = {2, 2}});
-  CHECK(plan.axes == Axes{axis(2, 3), axis(2, 1)});
-}
-
-TEST_CASE("plan: dimensions of one element are folded into the offset") {
-  const IndexMapPlan plan =
-      slice_plan({4, 5, 6}, {.offsets = {2, 1, 3}, .window = {1, 4, 1}, .strides = {1, 1, -7}});
-  CHECK(plan.axes == Axes{axis(4, 6)});
-  CHECK(plan.offset == 2 * 30 + 1 * 6 + 3);
-}
-
-TEST_CASE("plan: one element has one axis") {
-  const IndexMapPlan plan =
-      slice_plan({3, 3}, {.offsets = {1, 2}, .window = {1, 1}, .strides = {1, 1}});
-  CHECK(plan.axes == Axes{axis(1, 0)});
-  CHECK(plan.offset == 5);
-}
-
-TEST_CASE("plan: a broadcast input merges where it repeats one element") {
-  Tensor input = Tensor::strided(DataType::UInt8, {2, 3, 4}, {0, 0, 1});
-  const Slice1 slice{.offsets = {0, 0, 0}, .window = {2, 3, 4}, .strides = {1, 1, 1}};
-  CHECK(map_of(case_of(slice, {input}).description).axes == Axes{axis(6, 0), axis(4, 1)});
-}
-
-TEST_CASE("plan: a transposed input does not merge") {
-  Tensor input = Tensor::strided(DataType::UInt8, {2, 3}, {1, 2});
-  const Slice1 slice{.offsets = {0, 0}, .window = {2, 3}, .strides = {1, 1}};
-  CHECK(map_of(case_of(slice, {input}).description).axes == Axes{axis(2, 1), axis(3, 2)});
-}
-
-TEST_CASE("plan: images padded in height and width keep these two and one for the images") {
-  for (const auto& [name, boundary] : {std::pair{"CONSTANT", Boundary::constant},
-                                       {"EDGE", Boundary::edge},
-                                       {"REFLECTION", Boundary::reflection},
-                                       {"SYMMETRIC", Boundary::symmetric},
-                                       {"WRAP", Boundary::wrap}}) {
-    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
-    CAPTURE(mode);
-    const IndexMapPlan plan = padding_plan({2, 3, 4, 5}, mode, {0, 0, 1, 2}, {0, 0, 1, 0});
-    CHECK(plan.axes ==
-          Axes{axis(6, 20), padded(boundary, 6, 5, 1, 4), padded(boundary, 7, 1, 2, 5)});
-  }
-}
-
-TEST_CASE("plan: constant and wrapped padding of whole blocks is padding of their elements") {
-  for (const auto& [name, boundary] :
-       {std::pair{"CONSTANT", Boundary::constant}, {"WRAP", Boundary::wrap}}) {
-    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
-    CAPTURE(mode);
-    const IndexMapPlan plan = padding_plan({2, 3, 4, 5}, mode, {0, 0, 1, 0}, {0, 0, 2, 0});
-    CHECK(plan.axes == Axes{axis(6, 20), padded(boundary, 35, 1, 5, 20)});
-  }
-}
-
-TEST_CASE("plan: mirrored and edge padding of whole blocks repeats blocks") {
-  for (const auto& [name, boundary] : {std::pair{"EDGE", Boundary::edge},
-                                       {"REFLECTION", Boundary::reflection},
-                                       {"SYMMETRIC", Boundary::symmetric}}) {
-    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
-    CAPTURE(mode);
-    const IndexMapPlan plan = padding_plan({3, 4, 5}, mode, {1, 0, 0}, {0, 0, 0});
-    CHECK(plan.axes == Axes{padded(boundary, 4, 20, 1, 3), axis(20, 1)});
-  }
-}
-
-TEST_CASE("plan: padding of nothing is one run") {
-  CHECK(padding_plan({2, 3, 4}, "REFLECTION", {0, 0, 0}, {0, 0, 0}).axes == Axes{axis(24, 1)});
-}
-
-TEST_CASE("plan: an edge of one element is that element repeated") {
-  CHECK(padding_plan({1, 4}, "SYMMETRIC", {2, 0}, {3, 0}).axes == Axes{axis(6, 0), axis(4, 1)});
-  CHECK(padding_plan({1, 4}, "CONSTANT", {2, 0}, {3, 0}).axes ==
-        Axes{padded(Boundary::constant, 24, 1, 8, 4)});
-}
-
-IndexMapPlan reversal_plan(const List& sizes, std::size_t reversed, const Tensor& lengths) {
-  return map_of(
-      case_of(ReverseSubsequences{reversed}, {Tensor::packed(DataType::UInt8, sizes), lengths})
-          .description);
-}
-
-TEST_CASE("plan: a reversed axis stays, and what lies on either side of it merges") {
-  const IndexMapPlan plan =
-      reversal_plan({2, 3, 4, 5, 6}, 2, Tensor::packed(DataType::UInt32, {2, 3, 1, 5, 6}));
-  REQUIRE(plan.axes.size() == 3);
-  CHECK(plan.reversal == Reversal{1, DataType::UInt32});
-  CHECK(plan.axes[0] == IndexMapAxis{.extent = 6, .stride = 120, .lengths_stride = 30});
-  CHECK(plan.axes[1] == IndexMapAxis{.extent = 4, .stride = 30, .lengths_stride = 0});
-  CHECK(plan.axes[2] == IndexMapAxis{.extent = 30, .stride = 1, .lengths_stride = 1});
-}
-
-TEST_CASE("plan: lengths in another order keep dimensions apart") {
-  const Tensor lengths = Tensor::strided(DataType::UInt64, {2, 3, 1}, {1, 2, 1});
-  const IndexMapPlan plan = reversal_plan({2, 3, 4}, 2, lengths);
-  CHECK(plan.axes.size() == 3);
-  CHECK(plan.reversal == Reversal{2, DataType::UInt64});
-}
-
-TEST_CASE("plan: a reversed axis of one element is kept") {
-  const IndexMapPlan plan =
-      reversal_plan({2, 1, 3}, 1, Tensor::packed(DataType::UInt32, {2, 1, 3}));
-  REQUIRE(plan.reversal);
-  CHECK(plan.axes.at(plan.reversal->axis).extent == 1);
-}
-
-const std::vector<std::pair<Boundary, std::string>> boundaries{{Boundary::constant, "CONSTANT"},
-                                                               {Boundary::edge, "EDGE"},
-                                                               {Boundary::reflection, "REFLECTION"},
-                                                               {Boundary::symmetric, "SYMMETRIC"},
-                                                               {Boundary::wrap, "WRAP"}};
-
-/// The source index of output index o by the definition of the boundary; nothing when outside.
-std::optional<Int> source(const IndexMapAxis& along, std::uint64_t o) {
-  if (along.boundary == Boundary::none) return static_cast<Int>(o);
-  const auto mode = std::find_if(boundaries.begin(), boundaries.end(),
-                                 [&](const auto& entry) { return entry.first == along.boundary; });
-  return Padding{.mode = mode->second}.source(static_cast<Int>(o) - along.start_padding,
-                                              static_cast<Int>(along.input_extent));
-}
-
-/// How many indices of an axis piece_at places elsewhere than the definition.
-int wrong_pieces(const IndexMapAxis& along) {
-  int wrong = 0;
-  for (std::uint64_t o = 0; o < along.extent; ++o) {
-    const Piece piece = piece_at(along, o);
-    if (piece.count < 1 || piece.count > along.extent - o) return ++wrong;
-    for (std::uint64_t k = 0; k < piece.count; ++k) {
-      const auto index = source(along, o + k);
-      const Int offset = piece.offset + static_cast<Int>(k) * piece.stride;
-      if (piece.outside == index.has_value()) ++wrong;
-      if (index && offset != *index * along.stride) ++wrong;
-    }
-  }
-  return wrong;
-}
-
-TEST_CASE("piece_at: agrees with the definition, element by element") {
-  for (const auto& [boundary, name] : boundaries) {
-    const auto& mode = name;  // lambdas of Clang before 16 capture no bindings
-    CAPTURE(mode);
-    for (std::uint64_t n = 1; n <= 5; ++n) {
-      // A negative start begins behind the input's first element.
-      for (Int start = -13; start <= 13; ++start) {
-        for (std::uint64_t extent = 1; extent <= 30; ++extent) {
-          CAPTURE(n);
-          CAPTURE(start);
-          CAPTURE(extent);
-          CHECK(wrong_pieces(padded(boundary, extent, 3, start, n)) == 0);
-        }
-      }
-    }
-  }
-  CHECK(wrong_pieces(axis(7, 3)) == 0);
-  CHECK(wrong_pieces(axis(7, -3)) == 0);
-  CHECK(wrong_pieces(axis(7, 0)) == 0);
-}
-
-TEST_CASE("piece_at: takes the longest even stretch") {
-  const auto count = [](Boundary boundary, std::uint64_t o) {
-    return piece_at(padded(boundary, 20, 1, 6, 4), o).count;
-  };
-  CHECK(count(Boundary::constant, 0) == 6);    // before the input
-  CHECK(count(Boundary::constant, 6) == 4);    // the input
-  CHECK(count(Boundary::constant, 10) == 10);  // after it
-  CHECK(count(Boundary::edge, 1) == 5);
-  CHECK(count(Boundary::wrap, 2) == 4);
-  CHECK(count(Boundary::symmetric, 2) == 4);
-  CHECK(count(Boundary::reflection, 10) == 2);  // 2 1, then 0 1 2 3
-}
-
-TEST_CASE("piece_at: works at the far end of the largest axis") {
-  const IndexMapAxis wrap = padded(Boundary::wrap, 4294967295, 1, 4294967292, 3);
-  CHECK(piece_at(wrap, 0).offset == 0);
-  CHECK(piece_at(wrap, 4294967294).offset == 2);
-  const IndexMapAxis mirror = padded(Boundary::symmetric, 4294967295, 1, 0, 2);
-  CHECK(piece_at(mirror, 4294967294).offset == 1);  // 0 1 1 0, and 4294967294 mod 4 is 2
-}
-
-/// The source offset of element `index` of a plan's output without reversal; nothing for the fill.
-std::optional<Int> source_of(const IndexMapPlan& plan, std::uint64_t index) {
-  Int offset = plan.offset;
-  for (std::size_t i = plan.axes.size(); i-- > 0;) {
-    const auto from = source(plan.axes[i], index % plan.axes[i].extent);
-    index /= plan.axes[i].extent;
-    if (!from) return std::nullopt;
-    offset += *from * plan.axes[i].stride;
-  }
-  return offset;
-}
-
-IndexMapPlan random_plan(Random& random) {
-  IndexMapPlan plan{.offset = 1000};
-  Int stride = 1;  // mostly that of a packed tensor, so that there is something to merge
-  for (std::uint64_t i = random.from_to(1, 5); i > 0; --i) {
-    IndexMapAxis along = axis(random.from_to(1, 4),
-                              random.one_in(4) ? static_cast<Int>(random.below(7)) - 3 : stride);
-    along.input_extent = along.extent;
-    if (random.one_in(2)) {
-      const std::uint64_t start = random.one_in(2) ? 0 : random.below(4);
-      along.boundary = boundaries[random.below(boundaries.size())].first;
-      along.start_padding = static_cast<Int>(start);
-      along.extent += start + (random.one_in(2) ? 0 : random.below(4));
-    }
-    stride *= static_cast<Int>(along.input_extent);
-    if (along.boundary == Boundary::none) along.input_extent = 1;
-    plan.axes.insert(plan.axes.begin(), along);
-  }
+/// Reverses `count` bytes twice, through two temporaries, and halves them: two outputs, one of a
+/// temporary and one of the input.
+Plan four_passes(std::uint64_t count) {
+  Plan plan;
+  plan.slots = {{SlotKind::input, "InputTensor", {}, count, 1},
+                {SlotKind::temporary, "the reversal", {}, count, 1},
+                {SlotKind::temporary, "its reversal", {}, count, 1},
+                {SlotKind::output, "A", {}, count / 2, 1},
+                {SlotKind::output, "B", {}, count, 1}};
+  plan.passes = {{backwards(count), {0}, {1}},
+                 {backwards(count), {1}, {2}},
+                 {halved(count), {2}, {3}},
+                 {backwards(count), {0}, {4}}};
   return plan;
 }
 
-TEST_CASE("simplified: every element still comes from its place, from fewer axes") {
-  Random random(70);
-  int fewer = 0;
-  for (int repeat = 0; repeat < 20000; ++repeat) {
-    const IndexMapPlan plan = random_plan(random);
-    const IndexMapPlan simple = simplified(plan);
-    CAPTURE(repeat);
-    REQUIRE(simple.axes.size() >= 1);
-    REQUIRE(simple.axes.size() <= plan.axes.size());
-    if (simple.axes.size() < plan.axes.size()) ++fewer;
-    REQUIRE(output_elements(simple) == output_elements(plan));
-    std::uint64_t wrong = 0;
-    for (std::uint64_t index = 0; index < output_elements(plan); ++index) {
-      if (source_of(simple, index) != source_of(plan, index)) ++wrong;
-    }
-    REQUIRE(wrong == 0);
+using Bytes = std::vector<std::byte>;
+
+Bytes counting(std::uint64_t count) {
+  Bytes bytes(count);
+  for (std::uint64_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 251);
+  return bytes;
+}
+
+/// What four_passes() gives for `input`, by slot.
+void check_four_passes(const Bytes& input, const std::vector<Bytes>& found) {
+  REQUIRE(found[3].size() == input.size() / 2);
+  REQUIRE(found[4].size() == input.size());
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    if (i < input.size() / 2) wrong += found[3][i] != input[2 * i] ? 1 : 0;
+    wrong += found[4][i] != input[input.size() - 1 - i] ? 1 : 0;
   }
-  CHECK(fewer > 10000);
+  CHECK(wrong == 0);
+}
+
+struct Executed {
+  Execution execution;
+  std::vector<Bytes> outputs;  // by slot
+};
+
+Executed execute(dmlop::Backend& backend, const Plan& plan, const Bytes& input,
+                 const ExecutionOptions& options = {.threads = 3}) {
+  Executed result;
+  for (const Slot& slot : plan.slots)
+    result.outputs.emplace_back(slot.kind == SlotKind::output ? slot.bytes() : 0);
+  std::vector<std::span<const std::byte>> inputs(plan.slots.size());
+  inputs[0] = input;
+  std::mutex mutex;
+  result.execution = backend.execute(
+      plan, inputs, options,
+      [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
+        const std::scoped_lock lock(mutex);
+        REQUIRE(offset + bytes.size() <= result.outputs[slot].size());
+        std::copy(bytes.begin(), bytes.end(),
+                  result.outputs[slot].begin() + static_cast<std::ptrdiff_t>(offset));
+      });
+  return result;
+}
+
+constexpr const char* padding_json = R"({"type": "DML_OPERATOR_PADDING", "desc": {
+  "InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]}, "PaddingMode": "EDGE",
+  "StartPadding": [0, 1], "EndPadding": [0, 1]}})";
+
+Description padding_description() {
+  Diagnostics diagnostics;
+  auto description = read_description("op.json", padding_json, newest_feature_level, diagnostics);
+  REQUIRE(description);
+  check_description(*description, diagnostics);
+  REQUIRE(diagnostics.empty());
+  return std::move(*description);
+}
+
+TEST_CASE("plan: passes run in order on the CPU, each output whole") {
+  dmlop::Backend cpu;
+  for (const std::uint64_t count : {2U, 1000U, 5'000'000U}) {
+    CAPTURE(count);
+    const Bytes input = counting(count);
+    const Executed result = execute(cpu, four_passes(count), input);
+    check_four_passes(input, result.outputs);
+    CHECK(result.execution.device == "cpu");
+    CHECK(result.execution.notice == "");
+  }
+}
+
+TEST_CASE("plan: temporaries take the bytes of those that live at the same time") {
+  Plan plan = four_passes(1000);
+  CHECK(plan.temporary_bytes() == 2000);
+  // The third pass reads the second temporary alone, so a third one shares its time with that only.
+  plan.slots.push_back({SlotKind::temporary, "a third", {}, 500, 4});
+  plan.passes[2].writes = {5};
+  plan.passes.push_back({halved(1000), {5}, {3}});
+  CHECK(plan.temporary_bytes() == 3000);
+}
+
+TEST_CASE("plan: temporaries beyond --host-memory fail before anything runs") {
+  dmlop::Backend cpu;
+  const Bytes input = counting(1000);
+  const auto run = [&](std::uint64_t limit) {
+    return ending_of([&] {
+      execute(cpu, four_passes(1000), input, {.threads = 1, .host_memory_bytes = limit});
+    });
+  };
+  CHECK_FALSE(run(2000).kind);
+  const Ending refused = run(1999);
+  CHECK(refused.kind == ErrorKind::run_failed);
+  CHECK(refused.message ==
+        "temporary tensors need 2000 bytes, and --host-memory allows 1999: allow more, or use "
+        "smaller tensors");
+}
+
+TEST_CASE("plan: passes run in order on a GPU, with temporaries on the device") {
+  if (!has_gpu()) return;
+  dmlop::Backend gpu(open_gpu());
+  for (const std::uint64_t count : {2U, 1000U, 3'000'000U}) {
+    CAPTURE(count);
+    const Bytes input = counting(count);
+    const Executed result = execute(gpu, four_passes(count), input);
+    check_four_passes(input, result.outputs);
+    CHECK(result.execution.device == gpu.spec());
+    CHECK(result.execution.notice == "");
+  }
+}
+
+/// A window of more elements than a GPU kernel counts, over an input that repeats one element.
+Plan too_large_for_a_gpu() {
+  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 1};
+  kernel.axes[2] = {.input_extent = 1, .window = std::uint64_t{1} << 28};
+  Plan plan;
+  plan.slots = {{SlotKind::input, "InputTensor", {}, 1, 4},
+                {SlotKind::output, "OutputTensor", {}, 1, 4}};
+  plan.passes = {{kernel, {0}, {1}}};
+  return plan;
+}
+
+TEST_CASE(
+    "plan: what a GPU cannot run goes to the CPU with a notice, unless the GPU was asked for") {
+  if (!has_gpu()) return;
+  const Bytes input(4);
+  dmlop::Backend chosen(open_gpu());
+  const Executed result = execute(chosen, too_large_for_a_gpu(), input);
+  CHECK(result.execution.device == "cpu");
+  CHECK(result.execution.notice ==
+        "running on the CPU, because its numbers do not fit the 32 bits of a GPU kernel");
+  CHECK(result.outputs[1] == input);
+
+  dmlop::Backend asked_for(gpu::DeviceRequest{chosen.spec()});
+  const Ending refused = ending_of([&] { execute(asked_for, too_large_for_a_gpu(), input); });
+  CHECK(refused.kind == ErrorKind::unavailable);
+  CHECK(refused.message ==
+        chosen.spec() +
+            " cannot run this operator, because its numbers do not fit the 32 bits of a GPU "
+            "kernel: use --cpu, or leave the choice to dmlop");
+}
+
+TEST_CASE("plan: temporaries beyond --device-memory go to the CPU") {
+  if (!has_gpu()) return;
+  dmlop::Backend gpu(open_gpu());
+  const Bytes input = counting(100'000);
+  const Executed result =
+      execute(gpu, four_passes(100'000), input, {.threads = 1, .device_memory_bytes = 449'999});
+  check_four_passes(input, result.outputs);
+  CHECK(result.execution.notice ==
+        "running on the CPU, because its tensors need 450000 bytes, and --device-memory allows "
+        "449999");
+  CHECK(execute(gpu, four_passes(100'000), input, {.threads = 1, .device_memory_bytes = 450'000})
+            .execution.notice == "");
+}
+
+TEST_CASE("plan: a builder names slots by field, and refuses what no backend could run") {
+  const Description description = padding_description();
+  const IndexMapKernel same{.element_size = 4, .axes = {{.extent = 10, .stride = 1}}};
+  const IndexMapKernel larger{.element_size = 4, .axes = {{.extent = 11, .stride = 1}}};
+  const IndexMapKernel narrower{.element_size = 2, .axes = {{.extent = 10, .stride = 1}}};
+
+  PlanBuilder builder(description);
+  const std::size_t input = builder.tensor("InputTensor");
+  const std::size_t output = builder.tensor("OutputTensor");
+  const std::size_t temporary = builder.temporary("the sums", 10, 4);
+  CHECK(builder.tensor("InputTensor") == input);
+  CHECK_FALSE(builder.find("NoTensor"));
+  CHECK_THROWS_AS(builder.tensor("NoTensor"), std::logic_error);
+  CHECK_THROWS_AS(builder.add(same, {temporary}, {output}), std::logic_error);  // not written yet
+  CHECK_THROWS_AS(builder.add(larger, {input}, {output}), std::logic_error);
+  CHECK_THROWS_AS(builder.add(narrower, {input}, {output}), std::logic_error);
+  CHECK_THROWS_AS(builder.add(same, {input}, {}), std::logic_error);
+  CHECK_THROWS_AS(builder.add(same, {input}, {input}), std::logic_error);
+  builder.add(same, {input}, {temporary});
+  builder.add(same, {temporary}, {output});
+  CHECK_THROWS_AS(builder.add(same, {temporary}, {output}), std::logic_error);  // written twice
+  CHECK_THROWS_AS(builder.add(same, {output}, {builder.temporary("more", 10, 4)}),
+                  std::logic_error);
+
+  const Plan plan = builder.take();
+  CHECK(plan.passes.size() == 2);
+  CHECK(plan.slots[*plan.find("OutputTensor")].elements == 10);
+  CHECK(plan.slots[*plan.find("InputTensor")].elements == 6);
+  CHECK_FALSE(plan.find("the sums"));
 }
 
 }  // namespace

@@ -160,4 +160,10 @@ bool has_command(const std::string& name) {
   return shell("command -v " + name).code == 0;
 }
 
+std::string terminal_problem(const std::string& script) {
+  if (!has_command(script)) return "there is no command script";
+  const auto result = shell(script + " -qec 'test -t 1' /dev/null < /dev/null");
+  return result.code == 0 ? "" : "the system gives no pseudo-terminal: " + result.error;
+}
+
 }  // namespace dmlop::test

@@ -1,4 +1,5 @@
-// Random choices: the same everywhere for the same seed, or read from the bytes of a fuzzer.
+// Random choices that are the same everywhere for the same seed, or that are read from a fuzzer's
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ namespace dmlop::test {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  /// Choices come from the bytes as long as there are any, so that a small change of them is a
-  /// small change of what is chosen; after them from an engine that they seed.
+  /// Choices are read from the bytes while there are any, so that a small change of the bytes is a
+  /// small change of the choices. After that they come from an engine that the bytes seed.
   explicit Random(std::span<const std::byte> choices) : engine_(hash(choices)), choices_(choices) {}
 
   /// From 0 to n - 1.
@@ -26,7 +27,8 @@ class Random {
   const T& one_of(const std::vector<T>& values) {
     return values[below(values.size())];
   }
-  /// Random bytes, never those of a fuzzer: a tensor's contents would use them all up.
+  /// Random bytes that are never read from a fuzzer, because a tensor's contents would use up all
+  /// of its bytes.
   void fill(std::span<std::byte> bytes) {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(engine_() % 256);
   }
@@ -40,7 +42,7 @@ class Random {
     return value;
   }
 
-  // As many bytes as numbers below n need.
+  // Uses as many bytes as numbers below n need.
   std::uint64_t chosen(std::uint64_t n) {
     std::uint64_t value = 0;
     for (std::uint64_t most = n - 1;; most >>= 8) {

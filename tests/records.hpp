@@ -1,4 +1,4 @@
-// Results files that no batch has written.
+// Made-up results files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Tables of refused descriptions. A row marks each place that a finding names with a ^, which is
-// not part of the text; findings without a mark are at the brace before the fields.
+// Tables of refused descriptions. In each row, a ^ marks the place of a finding and is removed from
+// the text. Findings without a mark are at the brace before the fields.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct Refused {
   std::string level = "6_4";
 };
 
-/// Checks each row's findings, places and all.
+/// Checks the findings of each row, including their places.
 void check_refused(const std::string& operator_name, const std::vector<Refused>& rows);
 
-/// The same for whole descriptions; findings without a mark are at the first character.
+/// The same for whole descriptions. Findings without a mark are at the first character.
 void check_refused_texts(const std::vector<Refused>& rows);
 
 }  // namespace dmlop::test

@@ -1,5 +1,5 @@
-// Files that are rewritten in their place while they are read, again and again: what was read is
-// one of their contents, or the reader is told.
+// Files are rewritten in place again and again while they are read: the reader gets the contents of
+// one moment, or an error.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// Every rule of every operator refuses something: for each a description that breaks that rule
-// alone, made by a small mistake in a valid one. What users read then stands in
-// data/refusal_messages.txt; DMLOP_UPDATE_GOLDEN=1 writes it anew.
+// Every rule of every operator refuses something. For each rule, a small mistake in a valid
+// description makes one that breaks only this rule. The messages are in data/refusal_messages.txt;
+// DMLOP_UPDATE_GOLDEN=1 writes it again.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Whether the tests and the program are built with a sanitizer: it keeps freed memory, reserves
-// much more, takes its time, and has to be the first library of a process.
+// Whether the tests and the program are built with a sanitizer. A sanitizer keeps freed memory,
+// reserves much more memory, is slow, and must be the first library of a process.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -22,7 +22,7 @@ namespace dmlop::test {
 
 constexpr bool is_sanitized = DMLOP_TEST_SANITIZED != 0;
 
-/// What this thread allocates meanwhile may stay for good.
+/// While one lives, memory that this thread allocates may leak.
 class LeaksOnPurpose {
  public:
 #if defined(__SANITIZE_ADDRESS__)
@@ -34,7 +34,7 @@ class LeaksOnPurpose {
   }
 #else
   LeaksOnPurpose() = default;
-  ~LeaksOnPurpose() {}  // not trivial: used for its scope
+  ~LeaksOnPurpose() {}  // not trivial, because objects are used for their scope
 #endif
   LeaksOnPurpose(const LeaksOnPurpose&) = delete;
   LeaksOnPurpose& operator=(const LeaksOnPurpose&) = delete;

@@ -1,5 +1,5 @@
-// The schemas and the readers of the same files agree: a schema takes all that its reader takes,
-// and refuses only what the reader refuses, with one error for one mistake.
+// The schemas and the readers of the same files agree: a schema accepts everything that its reader
+// accepts, and refuses only what the reader refuses, with one error per mistake.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "batch/manifest.hpp"
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
@@ -342,7 +343,7 @@ TEST_CASE("the schema of jobs: what a job lacks the defaults may have") {
     "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [0]},
     "expect": {"OutputTensor": "y.npy"}, "tolerance": {"ulp": 1, "nan": "differ"}, "tags": ["x"]}]})";
   const std::string with_defaults = R"({"defaults": {"type": "PADDING", "desc": {
-    "PaddingMode": "EDGE"}}, "jobs": [{"skip": "slow", "desc": {"StartPadding": [1]}},
+    "PaddingMode": "EDGE"}}, "jobs": [{"skip": "slow", "xfail": "why", "desc": {"StartPadding": [1]}},
     {"type": "SLICE1", "InputWindowSizes": [9]}]})";
   check_typos(
       {"--jobs"},
@@ -358,8 +359,22 @@ TEST_CASE("the schema of jobs: what a job lacks the defaults may have") {
           {with_defaults, "\"StartPadding\"", "\"StartPading\"", "[jobs][0][desc]",
            "'StartPading'"},
           {with_defaults, "\"skip\"", "\"skp\"", "[jobs][0]", "'skp'"},
+          {with_defaults, "\"xfail\"", "\"xfial\"", "[jobs][0]", "'xfial'"},
           {with_defaults, "InputWindowSizes", "InputWindowSize", "[jobs][1]", "'InputWindowSize'"},
       });
+}
+
+TEST_CASE("the schema of a job.json takes the fields that its reader takes") {
+  const std::string job =
+      R"({"$schema": "dmlop-job.schema.json", "tags": ["slow"], "skip": "why", "xfail": "why"})";
+  check_typos({"--job"}, {
+                             {job, "\"tags\"", "\"tag\"", "", "'tag'"},
+                             {job, "[\"slow\"]", "\"slow\"", "[tags]", "type"},
+                             {job, "\"xfail\": \"why\"", "\"xfail\": true", "[xfail]", "type"},
+                         });
+  const Json members = Json::parse(dmlop_program({"schema", "--job"}).output).at("properties");
+  CHECK(members.size() == dmlop::job_file_fields().size());
+  for (const std::string& field : dmlop::job_file_fields()) CHECK(members.contains(field));
 }
 
 TEST_CASE("the schema of tolerances") {

@@ -1,4 +1,4 @@
-// What files cannot do to those who look at the output, to the machine's other users and to caches.
+// Files cannot harm those who look at the output, the machine's other users, or caches.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

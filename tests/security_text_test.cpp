@@ -1,5 +1,6 @@
 // Every text of every kind of input file, and every name on the command line, in every command:
-// what reaches standard output and standard error acts on nobody and hides nothing.
+// nothing that reaches standard output or standard error is executed by its reader or hides
+// anything.
 #include <doctest/doctest.h>
 
 #include <set>

@@ -88,7 +88,7 @@ TEST_CASE("SLICE1: the largest stride with the largest tensor stride") {
           .description;
   description["desc"]["InputTensor"]["Strides"] = {4294967295, 4294967295};
   CHECK(messages(description) == "");
-  CHECK(std::get<IndexMapPlan>(plan_of(description)).offset == 4294967295);
+  CHECK(std::get<IndexMapKernel>(kernel_of(description)).offset == 4294967295);
 }
 
 TEST_CASE("SLICE1: copies are bit for bit") {

@@ -1,5 +1,5 @@
-// What specs/ says of each operator, against facts of DirectML.h and its pages that were collected
-// apart from it, and against the list of implemented operators.
+// The specs of all operators, checked against facts of DirectML.h and its pages that were collected
+// independently, and against the list of implemented operators.
 #include "spec/spec.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,8 @@ using dmlop::FieldSpec;
 using dmlop::OperatorSpec;
 using Json = nlohmann::json;
 
-/// Facts of DirectML.h and of the pages' tables, collected apart from specs/ (conformance/README.md).
+/// Facts of DirectML.h and of the pages' tables, collected apart from specs/
+/// (conformance/README.md).
 const Json& catalogue() {
   static const Json json = [] {
     std::ifstream stream(DMLOP_CONFORMANCE "/descriptions/catalogue.json");
@@ -92,8 +93,8 @@ std::set<std::string> support_of(const OperatorSpec& spec) {
     std::vector<std::string> types;
     for (const dmlop::DataType type : row.types) types.emplace_back(name_of(type));
     for (const std::string& tensor : row.tensors)
-      rows.insert(support_text(to_text(row.from), tensor, row.min_dimensions, row.max_dimensions,
-                               types));
+      rows.insert(
+          support_text(to_text(row.from), tensor, row.min_dimensions, row.max_dimensions, types));
   }
   return rows;
 }

@@ -1,6 +1,5 @@
-// Requests to stop: INT, TERM and --timeout take effect soon, in every command and in every phase
-// of it. What the table's commands work on takes no room on the disk: files with holes, and windows
-// over one element.
+// INT, TERM and --timeout take effect soon, in every command and in every phase. The files that the
+// commands read take no room on the disk: they have holes, and windows lie over one element.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -21,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Half a second is promised; a machine that is busy with other tests takes longer, and what passes
+// Half a second is promised; a machine that is busy with other tests takes longer, and what stages
 // over a request goes on for minutes.
 constexpr double seconds_max = is_sanitized ? 60 : 5;
 
@@ -31,34 +30,34 @@ double seconds_since(Clock::time_point start) {
 
 // --- kernels
 
-/// A plan that a kernel works on for hours, or for as long as its input is far away.
+/// A kernel that a kernel works on for hours, or for as long as its input is far away.
 struct KernelRow {
   std::string name;
-  Plan plan;
+  Kernel kernel;
   std::uint64_t elements;  // of the output that are asked for
   std::uint64_t most;      // that may be there when the stop is seen
 };
 
 /// Windows of a whole input whose elements are all one.
-LpPoolingPlan pooling(std::uint64_t depth, std::uint64_t height, std::uint64_t width,
-                      std::uint64_t p) {
-  LpPoolingPlan plan{.p = p};
+LpPoolingKernel pooling(std::uint64_t depth, std::uint64_t height, std::uint64_t width,
+                        std::uint64_t p) {
+  LpPoolingKernel kernel{.p = p};
   const std::uint64_t extents[] = {depth, height, width};
   for (std::size_t i = 0; i < 3; ++i)
-    plan.axes[i] = {.input_extent = extents[i], .window = extents[i]};
-  return plan;
+    kernel.axes[i] = {.input_extent = extents[i], .window = extents[i]};
+  return kernel;
 }
 
-IndexMapPlan map(std::vector<IndexMapAxis> axes) {
+IndexMapKernel map(std::vector<IndexMapAxis> axes) {
   return {.element_size = 1, .axes = std::move(axes)};
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Plan> == 2, "a kind of plan has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 2, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
-  IndexMapPlan own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
-                                  {.extent = 4096, .stride = 1, .lengths_stride = 1}});
+  IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
+                                    {.extent = 4096, .stride = 1, .lengths_stride = 1}});
   own_lengths.reversal = Reversal{.axis = 0, .lengths_type = DataType::UInt32};
   return {
       {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
@@ -80,10 +79,10 @@ std::uint64_t written_before_stop(const KernelRow& row) {
   const std::vector<std::byte> memory(std::size_t{1} << 26, std::byte{1});
   const std::vector<std::span<const std::byte>> inputs{memory, memory};
   const std::byte untouched{0xAA};
-  const std::uint64_t size = output_element_size(row.plan);
+  const std::uint64_t size = output_element_size(row.kernel);
   std::vector<std::byte> output(row.elements * size, untouched);
   try {
-    cpu::execute(row.plan, inputs, 0, row.elements, output.data());
+    cpu::execute(row.kernel, inputs, 0, row.elements, output.data());
   } catch (const Error& error) {
     CHECK(std::string(error.what()).starts_with("stopped after "));
     std::uint64_t written = 0;
@@ -110,22 +109,22 @@ TEST_CASE("stop: windows larger than what a kernel does at once have their norms
   const std::vector<float> one{1};
   const std::vector<std::span<const std::byte>> inputs{std::as_bytes(std::span(one))};
   struct Row {
-    LpPoolingPlan plan;
+    LpPoolingKernel kernel;
     float norm;
   };
-  LpPoolingPlan padded = pooling(1, 5, 7, 1);
+  LpPoolingKernel padded = pooling(1, 5, 7, 1);
   for (std::size_t i = 1; i < 3; ++i) {
     padded.axes[i].window = std::uint64_t{1} << 31;
     padded.axes[i].start_padding = std::int64_t{1} << 30;
   }
-  LpPoolingPlan outside = padded;
+  LpPoolingKernel outside = padded;
   outside.axes[1].start_padding = std::int64_t{1} << 31;
   for (const Row& row :
        {Row{pooling(1, 4096, 4096, 2), 4096}, Row{pooling(64, 512, 512, 1), 1 << 24},
         Row{pooling(1, 1, 1 << 22, 2), 2048}, Row{pooling(1, 1 << 22, 1, 2), 2048},
         Row{pooling(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}}) {
     float norm = -1;
-    cpu::execute(row.plan, inputs, 0, 1, reinterpret_cast<std::byte*>(&norm));
+    cpu::execute(row.kernel, inputs, 0, 1, reinterpret_cast<std::byte*>(&norm));
     CHECK(norm == doctest::Approx(row.norm).epsilon(1e-6));
   }
 }

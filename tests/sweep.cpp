@@ -192,16 +192,16 @@ std::string difference(DataType type, std::span<const std::byte> found,
   return "";
 }
 
-std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
+std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end) {
   std::vector<UnalignedCopy> copies;
   std::vector<std::span<const std::byte>> spans;
   for (const Tensor& input : inputs) spans.push_back(copies.emplace_back(input.bytes).bytes());
-  const std::size_t size = (end - begin) * output_element_size(plan);
+  const std::size_t size = (end - begin) * output_element_size(kernel);
   const std::size_t at = guard_size + begin % 2;  // at even and odd addresses
   std::vector<std::byte> output(at + size + guard_size, guard);
-  backend.execute(plan, spans, begin, end, output.data() + at);
+  backend.execute(kernel, spans, begin, end, output.data() + at);
   const auto first = output.begin() + static_cast<std::ptrdiff_t>(at);
   const auto last = first + static_cast<std::ptrdiff_t>(size);
   const auto is_guard = [](std::byte byte) { return byte == guard; };
@@ -212,8 +212,8 @@ std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
 
 namespace {
 
-std::uint64_t allowed_ulp(const Case& a_case, const Backend& backend, const Plan& plan) {
-  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
+std::uint64_t allowed_ulp(const Case& a_case, const Backend& backend, const Kernel& kernel) {
+  const auto* pooling = std::get_if<LpPoolingKernel>(&kernel);
   if (pooling == nullptr) return a_case.ulp;
   // Halves are sums in FLOAT32, rounded once.
   if (pooling->data_type == DataType::Float16 && pooling->p <= 4)
@@ -229,16 +229,16 @@ void check_numbered_case(const Case& a_case, std::uint64_t number, Random& rando
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
   const Tensor& expected = a_case.expected;
   CHECK(description->tensor("OutputTensor").sizes == expected.sizes);
-  const Plan plan = make_plan(*description);
-  const std::uint64_t count = output_elements(plan);
-  const std::size_t size = output_element_size(plan);
+  const Kernel kernel = only_kernel(make_plan(*description));
+  const std::uint64_t count = output_elements(kernel);
+  const std::size_t size = output_element_size(kernel);
   REQUIRE(count * size == expected.bytes.size());
 
   for (const Backend& backend : available_backends()) {
     if (number % backend.runs_one_in != 0) continue;
     CAPTURE(backend.name);
-    const auto whole = execute_guarded(backend, plan, a_case.inputs, 0, count);
-    const std::uint64_t ulp = allowed_ulp(a_case, backend, plan);
+    const auto whole = execute_guarded(backend, kernel, a_case.inputs, 0, count);
+    const std::uint64_t ulp = allowed_ulp(a_case, backend, kernel);
     CHECK(difference(expected.type, whole, expected.bytes, ulp) == "");
     if (!backend.computes_parts) continue;
     const List cuts = random_cuts(count, random);
@@ -246,7 +246,7 @@ void check_numbered_case(const Case& a_case, std::uint64_t number, Random& rando
       CAPTURE(cuts[i - 1]);
       CAPTURE(cuts[i]);
       // Parts have the bytes of the whole, also where these are rounded.
-      const auto part = execute_guarded(backend, plan, a_case.inputs, cuts[i - 1], cuts[i]);
+      const auto part = execute_guarded(backend, kernel, a_case.inputs, cuts[i - 1], cuts[i]);
       const auto same = std::span(whole).subspan(cuts[i - 1] * size, part.size());
       CHECK(difference(expected.type, part, same) == "");
     }
@@ -301,12 +301,17 @@ std::string messages(const nlohmann::ordered_json& description, FeatureLevel lev
   return text;
 }
 
-Plan plan_of(const nlohmann::ordered_json& description) {
+Kernel only_kernel(const Plan& plan) {
+  REQUIRE(plan.passes.size() == 1);
+  return plan.passes.front().kernel;
+}
+
+Kernel kernel_of(const nlohmann::ordered_json& description) {
   CAPTURE(description.dump());
   Diagnostics diagnostics;
   const auto read = checked(description, newest_feature_level, diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
-  return make_plan(*read);
+  return only_kernel(make_plan(*read));
 }
 
 nlohmann::ordered_json tensor_desc(const Tensor& tensor, bool with_strides) {

@@ -1,7 +1,6 @@
-// What every operator's test goes through: a description is read, checked and planned by the
-// library, and the plan is executed on every backend, whole and in parts, from exactly sized
-// unaligned inputs into guarded outputs. New operators and backends need no code here but a row in
-// backends().
+// The sweep of every operator's tests. The library reads, checks and plans a description. Every
+// backend then executes the kernel, whole and in parts, from unaligned inputs of exact size into
+// guarded outputs. New operators need no code here, and new backends only a row in backends().
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -27,32 +26,32 @@ inline const std::string& always_available() {
 
 struct Backend {
   std::string_view name;
-  /// Why it cannot run here; "" where it can.
+  /// Why it cannot run here; "" if it can.
   const std::string& (*unavailable)() = always_available;
   bool computes_parts = false;    // or else is only asked for whole outputs
   std::uint64_t runs_one_in = 1;  // of the random cases, to save time
   std::uint64_t pooling_ulp = 0;  // how far its norms may be off where a case asks for less
   /// Writes output elements [begin, end) to `output`.
-  void (*execute)(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+  void (*execute)(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                   std::byte* output);
 };
 
-/// Every backend of this build.
+/// All backends of this build.
 const std::vector<Backend>& backends();
-/// Those that DMLOP_TEST_BACKENDS asks for ("gpu"; without it the CPU) and that run here. What
-/// is asked for and does not run is named once, with the reason, in the test's output.
+/// The backends that DMLOP_TEST_BACKENDS asks for ("gpu"; the CPU by default) and that run here. If
+/// one does not run, the test's output says why, once.
 const std::vector<Backend>& available_backends();
 
-/// `dimensions` sizes whose product stays small.
+/// `dimensions` sizes with a small product.
 List random_sizes(std::size_t dimensions, Random& random);
-/// A tensor of random bytes: packed, transposed, broadcast, with gaps, or several of these.
+/// A tensor of random bytes. It may be packed, transposed, broadcast, have gaps, or combine these.
 Tensor random_tensor(DataType type, const List& sizes, Random& random);
-/// The same of numbers (FLOAT32 or FLOAT16) of many magnitudes; with `special`, also infinities,
-/// NaN, zeros of both signs and denormals.
+/// The same with FLOAT32 or FLOAT16 numbers of many magnitudes. If `special`, there are also
+/// infinities, NaN, zeros of both signs and denormals.
 Tensor random_numbers(DataType type, const List& sizes, bool special, Random& random);
 
-/// "" where the elements agree to `ulp` units in the last place (NaN with NaN; 0: the same
-/// bytes); otherwise the first that does not.
+/// "" if the elements agree within `ulp` units in the last place (NaN equals NaN; 0 means the same
+/// bytes). Otherwise the first element that does not.
 std::string difference(DataType type, std::span<const std::byte> found,
                        std::span<const std::byte> expected, std::uint64_t ulp = 0);
 
@@ -66,11 +65,11 @@ struct Case {
 
 /// Runs a case on every backend and checks its output; `random` cuts it into parts.
 void check_case(const Case& a_case, Random& random);
-/// The same for one of thousands of random cases: a slow backend runs one in `runs_one_in`.
+/// The same for one of thousands of random cases. A slow backend runs one in `runs_one_in` of them.
 void check_one_of_many(const Case& a_case, Random& random);
 
-/// An operator's random valid cases, for whoever wants more of them than its own test: the fuzzer.
-/// One static object beside the operator's test.
+/// An operator's random valid cases, for tests other than the operator's own, such as the fuzzer.
+/// Each is one static object beside the operator's test.
 struct RandomOperator {
   const char* name;
   Case (*random_case)(Random& random);
@@ -79,27 +78,30 @@ struct RandomOperator {
 };
 const std::vector<RandomOperator>& random_operators();
 
-/// Checks a reference's output against one that is known.
+/// Checks a reference's output against a known one.
 void check_reference(const Tensor& reference, const Tensor& expected, std::uint64_t ulp);
 
-/// What the library has against a description.
+/// The findings of the library about a description.
 Diagnostics findings(const nlohmann::ordered_json& description,
                      FeatureLevel level = newest_feature_level);
-/// Their messages, a line each.
+/// The messages of these findings, one per line.
 std::string messages(const nlohmann::ordered_json& description,
                      FeatureLevel level = newest_feature_level);
 
-/// The plan of a valid description.
-Plan plan_of(const nlohmann::ordered_json& description);
+/// The kernel of a plan that has one pass.
+Kernel only_kernel(const Plan& plan);
 
-/// Elements [begin, end) of a plan's output; checks that nothing else is written.
-std::vector<std::byte> execute_guarded(const Backend& backend, const Plan& plan,
+/// The same of a valid description's plan.
+Kernel kernel_of(const nlohmann::ordered_json& description);
+
+/// Elements [begin, end) of a kernel's output. Checks that nothing else is written.
+std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end);
 
 nlohmann::ordered_json tensor_desc(const Tensor& tensor, bool with_strides = true);
 
-/// {"type": …, "desc": …} of a use of an operator of reference/.
+/// {"type": …, "desc": …} for a use of an operator of reference/.
 template <typename Operator>
 nlohmann::ordered_json description_of(const Operator& use, const std::vector<Tensor>& inputs,
                                       const Tensor& output) {
@@ -111,7 +113,7 @@ nlohmann::ordered_json description_of(const Operator& use, const std::vector<Ten
   return {{"type", Operator::name}, {"desc", fields}};
 }
 
-/// A case whose output is known: the literal of a test, or what the reference computes.
+/// A case with a known output: a literal of a test, or the reference's result.
 template <typename Operator>
 Case case_of(const Operator& use, std::vector<Tensor> inputs, Tensor expected, std::uint64_t ulp) {
   return {description_of(use, inputs, expected), std::move(inputs), std::move(expected), ulp};
@@ -122,7 +124,7 @@ Case case_of(const Operator& use, std::vector<Tensor> inputs, std::uint64_t ulp 
   return case_of(use, std::move(inputs), std::move(expected), ulp);
 }
 
-/// Checks the reference, and the library on every backend, against an output that is known.
+/// Checks the reference, and the library on every backend, against a known output.
 template <typename Operator>
 void check_known(const Operator& use, const std::vector<Tensor>& inputs, const Tensor& expected,
                  std::uint64_t ulp = 0) {

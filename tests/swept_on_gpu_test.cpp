@@ -25,18 +25,18 @@ bool swept() {
 TEST_CASE("gpu: the sweep ran every kernel that a plan can need") {
   if (!swept()) return;
   std::string missing;
-  for (const std::string& name : kernels_of_plans()) {
+  for (const std::string& name : kernels_of_dispatches()) {
     if (!gpu_counts().kernels.contains(name)) missing += " " + name;
   }
   CHECK(missing == "");
-  MESSAGE(gpu_counts().dispatches << " dispatches, " << gpu_counts().tiled_plans
-                                  << " plans in tiles, " << gpu_counts().refused_plans
+  MESSAGE(gpu_counts().dispatches << " dispatches, " << gpu_counts().tiled_kernels
+                                  << " plans in tiles, " << gpu_counts().refused_kernels
                                   << " that no tile could hold");
 }
 
 TEST_CASE("gpu: the sweep ran plans in tiles") {
   if (!swept()) return;
-  CHECK(gpu_counts().tiled_plans > 1000);
+  CHECK(gpu_counts().tiled_kernels > 1000);
 }
 
 #ifndef _WIN32

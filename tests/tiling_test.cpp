@@ -1,4 +1,4 @@
-// Cutting plans into tiles (ops/tiling.hpp): the tiles together are the plan.
+// Cuts kernels into tiles (ops/tiling.hpp): all tiles together are the kernel.
 #include "ops/tiling.hpp"
 
 #include <doctest/doctest.h>
@@ -19,16 +19,16 @@ using Int = std::int64_t;
 const std::vector<Boundary> boundaries{Boundary::none,       Boundary::constant,  Boundary::edge,
                                        Boundary::reflection, Boundary::symmetric, Boundary::wrap};
 
-/// A plan with inputs that hold all it reads.
+/// A kernel with inputs that hold all it reads.
 struct Work {
-  Plan plan;
+  Kernel kernel;
   std::vector<Bytes> inputs;
 };
 
-Bytes execute_on_cpu(const Plan& plan, const std::vector<Bytes>& inputs) {
+Bytes execute_on_cpu(const Kernel& kernel, const std::vector<Bytes>& inputs) {
   const std::vector<std::span<const std::byte>> spans(inputs.begin(), inputs.end());
-  Bytes output(output_elements(plan) * output_element_size(plan));
-  cpu::execute(plan, spans, 0, output_elements(plan), output.data());
+  Bytes output(output_elements(kernel) * output_element_size(kernel));
+  cpu::execute(kernel, spans, 0, output_elements(kernel), output.data());
   return output;
 }
 
@@ -42,22 +42,22 @@ Bytes random_bytes(std::uint64_t count, Random& random) {
 std::vector<Bytes> gathered(const Tile& tile, const std::vector<Bytes>& inputs) {
   std::vector<Bytes> buffers;
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-    buffers.push_back(execute_on_cpu(Plan(tile.gathers[i]), {inputs[i]}));
+    buffers.push_back(execute_on_cpu(Kernel(tile.gathers[i]), {inputs[i]}));
   }
   return buffers;
 }
 
 /// Executes every tile by itself and puts the outputs together; each element is written once.
 Bytes execute_tiles(const TileGrid& grid, const Work& work, const TileLimits& limits) {
-  const std::size_t size = output_element_size(work.plan);
-  const std::uint64_t count = output_elements(work.plan);
+  const std::size_t size = output_element_size(work.kernel);
+  const std::uint64_t count = output_elements(work.kernel);
   Bytes output(count * size);
   std::vector<unsigned> written(count, 0);
   bool all_fit = true, all_read = true;
   for (std::uint64_t number = 0; number < grid.size(); ++number) {
     const Tile tile = grid.tile(number);
     const std::vector<Bytes> buffers = gathered(tile, work.inputs);
-    const Bytes part = execute_on_cpu(tile.plan, buffers);
+    const Bytes part = execute_on_cpu(tile.kernel, buffers);
     for (const Bytes& buffer : buffers) all_fit = all_fit && buffer.size() <= limits.buffer_bytes;
     all_fit = all_fit && part.size() <= limits.buffer_bytes;
     all_fit = all_fit && part.size() / size <= limits.buffer_elements;
@@ -78,12 +78,12 @@ Bytes execute_tiles(const TileGrid& grid, const Work& work, const TileLimits& li
 }
 
 /// Of one reversed sequence or one pooling window: what no cut can make smaller.
-std::uint64_t least_elements(const Plan& plan) {
-  if (const auto* map = std::get_if<IndexMapPlan>(&plan)) {
+std::uint64_t least_elements(const Kernel& kernel) {
+  if (const auto* map = std::get_if<IndexMapKernel>(&kernel)) {
     return map->reversal ? map->axes[map->reversal->axis].extent : 1;
   }
   std::uint64_t elements = 1;
-  for (const PoolingAxis& axis : std::get<LpPoolingPlan>(plan).axes) {
+  for (const PoolingAxis& axis : std::get<LpPoolingKernel>(kernel).axes) {
     elements *= std::min(axis.window, axis.input_extent);
   }
   return elements;
@@ -92,15 +92,15 @@ std::uint64_t least_elements(const Plan& plan) {
 void check_tiles(const Work& work, const TileLimits& limits) {
   CAPTURE(limits.buffer_bytes);
   CAPTURE(limits.buffer_elements);
-  const auto grid = TileGrid::make(work.plan, limits);
+  const auto grid = TileGrid::make(work.kernel, limits);
   if (!grid) {
-    const std::uint64_t least = least_elements(work.plan);
-    const bool too_large = least * output_element_size(work.plan) > limits.buffer_bytes ||
+    const std::uint64_t least = least_elements(work.kernel);
+    const bool too_large = least * output_element_size(work.kernel) > limits.buffer_bytes ||
                            least > limits.buffer_elements;
     CHECK_MESSAGE(too_large, "no grid, although single sequences and windows fit");
     return;
   }
-  CHECK((execute_tiles(*grid, work, limits) == execute_on_cpu(work.plan, work.inputs)));
+  CHECK((execute_tiles(*grid, work, limits) == execute_on_cpu(work.kernel, work.inputs)));
 }
 
 IndexMapAxis random_axis(Boundary boundary, Random& random) {
@@ -118,47 +118,47 @@ IndexMapAxis random_axis(Boundary boundary, Random& random) {
 }
 
 Work random_index_map(Random& random) {
-  IndexMapPlan plan{.element_size = random.one_of<std::size_t>({1, 2, 4, 8})};
+  IndexMapKernel kernel{.element_size = random.one_of<std::size_t>({1, 2, 4, 8})};
   const Boundary boundary = random.one_of(boundaries);
   const std::size_t rank = random.from_to(1, 4);
   Int low = 0, high = 0;
   for (std::size_t i = 0; i < rank; ++i) {
     IndexMapAxis axis = random_axis(boundary, random);
-    if (output_elements(Plan(plan)) * axis.extent > 4000) axis = {};
+    if (output_elements(Kernel(kernel)) * axis.extent > 4000) axis = {};
     const std::uint64_t indices = axis.boundary == Boundary::none ? axis.extent : axis.input_extent;
     const Int reach = static_cast<Int>(indices - 1) * axis.stride;
     low += std::min<Int>(reach, 0);
     high += std::max<Int>(reach, 0);
-    plan.axes.push_back(axis);
+    kernel.axes.push_back(axis);
   }
-  for (std::byte& byte : plan.fill) byte = static_cast<std::byte>(random.below(256));
-  plan.offset = static_cast<Int>(random.below(3)) - low;
-  const auto elements = static_cast<std::uint64_t>(plan.offset + high + 1);
-  Work work{plan, {random_bytes(elements * plan.element_size, random)}};
+  for (std::byte& byte : kernel.fill) byte = static_cast<std::byte>(random.below(256));
+  kernel.offset = static_cast<Int>(random.below(3)) - low;
+  const auto elements = static_cast<std::uint64_t>(kernel.offset + high + 1);
+  Work work{kernel, {random_bytes(elements * kernel.element_size, random)}};
   return work;
 }
 
-/// Makes one of the axes of a plan without boundaries a reversed one.
+/// Makes one of the axes of a kernel without boundaries a reversed one.
 Work random_reversal(Random& random) {
   Work work = random_index_map(random);
-  while (std::any_of(std::get<IndexMapPlan>(work.plan).axes.begin(),
-                     std::get<IndexMapPlan>(work.plan).axes.end(),
+  while (std::any_of(std::get<IndexMapKernel>(work.kernel).axes.begin(),
+                     std::get<IndexMapKernel>(work.kernel).axes.end(),
                      [](const IndexMapAxis& axis) { return axis.boundary != Boundary::none; })) {
     work = random_index_map(random);
   }
-  auto& plan = std::get<IndexMapPlan>(work.plan);
+  auto& kernel = std::get<IndexMapKernel>(work.kernel);
   const bool wide = random.one_in(2);
-  const std::size_t reversed = random.below(plan.axes.size());
-  plan.reversal = Reversal{reversed, wide ? DataType::UInt64 : DataType::UInt32};
+  const std::size_t reversed = random.below(kernel.axes.size());
+  kernel.reversal = Reversal{reversed, wide ? DataType::UInt64 : DataType::UInt32};
   std::uint64_t elements = 1;
-  for (std::size_t i = plan.axes.size(); i-- > 0;) {
+  for (std::size_t i = kernel.axes.size(); i-- > 0;) {
     if (i == reversed) continue;
-    plan.axes[i].lengths_stride = random.one_in(4) ? 0 : elements;
-    elements *= plan.axes[i].extent;
+    kernel.axes[i].lengths_stride = random.one_in(4) ? 0 : elements;
+    elements *= kernel.axes[i].extent;
   }
   Bytes lengths(elements * (wide ? 8 : 4));
   for (std::uint64_t at = 0; at < lengths.size(); at += wide ? 8 : 4) {
-    const std::uint64_t length = random.below(plan.axes[reversed].extent + 3);
+    const std::uint64_t length = random.below(kernel.axes[reversed].extent + 3);
     std::memcpy(&lengths[at], &length, wide ? 8 : 4);
   }
   work.inputs.push_back(lengths);
@@ -166,11 +166,11 @@ Work random_reversal(Random& random) {
 }
 
 Work random_pooling(Random& random) {
-  LpPoolingPlan plan{.data_type = random.one_in(2) ? DataType::Float16 : DataType::Float32,
-                     .p = random.from_to(1, 3)};
+  LpPoolingKernel kernel{.data_type = random.one_in(2) ? DataType::Float16 : DataType::Float32,
+                         .p = random.from_to(1, 3)};
   std::uint64_t stride = random.from_to(1, 2);
   for (std::size_t i = 3; i-- > 0;) {
-    PoolingAxis& axis = plan.axes[i];
+    PoolingAxis& axis = kernel.axes[i];
     axis.input_extent = random.from_to(1, 12);
     axis.input_stride = random.one_in(8) ? 0 : stride;
     if (axis.input_stride != 0) stride *= axis.input_extent;
@@ -182,15 +182,15 @@ Work random_pooling(Random& random) {
     axis.output_extent = (padded - axis.window) / axis.window_stride + 1;
   }
   for (std::size_t i = 2; i-- > 0;) {
-    plan.batch_extents[i] = random.from_to(1, 3);
-    plan.batch_strides[i] = stride;
-    stride *= plan.batch_extents[i];
+    kernel.batch_extents[i] = random.from_to(1, 3);
+    kernel.batch_strides[i] = stride;
+    stride *= kernel.batch_extents[i];
   }
-  Work work{plan, {Bytes(stride * 2 * size_of(plan.data_type))}};
-  for (std::size_t at = 0; at < work.inputs[0].size(); at += size_of(plan.data_type)) {
+  Work work{kernel, {Bytes(stride * 2 * size_of(kernel.data_type))}};
+  for (std::size_t at = 0; at < work.inputs[0].size(); at += size_of(kernel.data_type)) {
     const auto half = static_cast<std::uint16_t>(random.below(0x7C00));
     const auto value = static_cast<float>(random.below(1000));
-    if (plan.data_type == DataType::Float16) {
+    if (kernel.data_type == DataType::Float16) {
       std::memcpy(&work.inputs[0][at], &half, 2);
     } else {
       std::memcpy(&work.inputs[0][at], &value, 4);
@@ -210,7 +210,7 @@ TEST_CASE("tiling: sweep over index maps of all boundaries") {
   for (int repeat = 0; repeat < 3000; ++repeat) {
     CAPTURE(repeat);
     Work work = random_index_map(random);
-    if (random.one_in(2)) work.plan = simplified(std::get<IndexMapPlan>(work.plan));
+    if (random.one_in(2)) work.kernel = simplified(std::get<IndexMapKernel>(work.kernel));
     check_tiles(work, random_limits(random));
   }
 }
@@ -220,7 +220,7 @@ TEST_CASE("tiling: sweep over reversals along every axis") {
   for (int repeat = 0; repeat < 1500; ++repeat) {
     CAPTURE(repeat);
     Work work = random_reversal(random);
-    if (random.one_in(2)) work.plan = simplified(std::get<IndexMapPlan>(work.plan));
+    if (random.one_in(2)) work.kernel = simplified(std::get<IndexMapKernel>(work.kernel));
     check_tiles(work, random_limits(random));
   }
 }
@@ -233,21 +233,21 @@ TEST_CASE("tiling: sweep over pooling") {
   }
 }
 
-TEST_CASE("tiling: a plan that fits is one tile that reads the inputs as they lie") {
-  IndexMapPlan plan{.element_size = 1, .axes = {{.extent = 4, .stride = -2}}};
-  plan.offset = 6;
-  const auto grid = TileGrid::make(plan, {.buffer_bytes = 64});
+TEST_CASE("tiling: a kernel that fits is one tile that reads the inputs as they lie") {
+  IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = 4, .stride = -2}}};
+  kernel.offset = 6;
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = 64});
   REQUIRE(grid);
   CHECK(grid->size() == 1);
   const Tile tile = grid->tile(0);
   CHECK(tile.gathers.front().axes == std::vector<IndexMapAxis>{{.extent = 7, .stride = 1}});
-  CHECK(std::get<IndexMapPlan>(tile.plan).axes == plan.axes);
+  CHECK(std::get<IndexMapKernel>(tile.kernel).axes == kernel.axes);
 }
 
 TEST_CASE("tiling: the outermost axis is cut first, so that a tile's outputs lie together") {
-  const IndexMapPlan plan{.element_size = 4,
-                          .axes = {{.extent = 8, .stride = 30}, {.extent = 10, .stride = 2}}};
-  const auto grid = TileGrid::make(plan, {.buffer_bytes = 100});
+  const IndexMapKernel kernel{.element_size = 4,
+                              .axes = {{.extent = 8, .stride = 30}, {.extent = 10, .stride = 2}}};
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = 100});
   REQUIRE(grid);
   CHECK(grid->size() == 4);
   int runs = 0;
@@ -267,10 +267,10 @@ TEST_CASE("tiling: a periodic axis larger than the limit is cut where its source
     IndexMapAxis axis{.extent = n + 2 * padding, .stride = 1, .boundary = boundary};
     axis.start_padding = padding;
     axis.input_extent = n;
-    const Work work{IndexMapPlan{.element_size = 1, .axes = {axis}}, {random_bytes(n, random)}};
+    const Work work{IndexMapKernel{.element_size = 1, .axes = {axis}}, {random_bytes(n, random)}};
     const TileLimits limits{.buffer_bytes = 400};
     check_tiles(work, limits);
-    const auto grid = TileGrid::make(work.plan, limits);
+    const auto grid = TileGrid::make(work.kernel, limits);
     REQUIRE(grid);
     for (std::uint64_t i = 0; i < grid->size(); ++i) {
       const Tile tile = grid->tile(i);
@@ -281,19 +281,19 @@ TEST_CASE("tiling: a periodic axis larger than the limit is cut where its source
 }
 
 TEST_CASE("tiling: windows at borders are smaller than those inside, which must fit too") {
-  LpPoolingPlan plan;
-  plan.p = 1;
+  LpPoolingKernel kernel;
+  kernel.p = 1;
   for (std::size_t i = 0; i < 3; ++i) {
-    plan.axes[i] = {.input_extent = 12,
-                    .output_extent = 5,
-                    .input_stride = i == 0   ? 144U
-                                    : i == 1 ? 12U
-                                             : 1U,
-                    .window = 4,
-                    .window_stride = 3,
-                    .start_padding = 3};
+    kernel.axes[i] = {.input_extent = 12,
+                      .output_extent = 5,
+                      .input_stride = i == 0   ? 144U
+                                      : i == 1 ? 12U
+                                               : 1U,
+                      .window = 4,
+                      .window_stride = 3,
+                      .start_padding = 3};
   }
-  const Work work{plan, {Bytes(12 * 12 * 12 * 4)}};
+  const Work work{kernel, {Bytes(12 * 12 * 12 * 4)}};
   check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4});
   check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4 - 4});
 }
@@ -306,17 +306,17 @@ TEST_CASE("tiling: paddings of far tiles stay within 32 bits") {
       IndexMapAxis axis{.extent = size, .stride = 1, .boundary = boundary};
       axis.start_padding = static_cast<Int>(start);
       axis.input_extent = n;
-      const IndexMapPlan plan{.element_size = 2, .axes = {axis}};
-      const auto grid = TileGrid::make(plan, {.buffer_bytes = 64 << 20});
+      const IndexMapKernel kernel{.element_size = 2, .axes = {axis}};
+      const auto grid = TileGrid::make(kernel, {.buffer_bytes = 64 << 20});
       REQUIRE(grid);
       for (const std::uint64_t number : {std::uint64_t{0}, grid->size() / 2, grid->size() - 1}) {
         const Tile tile = grid->tile(number);
-        const IndexMapAxis& inner = std::get<IndexMapPlan>(tile.plan).axes.front();
+        const IndexMapAxis& inner = std::get<IndexMapKernel>(tile.kernel).axes.front();
         CHECK(std::abs(inner.start_padding) <= Int{64} << 20);
         const Piece whole = piece_at(axis, tile.box[0].begin);
         const Piece part = piece_at(inner, 0);
         CHECK(part.outside == whole.outside);
-        const IndexMapPlan& gather = tile.gathers.front();
+        const IndexMapKernel& gather = tile.gathers.front();
         const Int from = gather.offset + gather.axes.front().stride * part.offset;
         if (!whole.outside && part.count > 1) CHECK(from == whole.offset);
       }
@@ -325,19 +325,19 @@ TEST_CASE("tiling: paddings of far tiles stay within 32 bits") {
 }
 
 TEST_CASE("tiling: one reversed sequence that is too large cannot be cut") {
-  IndexMapPlan plan{
+  IndexMapKernel kernel{
       .element_size = 4,
       .axes = {{.extent = 5, .stride = 17, .lengths_stride = 1}, {.extent = 17, .stride = 1}}};
-  plan.reversal = Reversal{1, DataType::UInt32};
-  CHECK(TileGrid::make(plan, {.buffer_bytes = 17 * 4}).has_value());
-  CHECK_FALSE(TileGrid::make(plan, {.buffer_bytes = 17 * 4 - 1}).has_value());
+  kernel.reversal = Reversal{1, DataType::UInt32};
+  CHECK(TileGrid::make(kernel, {.buffer_bytes = 17 * 4}).has_value());
+  CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 17 * 4 - 1}).has_value());
 }
 
 TEST_CASE("tiling: one pooling window that is too large cannot be cut") {
-  LpPoolingPlan plan;
-  plan.axes[2] = {.input_extent = 40, .output_extent = 21, .input_stride = 1, .window = 20};
-  CHECK(TileGrid::make(plan, {.buffer_bytes = 20 * 4}).has_value());
-  CHECK_FALSE(TileGrid::make(plan, {.buffer_bytes = 20 * 4 - 1}).has_value());
+  LpPoolingKernel kernel;
+  kernel.axes[2] = {.input_extent = 40, .output_extent = 21, .input_stride = 1, .window = 20};
+  CHECK(TileGrid::make(kernel, {.buffer_bytes = 20 * 4}).has_value());
+  CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 20 * 4 - 1}).has_value());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Arguments of the program are what was typed: brackets and braces make no lists, and an option
-// takes one value.
+// Arguments of the program mean exactly what was typed: brackets and braces make no lists, and an
+// option takes one value.
 #include <doctest/doctest.h>
 
 #include <set>

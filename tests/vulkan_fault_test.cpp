@@ -1,5 +1,5 @@
-// What a Vulkan driver that fails costs. Entry points that volk loads are replaced by ones that
-// return an error once; what is created and destroyed, submitted and waited for is counted.
+// What a Vulkan driver that fails costs. The test replaces entry points that volk loads by ones
+// that return an error once, and counts what is created, destroyed, submitted and waited for.
 #include <doctest/doctest.h>
 #include <volk.h>
 

@@ -1,5 +1,5 @@
-// Loads of kernels outside their buffers, found by the validation layer's GPU-assisted checks,
-// which ctest turns on (CMakeLists.txt). Results cannot show them: what is loaded there is dropped.
+// Finds loads outside of buffers with the validation layer's GPU-assisted checks, which ctest turns
+// on (CMakeLists.txt). Results cannot show such loads, because their values are not used.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -13,18 +13,18 @@
 namespace dmlop::test {
 namespace {
 
-/// Runs plans in buffers of their own, which have no bytes more than the plan needs.
+/// Runs plans in buffers of their own, which have no bytes more than the kernel needs.
 class Checked {
  public:
   Checked() : device_(open_gpu()), executor_(*device_) {}
 
-  /// How many messages the layer has sent about the plan.
-  unsigned messages(const Plan& plan, const std::vector<std::vector<std::byte>>& inputs) {
+  /// How many messages the layer has sent about the kernel.
+  unsigned messages(const Kernel& kernel, const std::vector<std::vector<std::byte>>& inputs) {
     const unsigned before = gpu::vulkan::validation_messages();
     std::vector<std::span<const std::byte>> spans(inputs.begin(), inputs.end());
     gpu::DispatchTimes times;
     const auto ignore = [](std::uint64_t, std::span<const std::byte>) {};
-    REQUIRE(executor_.execute(plan, spans, {.threads = 1}, ignore, times));
+    REQUIRE(executor_.execute(kernel, spans, {.threads = 1}, ignore, times));
     executor_.reset();
     return gpu::vulkan::validation_messages() - before;
   }
@@ -36,7 +36,7 @@ class Checked {
     lane->input(2, 64);
     gpu::Dispatch dispatch;
     dispatch.kernel = "copy";
-    dispatch.passes.emplace_back(0, 64, 1);
+    dispatch.stages.emplace_back(0, 64, 1);
     dispatch.output_bytes = 1024;
     lane->submit(dispatch);
     lane->finish();
@@ -60,31 +60,31 @@ std::uint64_t pack(Axes& axes, Extent&& extent, SetStride&& set_stride) {
 }
 
 /// Windows that begin and end far outside of the input, as far as paddings may lead them.
-LpPoolingPlan random_pooling(DataType type, std::uint64_t p, Random& random) {
-  LpPoolingPlan plan{.data_type = type, .p = p};
+LpPoolingKernel random_pooling(DataType type, std::uint64_t p, Random& random) {
+  LpPoolingKernel kernel{.data_type = type, .p = p};
   const std::uint64_t far = random.one_in(2) ? 5 : 50'000;
-  for (PoolingAxis& axis : plan.axes) {
+  for (PoolingAxis& axis : kernel.axes) {
     axis.input_extent = random.from_to(1, 4);
     axis.window = random.from_to(1, 4);
     axis.output_extent = random.from_to(1, 6);
     axis.window_stride = random.from_to(1, 1 + far / 5);
     axis.start_padding = static_cast<std::int64_t>(random.below(far));
   }
-  return plan;
+  return kernel;
 }
 
-IndexMapPlan random_map(std::size_t element_size, Boundary boundary, std::size_t rank,
-                        Random& random) {
-  IndexMapPlan plan{.element_size = element_size, .axes = std::vector<IndexMapAxis>(rank)};
+IndexMapKernel random_map(std::size_t element_size, Boundary boundary, std::size_t rank,
+                          Random& random) {
+  IndexMapKernel kernel{.element_size = element_size, .axes = std::vector<IndexMapAxis>(rank)};
   const std::uint64_t far = random.one_in(2) ? 5 : 300;
-  for (IndexMapAxis& axis : plan.axes) {
+  for (IndexMapAxis& axis : kernel.axes) {
     axis.boundary = random.one_in(4) ? Boundary::none : boundary;
     axis.extent = random.from_to(1, rank > 2 ? 6 : 40);
     axis.input_extent = axis.boundary == Boundary::none ? axis.extent : random.from_to(1, 6);
     if (axis.boundary != Boundary::none)
       axis.start_padding = static_cast<std::int64_t>(random.below(far));
   }
-  return plan;
+  return kernel;
 }
 
 TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
@@ -96,15 +96,15 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (const std::uint64_t p : {2U, 4U}) {
       for (int repeat = 0; repeat < 6; ++repeat) {
-        LpPoolingPlan plan = random_pooling(type, p, random);
-        if (repeat % 3 != 0) plan.axes[2].window = static_cast<std::uint64_t>(1 + repeat % 3);
+        LpPoolingKernel kernel = random_pooling(type, p, random);
+        if (repeat % 3 != 0) kernel.axes[2].window = static_cast<std::uint64_t>(1 + repeat % 3);
         const std::uint64_t elements = pack(
-            plan.axes, [](const PoolingAxis& axis) { return axis.input_extent; },
+            kernel.axes, [](const PoolingAxis& axis) { return axis.input_extent; },
             [](PoolingAxis& axis, std::uint64_t stride) { axis.input_stride = stride; });
         CAPTURE(repeat);
-        CHECK(checked.messages(plan, {std::vector<std::byte>(elements * size_of(type))}) == 0);
+        CHECK(checked.messages(kernel, {std::vector<std::byte>(elements * size_of(type))}) == 0);
       }
-      LpPoolingPlan large{.data_type = type, .p = p};
+      LpPoolingKernel large{.data_type = type, .p = p};
       large.axes[1] = {.input_extent = 45,
                        .output_extent = 3,
                        .input_stride = 45,
@@ -131,29 +131,29 @@ TEST_CASE("vulkan loads: data movement loads nothing outside of its buffers") {
       for (const std::size_t rank : {2U, 3U}) {
         if (rank > 2 && boundary != 1) continue;
         for (int repeat = 0; repeat < 3; ++repeat) {
-          IndexMapPlan plan = random_map(size, static_cast<Boundary>(boundary), rank, random);
+          IndexMapKernel kernel = random_map(size, static_cast<Boundary>(boundary), rank, random);
           const std::uint64_t elements = pack(
-              plan.axes, [](const IndexMapAxis& axis) { return axis.input_extent; },
+              kernel.axes, [](const IndexMapAxis& axis) { return axis.input_extent; },
               [](IndexMapAxis& axis, std::uint64_t stride) {
                 axis.stride = static_cast<std::int64_t>(stride);
               });
           CAPTURE(size);
           CAPTURE(boundary);
           CAPTURE(rank);
-          CHECK(checked.messages(plan, {std::vector<std::byte>(elements * size)}) == 0);
+          CHECK(checked.messages(kernel, {std::vector<std::byte>(elements * size)}) == 0);
         }
       }
     }
     for (const DataType lengths_type : {DataType::UInt32, DataType::UInt64}) {
       for (const std::size_t axis : {0U, 1U}) {
-        IndexMapPlan plan{.element_size = size};
-        plan.axes = {{.extent = 7, .stride = 11}, {.extent = 11, .stride = 1}};
-        plan.axes[1 - axis].lengths_stride = 1;
-        plan.reversal = Reversal{axis, lengths_type};
-        const std::uint64_t lengths = plan.axes[1 - axis].extent;
-        CHECK(checked.messages(plan, {std::vector<std::byte>(77 * size),
-                                      std::vector<std::byte>(lengths * size_of(lengths_type),
-                                                             std::byte{3})}) == 0);
+        IndexMapKernel kernel{.element_size = size};
+        kernel.axes = {{.extent = 7, .stride = 11}, {.extent = 11, .stride = 1}};
+        kernel.axes[1 - axis].lengths_stride = 1;
+        kernel.reversal = Reversal{axis, lengths_type};
+        const std::uint64_t lengths = kernel.axes[1 - axis].extent;
+        CHECK(checked.messages(kernel, {std::vector<std::byte>(77 * size),
+                                        std::vector<std::byte>(lengths * size_of(lengths_type),
+                                                               std::byte{3})}) == 0);
       }
     }
   }

@@ -1,4 +1,4 @@
-// What Windows does in its own way: names, long paths, replacing files in use, stopping.
+// Windows' own behaviour: names, long paths, replacing files in use, stopping.
 
 #include "base/windows.hpp"
 

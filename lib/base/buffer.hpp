@@ -1,5 +1,5 @@
-// Memory of a size that files decide: zeros that take no time before they are used, and a message
-// with the number of bytes where there is no room for them.
+// Memory whose size files decide. It starts as zeros, which take no time before they are used. If
+// there is no room, the error names the number of bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace dmlop {
 class Buffer {
  public:
   Buffer() = default;
-  /// So many zeros. `what` they are for stands in the message: "the output". Errors: run_failed.
+  /// Makes `bytes` zeros. `what` names their purpose in the message: "the output". Errors:
+  /// run_failed.
   Buffer(std::uint64_t bytes, const std::string& what);
 
   std::byte* data() { return memory_.get(); }
@@ -31,7 +32,7 @@ class Buffer {
   std::uint64_t size_ = 0;
 };
 
-/// Copies bytes, however many. Errors: as check_for_stop().
+/// Copies any number of bytes. Errors: as check_for_stop().
 void copy_in_pieces(std::span<const std::byte> from, std::byte* to);
 
 }  // namespace dmlop

@@ -1,4 +1,4 @@
-// Integer arithmetic that ends in nothing instead of leaving the type.
+// Integer arithmetic that returns nothing instead of overflowing.
 #pragma once
 
 #include <concepts>
@@ -27,7 +27,8 @@ constexpr std::optional<T> checked_multiply(T a, T b) {
   if (a == 0 || b == 0) return T{0};
   if (std::signed_integral<T>) {
     const bool is_positive = (a > 0) == (b > 0);
-    // Bounds of b, by a division that cannot leave the type: a is neither 0 nor -1 there.
+    // The bounds of b come from a division that cannot overflow, because a is neither 0 nor -1
+    // here.
     if (a == T(-1)) return checked_subtract(T{0}, b);
     if (b == T(-1)) return checked_subtract(T{0}, a);
     const T limit = static_cast<T>((is_positive ? Limits::max() : Limits::min()) / a);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* write_relative = "write a path relative to this file, without \"..\"";
 
-// What Windows opens as a device, whatever follows the first dot.
+// Whether Windows opens this name as a device. It ignores everything after the first dot.
 bool is_device_name(std::string_view part) {
   std::string name = lower_case(std::string(part.substr(0, part.find('.'))));
   name.erase(name.find_last_not_of(' ') + 1);
@@ -28,13 +28,13 @@ bool is_device_name(std::string_view part) {
   return is_digit || number == "\xC2\xB9" || number == "\xC2\xB2" || number == "\xC2\xB3";
 }
 
-// "..", and what Windows takes for it: dots with spaces behind.
+// ".." and names that Windows takes for it: dots followed by spaces.
 bool is_parent(std::string_view part) {
   return part.size() > 1 && part.starts_with('.') &&
          part.find_first_not_of(". ") == std::string_view::npos;
 }
 
-// A part between separators of either system; moves `text` behind it.
+// Takes off the part before a separator of either system; `text` continues after it.
 std::string_view take_part(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_of("/\\"), text.size());
   const std::string_view part = text.substr(0, end);
@@ -61,7 +61,7 @@ std::string real_path_to_be(const std::string& path, std::error_code& error) {
   }
   const fs::path real = to_path(real_path(to_text(existing), error));
   if (error) return "";
-  // Spelled alike before and after the rest comes to be.
+  // Normalized, so that the result is spelled the same before and after the rest is created.
   return to_text((rest.empty() ? real : real / rest).lexically_normal());
 }
 

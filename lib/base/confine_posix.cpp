@@ -1,4 +1,4 @@
-// POSIX implementation of the parts of base/confine.hpp that look files up.
+// POSIX implementation of the parts of base/confine.hpp that look up files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ std::string real_path(const std::string& path, std::error_code& error) {
 
 #ifdef __linux__
 
-// The descriptor stands for the file itself; it reads nothing, and opening a pipe does not wait.
-// What is then opened is the same file, by the name that the descriptor has in /proc.
+// The descriptor stands for the file itself. It reads nothing, and opening a pipe this way does not
+// wait. The file that is opened later is the same one, by its name in /proc.
 PinnedFile::PinnedFile(const SharedConfinement& confinement, const std::string& path)
     : name_(path), path_(path) {
   if (!confinement) return;

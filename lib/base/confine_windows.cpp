@@ -1,4 +1,4 @@
-// Windows implementation of the parts of base/confine.hpp that look files up.
+// Windows implementation of the parts of base/confine.hpp that look up files.
 #include "base/confine.hpp"
 #include "base/system_file.hpp"
 #include "base/windows.hpp"
@@ -7,7 +7,7 @@ namespace dmlop {
 
 std::string real_path(const std::string& path, std::error_code& error) {
   constexpr DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  constexpr DWORD flags = FILE_FLAG_BACKUP_SEMANTICS;  // folders, too
+  constexpr DWORD flags = FILE_FLAG_BACKUP_SEMANTICS;  // opens folders too
   error.clear();
   const HANDLE file =
       CreateFileW(to_utf16(path).c_str(), 0, sharing, nullptr, OPEN_EXISTING, flags, nullptr);

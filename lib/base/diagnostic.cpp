@@ -15,6 +15,7 @@ std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
     text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + ":";
   }
   if (!text.empty()) text += " ";
+  if (!diagnostic.argument.empty()) text += one_line(diagnostic.argument) + ": ";
   text += std::string(word) + ": " + one_line(diagnostic.message);
   if (!diagnostic.rule.empty()) text += "\n  rule: " + one_line(diagnostic.rule);
   if (!diagnostic.note.empty()) text += "\n  note: " + one_line(diagnostic.note);

@@ -1,4 +1,4 @@
-// Findings about input: values, collected and reported together, not exceptions.
+// Findings about input. They are values, collected and reported together, not exceptions.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,28 @@ struct Diagnostic {
   std::string pointer;        // JSON pointer (RFC 6901) into the file
   std::string message;        // "OutputTensor.Sizes[3] is 11, must be 10"
   std::string value;          // the offending value as written
-  std::string rule;           // the rule with the numbers put in
+  std::string rule;           // the rule with its numbers filled in
   std::string feature_level;  // the level of this run, where the rule depends on it
   std::string suggestion;     // what to write instead
-  std::string note = {};      // what else is worth knowing: what DirectML does
-  std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
+  std::string note = {};      // further information, such as what DirectML does
+  std::string argument = {};  // the argument of the command line, if it is one: "--set PaddingMode"
+  std::uint64_t more = 0;     // how many of the same kind follow that are not listed
 };
 
 using Diagnostics = std::vector<Diagnostic>;
 
-/// "file:line:column: error: message" and indented lines for rule and suggestion; `word` may be
-/// "warning" instead.
+/// "file:line:column: error: message", then indented lines for rule and suggestion. `word` may be
+/// "warning" instead of "error". An argument replaces line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");
 
 /// How many mistakes were found: those listed, and those that are not.
 std::uint64_t count_of(const Diagnostics& diagnostics);
 
-/// Orders by place in the file; findings without a place come last, in the order found.
+/// Orders findings by their place in the file. Findings without a place come last, in the order in
+/// which they were found.
 void sort_by_position(Diagnostics& diagnostics);
 
-/// The kind that decides how the job ends: invalid input first, then what is not available.
+/// The kind that decides how the job ends: invalid input before what is not available.
 ErrorKind worst_kind(const Diagnostics& diagnostics);
 
 }  // namespace dmlop

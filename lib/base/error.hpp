@@ -1,5 +1,5 @@
-// Exceptions that end a job. They carry what was being done; findings about a description are
-// values instead (base/diagnostic.hpp). The command line maps each kind to one exit code.
+// Exceptions that end a job. They say what was being done. Findings about a description are values
+// instead (base/diagnostic.hpp). The command line maps each kind to an exit code.
 #pragma once
 
 #include <stdexcept>
@@ -28,7 +28,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// Calls `action`; an Error that leaves it gains "CONTEXT: " in front of its message.
+/// Calls `action`. An Error that leaves it gets "CONTEXT: " in front of its message.
 template <typename Action>
 decltype(auto) with_context(std::string_view context, Action&& action) {
   try {

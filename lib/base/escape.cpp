@@ -14,7 +14,7 @@ struct Range {
   std::uint32_t last;
 };
 
-// Unicode's controls, line ends and Default_Ignorable_Code_Point, in order.
+// Unicode's control characters, line ends and Default_Ignorable_Code_Point, in ascending order.
 constexpr std::array hidden{
     Range{0x00, 0x1F},       Range{0x7F, 0x9F},       Range{0xAD, 0xAD},
     Range{0x34F, 0x34F},     Range{0x61C, 0x61C},     Range{0x115F, 0x1160},
@@ -25,7 +25,7 @@ constexpr std::array hidden{
     Range{0x1D173, 0x1D17A}, Range{0xE0000, 0xE0FFF},
 };
 
-// White space that stays as it is: a service passes over it before it looks for a command.
+// White space that is not escaped. A CI service skips it before it looks for a command.
 constexpr std::array blanks{
     Range{0x20, 0x20},     Range{0xA0, 0xA0},     Range{0x1680, 0x1680}, Range{0x2000, 0x200A},
     Range{0x202F, 0x202F}, Range{0x205F, 0x205F}, Range{0x3000, 0x3000},
@@ -75,7 +75,7 @@ std::string_view LineEscaper::next(std::string_view& text) {
   std::size_t shown = 0;
   Character character;
   while (shown < text.size()) {
-    // Most characters are of no account wherever they stand.
+    // Most characters need no attention wherever they are.
     const std::size_t plain_begin = shown;
     while (shown < text.size() && is_plain(text[shown])) ++shown;
     if (shown > plain_begin) ends_in_hash_ = is_at_start_ = false;

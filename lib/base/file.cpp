@@ -1,4 +1,5 @@
-// What paths name, of base/file.hpp: the same file, a stream, a file to come.
+// The parts of base/file.hpp that say what paths name: the same file, a stream, a file that does
+// not exist yet.
 #include "base/file.hpp"
 
 #include <filesystem>
@@ -21,7 +22,7 @@ namespace {
 }  // namespace
 
 std::string resolve_links(const std::string& path) {
-  constexpr int max_links = 40;  // as Linux follows
+  constexpr int max_links = 40;  // the limit of Linux
   fs::path resolved = to_path(path);
   for (int count = 0; count < max_links; ++count) {
     if (descriptor_named(to_text(resolved))) return to_text(resolved);
@@ -58,7 +59,7 @@ bool is_standard_output(const std::string& path) {
 
 bool is_same_file(const std::string& read, const std::string& written) {
   if (is_standard_output(written)) return false;
-  // Windows has no name for the file that standard input is, and does not let it be replaced.
+  // Windows gives no name for the file behind standard input, and does not let it be replaced.
   std::error_code error;
   return fs::equivalent(to_path(read == "-" ? "/dev/stdin" : read), to_path(written), error);
 }
@@ -72,7 +73,7 @@ std::string written_path(const std::string& path) {
   std::error_code error;
   std::string real;
   try {
-    // Of an open file that has no path, a pipe, the descriptor is the name.
+    // An open file without a path, such as a pipe, is named by its descriptor.
     const std::string resolved = resolve_links(path);
     const std::optional<int> number = descriptor_named(resolved);
     if (number && !fs::exists(fs::canonical(to_path(resolved), error), error))

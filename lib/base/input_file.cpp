@@ -1,4 +1,4 @@
-// Inputs of base/file.hpp: mapped, or read into memory, and whether they were changed meanwhile.
+// The inputs of base/file.hpp: mapped, or read into memory, and whether they changed meanwhile.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -18,11 +18,11 @@
 namespace dmlop {
 namespace {
 
-// Reading a file of up to so many bytes takes less time than mapping it.
+// Reading a file of up to this size takes less time than mapping it.
 constexpr std::uint64_t small_file_bytes = std::uint64_t{1} << 16;
-// Reading a file of up to so many bytes twice takes less time than waiting until it is older.
+// Reading a file of up to this size twice takes less time than waiting until it is older.
 constexpr std::uint64_t read_twice_bytes = std::uint64_t{1} << 18;
-// Of what has no size, no end may come.
+// Something without a size may never end.
 constexpr std::uint64_t stream_bytes_max = (std::uint64_t{1} << 30) - 1;
 
 constexpr std::int64_t milliseconds = 1'000'000;
@@ -94,14 +94,15 @@ void wait_for_input(SystemFile& file) {
   while (!file.wait_for_input(step_milliseconds)) check_for_stop();
 }
 
-/// The bytes of a file as they are read, one after the other.
+/// The bytes that have been read so far.
 class Gathered {
  public:
   Gathered(SystemFile& file, FileKind kind) : file_(file), kind_(kind) {}
 
   std::span<const std::byte> bytes() const { return std::span(bytes_).first(used_); }
 
-  /// Reads until there are `wanted` bytes, in steps that start with `first_step`; false at the end.
+  /// Reads until there are `wanted` bytes, in steps that start with `first_step`. Returns false at
+  /// the end.
   bool read_up_to(std::uint64_t wanted, std::uint64_t first_step = small_file_bytes) {
     while (used_ < wanted) {
       if (used_ == bytes_.size()) grow(std::min(std::max(2 * used_, first_step), wanted));
@@ -111,7 +112,7 @@ class Gathered {
     return true;
   }
 
-  /// Addresses for so many bytes: what is more than the machine has is said before it is read.
+  /// Reserves addresses, so that a size beyond the machine's memory is reported before reading.
   void reserve(std::uint64_t bytes) {
     try {
       bytes_.reserve(bytes);
@@ -136,7 +137,7 @@ class Gathered {
 
   bool read_some(std::uint64_t room) {
     if (kind_ != FileKind::regular) {
-      check_for_stop();  // also of what has always more to read
+      check_for_stop();  // also needed if there is always more to read
       wait_for_input(file_);
     }
     std::error_code error;
@@ -156,31 +157,33 @@ class Gathered {
 std::vector<std::byte> read_to_end(SystemFile& file, const FileStatus& status,
                                    std::uint64_t max_bytes) {
   Gathered gathered(file, status.kind);
-  // One byte more, so that one read is all of it and the next one finds its end.
+  // Asks for one byte more, so that the first read gets everything and the second one finds the
+  // end.
   const std::uint64_t first_step = status.bytes > 0 ? status.bytes + 1 : small_file_bytes;
   if (gathered.read_up_to(max_bytes + 1, first_step))
     refuse_size("more than " + std::to_string(max_bytes), max_bytes);
   return gathered.take();
 }
 
-/// Whether a write that comes now may leave the time of the last one as it is: the clock that
-/// stamps files goes on in steps, and some file systems keep whole milliseconds or seconds only.
+/// Whether a write that comes now may leave the file's time unchanged. The clock for files advances
+/// in steps, and some file systems store only whole milliseconds or seconds.
 bool may_hide_writes(const FileStatus& status) {
   const std::int64_t time = status.modified_nanoseconds;
   std::int64_t step = 0;
   if (time % milliseconds == 0) step = 20 * milliseconds;
   if (time % (1000 * milliseconds) == 0) step = 2000 * milliseconds;
-  return file_clock_nanoseconds() <= time + step;  // a time to come is no better
+  return file_clock_nanoseconds() <= time + step;  // also if the time lies in the future
 }
 
-/// Whether somebody may be in the middle of writing the file: who has it open, and wrote lately.
+/// Whether somebody may be in the middle of writing the file: it is open for writing, and was
+/// written lately.
 bool is_being_written(const SystemFile& file, const FileStatus& status) {
   constexpr std::int64_t lately = 100 * milliseconds;
   return file_clock_nanoseconds() - status.modified_nanoseconds < lately &&
          file.is_open_for_writing();
 }
 
-// Who just pauses between two writes gets the time to go on.
+// Gives a writer who pauses between two writes the time to continue.
 void wait_for_writer(const SystemFile& file, const FileStatus& status) {
   constexpr int steps = 20;
   for (int step = 0; step < steps && file.is_open_for_writing(); ++step) {
@@ -190,8 +193,8 @@ void wait_for_writer(const SystemFile& file, const FileStatus& status) {
   }
 }
 
-// Until writes show in the time, or one came. A time far ahead is no reason to wait: it is the
-// clock's, and the next write will not have it.
+// Waits until another write would change the time, or one has. It does not wait for a time far in
+// the future: the next write will take its time from the clock.
 void wait_until_older(const SystemFile& file, const FileStatus& status) {
   constexpr std::int64_t ahead_max = 2000 * milliseconds;
   while (may_hide_writes(status) &&
@@ -202,7 +205,7 @@ void wait_until_older(const SystemFile& file, const FileStatus& status) {
   }
 }
 
-/// Whether a regular file has other bytes from `offset` on than those that were read there.
+/// Whether the bytes of a regular file from `offset` on differ from those that were read.
 bool differs(SystemFile& file, std::uint64_t offset, std::span<const std::byte> read) {
   std::vector<std::byte> again(std::min<std::size_t>(read.size(), std::size_t{1} << 18));
   while (!read.empty()) {
@@ -219,7 +222,7 @@ bool differs(SystemFile& file, std::uint64_t offset, std::span<const std::byte> 
   return false;
 }
 
-/// What became of a regular file that was read from `offset` on, and had `status` before.
+/// What happened to a regular file that was read from `offset` on and had `status` before.
 FileChange change_while_read(SystemFile& file, const FileStatus& status, std::uint64_t offset,
                              std::span<const std::byte> read, bool is_time_proof) {
   const auto change = [&] { return change_between(status, status_of(file)); };
@@ -251,14 +254,14 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
   file.wait_for_running_write();
   FileStatus status = status_of(file);
   if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {
-    // Who writes a file anew empties it first.
+    // A program that rewrites a file empties it first.
     wait_for_writer(file, status);
     file.wait_for_running_write();
     status = status_of(file);
   }
   if (status.kind == FileKind::folder) refuse_directory();
   if (status.kind != FileKind::regular || status.bytes == 0) {
-    // Pipes and devices have no size, nor have the regular files of /proc.
+    // Pipes and devices have no size, and neither do the regular files of /proc.
     input.read_stream(file, status, std::min(max_bytes, stream_bytes_max), wanted);
     return input;
   }
@@ -280,7 +283,8 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
 
 InputFile InputFile::open(const PinnedFile& file, std::uint64_t max_bytes) {
   InputFile input = open(file.path(), max_bytes);
-  input.path_ = file.name();  // the other path names nothing, or another file, after the pin
+  input.path_ =
+      file.name();  // the other path may name another file or nothing after the pin has ended
   return input;
 }
 
@@ -307,7 +311,7 @@ void InputFile::read_stream(SystemFile& file, const FileStatus& status, std::uin
   if (status.kind == FileKind::regular) change_ = change_between(status, status_of(file));
 }
 
-// False where the file can only be read.
+// Returns false if the file can only be read.
 bool InputFile::map(const SystemFile& file, const FileStatus& status, const std::string& path) {
   std::error_code error;
   const std::byte* const mapping = map_to_read(file, status.bytes, error);

@@ -1,6 +1,7 @@
-// Mapped files of base/system_file.hpp on POSIX. Reading a page that a mapped file lost, because it
-// was cut off or its disk failed, raises SIGBUS. Here that page and those behind it become zeros,
-// and the mapping is marked, so that whoever reads it goes on and can be told.
+// Mapped files of base/system_file.hpp on POSIX. If a mapped file loses a page, because the file
+// was truncated or its disk failed, reading the page raises SIGBUS. The handler here replaces this
+// page and those after it with zeros and marks the mapping, so that the reader can continue and be
+// told.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,8 +15,8 @@
 namespace dmlop {
 namespace {
 
-/// A mapping as the signal handler sees it. `begin` is 0 where the entry is free, and 1 while it is
-/// filled in.
+/// A mapping as the signal handler sees it. `begin` is 0 if the entry is free, and 1 while it is
+/// being filled in.
 struct Mapping {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};
@@ -24,7 +25,7 @@ struct Mapping {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 
 constexpr std::uintptr_t reserved_entry = 1;
-// A program that maps more files at a time reads the others.
+// If a program maps more files than this at a time, it reads the others.
 constinit std::array<Mapping, 4096> mappings;
 struct sigaction earlier_action {};
 
@@ -46,8 +47,8 @@ Mapping* entry_of(const std::byte* address) {
   return nullptr;
 }
 
-/// The mapping that holds an address, which is in use and so does not change meanwhile; entries
-/// that do are told by their second look.
+/// The mapping that contains an address. It does not change while the address is in use. Other
+/// entries may change meanwhile, which the second look at `begin` reveals.
 Mapping* entry_around(std::uintptr_t address) {
   for (Mapping& mapping : mappings) {
     const std::uintptr_t begin = mapping.begin.load();
@@ -72,7 +73,7 @@ bool put_zeros_at(void* lost) {
                 /*offset=*/0) == page;
 }
 
-// What would have happened without this handler.
+// Does what would have happened without this handler.
 void do_as_before(int signal, siginfo_t* info, void* context) {
   if ((earlier_action.sa_flags & SA_SIGINFO) != 0) {
     earlier_action.sa_sigaction(signal, info, context);
@@ -80,13 +81,13 @@ void do_as_before(int signal, siginfo_t* info, void* context) {
     earlier_action.sa_handler(signal);
   } else {
     ::sigaction(signal, &earlier_action, nullptr);
-    ::raise(signal);  // once the handler returns; a read that failed fails again then
+    ::raise(signal);  // takes effect when the handler returns; a read that failed then fails again
   }
 }
 
 extern "C" void read_lost_page(int signal, siginfo_t* info, void* context) {
   const int number = errno;
-  const bool is_fault = info->si_code > 0;  // and not sent by a process
+  const bool is_fault = info->si_code > 0;  // and was not sent by a process
   if (!is_fault || !put_zeros_at(info->si_addr)) do_as_before(signal, info, context);
   errno = number;
 }

@@ -13,7 +13,7 @@ std::FILE* file_of(StandardStream stream) {
   return stream == StandardStream::output ? stdout : stderr;
 }
 
-/// What a system call writes at once; standard error has no buffer of its own.
+/// What one system call writes. Standard error has no buffer of its own.
 class Buffer {
  public:
   explicit Buffer(std::FILE* file) : file_(file) {}
@@ -106,7 +106,7 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 std::string with_decimals(double number, int digits) {
-  std::array<char, 400> text;  // of the largest number, too
+  std::array<char, 400> text;  // room for the largest number
   std::snprintf(text.data(), text.size(), "%.*f", digits, number);
   return text.data();
 }

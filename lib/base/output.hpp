@@ -1,7 +1,7 @@
 // All text that leaves the program on standard output and standard error. Text is data and is
-// escaped (base/escape.hpp), so that no terminal and no CI service acts on it; what is printed as
-// it is says so. No other file prints: security_test reads the sources. Files and pipes of bytes
-// are base/file.hpp's.
+// escaped (base/escape.hpp), so that no terminal and no CI service executes any of it; unescaped
+// text is marked as such. No other file prints: security_test reads the sources. base/file.hpp
+// writes files and pipes of bytes.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace dmlop {
 
-/// A part of what is printed. It refers to its text.
+/// A part of what is printed. It refers to its text and does not own it.
 class Text {
  public:
-  /// A literal of this program: as it is.
+  /// A literal of this program, printed unchanged.
   template <std::size_t size>
   consteval Text(const char (&literal)[size]) : kind_(Kind::verbatim), text_(literal, size - 1) {}
-  /// Any other text: escaped as a part of one line.
+  /// Any other text, escaped as a part of one line.
   Text(std::string_view text) : kind_(Kind::part_of_line), text_(text) {}
   Text(const std::string& text) : Text(std::string_view(text)) {}
   /// A number, in decimal.
@@ -32,9 +32,10 @@ class Text {
         number_(number < 0 ? 0 - static_cast<std::uint64_t>(number)
                            : static_cast<std::uint64_t>(number)) {}
 
-  /// Text of several lines: as one line each.
+  /// Text of several lines, each escaped as one line.
   static Text lines(std::string_view text) { return {Kind::lines, text}; }
-  /// As it is: what this program made for programs to read. It must hold no text from files.
+  /// Text that this program made for other programs, printed unchanged. It must hold no text from
+  /// files.
   static Text verbatim(std::string_view text) { return {Kind::verbatim, text}; }
 
  private:
@@ -47,21 +48,21 @@ class Text {
   std::uint64_t number_ = 0;
 };
 
-/// Prints the parts, one behind the other, starting at the start of a line. Needs no memory. What
-/// cannot be written is found out by finish_output().
+/// Prints the parts one after another, from the start of a line. Needs no memory. finish_output()
+/// reports whether anything could not be written.
 void print(StandardStream stream, std::initializer_list<Text> parts);
 inline void print(std::initializer_list<Text> parts) {
   print(StandardStream::output, parts);
 }
 
-/// The text with blanks behind it, so that columns stand below each other.
+/// The text followed by blanks, so that columns line up.
 std::string padded(std::string text, std::size_t width);
-/// A number with so many digits behind the point.
+/// A number with `digits` digits after the point.
 std::string with_decimals(double number, int digits);
 
-/// Hands over what was printed to who reads it.
+/// Hands what was printed to its reader.
 void flush_output(StandardStream stream);
-/// Whether all that was printed to standard output is written.
+/// Whether everything that was printed to standard output has been written.
 bool finish_output();
 
 }  // namespace dmlop

@@ -1,4 +1,4 @@
-// Outputs of base/file.hpp: files that appear complete or not at all, and streams.
+// The outputs of base/file.hpp: files that appear complete or not at all, and streams.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,9 +34,9 @@ constexpr std::uint64_t min_reserved_bytes = std::uint64_t{1} << 20;
 
 namespace {
 
-/// The names of temporary files that exist; of more than fit here some are not listed.
+/// The names of existing temporary files. If there are more than fit here, some are not listed.
 std::array<const char*, 256> unfinished;
-std::mutex unfinished_mutex;  // also while a file is created
+std::mutex unfinished_mutex;  // also held while a file is created
 
 void replace_unfinished(const char* listed, const char* by) noexcept {
   const auto entry = std::find(unfinished.begin(), unfinished.end(), listed);
@@ -50,8 +50,8 @@ void unlist_unfinished(const std::string& path) noexcept {
 
 }  // namespace
 
-/// Bytes go to `file`, which has no name yet or is called `temporary`; or they are held back in
-/// memory and go in order to the open file `stream` or the pipe or device `target`.
+/// Bytes either go to `file`, which has no name yet or is called `temporary`, or are held back in
+/// memory and later go in order to the open file `stream` or to the pipe or device `target`.
 struct OutputFile::State {
   explicit State(std::string given_path) : path(std::move(given_path)) {}
   ~State() {
@@ -75,6 +75,7 @@ struct OutputFile::State {
   bool committed = false;
 
   void choose_target(std::uint64_t size);
+  void refuse_terminal() const;
   void require_name() const;
   void create_file();
   std::error_code take_temporary_name(
@@ -93,7 +94,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What `path` names, through links; not_found when it names nothing yet.
+/// What `path` names after links are followed; not_found if it names nothing yet.
 fs::file_type find_existing(const std::string& path) {
   std::error_code error;
   const fs::file_type type = fs::status(to_path(path), error).type();
@@ -142,13 +143,25 @@ void OutputFile::State::choose_target(std::uint64_t size) {
   reserve(size);
 }
 
-// What a link in /proc to another program's open file says is no name of that file once it has
-// none, or another.
+void OutputFile::State::refuse_terminal() const {
+  std::error_code error;
+  const bool is_device = !target.empty() && is_held_back &&
+                         fs::status(to_path(target), error).type() == fs::file_type::character;
+  if (!stream && !is_device) return;
+  const SystemFile opened = stream ? open_stream(error) : SystemFile::open_to_write(target, error);
+  if (error || !opened.is_terminal()) return;
+  throw Error(ErrorKind::usage, (path == "-" ? "standard output" : path) +
+                                    " is a terminal, and these bytes are no text; write them to a "
+                                    "file, such as > FILE or -o FILE");
+}
+
+// A link in /proc to another program's open file no longer names the file once the file has no
+// name, or a different one.
 void OutputFile::State::require_name() const {
   std::error_code error;
   if (target == path || fs::equivalent(to_path(path), to_path(target), error)) return;
-  // Where a call fails in any way, fs::equivalent says that a file is not there: asked one by one,
-  // they tell the reason, or answer now.
+  // fs::equivalent reports any failure as a missing file. Asking for each status gives the reason,
+  // or succeeds now.
   const fs::file_type here = fs::status(to_path(path), error).type();
   if (here == fs::file_type::none) fail("creating " + path + ": " + reason(error));
   const fs::file_type there = fs::status(to_path(target), error).type();
@@ -177,7 +190,7 @@ void OutputFile::State::create_file() {
     fail("creating " + path + ": no temporary file in folder " + folder + ": " + reason(error));
 }
 
-/// Calls `take` with one name after the other until one is free, which is `temporary` then.
+/// Calls `take` with one name after another until one is free; `temporary` is then that name.
 std::error_code OutputFile::State::take_temporary_name(
     const std::function<std::error_code(const std::string&)>& take) {
   constexpr std::size_t max_kept = 200;  // a file name has at most 255 bytes
@@ -189,7 +202,7 @@ std::error_code OutputFile::State::take_temporary_name(
     const std::scoped_lock lock(unfinished_mutex);
     error = take(candidate);
     if (error) continue;
-    temporary = std::move(candidate);  // which cannot fail, so that the file will be removed
+    temporary = std::move(candidate);  // cannot fail, so the file will be removed
     replace_unfinished(nullptr, temporary.c_str());
   }
   return error;
@@ -199,14 +212,14 @@ void OutputFile::State::reserve(std::uint64_t size) {
   if (size < min_reserved_bytes) return;
   const std::string action = "reserving " + std::to_string(size) + " bytes for " + path + ": ";
   if (size > max_file_bytes) fail(action + reason(std::make_error_code(std::errc::file_too_large)));
-  // Asked first: reserving too much would fill the disk, if only for a moment.
+  // Asks first, because reserving too much would fill the disk for a moment.
   std::error_code error;
   const fs::space_info disk = fs::space(to_path(folder), error);
   if (!error && disk.capacity > 0 && disk.available < size) {
     fail(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
          "; its folder has " + std::to_string(disk.available) + " bytes free");
   }
-  // A file system in memory takes seconds for what is large.
+  // A file system in memory takes seconds for large sizes.
   constexpr std::uint64_t step = std::uint64_t{1} << 26;
   for (std::uint64_t begin = 0; begin < size; begin += step) {
     check_for_stop();
@@ -217,7 +230,8 @@ void OutputFile::State::reserve(std::uint64_t size) {
   reserved = size;
 }
 
-// Address space only: what is more than the machine has is said before anything is computed.
+// Reserves addresses only, so that a size beyond the machine's memory is reported before anything
+// is computed.
 void OutputFile::State::reserve_memory(std::uint64_t size) {
   try {
     held_back.reserve(size);
@@ -253,7 +267,8 @@ void OutputFile::State::send_to_stream(void (*between_steps)()) {
 void OutputFile::State::send_held_back(bool wanted_after_stop) {
   void (*const between_steps)() = wanted_after_stop ? nullptr : check_for_stop;
   if (stream) return send_to_stream(between_steps);
-  // Opened only now: opening a pipe waits for its reader, who may read another output first.
+  // Opens the pipe only now, because opening waits for its reader, who may read another output
+  // first.
   std::error_code error;
   const bool is_pipe = find_existing(target) == fs::file_type::fifo;
   while (!(file = SystemFile::open_to_write(target, error)).is_open() && is_pipe &&
@@ -280,7 +295,8 @@ void OutputFile::State::give_name() {
   temporary.clear();
 }
 
-/// Names the file; false where it has a temporary name now because the target exists.
+/// Gives the file its name. Returns false if the file has a temporary name instead, because the
+/// target exists.
 bool OutputFile::State::link() {
   std::error_code error = file.link(target);
   const bool is_taken = error == std::errc::file_exists;
@@ -290,9 +306,10 @@ bool OutputFile::State::link() {
   return !is_taken;
 }
 
-OutputFile::OutputFile(std::string path, std::uint64_t size)
+OutputFile::OutputFile(std::string path, std::uint64_t size, Contents contents)
     : state_(std::make_unique<State>(std::move(path))) {
   state_->choose_target(size);
+  if (contents == Contents::binary) state_->refuse_terminal();
   if (state_->is_held_back) state_->reserve_memory(size);
 }
 
@@ -348,7 +365,7 @@ void OutputFile::commit(bool wanted_after_stop) {
 }
 
 void remove_unfinished_outputs() noexcept {
-  unfinished_mutex.lock();  // for good: no file may be created behind this
+  unfinished_mutex.lock();  // never unlocked: no file may be created after this
   for (const char* path : unfinished) {
     if (path != nullptr) remove_file(path);
   }

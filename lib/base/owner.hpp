@@ -1,15 +1,15 @@
-// Whose a file is.
+// Who owns a file.
 #pragma once
 
 #include <string>
 
 namespace dmlop {
 
-/// Whether a file or folder, itself and no link, belongs to this user. On Windows whatever there is
-/// counts as his: the folders of a profile are.
+/// Whether a file or folder belongs to this user. Links are not followed. On Windows every existing
+/// file counts as the user's, because the folders of a profile are.
 bool is_mine(const std::string& path);
 
-/// Whether it is his and nobody else may write it.
+/// Whether it belongs to this user and nobody else may write it.
 bool is_only_mine(const std::string& path);
 
 }  // namespace dmlop

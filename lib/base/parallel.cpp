@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-/// When the work of a thread has to end, and how long it was given.
+/// When the work of a thread has to end, and how much time it was given.
 struct End {
   Clock::time_point when = Clock::time_point::max();
   double seconds = 0;
@@ -46,7 +46,7 @@ void give_spare_thread() {
   }
 }
 
-/// One parallel_for: its indices, its threads and its first failure.
+/// One call of parallel_for: its indices, its threads and its first failure.
 class Loop {
  public:
   Loop(unsigned threads, std::uint64_t count,
@@ -77,7 +77,7 @@ class Loop {
     }
   }
 
-  // As many as there is work and room for; more when threads become free later.
+  // Starts as many threads as there are work and room for; more follow when threads become free.
   void start_helpers(std::uint64_t index) {
     while (helpers_.size() + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
       if (start_helper()) continue;
@@ -86,8 +86,8 @@ class Loop {
     }
   }
 
-  // False where the system has no thread, or no memory for one, to give; those there are do the
-  // work.
+  // Returns false if the system has no thread, or no memory for one. The existing threads then do
+  // the work.
   bool start_helper() {
     const auto worker = static_cast<unsigned>(helpers_.size() + 1);
     try {

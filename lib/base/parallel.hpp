@@ -1,6 +1,6 @@
-// Work spread over threads, and the ways to stop it. A request to stop takes effect soon because
-// all long work comes in pieces: parallel_for() and in_pieces() give out loops, and what loops
-// otherwise counts its steps with Steps.
+// Spreads work over threads and stops it. A request to stop takes effect soon because all long work
+// is done in pieces: parallel_for() and in_pieces() run loops, and other work counts its steps with
+// Steps.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace dmlop {
 
-/// The number of threads the machine runs at once, at least 1.
+/// The number of threads that the machine runs at the same time, at least 1.
 unsigned hardware_threads();
 
-/// Calls action(worker, index) for every index in [0, count), in any order, from up to `threads`
-/// threads including the caller's; worker is in [0, threads). The first exception stops the rest
-/// and is thrown on. Between two indices it stops as check_for_stop() says.
+/// Calls action(worker, index) for every index in [0, count), in any order, on up to `threads`
+/// threads including the caller's. worker is in [0, threads). The first exception stops the rest
+/// and is rethrown. Between two indices it stops as check_for_stop() says.
 void parallel_for(unsigned threads, std::uint64_t count,
                   const std::function<void(unsigned worker, std::uint64_t index)>& action);
 
-/// While one lives, all parallel_for together have at most so many threads beside their callers'.
-/// Without one, each has as many as it asks for. One at a time.
+/// While a SpareThreads lives, all parallel_for together use at most this many threads in addition
+/// to their callers'. Without one, each uses as many as it asks for. Only one may exist at a time.
 class SpareThreads {
  public:
   explicit SpareThreads(unsigned count);
@@ -29,17 +29,17 @@ class SpareThreads {
   SpareThreads& operator=(const SpareThreads&) = delete;
   ~SpareThreads();
 
-  /// One more: a thread that itself works no longer. Work in progress takes it up.
+  /// Adds one, because a thread stopped working. Running loops start to use it.
   void add_one();
-  /// One less: it works again. Work in progress is not disturbed.
+  /// Takes one away, because the thread works again. Running loops are not disturbed.
   void remove_one();
 };
 
-/// Asks running work to stop at the next step; safe to call from a signal handler.
+/// Asks running work to stop at its next step. Safe to call from a signal handler.
 void request_interruption() noexcept;
 bool interruption_requested() noexcept;
 
-/// While one lives, what its thread starts has to end within `seconds`.
+/// While a Deadline lives, work that its thread starts has to end within `seconds`.
 class Deadline {
  public:
   explicit Deadline(std::optional<double> seconds);
@@ -48,12 +48,12 @@ class Deadline {
   ~Deadline();
 };
 
-/// Called between the steps of long work. Errors: interrupted when interruption was requested;
-/// run_failed when the deadline of this thread has passed.
+/// Call this between the steps of long work. Errors: interrupted if interruption was requested;
+/// run_failed if the deadline of this thread has passed.
 void check_for_stop();
 
-/// While one lives, check_for_stop() lets its thread go on: for what tells of the stop, such as
-/// reports.
+/// While a StopDeferred lives, check_for_stop() lets its thread continue. It is for work that
+/// reports the stop.
 class StopDeferred {
  public:
   StopDeferred();
@@ -62,13 +62,14 @@ class StopDeferred {
   ~StopDeferred();
 };
 
-/// Work is looked at for a stop after so many steps. A step takes a few nanoseconds at most.
+/// Work checks for a stop after this many steps. A step takes a few nanoseconds at most.
 inline constexpr std::uint64_t steps_at_once = std::uint64_t{1} << 20;
-/// What it counts to read a place far from the one before: its page may have to come from a disk,
-/// and megabytes with it.
+/// How many steps it counts to read a place far from the one before. Its page may have to come from
+/// a disk, together with megabytes around it.
 inline constexpr std::uint64_t far_steps = std::uint64_t{1} << 15;
 
-/// How many of `count` things that take so many steps each may be done at once, at least 1.
+/// How many of `count` things may be done between two checks if each takes `steps_each` steps; at
+/// least 1.
 constexpr std::uint64_t count_at_once(std::uint64_t count, std::uint64_t steps_each) {
   const bool fits =
       count <= steps_at_once && steps_each <= steps_at_once && count * steps_each <= steps_at_once;
@@ -77,8 +78,8 @@ constexpr std::uint64_t count_at_once(std::uint64_t count, std::uint64_t steps_e
                                    count);
 }
 
-/// A loop over [0, count) whose iterations take `steps_each` steps: calls action(begin, end) for
-/// one piece after the other. Before each it stops as check_for_stop() says.
+/// A loop over [0, count) whose iterations take `steps_each` steps. Calls action(begin, end) for
+/// one piece after another. Before each piece it stops as check_for_stop() says.
 template <typename Action>
 void in_pieces(std::uint64_t count, std::uint64_t steps_each, Action&& action) {
   const std::uint64_t piece = count_at_once(count, steps_each);
@@ -90,10 +91,10 @@ void in_pieces(std::uint64_t count, std::uint64_t steps_each, Action&& action) {
   }
 }
 
-/// Counts the steps of work that is no such loop.
+/// Counts the steps of other work.
 class Steps {
  public:
-  /// So many more follow. Every steps_at_once it stops as check_for_stop() says.
+  /// Announces `steps` more steps. Every steps_at_once steps it stops as check_for_stop() says.
   void add(std::uint64_t steps) {
     if (steps < left_) {
       left_ -= steps;

@@ -1,5 +1,5 @@
-// Paths between text and std::filesystem: text is UTF-8 with / on every system, whatever characters
-// the standard library takes for a path there.
+// Converts paths between text and std::filesystem. Text is UTF-8 with / on every system, whatever
+// characters the standard library uses for paths.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace dmlop {
 
 #ifdef _WIN32
 
-/// Errors: filesystem_error where the text is no UTF-8.
+/// Errors: filesystem_error if the text is not UTF-8.
 inline std::filesystem::path to_path(const std::string& text) {
   return std::filesystem::path(std::u8string(text.begin(), text.end()));
 }

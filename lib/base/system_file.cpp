@@ -1,4 +1,4 @@
-// What is the same on every system.
+// The parts of base/system_file.hpp that are the same on every system.
 #include "base/system_file.hpp"
 
 #include <random>

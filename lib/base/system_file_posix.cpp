@@ -30,7 +30,7 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
-/// Makes a call of the system that returns -1 on failure, again as often as a signal interrupts it.
+/// Makes a system call that returns -1 on failure, and repeats it if a signal interrupts it.
 template <typename Call>
 std::error_code called(Call&& call) {
   while (call() < 0) {
@@ -39,7 +39,7 @@ std::error_code called(Call&& call) {
   return {};
 }
 
-/// -1 on failure, with the reason in `error`.
+/// Returns -1 on failure, with the reason in `error`.
 int open_descriptor(const std::string& path, int flags, std::error_code& error) {
   constexpr mode_t mode = 0666;
   int number = -1;
@@ -62,7 +62,7 @@ FileStatus status_of(const struct stat& found) {
           .modified_nanoseconds = std::int64_t{modified.tv_sec} * 1'000'000'000 + modified.tv_nsec};
 }
 
-/// While one lives, this thread's writes to a closed pipe end in EPIPE and not in a signal.
+/// While one lives, a write of this thread to a closed pipe gives EPIPE instead of a signal.
 class PipeSignalHeldBack {
  public:
   PipeSignalHeldBack() {
@@ -96,8 +96,8 @@ void wait_for_room(int handle, void (*between_steps)()) {
   }
 }
 
-/// How many bytes are written at once, so that a stop is soon seen: of a pipe that waits, no more
-/// than it takes without waiting, once there is room.
+/// How many bytes to write at once, so that a stop is noticed soon. For a pipe that had to wait for
+/// room, no more than it takes without waiting again.
 std::size_t bytes_in_step(int handle) {
   const bool never_waits = (::fcntl(handle, F_GETFL) & O_NONBLOCK) != 0;
   struct stat found {};
@@ -105,7 +105,7 @@ std::size_t bytes_in_step(int handle) {
   return is_pipe && !never_waits ? PIPE_BUF : std::size_t{1} << 20;
 }
 
-/// A name of an open file, for as long as it is open.
+/// A name of an open file that is valid as long as the file is open.
 [[maybe_unused]] std::string path_in_proc(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
@@ -124,11 +124,11 @@ std::string reason(const std::error_code& error) {
 }
 
 SystemFile SystemFile::open_to_read(const std::string& path, std::error_code& error) {
-  // A pipe opens at once, without a writer: waiting for one is for wait_for_input(). Elsewhere
-  // poll() takes a pipe that nobody writes yet for one that ended.
+  // A pipe opens at once even without a writer; wait_for_input() waits for the writer. On other
+  // systems poll() reports a pipe without a writer as ended.
 #ifdef __linux__
   SystemFile file(open_descriptor(path, O_RDONLY | O_NONBLOCK, error));
-  if (error != std::errc::resource_unavailable_try_again) return file;  // a file that is leased
+  if (error != std::errc::resource_unavailable_try_again) return file;  // the file is leased
 #endif
   return SystemFile(open_descriptor(path, O_RDONLY, error));
 }
@@ -145,7 +145,7 @@ SystemFile SystemFile::create_new(const std::string& path, std::error_code& erro
 
 SystemFile SystemFile::create_unnamed(const std::string& folder, std::error_code& error) {
   SystemFile file(open_descriptor(folder, O_WRONLY | O_TMPFILE, error));
-  // It is named by way of /proc, which may be missing.
+  // The file gets its name by way of /proc, which may be missing.
   if (!error && ::access(path_in_proc(file.handle_).c_str(), F_OK) != 0) file.close();
   if (!file.is_open()) error = std::make_error_code(std::errc::operation_not_supported);
   return file;
@@ -172,8 +172,9 @@ SystemFile SystemFile::standard_output() {
   return shared_output(STDOUT_FILENO);
 }
 
-// A pipe opened once more, because it is other programs', too, and not to be told not to wait;
-// packets stay packets. Where that is refused, write_all() makes small steps.
+// Opens the pipe again, because other programs share the original, which must not become
+// non-blocking for them. Packets stay packets. If opening is refused, write_all() makes small
+// steps.
 SystemFile SystemFile::shared_output(int descriptor) {
   struct stat found {};
   const int flags = ::fcntl(descriptor, F_GETFL);
@@ -192,7 +193,7 @@ SystemFile SystemFile::shared_output(int descriptor) {
 SystemFile SystemFile::inherited_output(int descriptor, std::error_code& error) {
   error = std::make_error_code(std::errc::bad_file_descriptor);
   const int flags = ::fcntl(descriptor, F_GETFD);
-  // The files that the program opens itself are not inherited, and nobody else's business.
+  // Files that the program itself opened are not inherited, and nobody may name them.
   if (flags < 0 || (flags & FD_CLOEXEC) != 0) return {};
   if ((::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) return {};
   error.clear();
@@ -203,6 +204,10 @@ FileStatus SystemFile::status(std::error_code& error) const {
   struct stat found {};
   error = called([&] { return ::fstat(handle_, &found); });
   return error ? FileStatus{} : status_of(found);
+}
+
+bool SystemFile::is_terminal() const noexcept {
+  return ::isatty(handle_) == 1;
 }
 
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
@@ -235,7 +240,7 @@ std::uint64_t SystemFile::position() const {
 
 void SystemFile::wait_for_running_write() const {
 #ifdef __linux__
-  // Where data is cannot be told while a write goes on. The position is for read_some().
+  // SEEK_DATA waits while a write is under way. The position is restored for read_some().
   const off_t position = ::lseek(handle_, 0, SEEK_CUR);
   if (position < 0 || ::lseek(handle_, position, SEEK_DATA) < 0) return;
   ::lseek(handle_, position, SEEK_SET);
@@ -244,8 +249,9 @@ void SystemFile::wait_for_running_write() const {
 
 bool SystemFile::is_open_for_writing() const {
 #ifdef __linux__
-  // A lease is given where nobody writes, and given back at once. Who opens the file in between
-  // waits, and this process gets a signal that it ignores. The owner may have one, and root.
+  // A lease is granted only if nobody writes, and is returned at once. Another program that opens
+  // the file in between waits, and this process gets a signal that it ignores. Only the owner and
+  // root may take a lease.
   if (!is_owned_ || ::fcntl(handle_, F_SETSIG, SIGURG) != 0) return false;
   if (::fcntl(handle_, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
   ::fcntl(handle_, F_SETLEASE, F_UNLCK);
@@ -263,7 +269,7 @@ std::error_code SystemFile::write_all(std::span<const std::byte> bytes, void (*b
   const std::size_t step = between_steps != nullptr ? bytes_in_step(handle_) : bytes.size();
   while (!bytes.empty()) {
     if (between_steps != nullptr) {
-      between_steps();  // a reader who is slow always leaves some room
+      between_steps();  // a slow reader always leaves some room
       wait_for_room(handle_, between_steps);
     }
     const ssize_t count = ::write(handle_, bytes.data(), std::min(bytes.size(), step));
@@ -323,7 +329,7 @@ std::error_code SystemFile::take_permissions_of(const std::string& path) {
 }
 
 std::error_code SystemFile::link(const std::string& path) {
-  // Closing a file that stays open otherwise says what closing it later would.
+  // Closing a duplicate reports what closing the file later would report.
   SystemFile same(::fcntl(handle_, F_DUPFD_CLOEXEC, 0));
   if (!same.is_open()) return last_error();
   if (const std::error_code error = same.close()) return error;
@@ -336,21 +342,22 @@ std::error_code SystemFile::link(const std::string& path) {
 std::error_code SystemFile::close() noexcept {
   const int number = std::exchange(handle_, none);
   if (number < 0 || !is_owned_ || ::close(number) == 0) return {};
-  return errno == EINTR ? std::error_code{} : last_error();  // Linux has closed it already then
+  return errno == EINTR ? std::error_code{}
+                        : last_error();  // Linux has closed it already in this case
 }
 
 FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {
   struct stat found {};
   error = called([&] { return ::stat(path.c_str(), &found); });
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
-    error.clear();  // what was mapped lives on without a name
+    error.clear();  // the mapped file exists even without a name
   return error ? FileChange::none : change_between(before, status_of(found));
 }
 
 std::int64_t file_clock_nanoseconds() {
   timespec now{};
 #ifdef __linux__
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // the kernel's own for files
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // the clock that the kernel uses for files
   constexpr std::int64_t step = 0;
 #else
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -407,7 +414,8 @@ std::string environment_variable(const std::string& name) {
 }
 
 void occupy_closed_standard_streams() noexcept {
-  // Opened the wrong way round: who reads or writes a stream that is closed still has an error.
+  // Opens each stream the wrong way round, so that reading or writing a closed stream still gives
+  // an error.
   while (true) {
     const int number = ::open("/dev/null", O_RDONLY);
     if (number < 0) return;

@@ -1,5 +1,5 @@
-// Windows implementation of base/system_file.hpp. Names are UTF-8 outside and UTF-16 inside; long
-// paths work through the program's manifest.
+// Windows implementation of base/system_file.hpp. Names are UTF-8 outside and UTF-16 inside. The
+// program's manifest allows long paths.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace dmlop {
 namespace {
 
-// One call reads or writes at most so much.
+// The most that one call reads or writes.
 constexpr std::uint64_t step_bytes = std::uint64_t{1} << 30;
 
 std::error_code last_error() {
@@ -21,7 +21,7 @@ std::error_code last_error() {
 HANDLE open_handle(const std::string& path, DWORD access, DWORD creation, std::error_code& error) {
   // Others may read, replace and remove the file meanwhile, as on POSIX.
   constexpr DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  // Folders open too with this flag: status() says what it is.
+  // This flag also opens folders; status() tells them apart.
   constexpr DWORD flags = FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS;
   const HANDLE handle =
       CreateFileW(to_utf16(path).c_str(), access, sharing, nullptr, creation, flags, nullptr);
@@ -33,7 +33,7 @@ std::uint64_t together(DWORD high, DWORD low) {
   return std::uint64_t{high} << 32 | low;
 }
 
-// Since 1970, of a time in steps of 100 ns since 1601.
+// Nanoseconds since 1970 from a time in steps of 100 ns since 1601.
 std::int64_t nanoseconds_of(const FILETIME& time) {
   constexpr std::int64_t steps_before_1970 = 116'444'736'000'000'000;
   const auto steps = static_cast<std::int64_t>(together(time.dwHighDateTime, time.dwLowDateTime));
@@ -59,7 +59,7 @@ OVERLAPPED at_offset(std::uint64_t offset) {
 }  // namespace
 
 std::string reason(const std::error_code& error) {
-  // The words of POSIX where there are some: the same everywhere, and in no other language.
+  // Uses POSIX's words if there are some: they are the same on every system and not translated.
   const std::error_condition condition = error.default_error_condition();
   return condition.category() == std::generic_category() ? condition.message() : error.message();
 }
@@ -87,7 +87,8 @@ SystemFile SystemFile::inherited_output(int, std::error_code& error) {
 }
 
 SystemFile SystemFile::open_to_append(const std::string& path, std::error_code& error) {
-  // Without FILE_WRITE_DATA writes go to the end; with it the file can be cut off.
+  // With FILE_APPEND_DATA writes go to the end; with FILE_WRITE_DATA the file can also be
+  // truncated.
   return SystemFile(open_handle(path, FILE_APPEND_DATA | FILE_WRITE_DATA | FILE_READ_ATTRIBUTES,
                                 OPEN_ALWAYS, error));
 }
@@ -105,12 +106,17 @@ FileStatus SystemFile::status(std::error_code& error) const {
   if (GetFileType(handle_) != FILE_TYPE_DISK) return {FileKind::other};
   BY_HANDLE_FILE_INFORMATION found;
   if (GetFileInformationByHandle(handle_, &found) == 0) {
-    // Of a stream that was handed over nothing may be known: it is read as a pipe is.
+    // Nothing may be known about a stream that was handed over. It is read like a pipe.
     if (!is_owned_) return {FileKind::other};
     error = last_error();
     return {};
   }
   return status_of(found);
+}
+
+bool SystemFile::is_terminal() const noexcept {
+  DWORD mode = 0;
+  return GetConsoleMode(handle_, &mode) != 0;
 }
 
 std::size_t SystemFile::read_some(std::span<std::byte> room, std::error_code& error) {
@@ -144,18 +150,18 @@ std::uint64_t SystemFile::position() const {
 void SystemFile::wait_for_running_write() const {}
 
 bool SystemFile::is_open_for_writing() const {
-  return false;  // asking would be in the way of those who write
+  return false;  // asking would get in the writers' way
 }
 
 bool SystemFile::wait_for_input(int milliseconds) {
   if (GetFileType(handle_) == FILE_TYPE_CHAR)
     return WaitForSingleObject(handle_, static_cast<DWORD>(milliseconds)) == WAIT_OBJECT_0;
-  // Pipes cannot be waited for: they are asked now and then.
+  // Windows cannot wait for pipes, so they are asked now and then.
   constexpr int step_milliseconds = 5;
   for (int waited = 0;; waited += step_milliseconds) {
     DWORD available = 0;
     const BOOL is_pipe = PeekNamedPipe(handle_, nullptr, 0, nullptr, &available, nullptr);
-    if (is_pipe == 0 || available > 0) return true;  // the end, or no pipe
+    if (is_pipe == 0 || available > 0) return true;  // the end, or not a pipe
     if (waited >= milliseconds) return false;
     Sleep(step_milliseconds);
   }
@@ -205,7 +211,7 @@ std::error_code SystemFile::resize(std::uint64_t bytes) {
 }
 
 std::error_code SystemFile::lock() {
-  // Nobody else can read or write bytes that are locked: one that no file has stands for all.
+  // Nobody else can read or write locked bytes, so the lock is on a byte that no file has.
   OVERLAPPED place = at_offset(max_file_bytes - 1);
   constexpr DWORD flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
   if (LockFileEx(handle_, flags, 0, 1, 0, &place) != 0) return {};
@@ -216,7 +222,7 @@ std::error_code SystemFile::lock() {
 }
 
 std::error_code SystemFile::take_permissions_of(const std::string&) {
-  return {};  // files have those of their folder
+  return {};  // files have the permissions of their folder
 }
 
 std::error_code SystemFile::link(const std::string&) {
@@ -245,7 +251,7 @@ void unmap(const std::byte* address, std::uint64_t) noexcept {
   UnmapViewOfFile(address);
 }
 
-// A file that is mapped cannot be cut off here.
+// A mapped file cannot be truncated on Windows.
 bool has_lost_bytes(const std::byte*) noexcept {
   return false;
 }
@@ -253,7 +259,7 @@ bool has_lost_bytes(const std::byte*) noexcept {
 FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {
   const SystemFile file = SystemFile::open_to_read(path, error);
   const FileStatus now = error ? FileStatus{} : file.status(error);
-  // What was mapped lives on without a name, and under one that others have taken for themselves.
+  // It is no error if the name is gone or names another file now: the mapped file still exists.
   error.clear();
   return change_between(before, now);
 }
@@ -265,7 +271,7 @@ void remove_file(const char* path) noexcept {
   }
 }
 
-// The runtime opens files by handles, of which none is a standard stream's number.
+// The runtime opens files by handles, and none has the number of a standard stream.
 void occupy_closed_standard_streams() noexcept {}
 
 std::int64_t file_clock_nanoseconds() {
@@ -285,8 +291,8 @@ bool are_same_stream(int, int) {
 std::error_code replace_file(const std::string& from, const std::string& to) {
   const std::wstring source = to_utf16(from);
   const std::wstring target = to_utf16(to);
-  // Who else opens or replaces the same name at this moment, a virus scanner among them, is in the
-  // way for a moment only.
+  // Another program that opens or replaces the same name now, such as a virus scanner, is in the
+  // way only for a moment.
   constexpr int attempts = 100;
   constexpr DWORD pause_milliseconds = 10;
   for (int attempt = 1;; ++attempt) {
@@ -300,7 +306,8 @@ std::error_code replace_file(const std::string& from, const std::string& to) {
 }
 
 std::error_code check_writable_folder(const std::string& path) {
-  // Permissions are lists of rules here: only creating a file tells. It removes itself.
+  // Permissions are lists of rules on Windows, so only creating a file gives the answer. The file
+  // removes itself.
   std::error_code error;
   if (!std::filesystem::is_directory(to_path(path), error))
     return error ? error : std::make_error_code(std::errc::not_a_directory);

@@ -102,7 +102,8 @@ std::string rounded(double number) {
 
 namespace {
 
-// The set that starts `pattern`, "[...]", and whether it has `c`; no length where it is not closed.
+// The set "[...]" at the start of `pattern`, and whether it has `c`. The length is 0 if the set is
+// not closed.
 struct SetMatch {
   std::size_t length = 0;
   bool matches = false;
@@ -127,7 +128,7 @@ SetMatch match_set(std::string_view pattern, char c) {
 }  // namespace
 
 bool matches_pattern(std::string_view text, std::string_view pattern) {
-  // On a mismatch the last * takes one character more.
+  // After a mismatch, the last * takes one more character.
   std::size_t t = 0, p = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {
     const SetMatch set = p < pattern.size() && pattern[p] == '['

@@ -7,7 +7,7 @@
 
 namespace dmlop {
 
-/// A character and its length in bytes; length 0 for bytes that are none.
+/// A character and its length in bytes. The length is 0 if the bytes are not UTF-8.
 struct Character {
   std::uint32_t code = 0;
   std::size_t length = 0;

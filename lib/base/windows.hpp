@@ -1,4 +1,5 @@
-// Windows.h with as few macros as possible, and text between UTF-8 and Windows' UTF-16.
+// Includes Windows.h with as few macros as possible, and converts text between UTF-8 and Windows'
+// UTF-16.
 #pragma once
 
 #ifndef WIN32_LEAN_AND_MEAN
@@ -17,7 +18,7 @@ namespace dmlop {
 std::wstring to_utf16(std::string_view text);
 std::string to_utf8(std::wstring_view text);
 
-/// While one lives, the console of this process shows UTF-8.
+/// While a Utf8Console lives, the console of this process shows UTF-8.
 class Utf8Console {
  public:
   Utf8Console() : before_(GetConsoleOutputCP()) { SetConsoleOutputCP(CP_UTF8); }

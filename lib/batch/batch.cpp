@@ -14,14 +14,13 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "batch/digest.hpp"
-#include "batch/digest_table.hpp"
 #include "batch/job_runner.hpp"
 
 namespace dmlop {
 namespace {
 
-/// Jobs on their way from the manifest to the workers; holds as many as keep them busy.
+/// Jobs on their way from the manifest to the workers. The queue holds enough to keep the workers
+/// busy.
 class JobQueue {
  public:
   explicit JobQueue(std::size_t capacity) : capacity_(capacity) {}
@@ -41,7 +40,7 @@ class JobQueue {
     }
     has_job_.notify_all();
   }
-  /// The next job; nothing when the queue is closed and empty. A thread that waits is spare.
+  /// The next job; nothing if the queue is closed and empty. A thread that waits counts as spare.
   std::optional<BatchJob> pop(SpareThreads& spare) {
     std::unique_lock lock(mutex_);
     if (jobs_.empty()) {
@@ -52,7 +51,7 @@ class JobQueue {
     }
     BatchJob job = std::move(jobs_.front());
     jobs_.pop_front();
-    // Not for every job: the reader, once awake, fills the queue.
+    // The reader is not woken for every job, because it fills the queue once it is awake.
     const bool wakes_reader = jobs_.size() == capacity_ / 2;
     lock.unlock();
     if (wakes_reader) has_room_.notify_one();
@@ -66,26 +65,6 @@ class JobQueue {
   std::condition_variable has_room_;
   std::deque<BatchJob> jobs_;
   bool closed_ = false;
-};
-
-/// Ids that were used, with the line of their first use.
-class UsedIds {
- public:
-  void check(BatchJob& job) {
-    if (!job.has_own_id) return;
-    const std::uint32_t first_line = lines_.add(short_digest(job.id), job.line);
-    if (first_line == 0) return;
-    job.findings.push_back({.file = job.document ? job.document->file() : "",
-                            .line = job.line,
-                            .column = 1,
-                            .message = "the id \"" + job.id + "\" is used before, on line " +
-                                       std::to_string(first_line),
-                            .suggestion = "give every job an id of its own"});
-    job.id = job.made_up_id;  // records go by id, and this one is taken
-  }
-
- private:
-  DigestTable lines_;
 };
 
 class BatchRun {
@@ -130,7 +109,7 @@ class BatchRun {
     return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
   }
 
-  // As many as the system has threads and memory for.
+  // Starts as many workers as the system has threads and memory for.
   void start(std::vector<std::jthread>& workers) {
     try {
       for (unsigned i = 0; i < options_.workers; ++i) workers.emplace_back([this] { work(); });
@@ -140,21 +119,20 @@ class BatchRun {
   }
 
   void read(Manifest& manifest, bool works_itself) {
-    UsedIds ids;
-    while (auto job = manifest.next()) {
+    JobSelector jobs(manifest, options_.selection);
+    while (auto job = jobs.next()) {
       if (has_failed_) return;
-      ids.check(*job);
-      if (!options_.selection.selects(*job)) continue;
       works_itself ? do_job(std::move(*job)) : queue_.push(std::move(*job));
     }
+    summary.selected = jobs.selected();
   }
 
   void work() {
     while (auto job = queue_.pop(spare_)) do_job(std::move(*job));
   }
 
-  // What fails outside of a job, its report among it, ends the batch; the queue is emptied all the
-  // same, as its reader may wait for room.
+  // A failure outside of a job, including its report, ends the batch. The queue is still emptied,
+  // because its reader may wait for room.
   void do_job(BatchJob job) {
     if (has_failed_) return;
     try {
@@ -182,7 +160,7 @@ class BatchRun {
 
   void finish(const BatchResult& result) {
     const std::scoped_lock lock(mutex_);
-    if (!is_good(result.status)) ++failures_;
+    if (!result.is_good()) ++failures_;
     summary.add(result);
     finished_(result);
   }
@@ -200,16 +178,6 @@ class BatchRun {
 
 }  // namespace
 
-bool Selection::selects(const BatchJob& job) const {
-  if (shard_count > 1 && short_digest(job.id) % shard_count != shard_index) return false;
-  const auto matches = [&](const std::string& pattern) { return matches_pattern(job.id, pattern); };
-  if (!filters.empty() && std::none_of(filters.begin(), filters.end(), matches)) return false;
-  const auto has_tag = [&](const std::string& tag) {
-    return std::find(job.tags.begin(), job.tags.end(), tag) != job.tags.end();
-  };
-  return tags.empty() || std::any_of(tags.begin(), tags.end(), has_tag);
-}
-
 BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
                        const std::function<void(const BatchResult&)>& finished) {
   const auto start = std::chrono::steady_clock::now();
@@ -217,10 +185,7 @@ BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions&
   run.run(manifest);
   BatchSummary summary = std::move(run.summary);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.selection.shard_count > 1) {
-    summary.shard = std::to_string(options.selection.shard_index) + "/" +
-                    std::to_string(options.selection.shard_count);
-  }
+  summary.shard = options.selection.shard_text();
   return summary;
 }
 

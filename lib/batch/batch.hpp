@@ -1,4 +1,4 @@
-// Runs the jobs of a batch in one process: side by side, on one device that is opened once.
+// Runs the jobs of a batch in one process, several at a time, on one device that is opened once.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,17 @@
 
 #include "batch/manifest.hpp"
 #include "batch/result.hpp"
+#include "batch/selection.hpp"
 #include "job/backend.hpp"
 
 namespace dmlop {
 
-/// Which jobs are run. Every job belongs to exactly one of `count` shards, by its id.
-struct Selection {
-  std::uint64_t shard_index = 0;
-  std::uint64_t shard_count = 1;
-  std::vector<std::string> filters;  // shell patterns; an id that matches any is selected
-  std::vector<std::string> tags;     // a job with any of them is selected
-
-  bool selects(const BatchJob& job) const;
-};
-
-/// Results of an earlier run by id, as records.
+/// The records of an earlier run by id.
 using EarlierRecords = std::unordered_map<std::string, std::string>;
+
+/// Whether golden files that are missing or different are written, and what that is called: a
+/// failure until someone has looked at them, or accepted.
+enum class UpdateGolden : std::uint8_t { no, write, accept };
 
 struct BatchOptions {
   unsigned workers = 1;  // jobs that run side by side
@@ -32,19 +27,21 @@ struct BatchOptions {
   Selection selection;
   std::optional<FeatureLevel> feature_level;
   std::optional<double> timeout_seconds;  // for each job
-  std::uint64_t max_failures = 0;         // the batch stops after so many; 0: never
-  std::string output_folder;              // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
-  std::vector<std::string> reports;       // files that the caller writes, and no job may; "": none
-  std::string version;                    // of the program
-  std::string repeat_command;             // "dmlop batch jobs.json --cpu"; what repeats is added
+  std::optional<Tolerance> tolerance;     // wins over the jobs'
+  UpdateGolden update_golden = UpdateGolden::no;
+  std::uint64_t max_failures = 0;    // the batch stops after so many; 0: never
+  std::string output_folder;         // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
+  std::vector<std::string> reports;  // files that the caller writes, and no job may; "": none
+  std::string version;               // of the program
+  std::string repeat_command;        // "dmlop batch jobs.json --cpu"; what repeats is added
   bool keep_records = false;
   bool keep_pictures = false;
   EarlierRecords earlier;  // to resume from
 };
 
 /// Runs all selected jobs. `finished` receives each result, one at a time, in the order in which
-/// they end. Jobs that the batch does not come to are NOT_RUN. Errors: io_failed when the manifest
-/// cannot be read on.
+/// jobs end. Jobs that the batch does not reach are NOT_RUN. Errors: io_failed if the manifest
+/// cannot be read further.
 BatchSummary run_batch(Manifest& manifest, Backend& backend, const BatchOptions& options,
                        const std::function<void(const BatchResult&)>& finished);
 

@@ -1,4 +1,5 @@
-// Digests of contents (xxHash, XXH3): to recognise what was done before, not to resist forgery.
+// Digests of contents (xxHash, XXH3). They recognise what was done before; they do not resist
+// forgery.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,10 @@
 
 namespace dmlop {
 
-/// 64 bits, the same on every machine.
+/// A 64-bit digest that is the same on every machine.
 std::uint64_t short_digest(std::string_view text);
 
-/// 128 bits over parts that are added one after another; where a part ends counts.
+/// A 128-bit digest over parts that are added one after another. It depends on where the parts end.
 class Digest {
  public:
   Digest();
@@ -32,11 +33,12 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-/// 128 bits of some bytes, as 32 hexadecimal digits: what `xxhsum -H2` prints.
-/// Errors: as check_for_stop().
+/// A 128-bit digest of some bytes as 32 hexadecimal digits, as `xxhsum -H2` prints it. Errors: as
+/// check_for_stop().
 std::string digest_of(std::span<const std::byte> bytes);
 
-/// Of header and elements: what the file means, however its header is padded. Errors: likewise.
+/// A digest of header and elements. It depends on what the file means, not on how its header is
+/// padded. Errors: as check_for_stop().
 std::string array_digest_of(const NpyFile& file);
 
 }  // namespace dmlop

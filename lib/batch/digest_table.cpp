@@ -21,7 +21,7 @@ std::uint32_t DigestTable::add(std::uint64_t digest, std::uint32_t number) {
   return 0;
 }
 
-// Where the digest is, or belongs: probing goes on from its own place.
+// Where the digest is or belongs. Probing starts at its own place.
 std::size_t DigestTable::place_of(std::uint64_t digest) const {
   std::size_t at = (digest * multiplier_ >> 32) % numbers_.size();
   while (numbers_[at] != 0 && digests_[at] != digest) at = (at + 1) % numbers_.size();

@@ -10,45 +10,30 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
 #include "job/bind.hpp"
-#include "spec/field_reader.hpp"
-#include "spec/tolerance_reader.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a folder has an entry of this name, if only a link that leads nowhere.
-bool has_entry(const fs::path& path, Diagnostics& findings) {
-  std::error_code error;
-  const fs::file_type type = fs::symlink_status(path, error).type();
-  if (type == fs::file_type::not_found) return false;
-  if (!error) return true;
-  findings.push_back({.kind = ErrorKind::io_failed,
-                      .message = "looking for " + to_text(path) + ": " + reason(error)});
-  return false;
-}
-
-bool is_description(const fs::path& name) {
-  return name == "op.json" || name == "model.json";
-}
-
-/// A file that is a job, or a folder that may have some and cannot be walked.
+/// A file that is a job, or a folder that may contain jobs but cannot be listed.
 struct Found {
   fs::path path;
   Diagnostics findings = {};
 };
 
-/// The folders of a tree, each once, however many links lead to it and even if they go round in
-/// circles: a folder has its own name first, and that of the first link otherwise.
+/// Finds each folder of a tree once, however many links lead to it and even if links form circles.
+/// A folder gets its own name or, if it has none in the tree, that of the first link.
 class FolderWalk {
  public:
   FolderWalk(fs::path root, SharedConfinement confinement)
       : root_(std::move(root)), confinement_(std::move(confinement)) {}
 
-  /// In the order of their paths. Errors: io_failed where the root cannot be listed.
+  /// In the order of their paths. Errors: io_failed if the root cannot be listed.
   std::vector<Found> run() {
     walk_tree(root_);
     while (!links_.empty()) walk_tree(links_.extract(links_.begin()).value());
@@ -81,7 +66,7 @@ class FolderWalk {
       std::error_code ignored;
       const bool is_link = at->is_symlink(ignored);
       const bool is_folder = at->is_directory(ignored);
-      if (is_description(path.filename())) found_.push_back({path});
+      if (has_job_folder(to_text(path))) found_.push_back({path});
       if (is_folder && !is_link) folders.push_back(path);
       if (is_folder && is_link && !refuses(path)) links_.insert(path);
     }
@@ -91,7 +76,7 @@ class FolderWalk {
     found_.push_back({folder, {{.kind = ErrorKind::io_failed, .message = message}}});
   }
 
-  // A link to a folder outside is a job that is refused: passing over it would hide its jobs.
+  // A link to a folder outside counts as a job that is refused. Skipping it would hide its jobs.
   bool refuses(const fs::path& link) {
     if (!confinement_) return false;
     const PathProblem problem = confinement_->problem_of_folder(to_text(link));
@@ -107,19 +92,19 @@ class FolderWalk {
   std::unordered_set<std::string> walked_;
 };
 
-/// Names of jobs: their folders', below the root.
+/// Derives the ids of jobs from their folders below the root.
 class FolderIds {
  public:
-  explicit FolderIds(fs::path root) : root_(std::move(root)) {}
+  explicit FolderIds(const ManifestSource& source) : source_(source), root_(to_path(source.path)) {}
 
-  /// One for each of the files and folders that were found. No two are the same, and all are UTF-8:
-  /// records and reports go by them.
+  /// One id for each file and folder that was found. Ids are distinct and UTF-8, because records
+  /// and reports use them.
   std::vector<std::string> of(const std::vector<Found>& found) {
     for (const Found& one : found) {
       if (one.path.filename() == "op.json") described_.insert(to_text(one.path.parent_path()));
     }
     std::vector<std::string> ids(found.size());
-    // Names that are made up give way.
+    // Made-up ids give way to others.
     for (const bool is_made_up : {false, true}) {
       for (std::size_t i = 0; i < found.size(); ++i) {
         const auto [id, made_up] = natural(found[i].path);
@@ -136,23 +121,18 @@ class FolderIds {
   };
 
   Natural natural(const fs::path& path) const {
-    const bool is_job = is_description(path.filename());
-    // As the tree is walked: a link is a name in it, wherever it leads.
+    const bool is_job = has_job_folder(to_text(path));
+    // A link is a name in the tree, wherever it leads.
     const fs::path folder = is_job ? path.parent_path() : path;
     std::string id = to_text(folder.lexically_relative(root_));
     const bool is_root = id == ".";
-    if (is_root) id = name_of_root();
-    // A model beside an op description.
+    if (!source_.prefix.empty()) id = source_.id_of(is_root ? "" : id);
+    if (is_root && source_.prefix.empty()) id = own_name(source_.path);
+    // It is a model beside an op description.
     const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
     return {std::move(valid) + (is_second ? "/model" : ""), is_made_up};
-  }
-
-  std::string name_of_root() const {
-    const fs::path absolute = fs::absolute(root_);
-    const std::string name = to_text(absolute.lexically_normal().filename());
-    return name.empty() ? to_text(absolute.parent_path().filename()) : name;
   }
 
   std::string unique(const std::string& id) {
@@ -163,6 +143,7 @@ class FolderIds {
     }
   }
 
+  const ManifestSource& source_;
   fs::path root_;
   std::unordered_set<std::string> described_;  // folders with an op.json
   std::unordered_set<std::string> taken_;
@@ -171,91 +152,82 @@ class FolderIds {
 
 class FolderManifest : public Manifest {
  public:
-  FolderManifest(const std::string& root, SharedConfinement confinement)
-      : confinement_(std::move(confinement)),
-        found_(FolderWalk(to_path(root), confinement_).run()),
-        ids_(FolderIds(to_path(root)).of(found_)) {}
+  explicit FolderManifest(ManifestSource source)
+      : source_(std::move(source)),
+        found_(FolderWalk(to_path(source_.path), source_.confinement).run()),
+        ids_(FolderIds(source_).of(found_)) {}
 
   std::optional<BatchJob> next() override {
     if (next_ == found_.size()) return std::nullopt;
-    Found& found = found_[next_];
-    BatchJob job{.id = std::move(ids_[next_++]), .place = to_text(found.path)};
-    job.findings = std::move(found.findings);
-    if (is_description(found.path.filename()) && is_inside(found.path, job))
-      find_files(found.path, job);
+    const Found& found = found_[next_];
+    BatchJob job{.id = ids_[next_++], .place = to_text(found.path)};
+    job.findings = found.findings;
+    if (has_job_folder(to_text(found.path)) && is_inside(found.path, job))
+      read_folder_job(job, to_text(found.path), source_.confinement);
     return job;
   }
   std::optional<std::uint64_t> size() const override { return found_.size(); }
+  bool rewind() override {
+    next_ = 0;
+    return true;
+  }
 
  private:
-  // A job whose description is outside has no path, so that nobody opens it.
+  // A job whose description is outside gets no path, so that nobody opens it.
   bool is_inside(const fs::path& path, BatchJob& job) const {
-    if (!confinement_) return true;
-    const PathProblem problem = confinement_->problem_of_file(to_text(path));
-    if (problem) job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
+    if (!source_.confinement) return true;
+    const PathProblem problem = source_.confinement->problem_of_file(to_text(path));
+    if (problem)
+      job.findings.push_back(confinement_finding(to_text(path), problem, *source_.confinement));
     return !problem;
   }
 
-  void find_files(const fs::path& path, BatchJob& job) const {
-    const fs::path folder = path.parent_path();
-    job.request.confinement = confinement_;
-    job.request.description_path = to_text(path);
-    job.request.inputs = files_of(folder, job.findings);
-    if (has_entry(folder / "expected", job.findings))
-      job.request.expected = files_of(folder / "expected", job.findings);
-    if (has_entry(folder / "expected.npy", job.findings))
-      job.request.expected.push_back({"", to_text(folder / "expected.npy"), confinement_});
-    if (has_entry(folder / "tol.json", job.findings)) read_tolerance_file(folder / "tol.json", job);
-  }
-
-  // NAME.npy is the file of the tensor NAME; those that the operator lacks are sorted out by the
-  // runner, which knows it.
-  std::vector<NamedFile> files_of(const fs::path& folder, Diagnostics& findings) const {
-    std::vector<NamedFile> files;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      const fs::path& path = at->path();
-      if (path.extension() == ".npy" && path.filename() != "expected.npy")
-        files.push_back({to_text(path.stem()), to_text(path), confinement_});
-    }
-    if (error)  // a golden file that was overlooked would not be compared
-      findings.push_back({.kind = ErrorKind::io_failed,
-                          .message = "listing " + to_text(folder) + ": " + reason(error)});
-    std::sort(files.begin(), files.end(),
-              [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
-    return files;
-  }
-
-  void read_tolerance_file(const fs::path& path, BatchJob& job) const {
-    if (confinement_) {
-      if (const PathProblem problem = confinement_->problem_of_file(to_text(path))) {
-        job.findings.push_back(confinement_finding(to_text(path), problem, *confinement_));
-        return;
-      }
-    }
-    try {
-      std::string text = with_context("reading " + to_text(path), [&] {
-        return json::read_text(PinnedFile(confinement_, to_text(path)));
-      });
-      const auto document = json::Document::parse(to_text(path), std::move(text), job.findings);
-      if (!document) return;
-      FieldReader reader(*document, job.findings);
-      job.request.tolerance = read_tolerance(reader, document->root(), "tol.json");
-    } catch (const Error& error) {
-      job.findings.push_back({.kind = error.kind(), .message = error.what()});
-    }
-  }
-
-  SharedConfinement confinement_;
+  ManifestSource source_;
   std::vector<Found> found_;
   std::vector<std::string> ids_;
   std::size_t next_ = 0;
 };
 
+/// A description that was named itself, with the files beside it.
+class SingleManifest : public Manifest {
+ public:
+  explicit SingleManifest(ManifestSource source) : source_(std::move(source)) {}
+
+  std::optional<BatchJob> next() override {
+    if (std::exchange(is_done_, true)) return std::nullopt;
+    const std::string name = source_.prefix.empty() ? own_name(source_.path) : source_.prefix;
+    BatchJob job{.id = valid_utf8(name), .place = source_.path};
+    read_folder_job(job, source_.path, source_.confinement);
+    return job;
+  }
+  std::optional<std::uint64_t> size() const override { return 1; }
+  bool rewind() override {
+    is_done_ = false;
+    return true;
+  }
+
+ private:
+  ManifestSource source_;
+  bool is_done_ = false;
+};
+
 }  // namespace
 
-std::unique_ptr<Manifest> folder_manifest(const std::string& root, SharedConfinement confinement) {
-  return std::make_unique<FolderManifest>(root, std::move(confinement));
+std::string own_name(const std::string& path) {
+  const fs::path absolute = fs::absolute(to_path(path)).lexically_normal();
+  if (has_job_folder(path)) return to_text(absolute.parent_path().filename());
+  std::error_code ignored;
+  if (!fs::is_directory(absolute, ignored)) return to_text(absolute.stem());
+  const std::string name = to_text(absolute.filename());
+  return name.empty() ? to_text(absolute.parent_path().filename()) : name;
+}
+
+std::unique_ptr<Manifest> folder_manifest(ManifestSource source) {
+  return std::make_unique<FolderManifest>(std::move(source));
+}
+
+std::unique_ptr<Manifest> single_manifest(ManifestSource source) {
+  return std::make_unique<SingleManifest>(std::move(source));
 }
 
 }  // namespace dmlop

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t annotations_max = 10;  // as many as GitHub shows for a step
 constexpr std::size_t rows_max = 50;
 
-// Every line without what a terminal or the runner would act on.
+// Every line without anything that a terminal or the runner would execute.
 std::string safe_lines(const std::string& text) {
   std::string safe;
   for (std::string_view rest = text;;) {
@@ -21,7 +21,7 @@ std::string safe_lines(const std::string& text) {
   }
 }
 
-// Workflow commands end with their line; properties also at commas and colons.
+// Workflow commands end at a line end; their properties also end at commas and colons.
 std::string escaped(const std::string& text, bool is_property) {
   std::string command;
   for (const char c : safe_lines(text)) {
@@ -42,17 +42,13 @@ std::string escaped(const std::string& text, bool is_property) {
   return command;
 }
 
-// "jobs.jsonl:12" as properties.
-std::string place_properties(const std::string& place) {
-  const std::size_t colon = place.rfind(':');
-  const bool has_line = colon != std::string::npos && colon + 1 < place.size() &&
-                        place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-  std::string text = ",file=" + escaped(place.substr(0, has_line ? colon : place.size()), true);
-  return has_line ? text + ",line=" + place.substr(colon + 1) : text;
+std::string place_properties(const Location& location) {
+  return ",file=" + escaped(location.file, true) + ",line=" + std::to_string(location.line) +
+         ",col=" + std::to_string(location.column);
 }
 
-// Text as code, in a cell of a table, too: code has no markup, no links, no names of people who are
-// told, no formulas.
+// Formats text as code, which has no markup, links, mentions or formulas. It also works in a
+// table's cell.
 std::string code(const std::string& text) {
   if (text.empty()) return "";
   std::string shown;
@@ -61,7 +57,8 @@ std::string code(const std::string& text) {
     backticks = c == '`' ? backticks + 1 : 0;
     backticks_max = std::max(backticks_max, backticks);
     if (c == '|') {
-      // A table knows no other way: behind a backslash its own escape would end the cell.
+      // In a table, | is escaped as \|. After a backslash that would end the cell, so it becomes
+      // \u007c.
       shown += shown.ends_with('\\') ? "\\u007c" : "\\|";
     } else {
       shown += c == '\n' || c == '\r' ? ' ' : c;
@@ -77,11 +74,13 @@ std::string github_annotations(const std::vector<BatchResult>& results) {
   std::string text;
   std::size_t count = 0;
   for (const BatchResult& result : results) {
-    if (is_good(result.status)) continue;
+    if (result.is_good()) continue;
     if (++count > annotations_max) break;
     const std::string title = std::string(name_of(result.status)) + " " + result.id;
-    text += "::error title=" + escaped(title, true) + place_properties(result.place) +
-            "::" + escaped(result.message + "\n" + result.details, false) + "\n";
+    const Location location = result.wrong.file.empty() ? result.location() : result.wrong;
+    const std::string message = result.message + "\n" + result.brief;
+    text += "::error title=" + escaped(title, true) + place_properties(location) +
+            "::" + escaped(message, false) + "\n";
   }
   return text;
 }
@@ -92,7 +91,7 @@ std::string github_step_summary(const BatchReport& report) {
                      " s on " + code(report.summary.device) + "\n";
   std::size_t rows = 0, wrong = 0;
   for (const BatchResult& result : report.results) {
-    if (is_good(result.status) || ++wrong > rows_max) continue;
+    if (result.is_good() || ++wrong > rows_max) continue;
     if (rows++ == 0) text += "\n| job | status | why |\n|---|---|---|\n";
     text += "| " + code(result.id) + " | " + std::string(name_of(result.status)) + " | " +
             code(result.message) + " |\n";

@@ -24,7 +24,7 @@ std::string now_text() {
   return text.data();
 }
 
-// The job's record with its pictures.
+// The job's record together with its pictures.
 Json job_json(const BatchResult& result) {
   Json job = Json::parse(result.record, nullptr, /*allow_exceptions=*/false);
   if (!job.is_object()) job = {{"id", result.id}, {"status", name_of(result.status)}};
@@ -38,6 +38,18 @@ Json job_json(const BatchResult& result) {
   return job;
 }
 
+// The statuses of jobs with which the run went well; an update may be accepted or not.
+Json good_statuses(const std::vector<BatchResult>& results) {
+  std::array<bool, statuses.size()> is_bad{};
+  for (const BatchResult& result : results)
+    is_bad[static_cast<std::size_t>(result.status)] |= !result.is_good();
+  Json names = Json::array();
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    if (!is_bad[i]) names.push_back(statuses[i].name);
+  }
+  return names;
+}
+
 Json data_of(const BatchReport& report) {
   const BatchSummary& summary = report.summary;
   Json data{{"version", report.version},
@@ -49,8 +61,9 @@ Json data_of(const BatchReport& report) {
   if (!summary.interrupted.empty()) data["interrupted"] = summary.interrupted;
   Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    counts[std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(statuses[i].name)] = summary.counts[i];
   data["counts"] = std::move(counts);
+  data["good"] = good_statuses(report.results);
   data["jobs"] = Json::array();
   for (const BatchResult& result : report.results) data["jobs"].push_back(job_json(result));
   return data;

@@ -18,10 +18,10 @@ using Kind = json::Value::Kind;
 
 constexpr std::size_t id_bytes_max = 200;
 
-// Of tags and of golden files of one job.
+// The most tags, and the most golden files, of one job.
 constexpr std::size_t entries_max = 4096;
 
-// An id names a folder below --out, and is printed.
+// What is wrong with an id. It names a folder below --out, and it is printed.
 std::string id_problem(const std::string& id) {
   for (const std::string_view made_up : {"line-", "job-"}) {
     const bool is_like = id.starts_with(made_up) && id.size() > made_up.size() &&
@@ -41,25 +41,41 @@ std::string id_problem(const std::string& id) {
   return "";
 }
 
-/// Reads the fields that belong to the job, not to its description.
+bool refuse_long(FieldReader& reader, const json::Document& document, const json::Value& value,
+                 const std::string& name, std::size_t entries) {
+  if (entries <= entries_max) return false;
+  reader.add(document.at(value, name + " has " + std::to_string(entries) +
+                                    " entries, must have at most " + std::to_string(entries_max)));
+  return true;
+}
+
+void read_tags(BatchJob& job, FieldReader& reader, const json::Document& document,
+               const json::Value& value) {
+  if (value.kind != Kind::array) {
+    reader.expected(value, "tags", "an array of strings");
+    return;
+  }
+  if (refuse_long(reader, document, value, "tags", value.items.size())) return;
+  const auto is_text = [](const json::Value& item) { return item.kind == Kind::string; };
+  const auto wrong = std::find_if_not(value.items.begin(), value.items.end(), is_text);
+  if (wrong != value.items.end()) reader.expected(*wrong, "tags", "strings only");
+  for (const json::Value& item : value.items) job.tags.push_back(item.text);
+}
+
+/// Reads the fields that belong to the job and not to its description.
 class JobReader {
  public:
   JobReader(BatchJob& job, const json::Value& root)
       : job_(job), root_(root), reader_(*job.document, job.findings) {}
 
-  void read(const std::string& default_id) {
-    job_.id = job_.made_up_id = default_id;
+  void read(const std::string& made_up_name, const ManifestSource& source) {
+    job_.id = job_.made_up_id = source.id_of(made_up_name);
     if (root_.kind != Kind::object) {
       reader_.expected(root_, "a job", "an object: an op description, with id, expect and so on");
       return;
     }
-    if (const json::Value* id = root_.find("id")) read_id(*id);
-    if (const json::Value* tags = root_.find("tags")) read_tags(*tags);
-    if (const json::Value* skip = root_.find("skip")) {
-      job_.skip_reason = reader_.string(*skip, "skip").value_or("");
-      if (job_.skip_reason.empty())
-        reader_.expected(*skip, "skip", "the reason why this job is not run");
-    }
+    if (const json::Value* id = root_.find("id")) read_id(*id, made_up_name, source);
+    read_choice(job_, *job_.document, root_);
     if (const json::Value* tolerance = root_.find("tolerance"))
       job_.request.tolerance = read_tolerance(reader_, *tolerance, "tolerance");
     if (const json::Value* expect = root_.find("expect")) read_expect(*expect);
@@ -68,31 +84,20 @@ class JobReader {
   }
 
  private:
-  void read_id(const json::Value& value) {
+  void read_id(const json::Value& value, const std::string& made_up_name,
+               const ManifestSource& source) {
     const auto id = reader_.string(value, "id");
     if (!id) return;
-    const std::string problem = *id == job_.id ? "" : id_problem(*id);
+    const std::string problem = *id == made_up_name ? "" : id_problem(*id);
     if (!problem.empty()) {
       reader_.add(job_.document->at(value, "the id \"" + printable(*id) + "\" " + problem));
     } else {
-      job_.id = *id;
+      job_.id = source.id_of(*id);
       job_.has_own_id = true;
     }
   }
 
-  void read_tags(const json::Value& value) {
-    if (value.kind != Kind::array) {
-      reader_.expected(value, "tags", "an array of strings");
-      return;
-    }
-    if (refuse_long(value, "tags", value.items.size())) return;
-    const auto is_text = [](const json::Value& item) { return item.kind == Kind::string; };
-    const auto wrong = std::find_if_not(value.items.begin(), value.items.end(), is_text);
-    if (wrong != value.items.end()) reader_.expected(*wrong, "tags", "strings only");
-    for (const json::Value& item : value.items) job_.tags.push_back(item.text);
-  }
-
-  // A path, or a path for each output.
+  // Reads a path, or a path for each output.
   void read_expect(const json::Value& value) {
     const auto add = [&](const std::string& tensor, const json::Value& path) {
       const auto text = reader_.string(path, "expect");
@@ -106,19 +111,11 @@ class JobReader {
       }
     };
     if (value.kind != Kind::object) return add("", value);
-    if (refuse_long(value, "expect", value.members.size())) return;
+    if (refuse_long(reader_, *job_.document, value, "expect", value.members.size())) return;
     for (const json::Member& member : value.members) add(member.name, member.value);
   }
 
-  bool refuse_long(const json::Value& value, const std::string& name, std::size_t entries) {
-    if (entries <= entries_max) return false;
-    reader_.add(job_.document->at(value, name + " has " + std::to_string(entries) +
-                                             " entries, must have at most " +
-                                             std::to_string(entries_max)));
-    return true;
-  }
-
-  // Paths of the description, so that all that is refused is said at once.
+  // Checks the paths of the description, so that all refusals are reported at once.
   void check_bindings(const json::Value& bindings) {
     for (const json::Member& member : bindings.members) {
       const json::Value& path = member.value;
@@ -146,22 +143,36 @@ class JobReader {
 
 }  // namespace
 
+void read_choice(BatchJob& job, const json::Document& document, const json::Value& root) {
+  FieldReader reader(document, job.findings);
+  if (const json::Value* tags = root.find("tags")) read_tags(job, reader, document, *tags);
+  const auto read_reason = [&](const std::string& name, std::string& reason, const char* what) {
+    const json::Value* value = root.find(name);
+    if (value == nullptr) return;
+    if (value->kind == Kind::string) reason = value->text;
+    if (reason.empty()) reader.expected(*value, name, what);
+  };
+  read_reason("skip", job.skip_reason, "the reason why this job is not run");
+  read_reason("xfail", job.xfail_reason, "the reason why this job differs from its golden files");
+}
+
 BatchJob read_job(std::shared_ptr<const json::Document> document,
-                  std::shared_ptr<const json::Value> root, const std::string& default_id,
-                  const SharedConfinement& confinement) {
+                  std::shared_ptr<const json::Value> root, const std::string& made_up_name,
+                  const ManifestSource& source) {
   BatchJob job;
-  job.request.confinement = confinement;
+  job.request.confinement = source.confinement;
   job.line = document->line_of(*root);
   job.place = document->file() + ":" + std::to_string(job.line);
   job.text = document->source(*root);
   job.document = std::move(document);
   job.root = std::move(root);
-  JobReader(job, *job.root).read(default_id);
+  JobReader(job, *job.root).read(made_up_name, source);
   return job;
 }
 
 const std::vector<std::string>& batch_job_fields() {
-  static const std::vector<std::string> fields{"id", "expect", "tolerance", "tags", "skip"};
+  static const std::vector<std::string> fields{"id",   "expect", "tolerance",
+                                               "tags", "skip",   "xfail"};
   return fields;
 }
 

@@ -1,17 +1,21 @@
-// A job as a part of a JSON document: what belongs to the job, not to its description.
+// Reads a job from a JSON document: the parts that belong to the job and not to its description.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "batch/manifest.hpp"
+#include "batch/manifest_kinds.hpp"
+#include "spec/field_reader.hpp"
 
 namespace dmlop {
 
 /// The job that `root` is, with findings where its fields are wrong. Without an id of its own it
-/// has `default_id`.
+/// is called `made_up_name`.
 BatchJob read_job(std::shared_ptr<const json::Document> document,
-                  std::shared_ptr<const json::Value> root, const std::string& default_id,
-                  const SharedConfinement& confinement);
+                  std::shared_ptr<const json::Value> root, const std::string& made_up_name,
+                  const ManifestSource& source);
+
+/// Reads the fields that say when a job is run and what is expected of it: tags, skip and xfail.
+void read_choice(BatchJob& job, const json::Document& document, const json::Value& root);
 
 }  // namespace dmlop

@@ -11,14 +11,14 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/conclusion.hpp"
 #include "batch/digest.hpp"
-#include "batch/folder_files.hpp"
 #include "batch/model_job.hpp"
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
-#include "compare/comparison_text.hpp"
 #include "compare/picture.hpp"
 #include "job/bind.hpp"
+#include "job/golden.hpp"
 #include "model/open.hpp"
 
 namespace dmlop {
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// So many failures have pictures in a report; a browser should still open it.
+// At most this many failures get pictures, so that a browser can still open the report.
 constexpr unsigned pictures_max = 200;
 constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
 
@@ -59,7 +59,17 @@ Ending ending_of(ErrorKind kind) {
   return {Status::not_run, 0};
 }
 
-/// The way of one job; its parts are called in order.
+// The tolerance of a command line wins over a job's; without a criterion of its own it leaves the
+// job's.
+Tolerance overridden(const std::optional<Tolerance>& own, const Tolerance& given) {
+  if (!own || !given.is_bitwise()) return given;
+  Tolerance tolerance = *own;
+  if (!given.nan_equals_nan) tolerance.nan_equals_nan = false;
+  if (given.allow_trivial) tolerance.allow_trivial = true;
+  return tolerance;
+}
+
+/// Runs one job. Its steps are called in order.
 class JobRun {
  public:
   JobRun(BatchJob& job, Backend& backend, const BatchOptions& options,
@@ -68,6 +78,11 @@ class JobRun {
     result.id = job.id;
     result.place = job.place;
     result.repeat = repeat_command(job, options);
+    if (options.tolerance)
+      job.request.tolerance = overridden(job.request.tolerance, *options.tolerance);
+    // A job that is to differ keeps what it differs from.
+    updates_ = options.update_golden != UpdateGolden::no && job.xfail_reason.empty();
+    job.request.expected_may_be_missing = updates_;
   }
 
   void run() {
@@ -92,7 +107,7 @@ class JobRun {
     } catch (const std::bad_alloc&) {  // what became of the job counts, also without how
       job_.text.clear();
       file_text_.clear();
-      comparisons_.clear();
+      done_.comparisons.clear();
       result.details.clear();
       result.record = record();
     }
@@ -110,7 +125,7 @@ class JobRun {
     if (is_stopped && options_.timeout_seconds) result.message += " (--timeout)";
   }
 
-  // The job with its files, checked; false when it ended here.
+  // Reads and checks the job and its files. Returns false if the job ended here.
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
     std::optional<OpenedFile> file;
@@ -173,18 +188,29 @@ class JobRun {
     result.operator_name = description->spec->name;
     choose_files(*description, findings);
     prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
-    if (prepared_) claim_outputs(findings);
+    if (!prepared_) return;
+    for (const Diagnostic& warning : prepared_->warnings)
+      result.warnings += to_text(warning, "warning") + "\n";
+    claim_outputs(findings);
   }
 
-  // Of two that write one file, one result would be lost, and which one is chance. Whoever asks a
-  // worker on standard input knows when he has read the answer.
+  // If two jobs wrote one file, one result would be lost at random. Whoever uses a worker on
+  // standard input knows which answers have been read, and may reuse a file.
   void claim_outputs(Diagnostics& findings) {
     const bool may_write_again = job_.place.starts_with("-:");
     std::set<std::string> claimed;  // a model may write its own file again
-    for (const NamedFile& output : output_paths()) {
+    std::vector<NamedFile> written = output_paths();
+    const std::vector<NamedFile> golden = golden_paths();
+    // Those of a job that keeps its own are not to be replaced for another one.
+    if (options_.update_golden != UpdateGolden::no)
+      written.insert(written.end(), golden.begin(), golden.end());
+    for (const NamedFile& output : written) {
       if (may_have_several_writers(output.path)) continue;
       const std::string path = written_path(output.path);
-      if (!claimed.insert(path).second) continue;
+      if (!claimed.insert(path).second) {
+        if (!model_) refuse_output(output, "another tensor of the job is for", findings);
+        continue;
+      }
       if (outputs_.is_report(path))
         refuse_output(output, "this batch writes as its report", findings);
       else if (!may_write_again && !outputs_.claim(path))
@@ -193,7 +219,10 @@ class JobRun {
   }
   void refuse_output(const NamedFile& output, const std::string& why, Diagnostics& findings) const {
     findings.push_back({.message = output.tensor + " goes to " + output.path + ", which " + why,
-                        .rule = "every job of a batch has outputs of its own",
+                        .rule = options_.update_golden != UpdateGolden::no
+                                    ? "every job of a batch has outputs of its own, and with "
+                                      "--update-golden golden files, too"
+                                    : "every job of a batch has outputs of its own",
                         .suggestion = options_.output_folder.empty()
                                           ? "write it to another file, or use --out"
                                           : "give the job or the file another name"});
@@ -214,16 +243,13 @@ class JobRun {
     return "";
   }
 
-  // Which files of a folder are the operator's, and where outputs go.
+  // Chooses the files of the folder that belong to the operator, and the files for its outputs.
   void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
+    request.compares_with_found = true;
     request.is_of_batch = true;
     request.feature_level = options_.feature_level;
-    if (!job_.document) {
-      keep_inputs(request, description);
-      keep_golden_files(request, description, findings);
-    }
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
@@ -256,18 +282,33 @@ class JobRun {
         finding.line = job_.line;
         finding.column = 1;
       }
+      if (result.details.empty()) point_at(finding);
       result.details += to_text(finding) + "\n";
     }
   }
 
-  // Whether an earlier run's record proves that all this was done and passed.
+  // What a report says where it has little room.
+  void point_at(const Diagnostic& first) {
+    if (!first.file.empty())
+      result.wrong = {first.file, std::max(first.line, 1U), std::max(first.column, 1U)};
+    const auto add = [&](const char* word, const std::string& text) {
+      if (!text.empty()) result.brief += word + one_line(text) + "\n";
+    };
+    add("rule: ", first.rule);
+    add("note: ", first.note);
+    add("help: ", first.suggestion);
+  }
+
+  // Whether an earlier run's record proves that the job was done exactly like this and passed.
   bool done_before() {
     if (!options_.keep_records) return false;
     digest_inputs();
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
     if (!proves(earlier->second, digest_, output_paths())) return false;
+    std::string warnings = std::move(result.warnings);
     result = *earlier_result(earlier->second);
+    result.warnings = std::move(warnings);
     result.repeat = repeat_command(job_, options_);
     result.place = job_.place;
     result.resumed = true;
@@ -282,7 +323,15 @@ class JobRun {
     return files;
   }
 
-  // Everything that the result depends on: program, description, files, tolerance, device.
+  std::vector<NamedFile> golden_paths() const {
+    if (model_) return model_->golden_files();
+    std::vector<NamedFile> files;
+    for (const Expectation& expectation : prepared_->expected)
+      files.push_back({expectation.tensor, expectation.path});
+    return files;
+  }
+
+  // Adds everything that the result depends on: program, description, files, tolerance, device.
   void digest_inputs() {
     Digest digest;
     digest.add(options_.version);
@@ -296,6 +345,7 @@ class JobRun {
     }
     digest.add(job_.text);
     digest.add(job_.defaults);
+    digest.add(job_.xfail_reason);
     digest.add(backend_.kind());
     model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);
@@ -310,41 +360,32 @@ class JobRun {
     }
     for (const Expectation& expectation : prepared_->expected) {
       digest.add(expectation.tensor);
-      digest.add(array_digest_of(*expectation.file));
+      digest.add(expectation.file ? array_digest_of(*expectation.file) : "missing");
       digest.add(to_text(expectation.tolerance));
       digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
     }
   }
 
   void execute() {
-    JobResult done = model_ ? model_->run(backend_, options_.execution)
-                            : run_job(*prepared_, backend_, options_.execution);
-    times_ = done.times;
-    comparisons_ = std::move(done.comparisons);
-    conclude();
-    if (options_.keep_pictures && result.status == Status::failed && prepared_) add_pictures();
-  }
-
-  void conclude() {
-    end(Status::passed, 0, "");
-    for (const auto& [tensor, path, comparison] : comparisons_) {
-      const Verdict verdict = comparison.verdict();
-      if (verdict == Verdict::passed) continue;
-      const std::string summary = tensor + ": " + comparison.summary();
-      if (result.status != Status::failed) {
-        end(verdict == Verdict::failed ? Status::failed : Status::mistrusted, 1, summary);
-      }
-      result.details += one_line(tensor + " against " + path) + ":\n" + to_text(comparison);
+    done_ = model_ ? model_->run(backend_, options_.execution, updates_)
+                   : run_job(*prepared_, backend_, options_.execution);
+    has_run_ = true;
+    const bool differs = done_.verdict() == Verdict::failed;
+    if (options_.keep_pictures && differs && prepared_) add_pictures();
+    if (updates_) {
+      model_ ? model_->update_golden(done_)
+             : update_golden(*prepared_, backend_, options_.execution, done_);
     }
+    conclude(done_.comparisons, job_.xfail_reason, options_.update_golden, result);
   }
 
   void add_pictures() {
     Json list = Json::array();
-    for (const OutputComparison& output : comparisons_) list.push_back(pictures_of(output));
+    for (const OutputComparison& output : done_.comparisons) list.push_back(pictures_of(output));
     result.pictures = list.dump();
   }
 
-  // That the output differs stands, with or without a picture of it.
+  // The difference is reported even if its picture cannot be made.
   Json pictures_of(const OutputComparison& output) {
     try {
       return made_pictures(output);
@@ -361,12 +402,17 @@ class JobRun {
       return {{"picturesMissing",
                "only the first " + std::to_string(pictures_max) + " failures have pictures"}};
     const std::uint64_t bytes = comparison.elements * size_of(comparison.data_type);
-    const std::string path = prepared_->outputs.empty() ? "" : prepared_->outputs.front().path;
+    const auto is_same = [&](const auto& other) { return other.tensor == output.tensor; };
+    const auto& outputs = prepared_->outputs;
+    const auto bound = std::find_if(outputs.begin(), outputs.end(), is_same);
+    const std::string path = bound == outputs.end() ? "" : bound->path;
+    const auto& golden = prepared_->expected;
+    const auto expectation = std::find_if(golden.begin(), golden.end(), is_same);
     std::error_code error;
     const bool was_kept = fs::is_regular_file(to_path(path), error);  // and went into no pipe
     if (!was_kept && bytes > picture_bytes_max)
       return {{"picturesMissing", "the output is large and was not kept; use --out"}};
-    const Elements expected(*prepared_->expected.front().file);
+    const Elements expected(*expectation->file);
     const std::uint64_t worst = comparison.worst.front().index;
     const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
     if (was_kept) {
@@ -389,14 +435,12 @@ class JobRun {
                       .device = backend_.spec(),
                       .description = keeps_text ? text : "",
                       .check_seconds = check_seconds_,
-                      .times = times_,
+                      .times = done_.times,
                       .digest = digest_,
                       .inputs = input_digests_,
                       .outputs = {},
-                      .comparisons = comparisons_};
-    const bool has_run = result.status == Status::passed || result.status == Status::failed ||
-                         result.status == Status::mistrusted;
-    if (has_run && (prepared_ || model_)) {
+                      .comparisons = done_.comparisons};
+    if (has_run_) {
       for (const NamedFile& output : output_paths())
         parts.outputs.push_back({output.tensor, output.path, digest_of_file(output.path)});
     }
@@ -416,8 +460,9 @@ class JobRun {
   std::string file_text_;  // of the description, where it is a file
   std::string digest_;
   std::vector<std::pair<std::string, std::string>> input_digests_;
-  gpu::DispatchTimes times_;
-  std::vector<OutputComparison> comparisons_;
+  bool updates_ = false;  // golden files that are missing or differ are written
+  bool has_run_ = false;
+  JobResult done_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One job of a batch, from its manifest to its result.
+// Runs one job of a batch, from its manifest to its result.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 
 namespace dmlop {
 
-/// The files that a batch writes, each named as by written_path(). Several threads may use it.
+/// The files that a batch writes, each by its written_path(). Several threads may use this.
 class OutputPaths {
  public:
   explicit OutputPaths(const std::vector<std::string>& reports);
 
   bool is_report(const std::string& path) const { return reports_.contains(path); }
-  /// False where another job has claimed the file.
+  /// Returns false if another job has claimed the file.
   bool claim(const std::string& path);
 
  private:
@@ -29,15 +29,15 @@ class OutputPaths {
 
 class JobRunner {
  public:
-  /// Both must outlive this.
+  /// The arguments must outlive this.
   JobRunner(Backend& backend, const BatchOptions& options);
 
-  /// Runs one job; every failure is its result. Several threads may call it.
+  /// Runs one job. Every failure becomes its result. Several threads may call this.
   BatchResult run(BatchJob job);
   /// The result of a job that is not run, for `reason`.
   BatchResult not_run(const BatchJob& job, const std::string& reason) const;
 
-  /// Whether the device was lost, after which nothing can be run.
+  /// Whether the device was lost, so that nothing can run any more.
   bool device_lost() const { return device_lost_; }
 
  private:

@@ -12,10 +12,10 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// Every job takes a copy of what it inherits.
+// Every job gets a copy of the defaults.
 constexpr std::size_t defaults_bytes_max = std::size_t{64} << 10;
 
-// `job` completed by what `defaults` have and it lacks; objects are completed member by member.
+// `job` with members of `defaults` that it lacks. Objects are completed member by member.
 json::Value merged(const json::Value& job, const json::Value& defaults, int depth = 0) {
   json::Value value = job;
   if (job.kind != Kind::object || defaults.kind != Kind::object) return value;
@@ -36,9 +36,9 @@ json::Value merged(const json::Value& job, const json::Value& defaults, int dept
 
 class JsonManifest : public Manifest {
  public:
-  JsonManifest(json::Document document, SharedConfinement confinement, Diagnostics& diagnostics)
-      : document_(std::make_shared<const json::Document>(std::move(document))),
-        confinement_(std::move(confinement)) {
+  JsonManifest(std::shared_ptr<const json::Document> document, ManifestSource source,
+               Diagnostics& diagnostics)
+      : document_(std::move(document)), source_(std::move(source)) {
     const json::Value& root = document_->root();
     FieldReader reader(*document_, diagnostics);
     if (root.kind == Kind::object) {
@@ -66,15 +66,19 @@ class JsonManifest : public Manifest {
     const std::string id = "job-" + std::to_string(next_++);
     auto root = defaults_ != nullptr ? std::make_shared<const json::Value>(merged(item, *defaults_))
                                      : std::shared_ptr<const json::Value>(document_, &item);
-    BatchJob job = read_job(document_, std::move(root), id, confinement_);
+    BatchJob job = read_job(document_, std::move(root), id, source_);
     if (defaults_ != nullptr) job.defaults = document_->source(*defaults_);
     return job;
   }
   std::optional<std::uint64_t> size() const override { return jobs_->items.size(); }
+  bool rewind() override {
+    next_ = 0;
+    return true;
+  }
 
  private:
   std::shared_ptr<const json::Document> document_;
-  SharedConfinement confinement_;
+  ManifestSource source_;
   const json::Value* defaults_ = nullptr;
   const json::Value* jobs_ = nullptr;
   std::size_t next_ = 0;
@@ -82,11 +86,11 @@ class JsonManifest : public Manifest {
 
 }  // namespace
 
-std::unique_ptr<Manifest> json_manifest(json::Document document, SharedConfinement confinement,
-                                        Diagnostics& diagnostics) {
+std::unique_ptr<Manifest> json_manifest(std::shared_ptr<const json::Document> document,
+                                        ManifestSource source, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();
   auto manifest =
-      std::make_unique<JsonManifest>(std::move(document), std::move(confinement), diagnostics);
+      std::make_unique<JsonManifest>(std::move(document), std::move(source), diagnostics);
   if (diagnostics.size() != before) return nullptr;
   return manifest;
 }

@@ -10,7 +10,7 @@
 namespace dmlop {
 namespace {
 
-// Some systems print the file, line by line.
+// Some CI systems print the file line by line.
 std::string shown(std::string_view line, bool is_attribute) {
   using Place = LineEscaper::Place;
   LineEscaper escaper(is_attribute ? Place::within_line : Place::start_of_line);
@@ -19,7 +19,7 @@ std::string shown(std::string_view line, bool is_attribute) {
   return text;
 }
 
-// Text for XML, escaped as for a line of a log; in attributes line ends are kept as references.
+// Escapes text for XML, and as for a line of a log. Attributes keep line ends as references.
 std::string escaped(std::string_view text, bool is_attribute = true) {
   std::string xml;
   while (!text.empty()) {
@@ -51,26 +51,35 @@ std::string seconds_text(double seconds) {
   return text.data();
 }
 
-// What stands inside the case of a job; null: nothing, it passed.
-const char* element_of(Status status) {
-  switch (status) {
-    case Status::passed:
+// What stands inside the case of a job; null: nothing.
+constexpr const char* element_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::passed:
       return nullptr;
-    case Status::skipped:
+    case Outcome::skipped:
       return "skipped";
-    case Status::failed:
-    case Status::mistrusted:
+    case Outcome::failure:
       return "failure";
-    default:
-      return "error";
+    case Outcome::error:
+      break;
   }
+  return "error";
+}
+
+// Systems know a test again by its class and name: both are the id's alone, whatever becomes of the
+// job.
+std::string class_of(const std::string& id) {
+  const std::size_t slash = id.rfind('/');
+  return slash == std::string::npos ? "dmlop" : id.substr(0, slash);
 }
 
 std::string test_case(const BatchResult& result) {
-  const std::string group = result.operator_name.empty() ? "dmlop" : result.operator_name;
-  std::string xml = "    <testcase classname=\"" + escaped(group) + "\" name=\"" +
-                    escaped(result.id) + "\" time=\"" + seconds_text(result.seconds) + "\"";
-  const char* element = element_of(result.status);
+  const Location location = result.location();
+  std::string xml = "    <testcase classname=\"" + escaped(class_of(result.id)) + "\" name=\"" +
+                    escaped(result.id) + "\" file=\"" + escaped(location.file) + "\" line=\"" +
+                    std::to_string(location.line) + "\" time=\"" + seconds_text(result.seconds) +
+                    "\"";
+  const char* element = element_of(result.outcome());
   if (element == nullptr) return xml + "/>\n";
   const std::string name(element);
   xml += ">\n      <" + name + " message=\"" + escaped(result.message) + "\"";
@@ -81,23 +90,20 @@ std::string test_case(const BatchResult& result) {
   return xml + "</" + name + ">\n    </testcase>\n";
 }
 
-std::uint64_t count_of(const StatusCounts& counts, const std::string& element) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const char* name = element_of(static_cast<Status>(i));
-    if (name != nullptr && element == name) sum += counts[i];
-  }
-  return sum;
+std::string count_text(const BatchReport& report, Outcome outcome) {
+  return std::to_string(
+      std::count_if(report.results.begin(), report.results.end(),
+                    [&](const BatchResult& result) { return result.outcome() == outcome; }));
 }
 
 }  // namespace
 
 std::string junit_xml(const BatchReport& report) {
   const BatchSummary& summary = report.summary;
-  const std::string counts = " tests=\"" + std::to_string(summary.jobs()) + "\" failures=\"" +
-                             std::to_string(count_of(summary.counts, "failure")) + "\" errors=\"" +
-                             std::to_string(count_of(summary.counts, "error")) + "\" skipped=\"" +
-                             std::to_string(count_of(summary.counts, "skipped")) + "\" time=\"" +
+  const std::string counts = " tests=\"" + std::to_string(report.results.size()) +
+                             "\" failures=\"" + count_text(report, Outcome::failure) +
+                             "\" errors=\"" + count_text(report, Outcome::error) + "\" skipped=\"" +
+                             count_text(report, Outcome::skipped) + "\" time=\"" +
                              seconds_text(summary.seconds) + "\"";
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dmlop\"" +
                     counts + ">\n  <testsuite name=\"" + escaped(report.title) + "\"" + counts +

@@ -9,14 +9,14 @@
 namespace dmlop {
 namespace {
 
-// A line that is too long is read over, but not without end.
+// A line that is too long is skipped up to this length.
 constexpr std::uint64_t dropped_max = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& path, const std::error_code& error) {
   throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
 }
 
-// Waits for input; false when interruption is requested meanwhile.
+// Waits for input. Returns false if interruption is requested meanwhile.
 bool wait_for_input(SystemFile& file) {
   constexpr int step_milliseconds = 100;
   while (!interruption_requested()) {
@@ -37,7 +37,7 @@ LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
   is_regular_ = opened_.kind == FileKind::regular;
 }
 
-// Lines may be added while others are read; those that were read have to be the file's.
+// Lines may be added during reading, but those that were read must not change.
 void LineReader::require_intact() const {
   std::error_code error;
   const FileChange change = change_between(opened_, file_.status(error));
@@ -67,7 +67,7 @@ bool LineReader::fill() {
   return !at_end_;
 }
 
-// What the buffer holds is part of one line. Memory stays bounded, however long that is.
+// The whole buffer is part of one line that is too long. Forgetting it keeps memory bounded.
 void LineReader::forget_too_long_line() {
   if (!is_too_long_ && buffer_.size() <= line_bytes_max_) return;
   dropped_ = (is_too_long_ ? dropped_ : 0) + buffer_.size();
@@ -79,7 +79,7 @@ void LineReader::forget_too_long_line() {
   searched_ = 0;
 }
 
-// The line that ends at `end` in the buffer.
+// Returns the line that ends at `end` in the buffer.
 Line LineReader::take(std::size_t end) {
   const bool is_too_long = std::exchange(is_too_long_, false) || end - begin_ > line_bytes_max_;
   Line line{is_too_long ? "" : buffer_.substr(begin_, end - begin_), is_too_long};
@@ -94,7 +94,7 @@ std::optional<Line> LineReader::next() {
     searched_ = buffer_.size();
     if (fill()) continue;
     if (!at_end_ || (begin_ == buffer_.size() && !is_too_long_)) return std::nullopt;
-    return take(buffer_.size());  // the last one, without an end
+    return take(buffer_.size());  // the last line, which has no line end
   }
 }
 

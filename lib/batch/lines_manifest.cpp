@@ -9,8 +9,8 @@ namespace {
 
 class LinesManifest : public Manifest {
  public:
-  LinesManifest(const std::string& path, SharedConfinement confinement)
-      : path_(path), lines_(path, json::max_text_bytes), confinement_(std::move(confinement)) {}
+  explicit LinesManifest(ManifestSource source)
+      : source_(std::move(source)), lines_(source_.path, json::max_text_bytes) {}
 
   std::optional<BatchJob> next() override {
     while (auto line = lines_.next()) {
@@ -24,11 +24,10 @@ class LinesManifest : public Manifest {
 
  private:
   BatchJob too_long_job() const {
-    BatchJob job{.id = "line-" + std::to_string(number_),
-                 .place = path_ + ":" + std::to_string(number_),
-                 .line = number_};
+    BatchJob job{
+        .id = made_up_id(), .place = source_.path + ":" + std::to_string(number_), .line = number_};
     job.findings.push_back(
-        {.file = path_,
+        {.file = source_.path,
          .line = number_,
          .column = 1,
          .message = "this line has more than " + std::to_string(json::max_text_bytes) + " bytes",
@@ -38,29 +37,32 @@ class LinesManifest : public Manifest {
   }
 
   BatchJob job_of(std::string line) {
-    const std::string id = "line-" + std::to_string(number_);
-    BatchJob broken{
-        .id = id, .place = path_ + ":" + std::to_string(number_), .line = number_, .text = line};
-    auto document =
-        json::Document::parse(json::Source{path_, number_}, std::move(line), broken.findings);
+    BatchJob broken{.id = made_up_id(),
+                    .place = source_.path + ":" + std::to_string(number_),
+                    .line = number_,
+                    .text = line};
+    auto document = json::Document::parse(json::Source{source_.path, number_}, std::move(line),
+                                          broken.findings);
     if (!document) return broken;
     auto shared = std::make_shared<const json::Document>(std::move(*document));
     std::shared_ptr<const json::Value> root(shared, &shared->root());
-    BatchJob job = read_job(std::move(shared), std::move(root), id, confinement_);
+    BatchJob job = read_job(std::move(shared), std::move(root), made_up_name(), source_);
     job.findings.insert(job.findings.begin(), broken.findings.begin(), broken.findings.end());
     return job;
   }
 
-  std::string path_;
+  std::string made_up_name() const { return "line-" + std::to_string(number_); }
+  std::string made_up_id() const { return source_.id_of(made_up_name()); }
+
+  ManifestSource source_;
   LineReader lines_;
-  SharedConfinement confinement_;
   std::uint32_t number_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Manifest> lines_manifest(const std::string& path, SharedConfinement confinement) {
-  return std::make_unique<LinesManifest>(path, std::move(confinement));
+std::unique_ptr<Manifest> lines_manifest(ManifestSource source) {
+  return std::make_unique<LinesManifest>(std::move(source));
 }
 
 }  // namespace dmlop

@@ -1,5 +1,5 @@
-// The jobs of a batch, from a folder, a JSON file or JSON Lines: who they are and what belongs to
-// them. What they compute is read later, by whoever runs them.
+// Reads the jobs of a batch from a folder, a JSON file or JSON Lines: their ids and everything that
+// belongs to them. The runner reads later what they compute.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,10 @@ struct BatchJob {
   std::string made_up_id;   // from its place, such as "line-12"
   bool has_own_id = false;  // the id is written, not made up
   std::vector<std::string> tags;
-  std::string skip_reason;  // not empty: the job is not to be run
-  JobRequest request;       // files by tensor, golden files, tolerance
-  /// The description as part of a document; null: it is the file request.description_path.
+  std::string skip_reason;   // not empty: the job is not to be run
+  std::string xfail_reason;  // not empty: the job is to differ from its golden files
+  JobRequest request;        // files by tensor, golden files, tolerance
+  /// The description as part of a document; null if it is the file request.description_path.
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;
   std::string text;      // the job as written; "" for a description that is a file
@@ -31,25 +32,35 @@ struct BatchJob {
   Diagnostics findings;  // about the job itself; not empty: it cannot be run
 };
 
-/// Fields that a job may have beside those of a description.
+/// The fields that a job may have in addition to those of a description.
 const std::vector<std::string>& batch_job_fields();
+/// The fields that a file job.json beside a description may have.
+const std::vector<std::string>& job_file_fields();
 
 class Manifest {
  public:
   virtual ~Manifest() = default;
-  /// The next job; nothing at the end. A wrong job is a job with findings.
-  /// Errors: io_failed, interrupted.
+  /// The next job; nothing at the end. A job with mistakes has findings. Errors: io_failed,
+  /// interrupted.
   virtual std::optional<BatchJob> next() = 0;
-  /// How many jobs there are, where that is known beforehand.
+  /// The number of jobs, if it is known beforehand.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
+  /// Begins again with the first job; false where jobs can be read once only.
+  virtual bool rewind() { return false; }
 };
 
-/// Opens JOBS: a folder (every op.json and model.json below it), a JSON file with jobs and
-/// defaults, or JSON Lines
-/// (.jsonl, .ndjson, or "-" for standard input). Returns nothing, with findings, when it is none.
-/// With a confinement the paths that stand in files, and the files that a folder has, are checked
-/// against it: a job with one that is refused has findings. Errors: io_failed.
-std::unique_ptr<Manifest> open_manifest(const std::string& path, Diagnostics& diagnostics,
-                                        const SharedConfinement& confinement = nullptr);
+/// What a batch is asked to run, and what confines the paths that stand in its files: a job with
+/// one that is refused has findings.
+struct JobsPath {
+  std::string path;
+  SharedConfinement confinement = {};
+};
+
+/// Opens JOBS: a folder (every op.json and model.json below it), one op description or model, a
+/// JSON file with jobs and defaults, or JSON Lines (.jsonl, .ndjson, or "-" for standard input).
+/// Returns nothing, with findings, when one of them is none. Of several the ids begin with the name
+/// of the folder or file. Errors: io_failed.
+std::unique_ptr<Manifest> open_manifest(const std::vector<JobsPath>& paths,
+                                        Diagnostics& diagnostics);
 
 }  // namespace dmlop

@@ -1,4 +1,4 @@
-// The three kinds of manifests, for open_manifest().
+// The kinds of manifests, for open_manifest().
 #pragma once
 
 #include <memory>
@@ -8,15 +8,33 @@
 
 namespace dmlop {
 
-/// One job a line, as they come; empty lines are none. "-" is standard input. Errors: io_failed.
-std::unique_ptr<Manifest> lines_manifest(const std::string& path, SharedConfinement confinement);
+/// A manifest's path, and what the ids of its jobs begin with where a batch has several.
+struct ManifestSource {
+  std::string path;
+  SharedConfinement confinement;
+  std::string prefix;  // "": none
 
-/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, where it is neither.
-std::unique_ptr<Manifest> json_manifest(json::Document document, SharedConfinement confinement,
-                                        Diagnostics& diagnostics);
+  std::string id_of(const std::string& id) const {
+    return prefix.empty() || id.empty() ? prefix + id : prefix + "/" + id;
+  }
+};
 
-/// Every op.json and every model.json below a folder; inputs and golden files lie beside it under
-/// their fields' names, or their resources'. Errors: io_failed where the folder cannot be listed.
-std::unique_ptr<Manifest> folder_manifest(const std::string& root, SharedConfinement confinement);
+/// One job per line, as lines arrive. Empty lines are skipped. "-" is standard input. Errors:
+/// io_failed.
+std::unique_ptr<Manifest> lines_manifest(ManifestSource source);
+
+/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, if it is neither.
+std::unique_ptr<Manifest> json_manifest(std::shared_ptr<const json::Document> document,
+                                        ManifestSource source, Diagnostics& diagnostics);
+
+/// Every op.json and every model.json below a folder. Errors: io_failed where the folder cannot be
+/// listed.
+std::unique_ptr<Manifest> folder_manifest(ManifestSource source);
+
+/// One description or model alone.
+std::unique_ptr<Manifest> single_manifest(ManifestSource source);
+
+/// What a job is called that is a folder, or a file, of its own: an op.json as its folder.
+std::string own_name(const std::string& path);
 
 }  // namespace dmlop

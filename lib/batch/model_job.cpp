@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/bind.hpp"
+#include "job/golden.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 
@@ -18,6 +20,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
   check_confined(job.request.expected, findings);
+  check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
   Diagnostics notes;  // they change nothing
   auto model = read_model(std::move(document), root, request, findings, notes);
@@ -27,11 +30,12 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
   prepared.find_expected(job, findings);
+  if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
-// The command that writes a file of this name: the target as it is written, or without its folder
-// and extension.
+// The command that writes a file of this name: its target as written, or without folder and
+// extension.
 std::optional<std::size_t> ModelJob::write_named(const std::string& name) const {
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const auto* write = std::get_if<WriteFileCommand>(&model_.commands[i]);
@@ -42,7 +46,10 @@ std::optional<std::size_t> ModelJob::write_named(const std::string& name) const 
 }
 
 void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
-  for (NamedFile file : job.request.expected) {
+  std::vector<NamedFile> files = job.request.expected;
+  const std::vector<NamedFile>& found = job.request.found.expected;
+  files.insert(files.end(), found.begin(), found.end());
+  for (NamedFile file : files) {
     std::optional<std::size_t> command;
     if (!file.tensor.empty() && model_.find_resource(file.tensor) == nullptr) {
       command = write_named(file.tensor);
@@ -56,6 +63,21 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
   }
 }
 
+// A golden file that may be replaced must not be what the model reads.
+void ModelJob::refuse_inputs(Diagnostics& findings) const {
+  for (const NamedFile& golden : golden_files()) {
+    for (const Resource& resource : model_.resources) {
+      if (resource.initial.path.empty() || !names_same_file(resource.initial.path, golden.path))
+        continue;
+      findings.push_back(
+          {.file = model_.document->file(),
+           .message = "the golden file and the file of " + resource.name +
+                      " are the same file: " + golden.path,
+           .suggestion = "name another golden file, as --update-golden may replace it"});
+    }
+  }
+}
+
 std::string ModelJob::operator_name() const {
   std::vector<std::string> names;
   for (const Dispatchable& dispatchable : model_.dispatchables) {
@@ -63,6 +85,13 @@ std::string ModelJob::operator_name() const {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return join(names);
+}
+
+std::vector<NamedFile> ModelJob::golden_files() const {
+  std::vector<NamedFile> files;
+  for (const Expected& expected : expected_)
+    files.push_back({model_.resources[expected.file.resource].name, expected.file.path});
+  return files;
 }
 
 std::vector<NamedFile> ModelJob::outputs() const {
@@ -89,12 +118,17 @@ void ModelJob::add_to(Digest& digest) const {
   }
 }
 
-JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options) const {
+JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes) {
   Runtime runtime(model_, backend, options);
   JobResult result;
   const auto compare = [&](const Expected& expected) {
-    result.comparisons.push_back(compare_resource(
-        model_, expected.file, runtime.contents(expected.file.resource), tolerance_));
+    const std::size_t resource = expected.file.resource;
+    const auto contents = runtime.contents(resource);
+    result.comparisons.push_back(compare_resource(model_, expected.file, contents, tolerance_));
+    const bool differs = result.comparisons.back().comparison.verdict() == Verdict::failed;
+    if (keeps_changes && differs)
+      changes_.push_back(
+          {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
   };
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const ModelCommand& command = model_.commands[i];
@@ -112,6 +146,25 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options) const
     if (!expected.command) compare(expected);
   }
   return result;
+}
+
+void ModelJob::update_golden(JobResult& result) const {
+  if (!may_update(result.comparisons)) return;
+  for (const Change& change : changes_) {
+    OutputComparison& output = result.comparisons[change.comparison];
+    const Comparison& comparison = output.comparison;
+    if (!comparison.tolerance.allow_trivial &&
+        !has_number(comparison.data_type, change.elements.bytes())) {
+      output.update = GoldenUpdate::refused;
+      continue;
+    }
+    const std::string header = npy_header_bytes(comparison.data_type, comparison.sizes);
+    OutputFile file(output.expected_path, header.size() + change.elements.size());
+    file.write_at(0, std::as_bytes(std::span(header)));
+    file.write_at(header.size(), change.elements.bytes());
+    file.commit();
+    output.update = GoldenUpdate::replaced;
+  }
 }
 
 }  // namespace dmlop

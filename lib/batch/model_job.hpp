@@ -15,37 +15,50 @@ namespace dmlop {
 
 class ModelJob {
  public:
-  /// Reads and checks the model and opens its golden files: each is named by a resource, or by the
-  /// file that a writeFile makes. Adds every finding; nothing where there are any.
+  /// Reads and checks the model and opens its golden files. Each is named after a resource or after
+  /// the file of a writeFile. Adds all findings, and returns nothing if there are any.
   static std::optional<ModelJob> prepare(std::shared_ptr<const json::Document> document,
                                          const json::Value& root, const BatchJob& job,
                                          const BatchOptions& options, Diagnostics& findings);
 
   /// "PADDING", or several names.
   std::string operator_name() const;
-  /// What writeFile makes below --out; nothing without it.
+  /// The files that writeFile makes below --out; none without --out.
   std::vector<NamedFile> outputs() const;
+  /// The golden files that the run is compared with, by resource.
+  std::vector<NamedFile> golden_files() const;
   bool keeps_or_compares() const { return writes_ || !expected_.empty(); }
 
-  /// Adds all that the result depends on.
+  /// Adds everything that the result depends on.
   void add_to(Digest& digest) const;
 
-  /// Runs the commands, but print, and compares. Errors: io_failed, run_failed, interrupted.
-  JobResult run(Backend& backend, const ExecutionOptions& options) const;
+  /// Runs the commands, but print, and compares. With `keeps_changes` what differs is kept for
+  /// update_golden(). Errors: io_failed, run_failed, interrupted.
+  JobResult run(Backend& backend, const ExecutionOptions& options, bool keeps_changes);
+  /// Writes the golden files that the run which gave `result` does not match. Errors: io_failed.
+  void update_golden(JobResult& result) const;
 
  private:
-  // A golden file is compared at the end, or when a writeFile writes what it is for.
+  // A golden file is compared at the end, or when a writeFile writes its file.
   struct Expected {
     NamedResource file;
     std::optional<std::size_t> command;
   };
 
+  // What a golden file is to hold, and its comparison among the result's.
+  struct Change {
+    std::size_t comparison = 0;
+    Buffer elements;
+  };
+
   std::optional<std::size_t> write_named(const std::string& name) const;
   void find_expected(const BatchJob& job, Diagnostics& findings);
+  void refuse_inputs(Diagnostics& findings) const;
 
   Model model_;
   std::vector<Expected> expected_;
   std::optional<Tolerance> tolerance_;
+  std::vector<Change> changes_;
   bool writes_ = false;
 };
 

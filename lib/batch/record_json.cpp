@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 
 #include "base/path.hpp"
 #include "batch/digest.hpp"
 #include "compare/comparison_json.hpp"
+#include "job/golden.hpp"
 
 namespace dmlop {
 namespace {
@@ -43,18 +45,18 @@ std::string base64(const Png& bytes) {
   return text;
 }
 
-// For records that others may have written: to find a key among many takes an ordered_json a time
-// that follows their number.
+// For records that others may have written. Finding a key in an ordered_json takes time in
+// proportion to the number of keys.
 using ReadJson = nlohmann::json;
 
-// The exit code of a record; nothing where the job cannot have ended as `status` with it.
+// The exit code of a record; nothing if a job cannot end as `status` with it.
 std::optional<int> exit_code_in(const ReadJson& record, Status status) {
   constexpr std::uint64_t code_max = 255;
   const auto code = record.find("exitCode");
   if (code == record.end() || !code->is_number_unsigned() || code->get<std::uint64_t>() > code_max)
     return std::nullopt;
   const int number = code->get<int>();
-  return may_end_with(status, number) ? std::optional(number) : std::nullopt;
+  return outcome_of(status, number) ? std::optional(number) : std::nullopt;
 }
 
 bool is_text(const ReadJson& json) {
@@ -62,6 +64,10 @@ bool is_text(const ReadJson& json) {
 }
 bool is_number(const ReadJson& json) {
   return json.is_number();
+}
+bool is_line(const ReadJson& json) {
+  return json.is_number_unsigned() &&
+         json.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
 }
 bool is_number_or_null(const ReadJson& json) {
   return json.is_number() || json.is_null();
@@ -74,7 +80,7 @@ struct FieldType {
   Type type;
 };
 
-// The first of the fields that is there and of another type; null where none is.
+// The first of the fields that is present with another type; null if there is none.
 template <std::size_t count>
 const char* wrong_field(const ReadJson& object, const std::array<FieldType, count>& fields) {
   for (const FieldType& field : fields) {
@@ -97,7 +103,7 @@ bool is_map_of(const ReadJson& json) {
   return json.is_object() && std::all_of(json.begin(), json.end(), type);
 }
 
-// What record_of() writes; other fields may be anything.
+// The fields that record_of() writes. Other fields may be anything.
 constexpr std::array element_fields{
     FieldType{"index", is_list_of<is_number>},
     FieldType{"byteOffset", is_number},
@@ -118,6 +124,7 @@ constexpr std::array comparison_fields{
     FieldType{"expected", is_text},
     FieldType{"actual", is_text},
     FieldType{"verdict", is_text},
+    FieldType{"update", is_text},
     FieldType{"summary", is_text},
     FieldType{"dataType", is_text},
     FieldType{"sizes", is_list_of<is_number>},
@@ -131,6 +138,8 @@ constexpr std::array comparison_fields{
     FieldType{"histogram", is_list_of<is_object_of<class_fields>>},
     FieldType{"smallest", is_object_of<smallest_fields>},
 };
+constexpr std::array location_fields{FieldType{"file", is_text}, FieldType{"line", is_line},
+                                     FieldType{"column", is_line}};
 constexpr std::array output_fields{FieldType{"file", is_text}, FieldType{"digest", is_text}};
 constexpr std::array record_fields{
     FieldType{"id", is_text},
@@ -143,7 +152,9 @@ constexpr std::array record_fields{
     FieldType{"seconds", is_number},
     FieldType{"timings", is_map_of<is_number_or_null>},
     FieldType{"message", is_text},
+    FieldType{"brief", is_text},
     FieldType{"details", is_text},
+    FieldType{"wrong", is_object_of<location_fields>},
     FieldType{"repeat", is_text},
     FieldType{"description", is_text},
     FieldType{"comparisons", is_list_of<is_object_of<comparison_fields>>},
@@ -152,8 +163,8 @@ constexpr std::array record_fields{
     FieldType{"outputs", is_map_of<is_object_of<output_fields>>},
 };
 
-// Of what a job came to: nobody changes the outcome of a record, or moves it to another job, and
-// keeps its digest by accident.
+// A digest of the job's outcome. Changing the outcome of a record, or moving it to another job,
+// does not keep the digest by accident.
 std::string outcome_digest(const std::string& inputs_digest, const std::string& id, Status status,
                            int exit_code, const std::vector<OutputRecord>& outputs) {
   Digest digest;
@@ -188,17 +199,22 @@ std::string record_of(const RecordParts& parts) {
   json["seconds"] = result.seconds;
   if (parts.check_seconds != 0) json["timings"] = timings_json(parts);
   add("message", result.message);
+  add("brief", result.brief);
   add("details", result.details);
   add("repeat", result.repeat);
   add("description", parts.description);
-  // Lists and objects are made before they are put in: a null that becomes one is left broken where
-  // memory runs out.
+  Json wrong{
+      {"file", result.wrong.file}, {"line", result.wrong.line}, {"column", result.wrong.column}};
+  if (!result.wrong.file.empty()) json["wrong"] = std::move(wrong);
+  // Lists and objects are made before they are inserted. Turning a null into one would leave it
+  // broken if memory runs out.
   Json comparisons = Json::array(), inputs = Json::object(), outputs = Json::object();
   for (const OutputComparison& output : parts.comparisons) {
     Json comparison{{"tensor", output.tensor}, {"expected", output.expected_path}};
     for (const OutputRecord& written : parts.outputs) {
       if (written.tensor == output.tensor) comparison["actual"] = written.path;
     }
+    if (output.update != GoldenUpdate::none) comparison["update"] = name_of(output.update);
     comparison.update(to_json(output.comparison));
     comparisons.push_back(std::move(comparison));
   }
@@ -221,6 +237,18 @@ std::string problem_of_record(const std::string& line) {
   return wrong == nullptr ? "" : "its \"" + std::string(wrong) + "\" is of another type";
 }
 
+namespace {
+
+Location location_in(const ReadJson& record) {
+  const auto wrong = record.find("wrong");
+  if (wrong == record.end()) return {};
+  return {.file = wrong->value("file", ""),
+          .line = wrong->value("line", 1U),
+          .column = wrong->value("column", 1U)};
+}
+
+}  // namespace
+
 std::optional<BatchResult> earlier_result(const std::string& record) {
   const auto json = ReadJson::parse(record, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("id")) return std::nullopt;
@@ -236,7 +264,9 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
                      .place = json.value("place", ""),
                      .seconds = json.value("seconds", 0.0),
                      .message = json.value("message", ""),
+                     .brief = json.value("brief", ""),
                      .details = json.value("details", ""),
+                     .wrong = location_in(json),
                      .repeat = json.value("repeat", ""),
                      .record = record};
 }

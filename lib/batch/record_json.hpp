@@ -1,5 +1,5 @@
-// Records: one line of JSON for each job of a batch. Written to results files, read back to resume
-// and to merge, and the data of the HTML report.
+// Records: one line of JSON for each job of a batch. They are written to results files, read back
+// to resume and to merge, and shown by the HTML report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ struct OutputRecord {
   std::string digest;  // of the whole file
 };
 
-/// What a record says beside the result.
+/// The parts of a record in addition to the result.
 struct RecordParts {
   const BatchResult& result;
   std::vector<std::string> tags = {};
@@ -28,27 +28,29 @@ struct RecordParts {
   std::string description = {};  // as written
   double check_seconds = 0;
   gpu::DispatchTimes times = {};
-  std::string digest = {};  // of everything that the result depends on; recorded with the outcome
+  std::string digest = {};  // of all that the result depends on; recorded with the outcome
   std::vector<std::pair<std::string, std::string>> inputs = {};  // tensor, digest
   std::vector<OutputRecord> outputs = {};
   std::vector<OutputComparison> comparisons = {};
 };
 
-/// One line, without its end.
+/// One line without its line end.
 std::string record_of(const RecordParts& parts);
 
-/// The result that a record holds, with the record; nothing where the line is none, or a field is
-/// of another type.
+/// The result in a record, with the record itself. Returns nothing if the line is not a record, or
+/// if a field has another type.
 std::optional<BatchResult> earlier_result(const std::string& record);
-/// What keeps a line from being a record, where it looks like one; "" where it does not.
+/// What is wrong with a line that looks like a record; "" if nothing is, or if it does not look
+/// like one.
 std::string problem_of_record(const std::string& line);
 
-/// Whether a record says that its job passed with what `digest` stands for, and the outputs are
-/// still those that it wrote. Records of versions whose digests left the outcome out prove nothing.
+/// Whether the record shows that its job passed, with everything that `digest` stands for
+/// unchanged, and its outputs are still as it wrote them. Records of versions whose digests omit
+/// the outcome prove nothing.
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs);
 
-/// The digest of a file's bytes; "" where it cannot be read, or only once, as a pipe.
+/// The digest of a file's bytes; "" if it cannot be read, or can be read only once, like a pipe.
 std::string digest_of_file(const std::string& path);
 
 /// Pictures as data URIs.

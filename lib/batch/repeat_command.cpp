@@ -9,7 +9,7 @@
 namespace dmlop {
 namespace {
 
-// The bytes as printf's %b reads them back.
+// Writes the bytes as escapes that printf's %b reads back.
 std::string octal_escapes(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -24,7 +24,8 @@ std::string octal_escapes(std::string_view bytes) {
 
 std::string one_line_command(const std::string& command) {
   if (one_line(command) == command) return command;
-  // What a shell acts on in spite of the quotes: ! in history; ## is for CI services.
+  // Characters that a shell or CI service acts on in spite of quotes: ! in a shell's history, ## in
+  // CI services.
   constexpr std::string_view special = "\\'!#";
   std::string quoted;
   for (std::string_view rest = command; !rest.empty();) {

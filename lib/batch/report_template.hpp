@@ -5,7 +5,7 @@
 
 namespace dmlop {
 
-/// A page with the placeholder @DATA@ where its JSON belongs.
+/// A page with the placeholder @DATA@ in place of its JSON.
 std::string_view report_template();
 
 }  // namespace dmlop

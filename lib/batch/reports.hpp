@@ -1,4 +1,4 @@
-// Reports of a batch for machines and people that were not there: JUnit, GitHub, HTML.
+// Reports of a batch for machines, and for people who did not watch it: JUnit, GitHub, HTML.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace dmlop {
 
-/// What every report needs; results carry records, for HTML also pictures.
+/// The data of every report. Results carry records and, for HTML, pictures.
 struct BatchReport {
   std::string title;  // what was run: "samples"
   std::string version;
@@ -16,15 +16,15 @@ struct BatchReport {
   const std::vector<BatchResult>& results;
 };
 
-/// JUnit XML: failures differ, errors could not be compared.
+/// JUnit XML. A failure is a job that differs; an error is one that could not be compared.
 std::string junit_xml(const BatchReport& report);
 
-/// Workflow commands that annotate the first 10 jobs that went wrong.
+/// Workflow commands that annotate the first 10 jobs that did not pass.
 std::string github_annotations(const std::vector<BatchResult>& results);
-/// Markdown for a step summary: counts, and the first 50 jobs that went wrong.
+/// Markdown for a step summary: the counts, and the first 50 jobs that did not pass.
 std::string github_step_summary(const BatchReport& report);
 
-/// One page that needs nothing else (batch/report.html, with its data).
+/// One self-contained page (batch/report.html with its data).
 std::string html_report(const BatchReport& report);
 
 }  // namespace dmlop

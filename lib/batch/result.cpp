@@ -1,8 +1,10 @@
 #include "batch/result.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
@@ -10,28 +12,43 @@
 namespace dmlop {
 
 std::optional<Status> status_named(std::string_view name) {
-  const auto found = std::find(status_names.begin(), status_names.end(), name);
-  if (found == status_names.end()) return std::nullopt;
-  return static_cast<Status>(found - status_names.begin());
+  const auto found = std::find_if(statuses.begin(), statuses.end(),
+                                  [&](const StatusInfo& row) { return row.name == name; });
+  if (found == statuses.end()) return std::nullopt;
+  return static_cast<Status>(found - statuses.begin());
 }
 
-bool may_end_with(Status status, int exit_code) {
-  switch (status) {
-    case Status::passed:
-    case Status::skipped:
-    case Status::not_run:
-      return exit_code == 0;
-    case Status::failed:
-    case Status::mistrusted:
-      return exit_code == 1;
-    case Status::invalid:
-      return exit_code == 3;
-    case Status::unsupported:
-      return exit_code == 4;
-    case Status::error:
-      return exit_code == 5 || exit_code == 6;
+std::optional<Outcome> outcome_of(Status status, int exit_code) {
+  for (const StatusEnding& end : info(status).ends) {
+    if (end.exit_code == exit_code) return end.outcome;
   }
-  return false;
+  return std::nullopt;
+}
+
+Outcome BatchResult::outcome() const {
+  return outcome_of(status, exit_code).value_or(info(status).ends.back().outcome);
+}
+
+bool BatchResult::is_good() const {
+  return outcome() == Outcome::passed || outcome() == Outcome::skipped;
+}
+
+Location BatchResult::location() const {
+  constexpr std::size_t digits_max = 9;
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos || colon + 1 == place.size()) return {.file = place};
+  const std::string_view number = std::string_view(place).substr(colon + 1);
+  const bool is_number = number.size() <= digits_max &&
+                         number.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!is_number) return {.file = place};
+  std::uint32_t line = 0;
+  std::from_chars(number.data(), number.data() + number.size(), line);
+  return {.file = place.substr(0, colon), .line = std::max(line, 1U)};
+}
+
+bool comes_before(const BatchResult& a, const BatchResult& b) {
+  const Location first = a.location(), second = b.location();
+  return std::tie(first.file, first.line, a.id) < std::tie(second.file, second.line, b.id);
 }
 
 std::uint64_t BatchSummary::jobs() const {
@@ -42,6 +59,8 @@ void BatchSummary::add(const BatchResult& result) {
   constexpr std::size_t slowest_max = 5;
   ++counts[static_cast<std::size_t>(result.status)];
   exit_code = worse_exit_code(exit_code, result.exit_code);
+  golden_created += result.golden_created;
+  golden_replaced += result.golden_replaced;
   if (result.resumed) {
     ++resumed;
     return;
@@ -57,29 +76,10 @@ void BatchSummary::add(const BatchResult& result) {
 
 namespace {
 
-// How bad an exit code is.
+// How bad an exit code is; higher is worse.
 std::ptrdiff_t rank(int exit_code) {
   constexpr std::array order{0, 1, 4, 3, 2, 6, 5};
   return std::find(order.begin(), order.end(), exit_code) - order.begin();
-}
-
-// How bad a status is among those of one exit code.
-int rank(Status status) {
-  switch (status) {
-    case Status::not_run:
-      return 0;
-    case Status::passed:
-    case Status::mistrusted:
-      return 1;
-    case Status::skipped:
-    case Status::failed:
-      return 2;
-    case Status::unsupported:
-    case Status::invalid:
-    case Status::error:
-      break;
-  }
-  return 3;
 }
 
 }  // namespace
@@ -89,15 +89,15 @@ int worse_exit_code(int a, int b) {
 }
 
 bool is_worse(const BatchResult& a, const BatchResult& b) {
-  return std::pair(rank(a.exit_code), rank(a.status)) >
-         std::pair(rank(b.exit_code), rank(b.status));
+  return std::pair(rank(a.exit_code), info(a.status).severity) >
+         std::pair(rank(b.exit_code), info(b.status).severity);
 }
 
 std::string counts_text(const StatusCounts& counts) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != 0)
-      parts.push_back(std::to_string(counts[i]) + " " + std::string(status_names[i]));
+      parts.push_back(std::to_string(counts[i]) + " " + std::string(statuses[i].name));
   }
   return join(parts);
 }

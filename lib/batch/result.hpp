@@ -10,62 +10,138 @@
 
 namespace dmlop {
 
+/// The order is that of counts and of the table of statuses.
 enum class Status : std::uint8_t {
-  passed,       // ran, and equals its golden files where it has any
-  failed,       // ran and differs
-  mistrusted,   // ran, but what was compared proves nothing
-  unsupported,  // valid, but not available here
-  invalid,      // the job, its description or a .npy file is wrong
-  error,        // a file could not be read or written, or the run failed
-  skipped,      // the job says so
-  not_run,      // the batch stopped before
+  passed,
+  updated,
+  xfail,
+  failed,
+  xpass,
+  mistrusted,
+  unsupported,
+  invalid,
+  error,
+  skipped,
+  not_run,
 };
 
-inline constexpr std::array<std::string_view, 8> status_names{
-    "PASSED", "FAILED", "MISTRUSTED", "UNSUPPORTED", "INVALID", "ERROR", "SKIPPED", "NOT_RUN"};
+/// What a job's end means to whoever waits for the batch; JUnit has an element for each.
+enum class Outcome : std::uint8_t { passed, skipped, failure, error };
 
+/// One way in which a job of some status may end.
+struct StatusEnding {
+  int exit_code;  // what a run of this job alone would end with
+  Outcome outcome;
+};
+
+struct StatusInfo {
+  std::string_view name;
+  std::string_view when;             // a job ends so
+  std::array<StatusEnding, 2> ends;  // the same twice where there is one
+  int severity;                      // among statuses of one exit code; 0: no news at all
+};
+
+/// The statuses, in one place: what else knows a status asks here.
+inline constexpr std::array<StatusInfo, 11> statuses{{
+    {"PASSED",
+     "it ran and equals its golden files",
+     {{{0, Outcome::passed}, {0, Outcome::passed}}},
+     1},
+    {"UPDATED",
+     "its golden files were written (--update-golden)",
+     {{{0, Outcome::passed}, {1, Outcome::failure}}},
+     4},
+    {"XFAIL", "it differs, as its xfail says", {{{0, Outcome::skipped}, {0, Outcome::skipped}}}, 3},
+    {"FAILED", "it ran and differs", {{{1, Outcome::failure}, {1, Outcome::failure}}}, 5},
+    {"XPASS",
+     "it passed, although its xfail says that it differs",
+     {{{1, Outcome::failure}, {1, Outcome::failure}}},
+     3},
+    {"MISTRUSTED",
+     "it ran, but what was compared proves nothing",
+     {{{1, Outcome::failure}, {1, Outcome::failure}}},
+     2},
+    {"UNSUPPORTED",
+     "it is valid, but not available here",
+     {{{4, Outcome::error}, {4, Outcome::error}}},
+     3},
+    {"INVALID",
+     "the job, its description or a .npy file is wrong",
+     {{{3, Outcome::error}, {3, Outcome::error}}},
+     3},
+    {"ERROR",
+     "the run failed, or a file could not be read or written",
+     {{{5, Outcome::error}, {6, Outcome::error}}},
+     3},
+    {"SKIPPED", "its skip says so", {{{0, Outcome::skipped}, {0, Outcome::skipped}}}, 2},
+    {"NOT_RUN", "the batch stopped before", {{{0, Outcome::error}, {0, Outcome::error}}}, 0},
+}};
+
+inline constexpr const StatusInfo& info(Status status) {
+  return statuses[static_cast<std::size_t>(status)];
+}
 inline constexpr std::string_view name_of(Status status) {
-  return status_names[static_cast<std::size_t>(status)];
+  return info(status).name;
 }
 
-/// The status of a name such as "PASSED"; nothing for other names.
+/// The status with a name such as "PASSED"; nothing for other names.
 std::optional<Status> status_named(std::string_view name);
 
-/// Whether the batch goes well with it.
-inline constexpr bool is_good(Status status) {
-  return status == Status::passed || status == Status::skipped;
-}
+/// The outcome of a job that ends as `status` with this exit code; nothing where none can.
+std::optional<Outcome> outcome_of(Status status, int exit_code);
 
-/// Whether a job that ends as `status` may have this exit code.
-bool may_end_with(Status status, int exit_code);
+/// Where something stands that a report may point at.
+struct Location {
+  std::string file;  // "": nowhere
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
 
-/// What a batch keeps of a job that ended.
+/// What a batch keeps about a job that ended.
 struct BatchResult {
   std::string id;
   Status status = Status::not_run;
-  int exit_code = 0;          // what a run of this job alone would end with
+  int exit_code = 0;          // one of the status's
   std::string operator_name;  // "PADDING"; "" where it could not be made out
   std::string place;          // "jobs.jsonl:12"
   double seconds = 0;
-  std::string message;   // why it is not PASSED, on one line
-  std::string details;   // the same at length: findings, comparisons; several lines
-  std::string repeat;    // a command that repeats this job alone
-  std::string record;    // one line of JSON with everything, where records are kept
-  std::string pictures;  // JSON: an array of pictures or null, for each comparison
-  bool resumed = false;  // taken from an earlier run
+  std::string message;               // why it is not PASSED, on one line
+  std::string brief;                 // more about it in a few lines, without tables
+  std::string details;               // the same at length: findings, comparisons; several lines
+  Location wrong;                    // where the first finding points, where there is one
+  std::uint64_t golden_created = 0;  // golden files that the job wrote
+  std::uint64_t golden_replaced = 0;
+  std::string repeat;         // a command that repeats this job alone
+  std::string record;         // one line of JSON with everything, where records are kept
+  std::string pictures;       // JSON: an array of pictures or null, for each comparison
+  bool resumed = false;       // taken from an earlier run
+  std::string warnings = {};  // of files beside the job that nothing uses; several lines
+
+  Outcome outcome() const;
+  /// Whether the status counts as a success of the batch.
+  bool is_good() const;
+  /// Where the job stands, of which `place` is the text. Line 1 where that names only a file.
+  Location location() const;
 };
 
-/// Whether a job's one result is worse news than its other: by their exit codes, then by status.
-/// NOT_RUN is the least of all.
+/// Whether reports have `a` before `b`: by the places of jobs, so that the order in which jobs end
+/// changes nothing.
+bool comes_before(const BatchResult& a, const BatchResult& b);
+
+/// Whether a job's first result is worse than its second: by exit code, then by status. NOT_RUN is
+/// the least bad.
 bool is_worse(const BatchResult& a, const BatchResult& b);
 
-using StatusCounts = std::array<std::uint64_t, status_names.size()>;
+using StatusCounts = std::array<std::uint64_t, statuses.size()>;
 
-/// What a batch came to.
+/// The result of a batch.
 struct BatchSummary {
   StatusCounts counts{};
   int exit_code = 0;  // the worst of the jobs'
   double seconds = 0;
+  std::uint64_t selected = 0;  // jobs of all shards
+  std::uint64_t golden_created = 0;
+  std::uint64_t golden_replaced = 0;
   std::uint64_t resumed = 0;
   std::string shard;  // "0/4"; "" for all jobs
   std::string device;
@@ -76,8 +152,8 @@ struct BatchSummary {
   void add(const BatchResult& result);
 };
 
-/// The worse of two exit codes: failures of the machine, then invalid input, then what is not
-/// available, then differences.
+/// The worse of two exit codes. The order, from the worst: failures of the machine, invalid input,
+/// not available, different.
 int worse_exit_code(int a, int b);
 
 /// "8 PASSED, 1 FAILED".

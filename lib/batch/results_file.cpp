@@ -24,16 +24,16 @@ using Json = nlohmann::ordered_json;
   throw Error(ErrorKind::io_failed, "writing the results " + path + ": " + reason(error));
 }
 
-// A record of this program has nothing like it. What walks JSON is not to run out of its stack, and
-// some of it takes a time that is quadratic in the digits of a number, or the members of an object.
+// No record of this program exceeds these limits. Deeper nesting could exhaust the stack of the
+// JSON parser, and parsing takes a time that is quadratic in the digits of a number or the members
+// of an object.
 constexpr std::size_t depth_max = 32;
 constexpr std::size_t digits_max = 64;
 constexpr std::size_t members_max = 10'000;  // of a model, as many files may be written
 
 constexpr std::uint64_t shards_max = 1'000'000;
 
-// Whether arrays and objects of a line stand in each other deeper, an object has more members, or a
-// number is longer, than any record's.
+// Whether a line has deeper nesting, more members in an object or a longer number than any record.
 bool is_beyond_records(std::string_view line) {
   std::vector<std::size_t> members{0};  // of each array and object that is open: their colons
   std::size_t digits = 0;
@@ -59,7 +59,7 @@ bool is_beyond_records(std::string_view line) {
   return false;
 }
 
-// The length of the text up to the end of its last whole line.
+// The length of the text up to the end of its last complete line.
 std::size_t whole_lines(std::string_view text) {
   const std::size_t last = text.rfind('\n');
   return last == std::string_view::npos ? 0 : last + 1;
@@ -78,8 +78,8 @@ std::uint64_t whole_lines_of(const std::string& path) {
   });
 }
 
-// Whether a file that exists is empty or begins as one of results, of a run that was killed, too:
-// what a new run may replace.
+// Whether a new run may replace an existing file: it is empty, or begins like a results file. Files
+// of runs that were killed count too.
 bool begins_as_results(const std::string& path) {
   const InputFile file =
       with_context("reading the results " + path, [&] { return InputFile::open(path); });
@@ -93,7 +93,7 @@ bool begins_as_results(const std::string& path) {
   return json.is_object() && (json.contains("status") || json.contains("summary"));
 }
 
-/// Puts the records of one file together.
+/// Combines the records of one file.
 class Collector {
  public:
   explicit Collector(RecordedResults& recorded) : recorded_(recorded) {}
@@ -140,7 +140,7 @@ class Collector {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// Puts the results of several files together.
+/// Combines the results of several files.
 class Merger {
  public:
   Merger(Disagreement rule, Diagnostics& warnings) : rule_(rule), warnings_(warnings) {}
@@ -155,7 +155,7 @@ class Merger {
     const std::size_t place = entry->second;
     const BatchResult& kept = results[place];
     const bool is_worse_kept = is_worse(kept, result);
-    // A job that one run did not come to, and another did, is no disagreement.
+    // It is no disagreement if one run did not reach a job and another did.
     const bool both_ended = kept.status != Status::not_run && result.status != Status::not_run;
     if (rule_ == Disagreement::worst_counts) {
       if (both_ended && (is_worse_kept || is_worse(result, kept))) warn(kept, place, result, path);
@@ -190,7 +190,8 @@ class Merger {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-// The shards of "I/N" that no file has; of many the first ones, as N is whatever a file says.
+// The shards of "I/N" that no file has. If there are many, the first ones, because N comes from a
+// file.
 std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
   constexpr std::size_t named_max = 16;
   std::vector<std::string> missing;
@@ -231,14 +232,14 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   }
   may_end_in_part_of_line_ = append;
   if (append) return;
-  // Not before the file is this batch's: another one may just empty it.
+  // Checked only when the file belongs to this batch, because another one may just be emptying it.
   if (!begins_as_results(path)) refuse_to_replace("--results", path);
   error = file_.resize(0);
   if (error) fail(path, error);
 }
 
-// A run that was killed while writing left part of a line. Not before the first line is written: by
-// then the caller has read the file, which may be none of results.
+// A run that was killed while writing left an incomplete line. It is cut off only when the first
+// line is written: by then the caller has read the file, which may not be a results file.
 void ResultsFile::cut_off_part_of_line() {
   if (!std::exchange(may_end_in_part_of_line_, false)) return;
   bytes_ = whole_lines_of(path_);
@@ -252,7 +253,7 @@ void ResultsFile::start(const std::string& version) {
 
 void ResultsFile::add(const std::string& record) {
   cut_off_part_of_line();
-  // Standard output may be a log: JSON means the same with its characters escaped.
+  // Standard output may be a log. Escaping characters does not change what the JSON means.
   const std::string line = one_line(record) + "\n";
   const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
   if (error && is_regular_) file_.resize(bytes_);
@@ -263,7 +264,7 @@ void ResultsFile::add(const std::string& record) {
 void ResultsFile::add(const BatchSummary& summary) {
   Json counts = Json::object();
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
-    counts[std::string(status_names[i])] = summary.counts[i];
+    counts[std::string(statuses[i].name)] = summary.counts[i];
   Json json{{"complete", summary.interrupted.empty()},
             {"exitCode", summary.exit_code},
             {"device", summary.device},
@@ -280,7 +281,7 @@ RecordedResults read_results(const std::string& path) {
       with_context("reading the results " + path, [&] { return InputFile::open(path); });
   std::string_view text = text_of(file);
   text = text.substr(0, whole_lines(text));
-  // A batch that still runs may go on with the file: lines that it adds meanwhile are not read.
+  // A batch that still runs may append to the file. Lines that it adds meanwhile are not read.
   const auto require_lines = [&] {
     with_context("reading the results " + path, [&] { file.require_not_shorter(); });
   };
@@ -299,7 +300,8 @@ RecordedResults read_results(const std::string& path) {
 
 namespace {
 
-// Whether no record has the outcome with which the run says that it ended: one was lost or changed.
+// Whether no record has the outcome that the run claims to have ended with, so that one was lost or
+// changed.
 bool lacks_outcome(const RecordedResults& recorded) {
   int worst = 0;
   for (const BatchResult& result : recorded.results)
@@ -325,7 +327,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
                              .rule = "a results file has a record of every job, as it was written",
                              .suggestion = "run it again with --resume"});
     for (BatchResult& result : recorded.results) merger.add(std::move(result), path);
-    // A run that was killed does not say which shard it was.
+    // A run that was killed does not tell which shard it was.
     if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);
     summary.device = recorded.device;
     if (recorded.complete) continue;

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::size_t listed_max = 5;
 
-// Elements are looked at one by one only in blocks that are not equal as a whole.
+// Elements are compared one by one only in blocks that are not equal as a whole.
 constexpr std::uint64_t block_elements = 4096;
 
-// Where each is further from the expected one than all before, the tolerances are searched anew.
+// Steps that each element of an unequal block counts. In the worst case each is further off than
+// all before, and each starts the search for the smallest tolerances again.
 constexpr std::uint64_t unequal_steps = 256;
 
 template <typename T>
@@ -58,7 +59,7 @@ bool is_nan(T element) {
   }
 }
 
-// +0 and -0 are one value; so are all NaN.
+// +0 and -0 count as one value, and so do all NaN.
 template <typename T>
 bool is_same_value(T a, T b) {
   if constexpr (is_floating<T>) {
@@ -68,14 +69,14 @@ bool is_same_value(T a, T b) {
   }
 }
 
-// |a - b| of integers, which their own type may not hold.
+// |a - b| of integers, which may not fit their own type.
 template <typename T>
 std::uint64_t distance(T a, T b) {
   return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
                : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
 }
 
-// Neighbouring floating-point numbers become neighbouring integers; both zeros become 0.
+// Maps neighbouring floating-point numbers to neighbouring integers, and both zeros to 0.
 template <typename T>
 std::int64_t ordered(T element) {
   using Bits = BitsOf<T>;
@@ -105,25 +106,26 @@ Deviation deviation_of(T actual, T expected, bool nan_equals_nan) {
   }
 }
 
-// |actual - expected| <= atol + rtol * |expected|. Integers are compared exactly. An infinity is
-// near to itself only.
+// Whether |actual - expected| <= atol + rtol * |expected|. Integers are compared exactly. An
+// infinity is near only to itself.
 template <typename T>
 bool is_near(const Deviation& deviation, T expected, double rtol, double atol) {
   const double relative_part = rtol == 0 ? 0 : rtol * std::abs(value_of(expected));
   const double allowed = atol + relative_part;
   if constexpr (is_floating<T>) {
-    if (deviation.absolute == 0) return true;  // two NaN, which no bound is made of
+    if (deviation.absolute == 0)
+      return true;  // both may be NaN, for which no bound can be computed
     return std::isfinite(deviation.absolute) && deviation.absolute <= allowed;
   } else {
     return allowed >= 0x1p64 || deviation.ulp <= static_cast<std::uint64_t>(allowed);
   }
 }
 
-// The smallest number that passes, where all above it pass as well; nothing where none does. It is
-// searched from `guess` on, as roundings put it some steps to either side.
+// The smallest number that passes, if every larger one passes too; nothing if none does. The search
+// starts at `guess`, which rounding may have put a few steps to either side.
 template <typename Passes>
 std::optional<double> smallest_passing(double guess, Passes passes) {
-  // Doubles that are not negative have the order of their bits.
+  // Doubles that are not negative are ordered like their bits.
   constexpr auto most = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
   const auto holds = [&](std::uint64_t bits) { return passes(std::bit_cast<double>(bits)); };
   if (!holds(most)) return std::nullopt;
@@ -157,7 +159,7 @@ std::size_t histogram_place(std::uint64_t ulp) {
   return ulp == 0 ? 0 : static_cast<std::size_t>(std::bit_width(ulp - 1)) + 1;
 }
 
-// Keeps the first `listed_max` of the differences in the order given.
+// Keeps the first `listed_max` differences in the given order.
 template <typename Before>
 void keep_foremost(std::vector<ElementDifference>& kept, const ElementDifference& difference,
                    Before before) {
@@ -170,14 +172,14 @@ bool is_earlier(const ElementDifference& a, const ElementDifference& b) {
   return a.index < b.index;
 }
 
-// By what the tolerance measures: ULP, unless rtol or atol were given.
+// Compares by what the tolerance measures: ULP, unless rtol or atol were given.
 struct IsWorse {
   bool by_ulp;
   bool operator()(const ElementDifference& a, const ElementDifference& b) const {
     if (a.deviation.comparable != b.deviation.comparable) return !a.deviation.comparable;
     if (!by_ulp && a.deviation.absolute != b.deviation.absolute)
       return a.deviation.absolute > b.deviation.absolute;
-    // Of integers the ULP tell apart what doubles cannot.
+    // ULP distinguish integers that doubles cannot.
     if (a.deviation.ulp != b.deviation.ulp) return a.deviation.ulp > b.deviation.ulp;
     return a.index < b.index;
   }
@@ -196,7 +198,7 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
-/// What one call of add() finds, before it is added to the rest.
+/// What one call of add() finds before it is merged into the result.
 template <typename T>
 class Comparator::Range {
  public:
@@ -228,7 +230,8 @@ class Comparator::Range {
   bool expected_varies = false;
 
  private:
-  // Signs that there is something to compare; most tensors show them in their first elements.
+  // Looks for signs that there is something to compare. Most tensors show them in their first
+  // elements.
   void look_for_content(std::span<const std::byte> actual, std::span<const std::byte> expected) {
     for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
       if (some_number && some_nonzero && expected_varies) return;
@@ -319,7 +322,7 @@ void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
   if (!result_.unlike.empty()) return;
   visit_type(result_.data_type, [&]<typename T>(T) {
     Range<T> range(result_.tolerance, first_expected_);
-    // In pieces, as a file in another order is put into C order in memory.
+    // Works in pieces, because a file in another order is put into C order in memory.
     constexpr std::uint64_t piece = 64 * block_elements;
     std::vector<std::byte> scratch;
     const std::uint64_t count = actual.size() / sizeof(T);

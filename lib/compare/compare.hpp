@@ -1,5 +1,5 @@
-// Compares tensors element by element and says how they differ. It knows elements and tolerances;
-// files, operators and devices are others' business.
+// Compares tensors element by element and describes how they differ. It knows elements and
+// tolerances, but no files, operators or devices.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ enum class Verdict { passed, failed, mistrusted };
 
 /// How far one element is from the expected one.
 struct Deviation {
-  bool comparable = true;  // false where only one is NaN, or NaN is to differ from NaN
+  bool comparable = true;  // false if only one is NaN, or if NaN must differ from NaN
   double absolute = 0;
-  double relative = 0;    // to the expected value; infinite where that is 0 or infinite
-  std::uint64_t ulp = 0;  // representable values between; +0 and -0 are 0 apart, as are two NaNs
+  double relative = 0;    // to the expected value; infinite if that is 0 or infinite
+  std::uint64_t ulp = 0;  // representable values between; 0 for +0 and -0, and for two NaN
 };
 
 /// The deviation of one element, given by its bytes.
@@ -39,16 +39,17 @@ struct ElementDifference {
   Deviation deviation;
 };
 
-/// The smallest value of each criterion that, given alone, every element would pass.
+/// The smallest value of each criterion that lets every element pass on its own.
 struct SmallestTolerances {
   std::optional<double> rtol = 0;
   std::optional<double> atol = 0;
   std::optional<std::uint64_t> ulp = 0;
 };
 
-/// Counts of elements by ULP: [0] are 0 apart, [1] 1, [2] 2, [3] 3 to 4, [4] 5 to 8 and so on.
+/// Counts of elements by ULP: [0] counts those 0 apart, [1] 1, [2] 2, [3] 3 to 4, [4] 5 to 8, and
+/// so on.
 using UlpHistogram = std::array<std::uint64_t, 66>;
-/// "0", "3..4": the distances that a place of the histogram counts.
+/// The distances that a place of the histogram counts: "0", "3..4".
 std::string ulp_range_text(std::size_t place);
 
 struct Comparison {
@@ -58,16 +59,16 @@ struct Comparison {
   std::string unlike;  // "FLOAT32 [2] instead of FLOAT16 [2]": no element was compared
   std::uint64_t elements = 0;
   std::uint64_t mismatches = 0;          // elements that no criterion allows
-  std::uint64_t nan_mismatches = 0;      // those of them that cannot be measured: one is NaN
+  std::uint64_t nan_mismatches = 0;      // mismatches without a distance, because one is NaN
   std::vector<ElementDifference> first;  // mismatches, at most 5
   std::vector<ElementDifference> worst;  // elements with any difference, the largest first
   UlpHistogram histogram{};              // without the NaN mismatches
   SmallestTolerances smallest;
   bool all_nan = false;   // every actual element
-  bool all_zero = false;  // every actual element, where the expected ones are not all the same
+  bool all_zero = false;  // every actual element, although the expected ones are not all the same
 
   Verdict verdict() const;
-  /// One line that says what was found: "3 of 80 elements differ (3.75%)".
+  /// One line with the result: "3 of 80 elements differ (3.75%)".
   std::string summary() const;
 };
 
@@ -77,14 +78,14 @@ std::string_view name_of(Verdict verdict);
 /// Receives the actual elements in any order, from several threads at once.
 class Comparator {
  public:
-  /// What `expected` refers to must outlive this. Where data type or sizes differ from the expected
-  /// ones nothing is compared, which is the finding.
+  /// `expected` and its data must outlive this. If data type or sizes differ from the expected
+  /// ones, no element is compared and that is the result.
   Comparator(const Elements& expected, DataType data_type, Sizes sizes, Tolerance tolerance);
 
-  /// Actual elements from index `first` on, in C order and native byte order.
+  /// Takes actual elements from index `first` on, in C order and native byte order.
   void add(std::uint64_t first, std::span<const std::byte> actual);
 
-  /// The result, once every element was added. `byte_offset` tells where an element stands.
+  /// The result, after every element was added. `byte_offset` gives an element's place in its file.
   Comparison finish(const std::function<std::uint64_t(std::uint64_t index)>& byte_offset);
 
  private:
@@ -95,8 +96,8 @@ class Comparator {
   Comparison result_;
   std::array<std::byte, 8> first_expected_{};
   std::mutex mutex_;
-  bool some_number_ = false;   // an actual element that is no NaN was seen
-  bool some_nonzero_ = false;  // likewise
+  bool some_number_ = false;   // an actual element that is not NaN was seen
+  bool some_nonzero_ = false;  // an actual element that is not 0 was seen
   bool expected_varies_ = false;
 };
 

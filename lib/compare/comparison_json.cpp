@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinity and no NaN.
+// JSON has no infinity and no NaN, so they become null.
 Json number(bool exists, double value) {
   return exists && std::isfinite(value) ? Json(value) : Json(nullptr);
 }

@@ -1,4 +1,4 @@
-// A comparison as JSON, the same wherever one is printed or stored.
+// A comparison as JSON, in the same form wherever it is printed or stored.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace dmlop {
 
 /// An object with verdict, tolerance, counts, first and worst elements, histogram and smallest
-/// tolerances; what has no value is null.
+/// tolerances. Missing values are null.
 nlohmann::ordered_json to_json(const Comparison& comparison);
 
 }  // namespace dmlop

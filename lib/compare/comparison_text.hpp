@@ -1,4 +1,4 @@
-// A comparison for people.
+// A comparison as text for people.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace dmlop {
 
-/// Several indented lines: tolerance, counts, and where anything differs the first and the worst
-/// elements, the distribution by ULP and the smallest tolerances that would pass.
+/// Several indented lines: the tolerance and the counts and, if anything differs, the first and the
+/// worst elements, the distribution by ULP and the smallest tolerances that would pass.
 std::string to_text(const Comparison& comparison);
 
-/// "--rtol 0.06, --atol 0.5 or --ulp 3"; "" where none would pass.
+/// "--rtol 0.06, --atol 0.5 or --ulp 3"; "" if none would pass.
 std::string smallest_tolerances_text(const SmallestTolerances& smallest);
 
 /// An element's value, exact, and its bits: "9.5", "0x41180000".

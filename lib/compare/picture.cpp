@@ -23,12 +23,14 @@ namespace dmlop {
 namespace {
 
 constexpr std::uint64_t max_side = 1024;
-constexpr std::uint64_t least_side = 256;  // smaller planes are enlarged so that pixels can be seen
+constexpr std::uint64_t least_side =
+    256;  // smaller planes are enlarged so that single pixels can be seen
 
 using Colour = std::array<unsigned char, 3>;
 constexpr Colour nan_colour{255, 0, 255};
 
-// Dark blue over green to yellow; equal steps look equal. The points between are interpolated.
+// From dark blue over green to yellow, so that equal steps look equal. Colours between these are
+// interpolated.
 constexpr std::array<Colour, 6> ramp{{{{13, 8, 60}},
                                       {{62, 50, 130}},
                                       {{40, 115, 142}},
@@ -49,15 +51,17 @@ Colour colour_at(double share) {
   return colour;
 }
 
-// Where a value is between low and high: 0 to 1, for infinities too; NaN for NaN.
+// The position of a value between low and high: 0 to 1, also for infinities; NaN for NaN.
 double share_of(double value, double low, double high) {
   if (std::isnan(value)) return value;
   if (value <= low) return 0;
   if (value >= high) return 1;
-  return (value / 2 - low / 2) / (high / 2 - low / 2);  // the whole range may be no double
+  return (value / 2 - low / 2) /
+         (high / 2 - low / 2);  // halved, because the whole range may overflow
 }
 
-/// Values over the last two axes, reduced to at most max_side a side. NaN: not comparable.
+/// Values over the last two axes, reduced to at most max_side pixels per side. NaN means not
+/// comparable.
 class Plane {
  public:
   explicit Plane(const Sizes& sizes)
@@ -70,7 +74,7 @@ class Plane {
 
   std::uint64_t elements() const { return width_ * height_; }
 
-  /// Keeps the larger of the value and what is at its place; NaN counts as the largest.
+  /// Keeps the larger of the value and the one already there. NaN counts as the largest.
   void raise(std::uint64_t element, double value) {
     const std::uint64_t place = element % elements();
     double& kept = values_[place / width_ / block_ * columns_ + place % width_ / block_];
@@ -119,7 +123,7 @@ class Plane {
   }
 
   std::uint64_t width_, height_;
-  std::uint64_t block_;  // elements a side that share a pixel
+  std::uint64_t block_;  // elements per side that share a pixel
   std::uint64_t columns_, rows_;
   std::vector<double> values_;
 };
@@ -128,7 +132,7 @@ class Plane {
 template <typename Action>
 void for_each_pair(const Elements& actual, const Elements& expected, std::uint64_t begin,
                    std::uint64_t end, Action action) {
-  constexpr std::uint64_t steps = 16;  // an element of each; also what is read at once
+  constexpr std::uint64_t steps = 16;  // per element; also how many are read at a time
   const std::size_t size = size_of(actual.data_type());
   std::vector<std::byte> actual_scratch, expected_scratch;
   in_pieces(end - begin, steps, [&](std::uint64_t from, std::uint64_t to) {
@@ -140,7 +144,7 @@ void for_each_pair(const Elements& actual, const Elements& expected, std::uint64
   });
 }
 
-// The height of a difference in the picture: log2(1 + ULP), NaN where it cannot be measured.
+// The height of a difference in the picture: log2(1 + ULP), or NaN if it cannot be measured.
 class Difference {
  public:
   Difference(DataType data_type, bool nan_equals_nan)

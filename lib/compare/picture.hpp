@@ -13,10 +13,10 @@ namespace dmlop {
 /// The bytes of a PNG file.
 using Png = std::vector<std::byte>;
 
-/// The ULP distance at each place of the last two axes, the largest over all other axes, from dark
-/// (none) to bright on a logarithmic scale; NaN on one side only is magenta. The tensors must be
-/// alike. Large planes are reduced block by block to at most 1024 pixels a side, keeping the
-/// largest. Errors: as check_for_stop().
+/// The ULP distance at each place of the last two axes, as the largest value over all other axes.
+/// Colours go from dark (none) to bright on a logarithmic scale; magenta means that only one side
+/// is NaN. The tensors must have the same type and sizes. Large planes are reduced block by block
+/// to at most 1024 pixels per side, keeping the largest value. Errors: as check_for_stop().
 Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan);
 
 /// One plane of both tensors side by side.
@@ -27,7 +27,7 @@ struct PlanePictures {
   std::string max_difference;  // "12 ULP"
 };
 
-/// Pictures of the plane that holds element `index`. Errors: as check_for_stop().
+/// Pictures of the plane that contains element `index`. Errors: as check_for_stop().
 PlanePictures plane_pictures(const Elements& actual, const Elements& expected, std::uint64_t index,
                              bool nan_equals_nan);
 

@@ -1,9 +1,11 @@
 #include "cpu/execute.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
+#include "cpu/kinds.hpp"
 #include "cpu/sequences.hpp"
 
 namespace dmlop::cpu {
@@ -15,43 +17,67 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 // Outputs from this size on are not kept in the caches, however large these are.
 constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
 
-void execute_with(Stores stores, const Plan& plan, Inputs inputs, std::uint64_t begin,
-                  std::uint64_t end, std::byte* to) {
-  Output output(to, stores, output_element_size(plan));
-  if (const auto* map = std::get_if<IndexMapPlan>(&plan)) {
-    execute_index_map(*map, inputs, begin, end, output);
-  } else if (const auto* pooling = std::get_if<LpPoolingPlan>(&plan)) {
-    execute_lp_pooling(*pooling, inputs, begin, end, output);
-  }
+// A part that is one stretch of a kernel with one output.
+template <typename Execute>
+void run_stretch(Stores stores, const Part& part, std::size_t element_size,
+                 const Destination& destination, Execute&& execute) {
+  Output output(destination.to, stores, element_size);
+  execute(part.begin, part.begin + part.length, output);
   output.finish();
 }
 
 }  // namespace
 
-void execute(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
-             std::byte* output) {
-  execute_with(Stores::cached, plan, inputs, begin, end, output);
+void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Stores stores,
+              Destinations outputs) {
+  const Destination& output = outputs.front();
+  if (part.count > 1)
+    return execute_sequences(kernel, inputs, part, stores, output.to, output.pitch);
+  run_stretch(stores, part, kernel.element_size, output,
+              [&](std::uint64_t begin, std::uint64_t end, Output& to) {
+                execute_index_map(kernel, inputs, begin, end, to);
+              });
 }
 
-void execute_part(const Plan& plan, Inputs inputs, const Part& part, Stores stores,
-                  std::byte* output, std::uint64_t pitch) {
-  if (part.count > 1) {
-    execute_sequences(std::get<IndexMapPlan>(plan), inputs, part, stores, output, pitch);
-  } else {
-    execute_with(stores, plan, inputs, part.begin, part.begin + part.length, output);
-  }
+void run_part(const LpPoolingKernel& kernel, Inputs inputs, const Part& part, Stores stores,
+              Destinations outputs) {
+  run_stretch(stores, part, size_of(kernel.data_type), outputs.front(),
+              [&](std::uint64_t begin, std::uint64_t end, Output& to) {
+                execute_lp_pooling(kernel, inputs, begin, end, to);
+              });
+}
+
+void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
+                  Destinations outputs) {
+  std::visit([&](const auto& kind) { run_part(kind, inputs, part, stores, outputs); }, kernel);
   if (stores == Stores::streaming) finish_streams();
 }
 
-void execute_all(const Plan& plan, Inputs inputs, unsigned threads, std::byte* output) {
-  const std::uint64_t size = output_element_size(plan);
-  const Parts parts(plan, part_bytes);
-  const Stores stores =
-      output_elements(plan) * size < streamed_bytes ? Stores::cached : Stores::streaming;
+void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+             std::byte* output) {
+  const Destination destination{output, 0};
+  execute_part(kernel, inputs, {.begin = begin, .length = end - begin, .step = 0, .count = 1},
+               Stores::cached, {&destination, 1});
+}
+
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 std::span<std::byte* const> outputs) {
+  const Parts parts(kernel, part_bytes);
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
+  const bool is_small = output_elements(kernel) * sizes.front() < streamed_bytes;
+  const Stores stores = is_small ? Stores::cached : Stores::streaming;
   parallel_for(threads, parts.count(), [&](unsigned, std::uint64_t index) {
     const Part part = parts[index];
-    execute_part(plan, inputs, part, stores, output + part.begin * size, part.step * size);
+    std::vector<Destination> destinations;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      destinations.push_back({outputs[k] + part.begin * sizes[k], part.step * sizes[k]});
+    execute_part(kernel, inputs, part, stores, destinations);
   });
+}
+
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output) {
+  execute_all(kernel, inputs, threads, std::span(&output, 1));
 }
 
 }  // namespace dmlop::cpu

@@ -1,4 +1,4 @@
-// The CPU backend: executes a part of a plan on the calling thread, or all of it on several.
+// The CPU backend: executes a part of a kernel on the calling thread, or all of it on several.
 // Writing files is the job's business.
 #pragma once
 
@@ -8,29 +8,39 @@
 
 #include "cpu/output.hpp"
 #include "cpu/parts.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop::cpu {
 
-/// Input buffers in the order of the plan's inputs, in native byte order; any alignment.
+/// Input buffers in the order of the kernel's inputs, in native byte order; any alignment.
 using Inputs = std::span<const std::span<const std::byte>>;
 
-/// Computes output elements [begin, end) of the plan, in row-major order, into `output`, which
-/// holds just these. The inputs must hold all that the plan reads.
-void execute(const Plan& plan, Inputs inputs, std::uint64_t begin, std::uint64_t end,
+/// Computes output elements [begin, end) of a kernel with one output, in row-major order, into
+/// `output`, which holds just these. The inputs must hold all that the kernel reads.
+void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
              std::byte* output);
 
-/// Computes a part of the output (cpu/parts.hpp): range i of it into output + i * pitch. Streaming
-/// is for outputs that no cache can hold and that nothing reads soon.
-void execute_part(const Plan& plan, Inputs inputs, const Part& part, Stores stores,
-                  std::byte* output, std::uint64_t pitch);
+/// Where an output goes: range i of a part to `to` + i * `pitch` bytes.
+struct Destination {
+  std::byte* to;
+  std::uint64_t pitch;
+};
+using Destinations = std::span<const Destination>;
 
-/// Computes the whole output into memory, spread over `threads`. Errors: interrupted.
-void execute_all(const Plan& plan, Inputs inputs, unsigned threads, std::byte* output);
+/// Computes a part of the outputs (cpu/parts.hpp), each to its destination. Streaming is for
+/// outputs that no cache can hold and that nothing reads soon.
+void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
+                  Destinations outputs);
 
-void execute_index_map(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
+/// Computes the whole of each output into memory, spread over `threads`. Errors: interrupted.
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 std::span<std::byte* const> outputs);
+/// The same for a kernel with one output.
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output);
+
+void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, Output& output);
-void execute_lp_pooling(const LpPoolingPlan& plan, Inputs inputs, std::uint64_t begin,
+void execute_lp_pooling(const LpPoolingKernel& kernel, Inputs inputs, std::uint64_t begin,
                         std::uint64_t end, Output& output);
 
 }  // namespace dmlop::cpu

@@ -90,10 +90,10 @@ bool add_axis(const IndexMapAxis& axis, RowTable& table) {
 }
 
 /// The table of the axes from `first` on. An offset is a sum of at most 8, which fits.
-RowTable table_of(const IndexMapPlan& plan, std::size_t first) {
+RowTable table_of(const IndexMapKernel& kernel, std::size_t first) {
   RowTable table{{0}, false};
-  for (std::size_t i = first; i < plan.axes.size(); ++i) {
-    if (!add_axis(plan.axes[i], table)) return {};
+  for (std::size_t i = first; i < kernel.axes.size(); ++i) {
+    if (!add_axis(kernel.axes[i], table)) return {};
   }
   return table;
 }
@@ -101,25 +101,25 @@ RowTable table_of(const IndexMapPlan& plan, std::size_t first) {
 template <typename T>
 class IndexMap {
  public:
-  IndexMap(const IndexMapPlan& plan, Inputs inputs)
-      : plan_(plan),
-        inner_(plan.axes.back()),
+  IndexMap(const IndexMapKernel& kernel, Inputs inputs)
+      : kernel_(kernel),
+        inner_(kernel.axes.back()),
         inputs_(inputs),
-        fill_(load<T>(plan.fill.data())),
-        outer_axes_(plan.axes.size() - 1),
+        fill_(load<T>(kernel.fill.data())),
+        outer_axes_(kernel.axes.size() - 1),
         row_(inner_.extent),
-        steps_each_(steps_of(plan)) {
+        steps_each_(steps_of(kernel)) {
     for (std::uint64_t o = 0; o < inner_.extent && pieces_.size() <= pieces_kept;) {
       pieces_.push_back(piece_at(inner_, o));
       o += pieces_.back().count;
     }
-    if (!plan.reversal && row_ < pieces_.size() * piece_min) make_table();
+    if (!kernel.reversal && row_ < pieces_.size() * piece_min) make_table();
     if (pieces_.size() > pieces_kept) pieces_.clear();
-    if (!plan.reversal && table_.offsets.empty() && outer_axes_ > 0) see_jumps();
+    if (!kernel.reversal && table_.offsets.empty() && outer_axes_ > 0) see_jumps();
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
-    Rows rows(plan_, outer_axes_, begin / row_);
+    Rows rows(kernel_, outer_axes_, begin / row_);
     std::uint64_t o = begin % row_;
     while (begin < end) {
       const std::uint64_t count = std::min(end - begin, output.room(steps_each_));
@@ -141,15 +141,15 @@ class IndexMap {
 
   // An element takes its share of the pages that its row and the axes around it step over, each of
   // which may be far. Where sequences side by side have lengths of their own, it is far itself.
-  static std::uint64_t steps_of(const IndexMapPlan& plan) {
+  static std::uint64_t steps_of(const IndexMapKernel& kernel) {
     constexpr std::uint64_t page_bytes = 4096;
-    if (plan.axes.back().lengths_stride != 0) return far_steps;
+    if (kernel.axes.back().lengths_stride != 0) return far_steps;
     std::uint64_t steps = 1, inner = 1;
-    for (std::size_t i = plan.axes.size(); i-- > 0 && inner < far_steps;) {
-      const auto stride = static_cast<std::uint64_t>(std::abs(plan.axes[i].stride));
+    for (std::size_t i = kernel.axes.size(); i-- > 0 && inner < far_steps;) {
+      const auto stride = static_cast<std::uint64_t>(std::abs(kernel.axes[i].stride));
       const std::uint64_t bytes = std::min(stride, page_bytes) * sizeof(T);
       steps += far_steps * std::min(bytes, page_bytes) / page_bytes / inner;
-      inner *= plan.axes[i].extent;
+      inner *= kernel.axes[i].extent;
     }
     return steps;
   }
@@ -162,11 +162,11 @@ class IndexMap {
   // Makes the innermost axes one row with a table, as many as it holds.
   void make_table() {
     std::uint64_t row = 1;
-    std::size_t first = plan_.axes.size();
-    while (first > 0 && plan_.axes[first - 1].extent <= RowTable::size_max / row)
-      row *= plan_.axes[--first].extent;
-    if (first == plan_.axes.size()) return;
-    table_ = table_of(plan_, first);
+    std::size_t first = kernel_.axes.size();
+    while (first > 0 && kernel_.axes[first - 1].extent <= RowTable::size_max / row)
+      row *= kernel_.axes[--first].extent;
+    if (first == kernel_.axes.size()) return;
+    table_ = table_of(kernel_, first);
     if (table_.offsets.empty()) return;
     outer_axes_ = first;
     row_ = row;
@@ -187,7 +187,7 @@ class IndexMap {
     const Int reach = static_cast<Int>(longest.count - 1) * longest.stride;
     const Int begin = longest.offset + std::min<Int>(0, reach);
     const Int bytes = (std::abs(reach) + 1) * size;
-    const Int gap = plan_.axes[outer_axes_ - 1].stride * size - bytes;
+    const Int gap = kernel_.axes[outer_axes_ - 1].stride * size - bytes;
     if (bytes < near_bytes || std::abs(longest.stride) * size > near_bytes) return;
     if (gap < 0 || gap > near_bytes) jumps_.push_back({begin, std::min(bytes, fetched_max)});
     for (const Piece& piece : pieces_) {
@@ -212,7 +212,7 @@ class IndexMap {
   void stretch(Rows& rows, std::uint64_t& o, std::uint64_t count, std::byte* output) const {
     while (count > 0) {
       std::uint64_t done;
-      if (o == 0 && count >= row_ && !plan_.reversal) {
+      if (o == 0 && count >= row_ && !kernel_.reversal) {
         const std::uint64_t rows_done = std::min(count / row_, rows.run());
         whole_rows(rows, rows_done, output);
         rows.next(rows_done);
@@ -250,11 +250,12 @@ class IndexMap {
   void row_part(const Rows& rows, std::uint64_t o, std::uint64_t count, std::byte* output) const {
     if (rows.outside()) return fill(output, count, fill_);
     if (!table_.offsets.empty()) return looked_up(rows.offset(), o, count, output);
-    if (!plan_.reversal) {
+    if (!kernel_.reversal) {
       if (o == 0 && rows.run() > 1) fetch_next(rows, rows.offset());
       return mapped(rows.offset(), o, count, output);
     }
-    if (plan_.reversal->axis + 1 == plan_.axes.size()) return reversed_row(rows, o, count, output);
+    if (kernel_.reversal->axis + 1 == kernel_.axes.size())
+      return reversed_row(rows, o, count, output);
     reversed_columns(rows, o, count, output);
   }
 
@@ -297,10 +298,10 @@ class IndexMap {
   }
 
   std::uint64_t length_at(std::uint64_t offset) const {
-    const bool wide = plan_.reversal->lengths_type == DataType::UInt64;
+    const bool wide = kernel_.reversal->lengths_type == DataType::UInt64;
     const std::byte* at = inputs_[1].data() + offset * (wide ? 8 : 4);
     const std::uint64_t length = wide ? load<std::uint64_t>(at) : load<std::uint32_t>(at);
-    return std::min(length, plan_.axes[plan_.reversal->axis].extent);
+    return std::min(length, kernel_.axes[kernel_.reversal->axis].extent);
   }
 
   // The reversed axis is the row: its first `length` elements backwards, then the rest.
@@ -325,8 +326,8 @@ class IndexMap {
   void reversed_columns(const Rows& rows, std::uint64_t o, std::uint64_t count,
                         std::byte* output) const {
     const Int offset = rows.offset() + static_cast<Int>(o) * inner_.stride;
-    const IndexMapAxis& axis = plan_.axes[plan_.reversal->axis];
-    const std::uint64_t index = rows.index(plan_.reversal->axis);
+    const IndexMapAxis& axis = kernel_.axes[kernel_.reversal->axis];
+    const std::uint64_t index = rows.index(kernel_.reversal->axis);
     const std::uint64_t lengths = rows.lengths_offset() + o * inner_.lengths_stride;
     if (inner_.lengths_stride == 0) {
       const std::uint64_t length = length_at(lengths);
@@ -343,7 +344,7 @@ class IndexMap {
     }
   }
 
-  const IndexMapPlan& plan_;
+  const IndexMapKernel& kernel_;
   const IndexMapAxis& inner_;
   Inputs inputs_;
   T fill_;
@@ -357,17 +358,17 @@ class IndexMap {
 
 }  // namespace
 
-void execute_index_map(const IndexMapPlan& plan, Inputs inputs, std::uint64_t begin,
+void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, Output& output) {
-  switch (plan.element_size) {
+  switch (kernel.element_size) {
     case 1:
-      return IndexMap<std::uint8_t>(plan, inputs).run(begin, end, output);
+      return IndexMap<std::uint8_t>(kernel, inputs).run(begin, end, output);
     case 2:
-      return IndexMap<std::uint16_t>(plan, inputs).run(begin, end, output);
+      return IndexMap<std::uint16_t>(kernel, inputs).run(begin, end, output);
     case 4:
-      return IndexMap<std::uint32_t>(plan, inputs).run(begin, end, output);
+      return IndexMap<std::uint32_t>(kernel, inputs).run(begin, end, output);
     default:
-      return IndexMap<std::uint64_t>(plan, inputs).run(begin, end, output);
+      return IndexMap<std::uint64_t>(kernel, inputs).run(begin, end, output);
   }
 }
 

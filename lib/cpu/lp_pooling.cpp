@@ -58,19 +58,19 @@ class WindowRows {
  public:
   using Offsets = std::array<std::uint64_t, rows_at_once>;
 
-  explicit WindowRows(const LpPoolingPlan& plan) : plan_(plan) {}
+  explicit WindowRows(const LpPoolingKernel& kernel) : kernel_(kernel) {}
 
   /// Goes to those of output row `index`.
   void set(std::uint64_t index) {
-    const auto& [depth, height, width] = plan_.axes;
+    const auto& [depth, height, width] = kernel_.axes;
     const std::uint64_t y = index % height.output_extent;
     const std::uint64_t z = index / height.output_extent % depth.output_extent;
     const std::uint64_t image = index / height.output_extent / depth.output_extent;
     const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
     height_ = static_cast<std::uint64_t>(std::max<Int>(0, rows.last - rows.first));
     size_ = height_ * static_cast<std::uint64_t>(std::max<Int>(0, slices.last - slices.first));
-    first_ = image / plan_.batch_extents[1] * plan_.batch_strides[0] +
-             image % plan_.batch_extents[1] * plan_.batch_strides[1] +
+    first_ = image / kernel_.batch_extents[1] * kernel_.batch_strides[0] +
+             image % kernel_.batch_extents[1] * kernel_.batch_strides[1] +
              static_cast<std::uint64_t>(slices.first) * depth.input_stride +
              static_cast<std::uint64_t>(rows.first) * height.input_stride;
     list(0, std::span(listed_).first(std::min(size_, listed_max)));
@@ -91,8 +91,8 @@ class WindowRows {
 
   void list(std::uint64_t begin, std::span<std::uint64_t> offsets) const {
     if (offsets.empty()) return;
-    const std::uint64_t row_stride = plan_.axes[1].input_stride;
-    std::uint64_t slice = first_ + begin / height_ * plan_.axes[0].input_stride;
+    const std::uint64_t row_stride = kernel_.axes[1].input_stride;
+    std::uint64_t slice = first_ + begin / height_ * kernel_.axes[0].input_stride;
     std::uint64_t in_slice = begin % height_;
     std::uint64_t at = slice + in_slice * row_stride;
     for (std::uint64_t& offset : offsets) {
@@ -100,11 +100,11 @@ class WindowRows {
       at += row_stride;
       if (++in_slice < height_) continue;
       in_slice = 0;
-      at = slice += plan_.axes[0].input_stride;
+      at = slice += kernel_.axes[0].input_stride;
     }
   }
 
-  const LpPoolingPlan& plan_;
+  const LpPoolingKernel& kernel_;
   std::uint64_t first_ = 0;   // offset of the first row
   std::uint64_t height_ = 0;  // rows of a slice
   std::uint64_t size_ = 0;    // rows of all
@@ -133,16 +133,16 @@ class LpPooling {
   using Element = std::conditional_t<sizeof(T) == 8, float, std::uint16_t>;
 
  public:
-  LpPooling(const LpPoolingPlan& plan, std::span<const std::byte> input)
-      : plan_(plan),
-        width_(plan.axes[2]),
+  LpPooling(const LpPoolingKernel& kernel, std::span<const std::byte> input)
+      : kernel_(kernel),
+        width_(kernel.axes[2]),
         input_(input),
-        size_(size_of(plan.data_type)),
+        size_(size_of(kernel.data_type)),
         at_once_(outputs_at_once(width_)),
         direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
         column_steps_(
             direct_ ? 1 : 1 + page_steps * std::min(width_.input_stride * size_, page) / page),
-        rows_(plan) {
+        rows_(kernel) {
     const std::uint64_t taps = std::min(width_.window, taps_at_once);
     const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
     const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
@@ -151,7 +151,7 @@ class LpPooling {
     phases_.resize(phases * (at_once_ + taps / phases + 1 + block * lanes()));
     taps_.resize(taps);
     sums_.resize(at_once_ + block * lanes());
-    if (plan.p > unscaled_p_max) largest_.resize(at_once_ + lanes());
+    if (kernel.p > unscaled_p_max) largest_.resize(at_once_ + lanes());
     if (!direct_) converted_.resize(rows_at_once * columns);
   }
 
@@ -459,7 +459,7 @@ class LpPooling {
   // once, so that the memory works while outputs are computed and written.
   void fetch_next_rows(std::uint64_t o, std::uint64_t count) const {
     if (!direct_) return;
-    const PoolingAxis& height = plan_.axes[1];
+    const PoolingAxis& height = kernel_.axes[1];
     const Int begin = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
     const auto first = static_cast<std::uint64_t>(std::max<Int>(begin, 0));
     const std::uint64_t columns =
@@ -549,7 +549,7 @@ class LpPooling {
   }
 
  private:
-  const LpPoolingPlan& plan_;
+  const LpPoolingKernel& kernel_;
   const PoolingAxis& width_;
   std::span<const std::byte> input_;
   std::size_t size_;            // of an element
@@ -568,19 +568,19 @@ class LpPooling {
 
 // The relative error of a sum grows by 2^-24 with every row and column: so few do not reach a
 // half's last place.
-bool sums_in_float(const LpPoolingPlan& plan) {
+bool sums_in_float(const LpPoolingKernel& kernel) {
   constexpr std::uint64_t most = 1024;
-  const std::uint64_t depth = std::min(most + 1, plan.axes[0].window);
-  const std::uint64_t height = std::min(most + 1, plan.axes[1].window);
-  const std::uint64_t width = std::min(most + 1, plan.axes[2].window);
-  return plan.data_type == DataType::Float16 && plan.p <= 4 && depth * height + width <= most;
+  const std::uint64_t depth = std::min(most + 1, kernel.axes[0].window);
+  const std::uint64_t height = std::min(most + 1, kernel.axes[1].window);
+  const std::uint64_t width = std::min(most + 1, kernel.axes[2].window);
+  return kernel.data_type == DataType::Float16 && kernel.p <= 4 && depth * height + width <= most;
 }
 
 template <typename T>
-void pool(const LpPoolingPlan& plan, std::span<const std::byte> input, std::uint64_t begin,
+void pool(const LpPoolingKernel& kernel, std::span<const std::byte> input, std::uint64_t begin,
           std::uint64_t end, Output& output) {
-  LpPooling<T> pooling(plan, input);
-  switch (plan.p) {
+  LpPooling<T> pooling(kernel, input);
+  switch (kernel.p) {
     case 1:
       return pooling.run(Power<1>{}, begin, end, output);
     case 2:
@@ -593,15 +593,15 @@ void pool(const LpPoolingPlan& plan, std::span<const std::byte> input, std::uint
       break;
   }
   if constexpr (sizeof(T) == 8) {
-    if (plan.p <= unscaled_p_max) return pooling.run(Power<0>{plan.p}, begin, end, output);
-    pooling.run(LpPooling<T>::scaled(plan.p), begin, end, output);
+    if (kernel.p <= unscaled_p_max) return pooling.run(Power<0>{kernel.p}, begin, end, output);
+    pooling.run(LpPooling<T>::scaled(kernel.p), begin, end, output);
   }
 }
 
-void Pool(const LpPoolingPlan& plan, std::span<const std::byte> input, std::uint64_t begin,
+void Pool(const LpPoolingKernel& kernel, std::span<const std::byte> input, std::uint64_t begin,
           std::uint64_t end, Output& output) {
-  if (sums_in_float(plan)) return pool<float>(plan, input, begin, end, output);
-  pool<double>(plan, input, begin, end, output);
+  if (sums_in_float(kernel)) return pool<float>(kernel, input, begin, end, output);
+  pool<double>(kernel, input, begin, end, output);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE
@@ -612,9 +612,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace dmlop::cpu {
 
-void execute_lp_pooling(const LpPoolingPlan& plan, Inputs inputs, std::uint64_t begin,
+void execute_lp_pooling(const LpPoolingKernel& kernel, Inputs inputs, std::uint64_t begin,
                         std::uint64_t end, Output& output) {
-  DMLOP_BEST_SIMD(Pool)(plan, inputs[0], begin, end, output);
+  DMLOP_BEST_SIMD(Pool)(kernel, inputs[0], begin, end, output);
 }
 
 }  // namespace dmlop::cpu

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/kinds.hpp"
+
 namespace dmlop::cpu {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::uint64_t range_bytes_min = 512;
 constexpr std::uint64_t block_bytes_max = std::uint64_t{2} << 20;
 
 /// Whether sequences side by side, along axes inside of the reversed one, have their own lengths.
-bool has_own_lengths(const IndexMapPlan& map) {
+bool has_own_lengths(const IndexMapKernel& map) {
   for (std::size_t i = map.reversal->axis + 1; i < map.axes.size(); ++i) {
     if (map.axes[i].lengths_stride != 0) return true;
   }
@@ -25,26 +27,33 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-Parts::Parts(const Plan& plan, std::uint64_t bytes)
-    : total_(output_elements(plan)), sequence_(1), inner_(total_) {
-  const std::uint64_t size = output_element_size(plan);
-  length_ = std::max<std::uint64_t>(1, bytes / size);
-  const auto* map = std::get_if<IndexMapPlan>(&plan);
-  if (map != nullptr && map->reversal && has_own_lengths(*map)) {
-    std::uint64_t inner = 1;
-    for (std::size_t i = map->reversal->axis + 1; i < map->axes.size(); ++i)
-      inner *= map->axes[i].extent;
-    const std::uint64_t sequence = map->axes[map->reversal->axis].extent;
-    const std::uint64_t length =
-        std::min(inner, std::max(block_bytes / size / std::max<std::uint64_t>(1, sequence),
-                                 range_bytes_min / size));
-    const bool fits = sequence <= block_bytes_max / (length * size);
-    if (sequence > 1 && length * size >= range_bytes_min && fits) {
-      sequence_ = sequence;
-      inner_ = inner;
-      length_ = length;
-    }
-  }
+// A reversal along an outer axis reads far apart for every stretch, and the next index along the
+// axis reads the same places again.
+std::optional<Blocks> blocks_of(const IndexMapKernel& map, std::uint64_t) {
+  if (!map.reversal || !has_own_lengths(map)) return std::nullopt;
+  const std::uint64_t size = map.element_size;
+  std::uint64_t inner = 1;
+  for (std::size_t i = map.reversal->axis + 1; i < map.axes.size(); ++i)
+    inner *= map.axes[i].extent;
+  const std::uint64_t sequence = map.axes[map.reversal->axis].extent;
+  const std::uint64_t length = std::min(
+      inner,
+      std::max(block_bytes / size / std::max<std::uint64_t>(1, sequence), range_bytes_min / size));
+  const bool fits = sequence <= block_bytes_max / (length * size);
+  if (sequence <= 1 || length * size < range_bytes_min || !fits) return std::nullopt;
+  return Blocks{sequence, inner, length};
+}
+
+std::optional<Blocks> blocks_of(const LpPoolingKernel&, std::uint64_t) {
+  return std::nullopt;
+}
+
+Parts::Parts(const Kernel& kernel, std::uint64_t bytes) : total_(output_elements(kernel)) {
+  const auto blocks = std::visit([&](const auto& kind) { return blocks_of(kind, bytes); }, kernel);
+  const std::uint64_t stretch = std::max<std::uint64_t>(1, bytes / output_element_size(kernel));
+  sequence_ = blocks ? blocks->ranges : 1;
+  inner_ = blocks ? blocks->inner : total_;
+  length_ = blocks ? blocks->length : stretch;
   per_sequence_ = ceil_div(inner_, length_);
   count_ = total_ == 0 ? 0 : total_ / (inner_ * sequence_) * per_sequence_;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop::cpu {
 
@@ -20,7 +20,7 @@ struct Part {
 class Parts {
  public:
   /// Parts of about so many bytes of output.
-  Parts(const Plan& plan, std::uint64_t bytes);
+  Parts(const Kernel& kernel, std::uint64_t bytes);
 
   std::uint64_t count() const { return count_; }
   Part operator[](std::uint64_t index) const;

@@ -11,12 +11,12 @@ namespace dmlop::cpu {
 
 class Rows {
  public:
-  /// Rows of the axes from `outer_axes` on; the first `outer_axes` of the plan's say which.
-  Rows(const IndexMapPlan& plan, std::size_t outer_axes, std::uint64_t first_row)
-      : plan_(plan), places_(outer_axes) {
+  /// Rows of the axes from `outer_axes` on; the first `outer_axes` of the kernel's say which.
+  Rows(const IndexMapKernel& kernel, std::size_t outer_axes, std::uint64_t first_row)
+      : kernel_(kernel), places_(outer_axes) {
     for (std::size_t i = places_.size(); i-- > 0;) {
-      places_[i].index = first_row % plan_.axes[i].extent;
-      first_row /= plan_.axes[i].extent;
+      places_[i].index = first_row % kernel_.axes[i].extent;
+      first_row /= kernel_.axes[i].extent;
       refresh(i);
     }
   }
@@ -37,7 +37,7 @@ class Rows {
     }
     last.index += count - 1;
     for (std::size_t i = places_.size(); i-- > 0;) {
-      const bool wraps = ++places_[i].index == plan_.axes[i].extent;
+      const bool wraps = ++places_[i].index == kernel_.axes[i].extent;
       if (wraps) places_[i].index = 0;
       refresh(i);
       if (!wraps) return;
@@ -50,14 +50,14 @@ class Rows {
   }
   /// Source offset in elements; the axis of an outer reversal is left out.
   std::int64_t offset() const {
-    std::int64_t sum = plan_.offset;
+    std::int64_t sum = kernel_.offset;
     for (const Place& place : places_) sum += place.offset;
     return sum;
   }
   std::uint64_t lengths_offset() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < places_.size(); ++i)
-      sum += places_[i].index * plan_.axes[i].lengths_stride;
+      sum += places_[i].index * kernel_.axes[i].lengths_stride;
     return sum;
   }
   std::uint64_t index(std::size_t axis) const { return places_[axis].index; }
@@ -73,13 +73,13 @@ class Rows {
 
   void refresh(std::size_t i) {
     Place& place = places_[i];
-    const bool reversed = plan_.reversal && plan_.reversal->axis == i;
-    const Piece piece = reversed ? Piece{.count = plan_.axes[i].extent - place.index}
-                                 : piece_at(plan_.axes[i], place.index);
+    const bool reversed = kernel_.reversal && kernel_.reversal->axis == i;
+    const Piece piece = reversed ? Piece{.count = kernel_.axes[i].extent - place.index}
+                                 : piece_at(kernel_.axes[i], place.index);
     place = {place.index, piece.count, piece.offset, piece.stride, piece.outside};
   }
 
-  const IndexMapPlan& plan_;
+  const IndexMapKernel& kernel_;
   std::vector<Place> places_;
 };
 

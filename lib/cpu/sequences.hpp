@@ -7,9 +7,9 @@
 
 namespace dmlop::cpu {
 
-/// The ranges of a part of the plan, which reverses along an outer axis; one for each index of it.
-/// Range i goes to output + i * pitch.
-void execute_sequences(const IndexMapPlan& plan, Inputs inputs, const Part& part, Stores stores,
+/// The ranges of a part of the kernel, which reverses along an outer axis; one for each index of
+/// it. Range i goes to output + i * pitch.
+void execute_sequences(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Stores stores,
                        std::byte* output, std::uint64_t pitch);
 
 }  // namespace dmlop::cpu

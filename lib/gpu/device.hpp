@@ -20,18 +20,19 @@ namespace dmlop::gpu {
 /// its first element stands this many bytes into the buffer, and as many are free behind the last.
 inline constexpr std::uint64_t input_slack_bytes = 32;
 
-/// The most work of one thread: passes of all its loops together. The last pass of a loop, which
-/// finds that it ends, is one of them; and of what a condition rules out, llvmpipe passes each loop
-/// once. It ends all loops after 65,535 passes, in silence; and a group of threads, the least that
-/// a device can be given, has to be done long before a watchdog takes the device for hung.
+/// The most work of one thread: iterations of all its loops together. The test that ends a loop
+/// counts as an iteration, and so does one of each loop that llvmpipe enters although a condition
+/// rules it out. llvmpipe silently ends all loops after 65,535 iterations. A group of threads is
+/// the least that a device can be given, so it must end long before a watchdog takes the device for
+/// hung.
 inline constexpr std::uint64_t thread_work_limit = 60'000;
 
-/// Threads [first, end) of a kernel. They do not depend on each other: a device is given as many at
-/// a time as it does in a short while (launches.hpp).
-struct Pass {
+/// Threads [first, end) of a kernel. They do not depend on each other: a device gets as many at a
+/// time as it completes in a short while (launches.hpp).
+struct Stage {
   /// `work` is the most that one of the threads may do, and at least 1. Errors: std::logic_error
   /// where it is more than thread_work_limit.
-  Pass(std::uint64_t first, std::uint64_t end, std::uint64_t work);
+  Stage(std::uint64_t first, std::uint64_t end, std::uint64_t work);
 
   std::uint32_t first;
   std::uint32_t end;
@@ -41,13 +42,13 @@ struct Pass {
   bool writes_state = false;  // input 1 takes the place of the output
 };
 
-/// A kernel's passes over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
+/// A kernel's stages over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
 struct Dispatch {
   std::string kernel;  // a variant's name: "index_map_4_1_2_0"
   std::array<std::uint32_t, 28> constants{};
-  std::vector<Pass> passes;          // each sees what those before it wrote
+  std::vector<Stage> stages;         // each sees what those before it wrote
   std::vector<std::uint32_t> table;  // becomes input 2, where not empty
-  std::uint64_t state_bytes = 0;     // what passes leave to later ones, in input 1
+  std::uint64_t state_bytes = 0;     // what stages leave to later ones, in input 1
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 

@@ -31,14 +31,14 @@ void set_output(Dispatch& dispatch, std::uint64_t elements, std::uint64_t elemen
   dispatch.output_bytes = elements * element_size;
 }
 
-// One thread for every 16 bytes of output; `work` as in Pass.
-void add_output_pass(Dispatch& dispatch, std::uint64_t work) {
-  dispatch.passes.emplace_back(0, divided_up(dispatch.output_bytes, bytes_per_thread), work);
+// One thread for every 16 bytes of output; `work` as in Stage.
+void add_output_stage(Dispatch& dispatch, std::uint64_t work) {
+  dispatch.stages.emplace_back(0, divided_up(dispatch.output_bytes, bytes_per_thread), work);
 }
 
 // The kernel's one boundary for all axes: an axis without one is an unpadded axis of any.
-Boundary boundary_of(const IndexMapPlan& plan) {
-  for (const IndexMapAxis& axis : plan.axes) {
+Boundary boundary_of(const IndexMapKernel& kernel) {
+  for (const IndexMapAxis& axis : kernel.axes) {
     if (axis.boundary != Boundary::none) return axis.boundary;
   }
   return Boundary::none;
@@ -50,32 +50,32 @@ std::array<Word, 4> axis_row(const IndexMapAxis& axis) {
           word(bounded ? axis.input_extent : axis.extent)};
 }
 
-Dispatch index_map_dispatch(const IndexMapPlan& plan) {
+Dispatch dispatch_of(const IndexMapKernel& kernel, std::uint64_t) {
   Dispatch dispatch;
-  set_output(dispatch, output_elements(plan), plan.element_size);
-  const std::size_t rank = plan.axes.size();
+  set_output(dispatch, output_elements(kernel), kernel.element_size);
+  const std::size_t rank = kernel.axes.size();
   // At worst each element of a thread stands in a row of its own, which has a loop over the axes.
-  add_output_pass(dispatch, bytes_per_thread / plan.element_size * 2 * (2 + rank));
+  add_output_stage(dispatch, bytes_per_thread / kernel.element_size * 2 * (2 + rank));
   const bool in_table = rank > constant_axes;
-  const int reversal = !plan.reversal ? 0 : plan.reversal->axis + 1 == rank ? 1 : 2;
-  const auto boundary = static_cast<int>(boundary_of(plan));
-  dispatch.kernel = "index_map_" + std::to_string(plan.element_size) + "_" +
+  const int reversal = !kernel.reversal ? 0 : kernel.reversal->axis + 1 == rank ? 1 : 2;
+  const auto boundary = static_cast<int>(boundary_of(kernel));
+  dispatch.kernel = "index_map_" + std::to_string(kernel.element_size) + "_" +
                     std::to_string(boundary) + "_" + std::to_string(in_table ? table_axes : rank) +
                     "_" + std::to_string(reversal);
   dispatch.constants[2] =
-      word(plan.offset + static_cast<std::int64_t>(input_slack_bytes / plan.element_size));
-  if (plan.reversal) {
-    dispatch.constants[3] = plan.reversal->lengths_type == DataType::UInt64 ? 2 : 1;
-    dispatch.constants[5] = word(std::uint64_t{plan.reversal->axis});
+      word(kernel.offset + static_cast<std::int64_t>(input_slack_bytes / kernel.element_size));
+  if (kernel.reversal) {
+    dispatch.constants[3] = kernel.reversal->lengths_type == DataType::UInt64 ? 2 : 1;
+    dispatch.constants[5] = word(std::uint64_t{kernel.reversal->axis});
   }
   dispatch.constants[4] = word(std::uint64_t{rank});
-  std::memcpy(&dispatch.constants[6], plan.fill.data(), 8);
+  std::memcpy(&dispatch.constants[6], kernel.fill.data(), 8);
   if (in_table) dispatch.table.resize(table_axes * 2 * 4);
   for (std::size_t i = 0; i < rank; ++i) {
-    const auto row = axis_row(plan.axes[i]);
+    const auto row = axis_row(kernel.axes[i]);
     std::copy(row.begin(), row.end(),
               in_table ? &dispatch.table[i * 4] : &dispatch.constants[8 + i * 4]);
-    const Word lengths_stride = word(plan.axes[i].lengths_stride);
+    const Word lengths_stride = word(kernel.axes[i].lengths_stride);
     (in_table ? dispatch.table[(table_axes + i) * 4] : dispatch.constants[24 + i]) = lengths_stride;
   }
   return dispatch;
@@ -85,40 +85,40 @@ std::uint64_t covered(const PoolingAxis& axis) {
   return std::min(axis.window, axis.input_extent);
 }
 
-// Passes of the loop of a power (shaders/lp_norm.hlsli).
-std::uint64_t power_work(const LpPoolingPlan& plan) {
-  if (plan.p <= 3) return 0;
-  return 1 + divided_up(static_cast<std::uint64_t>(std::bit_width(plan.p)), 4);
+// Iterations of the loop of a power (shaders/lp_norm.hlsli).
+std::uint64_t power_work(const LpPoolingKernel& kernel) {
+  if (kernel.p <= 3) return 0;
+  return 1 + divided_up(static_cast<std::uint64_t>(std::bit_width(kernel.p)), 4);
 }
 
-// Passes of loops over the rows of a window, each of which does `row_work`.
-std::uint64_t rows_work(const LpPoolingPlan& plan, std::uint64_t row_work) {
-  const std::uint64_t planes = covered(plan.axes[0]) + 1, rows = covered(plan.axes[1]) + 1;
+// Iterations of loops over the rows of a window, each of which does `row_work`.
+std::uint64_t rows_work(const LpPoolingKernel& kernel, std::uint64_t row_work) {
+  const std::uint64_t planes = covered(kernel.axes[0]) + 1, rows = covered(kernel.axes[1]) + 1;
   return planes * (1 + rows * (1 + row_work));
 }
 
 // What a thread of shaders/lp_pooling.hlsl does at most, which takes whole windows: it sums those
 // of all rows that its outputs stand in, and then each of them once more in two scaled sweeps.
-std::uint64_t whole_windows_work(const LpPoolingPlan& plan) {
-  const std::uint64_t outputs = bytes_per_thread / size_of(plan.data_type);
-  const std::uint64_t power = power_work(plan);
-  const std::uint64_t width = plan.axes[2].window;
+std::uint64_t whole_windows_work(const LpPoolingKernel& kernel) {
+  const std::uint64_t outputs = bytes_per_thread / size_of(kernel.data_type);
+  const std::uint64_t power = power_work(kernel);
+  const std::uint64_t width = kernel.axes[2].window;
   const std::uint64_t column_work = 1 + (outputs + 1) * power;
   const std::uint64_t chunks = width / 8 + 1;
-  const std::uint64_t sums = rows_work(plan, chunks + 1 + (width + 2 * chunks + 2) * column_work);
+  const std::uint64_t sums = rows_work(kernel, chunks + 1 + (width + 2 * chunks + 2) * column_work);
   const std::uint64_t scaled =
-      rows_work(plan, width + 1) + rows_work(plan, (width + 1) * (1 + power)) + 2 * power;
-  const std::uint64_t output_rows = 1 + divided_up(outputs - 1, plan.axes[2].output_extent);
+      rows_work(kernel, width + 1) + rows_work(kernel, (width + 1) * (1 + power)) + 2 * power;
+  const std::uint64_t output_rows = 1 + divided_up(outputs - 1, kernel.axes[2].output_extent);
   return (output_rows + 1) * (1 + sums) + outputs * power + (outputs + 1) * (1 + scaled);
 }
 
 // Whether one thread can take whole windows.
-bool takes_whole_windows(const LpPoolingPlan& plan) {
+bool takes_whole_windows(const LpPoolingKernel& kernel) {
   // First, so that 64 bits hold their work.
-  if (std::max({covered(plan.axes[0]), covered(plan.axes[1]), plan.axes[2].window}) >
+  if (std::max({covered(kernel.axes[0]), covered(kernel.axes[1]), kernel.axes[2].window}) >
       thread_work_limit)
     return false;
-  return whole_windows_work(plan) <= thread_work_limit;
+  return whole_windows_work(kernel) <= thread_work_limit;
 }
 
 // How the parts of a window cover it (shaders/lp_pooling_parts.hlsl).
@@ -133,12 +133,12 @@ struct WindowParts {
   std::uint64_t count;
   std::uint64_t work;  // of a part
 
-  explicit WindowParts(const LpPoolingPlan& plan) {
-    const std::uint64_t all_rows = covered(plan.axes[0]) * covered(plan.axes[1]);
-    const std::uint64_t width = covered(plan.axes[2]);
+  explicit WindowParts(const LpPoolingKernel& kernel) {
+    const std::uint64_t all_rows = covered(kernel.axes[0]) * covered(kernel.axes[1]);
+    const std::uint64_t width = covered(kernel.axes[2]);
     const std::uint64_t per_row = divided_up(width, columns_most);
     columns = divided_up(width, per_row);
-    const std::uint64_t row_work = 1 + (columns + 1) * (2 + power_work(plan));
+    const std::uint64_t row_work = 1 + (columns + 1) * (2 + power_work(kernel));
     rows = std::min({all_rows, elements_most / columns, thread_work_limit / row_work - 1});
     count = divided_up(all_rows, rows) * per_row;
     work = (rows + 1) * row_work;
@@ -146,45 +146,46 @@ struct WindowParts {
 };
 
 // Each step of the kernel for so many outputs as the state has room for; then the next ones.
-void add_part_passes(Dispatch& dispatch, const LpPoolingPlan& plan, const WindowParts& parts,
+void add_part_stages(Dispatch& dispatch, const LpPoolingKernel& kernel, const WindowParts& parts,
                      std::uint64_t state_bytes_limit) {
   constexpr std::uint64_t most = std::uint64_t{16} << 20;  // keeps every device busy
   constexpr std::uint64_t multiple = 8;                    // outputs of a thread at the end
-  const std::uint64_t elements = output_elements(plan);
-  const std::uint64_t per_thread = bytes_per_thread / size_of(plan.data_type);
+  const std::uint64_t elements = output_elements(kernel);
+  const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.data_type);
   const std::uint64_t room =
       std::min(most, state_bytes_limit) / bytes_per_thread / multiple * multiple;
-  const std::uint64_t power = power_work(plan);
+  const std::uint64_t power = power_work(kernel);
   dispatch.state_bytes = std::min(room, elements) * bytes_per_thread;
   for (std::uint64_t begin = 0; begin < elements; begin += room) {
     const std::uint64_t end = std::min(elements, begin + room);
     for (std::uint64_t step = 0; step < 2 * parts.count; ++step) {
-      Pass pass(begin, end, parts.work);
-      pass.step = word(step);
-      pass.base = word(begin);
-      pass.writes_state = true;
-      dispatch.passes.push_back(pass);
+      Stage stage(begin, end, parts.work);
+      stage.step = word(step);
+      stage.base = word(begin);
+      stage.writes_state = true;
+      dispatch.stages.push_back(stage);
     }
-    Pass norms(begin / per_thread, divided_up(end, per_thread), 5 * (1 + 4 * power));
+    Stage norms(begin / per_thread, divided_up(end, per_thread), 5 * (1 + 4 * power));
     norms.step = word(2 * parts.count);
     norms.base = word(begin);
-    dispatch.passes.push_back(norms);
+    dispatch.stages.push_back(norms);
   }
 }
 
-Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan, std::uint64_t state_bytes_limit) {
+Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_limit) {
   Dispatch dispatch;
-  const std::size_t size = size_of(plan.data_type);
-  const std::uint64_t window = plan.axes[2].window;
-  set_output(dispatch, output_elements(plan), size);
-  const std::string variant = std::to_string(size) + "_" + std::to_string(plan.p <= 3 ? plan.p : 0);
+  const std::size_t size = size_of(kernel.data_type);
+  const std::uint64_t window = kernel.axes[2].window;
+  set_output(dispatch, output_elements(kernel), size);
+  const std::string variant =
+      std::to_string(size) + "_" + std::to_string(kernel.p <= 3 ? kernel.p : 0);
   dispatch.constants[2] = word(input_slack_bytes / size);
-  dispatch.constants[3] = word(plan.p);
-  dispatch.constants[4] = word(plan.batch_extents[1]);
-  dispatch.constants[5] = word(plan.batch_strides[0]);
-  dispatch.constants[6] = word(plan.batch_strides[1]);
+  dispatch.constants[3] = word(kernel.p);
+  dispatch.constants[4] = word(kernel.batch_extents[1]);
+  dispatch.constants[5] = word(kernel.batch_strides[0]);
+  dispatch.constants[6] = word(kernel.batch_strides[1]);
   for (std::size_t i = 0; i < 3; ++i) {
-    const PoolingAxis& axis = plan.axes[i];
+    const PoolingAxis& axis = kernel.axes[i];
     dispatch.constants[8 + i * 4] = word(axis.input_extent);
     dispatch.constants[9 + i * 4] = word(axis.output_extent);
     dispatch.constants[10 + i * 4] = word(axis.input_stride);
@@ -192,50 +193,56 @@ Dispatch lp_pooling_dispatch(const LpPoolingPlan& plan, std::uint64_t state_byte
     dispatch.constants[20 + i] = word(axis.window_stride);
     dispatch.constants[24 + i] = word(axis.start_padding);
   }
-  if (takes_whole_windows(plan)) {
+  if (takes_whole_windows(kernel)) {
     dispatch.kernel =
         "lp_pooling_" + variant + "_" + std::to_string(window == 2 || window == 3 ? window : 0);
-    add_output_pass(dispatch, whole_windows_work(plan));
+    add_output_stage(dispatch, whole_windows_work(kernel));
     return dispatch;
   }
-  const WindowParts parts(plan);
+  const WindowParts parts(kernel);
   dispatch.kernel = "lp_pooling_parts_" + variant;
   dispatch.constants[7] = word(parts.count);
   dispatch.constants[23] = word(parts.rows);
   dispatch.constants[27] = word(parts.columns);
-  add_part_passes(dispatch, plan, parts, state_bytes_limit);
+  add_part_stages(dispatch, kernel, parts, state_bytes_limit);
   return dispatch;
 }
 
-}  // namespace
+// Whether the kernels' 32-bit numbers hold those of a kind.
+bool fits(const IndexMapKernel&) {
+  return true;
+}
 
-bool fits_kernel(const Plan& plan) {
-  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
-  if (pooling == nullptr) return true;
-  // Window sizes and paddings, with room to add them.
+// Window sizes and paddings, with room to add them.
+bool fits(const LpPoolingKernel& pooling) {
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
-  const auto fits = [](const PoolingAxis& axis) {
+  const auto axis_fits = [](const PoolingAxis& axis) {
     return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
            axis.start_padding < static_cast<std::int64_t>(most) &&
            axis.output_extent * axis.window_stride < most;
   };
-  if (!std::all_of(pooling->axes.begin(), pooling->axes.end(), fits)) return false;
+  if (!std::all_of(pooling.axes.begin(), pooling.axes.end(), axis_fits)) return false;
   // The elements of a window: more than memory holds where input strides are 0.
   std::uint64_t left = std::uint64_t{1} << 30;
-  for (const PoolingAxis& axis : pooling->axes) left /= covered(axis);
+  for (const PoolingAxis& axis : pooling.axes) left /= covered(axis);
   return left > 0;
 }
 
-Dispatch make_dispatch(const Plan& plan, std::uint64_t state_bytes_limit) {
-  if (const auto* map = std::get_if<IndexMapPlan>(&plan)) return index_map_dispatch(*map);
-  return lp_pooling_dispatch(std::get<LpPoolingPlan>(plan), state_bytes_limit);
+}  // namespace
+
+bool fits_kernel(const Kernel& kernel) {
+  return std::visit([](const auto& kind) { return fits(kind); }, kernel);
+}
+
+Dispatch make_dispatch(const Kernel& kernel, std::uint64_t state_bytes_limit) {
+  return std::visit([&](const auto& kind) { return dispatch_of(kind, state_bytes_limit); }, kernel);
 }
 
 Dispatch copy_dispatch(std::uint64_t bytes) {
   Dispatch dispatch;
   dispatch.kernel = "copy";
   set_output(dispatch, bytes / 4, 4);
-  add_output_pass(dispatch, 1);
+  add_output_stage(dispatch, 1);
   return dispatch;
 }
 

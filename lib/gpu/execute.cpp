@@ -25,7 +25,7 @@ constexpr std::uint64_t lane_overhead_bytes =
     std::uint64_t{3} * 2 * input_slack_bytes + std::uint64_t{4} * 16 + 256;
 
 // Lanes keep their largest buffers, so each has room for an input, its lengths or a state, and an
-// output whatever the plan is.
+// output whatever the kernel is.
 TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
   std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
   if (options.device_memory_bytes != 0) {
@@ -53,12 +53,12 @@ class TileRunner {
   void start(Lane& lane, std::uint64_t index) {
     Tile tile = grid_.tile(index);
     for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(lane, i, tile.gathers[i]);
-    lane.submit(make_dispatch(tile.plan, limits_.buffer_bytes));
+    lane.submit(make_dispatch(tile.kernel, limits_.buffer_bytes));
   }
 
   void finish(Lane& lane, std::uint64_t index) {
     const Tile tile = grid_.tile(index);
-    const std::uint64_t size = output_element_size(tile.plan);
+    const std::uint64_t size = output_element_size(tile.kernel);
     const std::span<const std::byte> bytes = lane.finish();
     struct Part {
       std::uint64_t offset;
@@ -76,11 +76,11 @@ class TileRunner {
   }
 
  private:
-  void fill(Lane& lane, std::size_t input, const IndexMapPlan& gather) {
-    const Plan plan(gather);
+  void fill(Lane& lane, std::size_t input, const IndexMapKernel& gather) {
+    const Kernel kernel(gather);
     const std::span<std::byte> staging =
-        lane.input(input, output_elements(plan) * gather.element_size);
-    cpu::execute_all(plan, inputs_.subspan(input), threads_, staging.data());
+        lane.input(input, output_elements(kernel) * gather.element_size);
+    cpu::execute_all(kernel, inputs_.subspan(input), threads_, staging.data());
   }
 
   const TileGrid& grid_;
@@ -92,11 +92,24 @@ class TileRunner {
 
 }  // namespace
 
-bool Executor::execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& options) const {
+  if (!fits_kernel(kernel)) return "its numbers do not fit the 32 bits of a GPU kernel";
+  if (!TileGrid::make(kernel, limits_for(device_, options)))
+    return "no part of it is small enough for the device's buffers";
+  return "";
+}
+
+std::string Executor::resident_refusal(const Kernel& kernel) const {
+  if (!fits_kernel(kernel)) return "its numbers do not fit the 32 bits of a GPU kernel";
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
+  return grid && grid->is_whole() ? "" : "its tensors do not fit the device's buffers";
+}
+
+bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
-  if (!fits_kernel(plan)) return false;
+  if (!fits_kernel(kernel)) return false;
   const TileLimits limits = limits_for(device_, options);
-  const auto grid = TileGrid::make(plan, limits);
+  const auto grid = TileGrid::make(kernel, limits);
   if (!grid) return false;
   const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), lane_count));
   while (lanes_.size() < lanes) lanes_.push_back(device_.make_lane());
@@ -117,20 +130,20 @@ Lane& Executor::first_lane() {
   return *lanes_.front();
 }
 
-bool Executor::execute_resident(const Plan& plan, std::span<const ResidentRange> inputs,
+bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                 const ResidentRange& output, DispatchTimes& times) {
-  if (!fits_kernel(plan)) return false;
-  const auto grid = TileGrid::make(plan, {.buffer_bytes = device_.buffer_bytes_limit()});
+  if (!fits_kernel(kernel)) return false;
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   if (!grid || !grid->is_whole()) return false;
   Lane& lane = first_lane();
   const Tile tile = grid->tile(0);
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-    const IndexMapPlan& run = tile.gathers[i];
+    const IndexMapKernel& run = tile.gathers[i];
     const auto begin = static_cast<std::uint64_t>(run.offset) * run.element_size;
     lane.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
-                                output_elements(Plan(run)) * run.element_size});
+                                output_elements(Kernel(run)) * run.element_size});
   }
-  lane.submit(make_dispatch(tile.plan, device_.buffer_bytes_limit()), &output);
+  lane.submit(make_dispatch(tile.kernel, device_.buffer_bytes_limit()), &output);
   lane.finish();
   add(times, lane.times());
   return true;

@@ -1,12 +1,14 @@
-// Runs a plan on a GPU: cuts it into tiles, keeps several in flight, hands out what each computed.
+// Runs a kernel on a GPU: cuts it into tiles, keeps several in flight, and hands out what each tile
+// computed.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "gpu/device.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop::gpu {
 
@@ -25,15 +27,19 @@ class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
 
-  /// Executes the plan; every output byte reaches the sink once; the tiles' times are added up.
-  /// False, with nothing done, when no tile fits the device (TileGrid::make) or the plan's numbers
-  /// leave the kernels' 32 bits. Errors: run_failed, and whatever the sink throws.
-  bool execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
+  /// Why a kernel cannot run here in tiles, in words that follow "because"; "" where it can.
+  std::string refusal(const Kernel& kernel, const ExecuteOptions& options) const;
+  /// Why it cannot run on whole buffers of the device.
+  std::string resident_refusal(const Kernel& kernel) const;
+
+  /// Executes the kernel; every output byte reaches the sink once; the tiles' times are added up.
+  /// False, with nothing done, where it is refused. Errors: run_failed, and what the sink throws.
+  bool execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
-  /// Executes the plan on buffers of the device; `inputs` are where the plan's inputs begin. False,
-  /// with nothing done, where the plan needs tiles. Errors: run_failed.
-  bool execute_resident(const Plan& plan, std::span<const ResidentRange> inputs,
+  /// Executes the kernel on buffers of the device; `inputs` are where the kernel's inputs begin.
+  /// False, with nothing done, where it is refused. Errors: run_failed.
+  bool execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                         const ResidentRange& output, DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);

@@ -15,30 +15,30 @@ constexpr std::size_t launches_together = 256;
 
 }  // namespace
 
-Pass::Pass(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t thread_work)
+Stage::Stage(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t thread_work)
     : first(static_cast<std::uint32_t>(first_thread)),
       end(static_cast<std::uint32_t>(end_thread)),
       work(static_cast<std::uint32_t>(thread_work)) {
   if (thread_work == 0 || thread_work > thread_work_limit) {
-    throw std::logic_error("a thread of a kernel passes its loops " + std::to_string(thread_work) +
-                           " times: cut its work into passes of at most " +
+    throw std::logic_error("a thread of a kernel has " + std::to_string(thread_work) +
+                           " iterations of its loops: cut its work into stages of at most " +
                            std::to_string(thread_work_limit));
   }
 }
 
-void Launches::skip_empty_passes() {
-  while (!done() && dispatch_.passes[pass_].first + at_ >= dispatch_.passes[pass_].end) {
-    ++pass_;
+void Launches::skip_empty_stages() {
+  while (!done() && dispatch_.stages[stage_].first + at_ >= dispatch_.stages[stage_].end) {
+    ++stage_;
     at_ = 0;
   }
 }
 
 Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
-  const Pass& pass = dispatch_.passes[pass_];
+  const Stage& stage = dispatch_.stages[stage_];
   Launch made{
-      .constants = {}, .groups = {}, .writes_state = pass.writes_state, .is_first = is_first_};
+      .constants = {}, .groups = {}, .writes_state = stage.writes_state, .is_first = is_first_};
   std::copy(dispatch_.constants.begin(), dispatch_.constants.end(), made.constants.begin());
-  const std::array<std::uint32_t, 4> row{first, end, pass.step, pass.base};
+  const std::array<std::uint32_t, 4> row{first, end, stage.step, stage.base};
   std::copy(row.begin(), row.end(), made.constants.end() - row.size());
   const std::uint32_t groups = (end - first + threads_per_group - 1) / threads_per_group;
   const std::uint32_t columns = std::min(groups, groups_per_row);
@@ -49,19 +49,19 @@ Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
 Submission Launches::next(std::uint64_t work) {
   Submission submission;
   while (!done() && submission.launches.size() < launches_together) {
-    const Pass& pass = dispatch_.passes[pass_];
+    const Stage& stage = dispatch_.stages[stage_];
     const std::uint64_t left = work - std::min(work, submission.work);
-    std::uint64_t groups = left / (std::uint64_t{pass.work} * threads_per_group);
+    std::uint64_t groups = left / (std::uint64_t{stage.work} * threads_per_group);
     if (groups == 0 && !submission.launches.empty()) break;
     groups = std::max<std::uint64_t>(groups, 1);
-    const std::uint32_t first = pass.first + at_;
+    const std::uint32_t first = stage.first + at_;
     const auto threads = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(pass.end - first, groups * threads_per_group));
+        std::min<std::uint64_t>(stage.end - first, groups * threads_per_group));
     submission.launches.push_back(launch(first, first + threads));
-    submission.work += std::uint64_t{pass.work} * threads;
+    submission.work += std::uint64_t{stage.work} * threads;
     is_first_ = false;
     at_ += threads;
-    skip_empty_passes();
+    skip_empty_stages();
   }
   return submission;
 }

@@ -11,7 +11,7 @@
 
 namespace dmlop::gpu {
 
-/// Some threads of a pass.
+/// Some threads of a stage.
 struct Launch {
   std::array<std::uint32_t, 32> constants;
   std::array<std::uint32_t, 2> groups;
@@ -29,18 +29,18 @@ struct Submission {
 class Launches {
  public:
   /// The dispatch must outlive it.
-  explicit Launches(const Dispatch& dispatch) : dispatch_(dispatch) { skip_empty_passes(); }
-  bool done() const { return pass_ == dispatch_.passes.size(); }
+  explicit Launches(const Dispatch& dispatch) : dispatch_(dispatch) { skip_empty_stages(); }
+  bool done() const { return stage_ == dispatch_.stages.size(); }
   /// The next ones: as many threads as do no more than `work` together, but at least a group.
   Submission next(std::uint64_t work);
 
  private:
-  void skip_empty_passes();
+  void skip_empty_stages();
   Launch launch(std::uint32_t first, std::uint32_t end) const;
 
   const Dispatch& dispatch_;
-  std::size_t pass_ = 0;
-  std::uint32_t at_ = 0;  // threads of the pass that are launched
+  std::size_t stage_ = 0;
+  std::uint32_t at_ = 0;  // threads of the stage that are launched
   bool is_first_ = true;
 };
 

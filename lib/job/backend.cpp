@@ -1,36 +1,27 @@
 #include "job/backend.hpp"
 
-#include <algorithm>
 #include <new>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "cpu/execute.hpp"
+#include "base/text.hpp"
 #include "gpu/backends.hpp"
 #include "job/backend_gpu.hpp"
+#include "job/device_plan.hpp"
+#include "job/host_plan.hpp"
 
 namespace dmlop {
 namespace {
 
-// A thread computes so much at a time: large enough for system calls not to matter, small enough to
-// still be in the cache when it is written.
-constexpr std::uint64_t tile_bytes = std::uint64_t{1} << 20;
-
-void execute_on_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads,
-                    const OutputSink& sink) {
-  const std::uint64_t size = output_element_size(plan);
-  const cpu::Parts parts(plan, tile_bytes);
-  std::vector<std::vector<std::byte>> buffers(threads);
-  parallel_for(threads, parts.count(), [&](unsigned worker, std::uint64_t index) {
-    const cpu::Part part = parts[index];
-    const std::uint64_t bytes = part.length * size;
-    auto& buffer = buffers[worker];
-    if (buffer.size() < part.count * bytes) buffer.resize(part.count * bytes);
-    cpu::execute_part(plan, inputs, part, cpu::Stores::cached, buffer.data(), bytes);
-    for (std::uint64_t i = 0; i < part.count; ++i)
-      sink((part.begin + i * part.step) * size, std::span(buffer).subspan(i * bytes, bytes));
-  });
+// Before anything runs.
+void require_room(const Plan& plan, const ExecutionOptions& options) {
+  const std::uint64_t bytes = plan.temporary_bytes();
+  if (options.host_memory_bytes == 0 || bytes <= options.host_memory_bytes) return;
+  throw Error(ErrorKind::run_failed, "temporary tensors need " + counted(bytes, "byte") +
+                                         ", and --host-memory allows " +
+                                         std::to_string(options.host_memory_bytes) +
+                                         ": allow more, or use smaller tensors");
 }
 
 unsigned threads_of(const ExecutionOptions& options) {
@@ -47,6 +38,7 @@ Backend::Backend(const gpu::DeviceRequest& request) {
   if (request.text == "cpu") return;  // no driver is touched
   const gpu::DeviceChoice choice = choose_device(request, gpu::list_devices());
   notice_ = choice.notice;
+  is_asked_for_ = !request.text.empty();
   if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::open_device(choice.index));
 }
 
@@ -61,14 +53,26 @@ std::string Backend::kind() const {
   return gpu_ ? gpu_->device->info().name : "cpu";
 }
 
-gpu::DispatchTimes Backend::execute(const Plan& plan,
-                                    std::span<const std::span<const std::byte>> inputs,
-                                    const ExecutionOptions& options, const OutputSink& sink) {
-  bool done = false;
-  gpu::DispatchTimes times;
-  if (gpu_) times = execute_on_gpu(plan, inputs, options, sink, done);
-  if (!done) execute_on_cpu(plan, inputs, threads_of(options), sink);
-  return times;
+Execution Backend::execute(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
+                           const OutputSink& sink) {
+  Execution execution{.times = {}, .device = spec(), .notice = {}};
+  if (gpu_) {
+    std::string refusal;
+    const gpu::ExecuteOptions on_device{threads_of(options), options.device_memory_bytes};
+    on_gpu([&](gpu::Executor& executor) {
+      DevicePlan device_plan(plan, *gpu_->device, executor);
+      refusal = device_plan.run(inputs, on_device, sink, execution.times);
+    });
+    if (refusal.empty()) return execution;
+    if (is_asked_for_)
+      throw Error(ErrorKind::unavailable, spec() + " cannot run this operator, because " + refusal +
+                                              ": use --cpu, or leave the choice to dmlop");
+    execution.device = "cpu";
+    execution.notice = "running on the CPU, because " + refusal;
+  }
+  require_room(plan, options);
+  run_on_host(plan, inputs, threads_of(options), sink);
+  return execution;
 }
 
 template <typename Action>
@@ -85,37 +89,19 @@ void Backend::on_gpu(Action&& action) {
   }
 }
 
-gpu::DispatchTimes Backend::execute_on_gpu(const Plan& plan,
-                                           std::span<const std::span<const std::byte>> inputs,
-                                           const ExecutionOptions& options, const OutputSink& sink,
-                                           bool& done) {
-  gpu::DispatchTimes times;
-  on_gpu([&](gpu::Executor& executor) {
-    done = executor.execute(plan, inputs, {threads_of(options), options.device_memory_bytes}, sink,
-                            times);
-  });
-  return times;
-}
-
 std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
   if (!gpu_) return nullptr;
   std::unique_ptr<gpu::ResidentBuffer> buffer;
-  on_gpu([&](gpu::Executor&) {
-    try {
-      buffer = gpu_->device->make_resident_buffer(bytes);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::run_failed) throw;
-    } catch (const std::bad_alloc&) {  // no room on the host's side of it
-    }
-  });
+  on_gpu([&](gpu::Executor&) { buffer = try_resident_buffer(*gpu_->device, bytes); });
   return buffer;
 }
 
-bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> inputs,
-                               const gpu::ResidentRange& output, gpu::DispatchTimes& times) {
+bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
+                               gpu::DispatchTimes& times) {
   bool done = false;
   on_gpu([&](gpu::Executor& executor) {
-    done = executor.execute_resident(plan, inputs, output, times);
+    DevicePlan device_plan(plan, *gpu_->device, executor);
+    done = device_plan.run_resident(slots, times).empty();
   });
   return done;
 }

@@ -15,11 +15,23 @@ namespace dmlop {
 struct ExecutionOptions {
   unsigned threads = 0;                   // CPU threads; 0: as many as the machine has
   std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
+  std::uint64_t host_memory_bytes = 0;    // limit for temporaries on the CPU; 0: none
 };
 
-/// Receives output bytes [offset, offset + bytes.size()); may be called from several threads at
-/// once.
-using OutputSink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
+/// The bytes of each input slot of a plan; empty for its other slots.
+using SlotBytes = std::span<const std::span<const std::byte>>;
+
+/// Receives bytes [offset, offset + bytes.size()) of an output slot; may be called from several
+/// threads at once.
+using OutputSink =
+    std::function<void(std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes)>;
+
+/// How a plan was executed.
+struct Execution {
+  gpu::DispatchTimes times;
+  std::string device;  // what ran it: "cpu", or a GPU's spec
+  std::string notice;  // one line for the user where that was not the backend's GPU; else ""
+};
 
 class Backend {
  public:
@@ -40,19 +52,20 @@ class Backend {
   const std::string& notice() const { return notice_; }
   bool is_gpu() const { return gpu_ != nullptr; }
 
-  /// Executes a plan; every byte of the output reaches the sink exactly once. What a GPU cannot
-  /// hold in tiles is computed on the CPU. Errors: run_failed, interrupted, and what the sink
-  /// throws. Several threads may call it; they take turns on a GPU.
-  gpu::DispatchTimes execute(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
-                             const ExecutionOptions& options, const OutputSink& sink);
+  /// Executes a plan; every byte of its outputs reaches the sink exactly once. What a GPU cannot
+  /// run is computed on the CPU with a notice where the GPU was chosen automatically. Errors:
+  /// unavailable where it was asked for; run_failed, also for temporaries beyond the limit;
+  /// interrupted; and what the sink throws. Several threads may call it; they take turns on a GPU.
+  Execution execute(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
+                    const OutputSink& sink);
 
   /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
   /// for it. Errors: device_lost.
   std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
-  /// Executes a plan on such buffers; `inputs` are where the plan's inputs begin. False, with
-  /// nothing done, where it needs tiles. Errors: run_failed, device_lost, interrupted.
-  bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> inputs,
-                        const gpu::ResidentRange& output, gpu::DispatchTimes& times);
+  /// Executes a plan on such buffers, given by slot; temporaries get their own. False, with nothing
+  /// done, where the GPU cannot run it so. Errors: run_failed, device_lost, interrupted.
+  bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
+                        gpu::DispatchTimes& times);
   /// Copies between the host and such a buffer. Errors: as execute_resident.
   void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
   void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);
@@ -62,16 +75,12 @@ class Backend {
   Gpu* gpu() { return gpu_.get(); }
 
  private:
-  gpu::DispatchTimes execute_on_gpu(const Plan& plan,
-                                    std::span<const std::span<const std::byte>> inputs,
-                                    const ExecutionOptions& options, const OutputSink& sink,
-                                    bool& done);
-
   /// One user at a time; a failure leaves nothing behind for the next one.
   template <typename Action>
   void on_gpu(Action&& action);
 
   std::unique_ptr<Gpu> gpu_;
+  bool is_asked_for_ = false;  // the GPU was, by name or kind
   std::string notice_;
 };
 

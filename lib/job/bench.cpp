@@ -73,28 +73,59 @@ Bytes random_bytes(const TensorDesc& desc, std::uint64_t seed, unsigned threads)
   return bytes;
 }
 
+/// A plan's inputs: files, and random data where there is none.
 struct Workload {
   std::vector<Bytes> owned;
-  std::vector<std::span<const std::byte>> inputs;
+  std::vector<std::span<const std::byte>> inputs;  // by slot
 };
 
-Workload make_workload(const Job& job, unsigned threads) {
-  Workload workload;
+Workload make_workload(const Job& job, const Plan& plan, unsigned threads) {
+  Workload workload{{}, std::vector<std::span<const std::byte>>(plan.slots.size())};
   std::uint64_t seed = 1;
-  for (const Field& field : job.description.fields) {
-    if (!field.spec->is_input()) continue;
-    const auto has_name = [&](const BoundInput& input) { return input.tensor == field.spec->name; };
-    const auto bound = std::find_if(job.inputs.begin(), job.inputs.end(), has_name);
+  for (const std::size_t slot : plan.slots_of(SlotKind::input)) {
+    const Slot& tensor = plan.slots[slot];
+    const auto is_it = [&](const BoundInput& input) {
+      return input.tensor == tensor.field && input.element == tensor.element;
+    };
+    const auto bound = std::find_if(job.inputs.begin(), job.inputs.end(), is_it);
     if (bound != job.inputs.end()) {
-      workload.inputs.push_back(bound->file.data());
+      workload.inputs[slot] = bound->file.data();
       continue;
     }
-    workload.owned.push_back(random_bytes(std::get<TensorDesc>(field.value), seed, threads));
-    workload.inputs.push_back(workload.owned.back());
+    const TensorDesc& desc = *job.description.find_tensor(tensor.field, tensor.element);
+    workload.owned.push_back(random_bytes(desc, seed, threads));
+    workload.inputs[slot] = workload.owned.back();
     seed += std::uint64_t{1} << 32;
   }
   return workload;
 }
+
+/// Runs a plan on the CPU again and again, all of it in memory.
+class PlanInMemory {
+ public:
+  PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads)
+      : plan_(plan), inputs_(inputs), threads_(threads) {
+    for (const Slot& slot : plan.slots)
+      written_.push_back(slot.kind == SlotKind::input ? Bytes{} : zero_bytes(slot.bytes()));
+  }
+  void run() {
+    for (const Pass& pass : plan_.passes) {
+      std::vector<std::span<const std::byte>> read;
+      std::vector<std::byte*> write;
+      for (const std::size_t slot : pass.reads)
+        read.push_back(plan_.slots[slot].kind == SlotKind::input ? inputs_[slot] : written_[slot]);
+      for (const std::size_t slot : pass.writes) write.push_back(written_[slot].data());
+      cpu::execute_all(pass.kernel, read, threads_, write);
+    }
+  }
+  const Bytes& output(std::size_t slot) const { return written_[slot]; }
+
+ private:
+  const Plan& plan_;
+  SlotBytes inputs_;
+  unsigned threads_;
+  std::vector<Bytes> written_;  // by slot
+};
 
 void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<std::byte> to) {
   parallel_for(threads, threads, [&](unsigned, std::uint64_t part) {
@@ -119,10 +150,10 @@ bool within_four_ulp(DataType type, const std::byte* a, const std::byte* b) {
   return distance(x, y) <= 4;
 }
 
-void compare_with_cpu(const Plan& plan, std::span<const std::byte> actual,
+void compare_with_cpu(const Kernel& kernel, std::span<const std::byte> actual,
                       std::span<const std::byte> expected) {
-  const auto* pooling = std::get_if<LpPoolingPlan>(&plan);
-  const std::size_t size = output_element_size(plan);
+  const auto* pooling = std::get_if<LpPoolingKernel>(&kernel);
+  const std::size_t size = output_element_size(kernel);
   for (std::size_t at = 0; at < actual.size(); at += size) {
     const bool same =
         std::memcmp(&actual[at], &expected[at], size) == 0 ||
@@ -160,7 +191,7 @@ BenchOptions shorter(BenchOptions options) {
   return options;
 }
 
-void bench_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const BenchOptions& options,
+void bench_cpu(const Plan& plan, SlotBytes inputs, unsigned threads, const BenchOptions& options,
                BenchResult& result) {
   const auto timed = [](auto&& action) {
     const auto start = Clock::now();
@@ -168,10 +199,8 @@ void bench_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const Ben
     return seconds_since(start);
   };
   result.clock = "wall";
-  Bytes output = zero_bytes(result.output_bytes);
-  result.seconds = measure(options, 0, [&] {
-    return timed([&] { cpu::execute_all(plan, inputs, threads, output.data()); });
-  });
+  PlanInMemory measured(plan, inputs, threads);
+  result.seconds = measure(options, 0, [&] { return timed([&] { measured.run(); }); });
   const std::uint64_t bytes =
       std::max<std::uint64_t>((result.input_bytes + result.output_bytes) / 2, 1);
   const Bytes from(bytes, std::byte{1});
@@ -187,7 +216,7 @@ void bench_cpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, const Ben
 
 void fill_lane(gpu::Lane& lane, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-    const Plan gather(tile.gathers[i]);
+    const Kernel gather(tile.gathers[i]);
     const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
     cpu::execute_all(gather, inputs.subspan(i), threads, staging.data());
   }
@@ -218,25 +247,34 @@ class CopyLane {
   std::uint64_t bytes_ = 0;
 };
 
-void bench_gpu(const Plan& plan, cpu::Inputs inputs, unsigned threads, Backend& backend,
+// Plans of one kernel: the lane measures one dispatch.
+void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& backend,
                const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
-  const auto grid = TileGrid::make(plan, {.buffer_bytes = device.buffer_bytes_limit()});
-  if (!grid || grid->size() != 1 || !gpu::fits_kernel(plan)) {
+  if (plan.passes.size() != 1)
+    throw Error(ErrorKind::unavailable,
+                "bench measures operators of one kernel on a GPU, and this "
+                "one has " +
+                    std::to_string(plan.passes.size()) + ": use --cpu");
+  const Pass& pass = plan.passes.front();
+  std::vector<std::span<const std::byte>> inputs;
+  for (const std::size_t slot : pass.reads) inputs.push_back(slots[slot]);
+  const auto grid = TileGrid::make(pass.kernel, {.buffer_bytes = device.buffer_bytes_limit()});
+  if (!grid || grid->size() != 1 || !gpu::fits_kernel(pass.kernel)) {
     throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
                                            device.info().name + "; bench smaller ones");
   }
   const Tile tile = grid->tile(0);
-  const gpu::Dispatch dispatch = gpu::make_dispatch(tile.plan, device.buffer_bytes_limit());
+  const gpu::Dispatch dispatch = gpu::make_dispatch(tile.kernel, device.buffer_bytes_limit());
   const CopyLane copy(device, result.input_bytes + result.output_bytes);
   {
     const auto lane = device.make_lane();
     fill_lane(*lane, tile, inputs, threads);
     lane->submit(dispatch);
     const auto output = lane->finish();
-    Bytes expected = zero_bytes(result.output_bytes);
-    cpu::execute_all(plan, inputs, threads, expected.data());
-    compare_with_cpu(plan, output, expected);
+    PlanInMemory on_cpu(plan, slots, threads);
+    on_cpu.run();
+    compare_with_cpu(pass.kernel, output, on_cpu.output(pass.writes.front()));
     const gpu::DispatchTimes times = lane->times();
     const std::string reason = times.upload ? "" : "the device has no timestamps";
     result.upload_seconds = {times.upload, reason};
@@ -267,14 +305,15 @@ unsigned threads_of(const BenchOptions& options) {
 }  // namespace
 
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
-  const Workload workload = make_workload(job, threads_of(options));
-  BenchResult result = bench(make_plan(job.description), workload.inputs, request, options);
+  const Plan plan = make_plan(job.description);
+  const Workload workload = make_workload(job, plan, threads_of(options));
+  BenchResult result = bench(plan, workload.inputs, request, options);
   for (const BoundInput& input : job.inputs) require_intact(input.file, input.path);
   return result;
 }
 
-BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> inputs,
-                  const gpu::DeviceRequest& request, const BenchOptions& options) {
+BenchResult bench(const Plan& plan, SlotBytes inputs, const gpu::DeviceRequest& request,
+                  const BenchOptions& options) {
   const unsigned threads = threads_of(options);
   const auto start = Clock::now();
   Backend backend(request);
@@ -282,7 +321,8 @@ BenchResult bench(const Plan& plan, std::span<const std::span<const std::byte>> 
   result.set_up_seconds.value = seconds_since(start);
   result.device = backend.spec();
   for (const auto& input : inputs) result.input_bytes += input.size();
-  result.output_bytes = output_elements(plan) * output_element_size(plan);
+  for (const std::size_t slot : plan.slots_of(SlotKind::output))
+    result.output_bytes += plan.slots[slot].bytes();
   if (backend.is_gpu()) {
     bench_gpu(plan, inputs, threads, backend, options, result);
   } else {

@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/folder.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -137,10 +138,18 @@ class Binder {
                                                 "} to the job" + beside_description(name));
       return;
     }
+    const std::string option =
+        "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") + "FILE.npy";
+    const std::string in_file = ", or \"bindings\": {\"" + tensor +
+                                "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") +
+                                "} to the description";
+    const bool is_input = direction_ == Direction::input && !element;
+    const std::string misnamed =
+        is_input ? misnamed_input(request_, description_, tensor, true) : "";
+    const bool has_file = !description_.document().is_of_command_line();
     usage("no file is given for " + name,
-          "add " + option_ + (names_.size() > 1 || element ? tensor + "=" : "") +
-              "FILE.npy, or \"bindings\": {\"" + tensor +
-              "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "} to the description");
+          (misnamed.empty() ? "" : "rename " + misnamed + " to " + tensor + ".npy, or ") + option +
+              (has_file ? in_file : ""));
   }
 
   void refuse_target(const Source& target, std::string message) {
@@ -219,14 +228,14 @@ class Binder {
 };
 
 /// One tensor of a field that files may be named for: the field itself, or an element of an array.
-struct Slot {
+struct NamedTensor {
   std::string field;
   std::optional<std::size_t> element;
 };
 
 // The tensors of a field that are there, after those for which only a file is named came to be.
-std::vector<Slot> slots_of(Description& description, const Binder& binder,
-                           const std::string& name) {
+std::vector<NamedTensor> slots_of(Description& description, const Binder& binder,
+                                  const std::string& name) {
   Field& field = *description.find(name);
   if (!field.spec->is_tensor_array()) {
     if (field.is_absent() && field.written == nullptr && binder.is_named(name))
@@ -237,7 +246,7 @@ std::vector<Slot> slots_of(Description& description, const Binder& binder,
   if (field.is_absent() && field.written == nullptr && binder.element_count(name) > 0)
     field.value = std::vector<TensorDesc>(binder.element_count(name));
   const auto* tensors = std::get_if<std::vector<TensorDesc>>(&field.value);
-  std::vector<Slot> slots;
+  std::vector<NamedTensor> slots;
   for (std::size_t j = 0; tensors != nullptr && j < tensors->size(); ++j)
     slots.push_back({name, j});
   return slots;
@@ -246,7 +255,7 @@ std::vector<Slot> slots_of(Description& description, const Binder& binder,
 // Compares a tensor desc with its file, or takes from the file what the desc leaves out.
 class HeaderMerger {
  public:
-  HeaderMerger(Description& description, const Slot& slot, std::string path,
+  HeaderMerger(Description& description, const NamedTensor& slot, std::string path,
                Diagnostics& diagnostics)
       : description_(description),
         slot_(slot),
@@ -323,7 +332,7 @@ class HeaderMerger {
   }
 
   Description& description_;
-  Slot slot_;
+  NamedTensor slot_;
   std::string tensor_;
   std::string path_;
   Diagnostics& diagnostics_;
@@ -351,10 +360,10 @@ Diagnostic file_finding(const Description& description, const Source& source, co
   return diagnostic;
 }
 
-std::vector<Slot> all_slots(Description& description, const Binder& binder) {
-  std::vector<Slot> slots;
+std::vector<NamedTensor> all_slots(Description& description, const Binder& binder) {
+  std::vector<NamedTensor> slots;
   for (const std::string& name : binder.names()) {
-    for (const Slot& slot : slots_of(description, binder, name)) slots.push_back(slot);
+    for (const NamedTensor& slot : slots_of(description, binder, name)) slots.push_back(slot);
   }
   return slots;
 }
@@ -437,7 +446,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
   int from_standard_input = is_standard_input(request.description_path) ? 1 : 0;
   for (const std::string& name : binder.names()) {
     const auto slots = slots_of(description, binder, name);
-    for (const Slot& slot : slots) {
+    for (const NamedTensor& slot : slots) {
       const Source* source = binder.find(slot.field, slot.element);
       TensorDesc& desc = *description.find_tensor(slot.field, slot.element);
       desc.has_file = binder.is_named(slot.field, slot.element) || purpose == Purpose::run;

@@ -14,7 +14,7 @@
 #include "compare/compare.hpp"
 #include "job/backend.hpp"
 #include "npy/npy.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {
@@ -26,8 +26,15 @@ struct NamedFile {
   SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
 };
 
+/// What lies beside a description and belongs to it by its name (job/folder.hpp).
+struct FolderFiles {
+  std::vector<NamedFile> inputs;    // NAME.npy, whether or not NAME is an input
+  std::vector<NamedFile> expected;  // expected/NAME.npy, likewise, and expected.npy without a name
+  std::string golden_folder;        // where golden files belong; "": the description has no folder
+};
+
 struct JobRequest {
-  std::string description_path;  // "-" is standard input
+  std::string description_path;  // "-" is standard input; "" where there is no file
   std::vector<NamedFile> inputs;
   std::vector<NamedFile> outputs;
   std::optional<FeatureLevel> feature_level = {};  // wins over the description's
@@ -37,6 +44,8 @@ struct JobRequest {
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
   SharedConfinement confinement = {};    // of the paths that stand in files
   Judge judge = Judge::page;             // of what is valid
+  FolderFiles found = {};                // for what nothing else names a file
+  bool compares_with_found = false;      // with the golden files that were found, too
   bool is_of_batch = false;              // no option of a command line names its files
 };
 
@@ -68,6 +77,7 @@ struct Job {
   std::vector<BoundInput> inputs;    // those that have a file, in the operator's order
   std::vector<BoundOutput> outputs;  // likewise
   std::vector<Expectation> expected;
+  Diagnostics warnings = {};  // files that were found and that nothing uses, by their names
 };
 
 enum class Purpose { check, run };  // a run needs a file for every tensor
@@ -89,10 +99,23 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
 Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
                              DataType type);
 
+/// What became of the golden file of an output.
+enum class GoldenUpdate : std::uint8_t {
+  none,      // nothing
+  created,   // it was missing and is written
+  replaced,  // it is written; the comparison is with what it was before
+  refused,   // it is missing or different, and left alone, as the output proves nothing
+};
+
 struct OutputComparison {
   std::string tensor;
   std::string expected_path;
   Comparison comparison;
+  GoldenUpdate update = GoldenUpdate::none;
+
+  bool was_written() const {
+    return update == GoldenUpdate::created || update == GoldenUpdate::replaced;
+  }
 };
 
 struct JobResult {
@@ -107,11 +130,13 @@ struct JobResult {
 /// they are computed. Errors: io_failed, run_failed, interrupted.
 JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
 
-/// Executes the job and writes its output as the golden file `path`. Errors: as run_job.
-void write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
-                    const std::string& path);
+/// Executes the job and writes the output as its golden file. False, and nothing is written, where
+/// the output has no number and the tolerance does not allow that. Errors: as run_job.
+bool write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                    const Expectation& expectation);
 
 /// Executes the job into memory: the packed elements of its output. Errors: as run_job.
-Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options);
+Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options,
+                        gpu::DispatchTimes* times = nullptr);
 
 }  // namespace dmlop

@@ -11,10 +11,10 @@
 namespace dmlop::json {
 namespace {
 
-// Characters are counted once for each such piece of a text.
+// The number of characters is kept for each piece of this size.
 constexpr std::size_t piece_bytes = 4096;
 
-// A longer name is cut in a finding's pointer: many findings may stand below it.
+// Longer names are cut in a finding's pointer, because many findings may lie below one name.
 constexpr std::size_t pointer_name_max = 1000;
 
 std::string escape_pointer(std::string_view name) {
@@ -29,6 +29,45 @@ std::string escape_pointer(std::string_view name) {
     }
   }
   return name.size() > pointer_name_max ? escaped + "..." : escaped;
+}
+
+// The JSON pointer to what stands at an offset, below a value whose parts stand in the order of the
+// text.
+std::string pointer_below(const Value& root, std::size_t offset) {
+  std::string pointer;
+  const Value* value = &root;
+  while (true) {
+    const Value* next = nullptr;
+    const auto& members = value->members;
+    const auto member =
+        std::upper_bound(members.begin(), members.end(), offset,
+                         [](std::size_t at, const Member& one) { return at < one.value.end; });
+    if (member != members.end() && offset >= member->begin) {
+      pointer += "/" + escape_pointer(member->name);
+      if (offset < member->value.begin) return pointer;
+      next = &member->value;
+    }
+    const auto ends_after = [](std::size_t at, const Value& item) { return at < item.end; };
+    const auto& items = value->items;
+    const auto item = std::upper_bound(items.begin(), items.end(), offset, ends_after);
+    if (next == nullptr && item != items.end() && offset >= item->begin) {
+      pointer += "/" + std::to_string(item - items.begin());
+      next = &*item;
+    }
+    if (next == nullptr) return pointer;
+    value = next;
+  }
+}
+
+// Moves a value's place, and those of its parts.
+void shift(Value& value, std::size_t by) {
+  value.begin += by;
+  value.end += by;
+  for (Value& item : value.items) shift(item, by);
+  for (Member& member : value.members) {
+    member.begin += by;
+    shift(member.value, by);
+  }
 }
 
 }  // namespace
@@ -63,7 +102,7 @@ std::optional<Document> Document::parse_leniently(Source source, std::string tex
 }
 
 void Document::count_characters() {
-  if (text_.size() > max_text_bytes) return;  // it is refused
+  if (text_.size() > max_text_bytes) return;  // it will be refused
   std::size_t count = 0;
   for (std::string_view rest = text_; !rest.empty();) {
     const std::string_view piece = rest.substr(0, piece_bytes);
@@ -74,7 +113,7 @@ void Document::count_characters() {
   characters_before_.push_back(count);
 }
 
-// How many characters begin in the text before the offset.
+// How many characters begin before the offset.
 std::size_t Document::characters_to(std::size_t offset) const {
   const std::size_t piece = offset / piece_bytes;
   if (piece >= characters_before_.size()) return 0;
@@ -83,7 +122,7 @@ std::size_t Document::characters_to(std::size_t offset) const {
          character_count(std::string_view(text_).substr(begin, offset - begin));
 }
 
-// What is wrong with the text before it is read as JSON.
+// Finds what is wrong with the text before it is read as JSON.
 bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   const auto refuse = [&](std::size_t offset, std::string message) {
     diagnostics.push_back(at_offset(offset, std::move(message)));
@@ -141,7 +180,7 @@ void Document::tolerate_text_after_root(const StrictText& strict) {
   const auto rest = strict.text.begin() + static_cast<std::ptrdiff_t>(root_.end);
   has_text_after_root_ = strict.open_comment || !std::all_of(rest, strict.text.end(), is_space);
   if (!has_text_after_root_) return;
-  // Once more for the message.
+  // Parses again for the message.
   const Parsed parsed = strict.open_comment ? Parsed{}
                                             : parse_values(strict.text, text_, source_.max_values,
                                                            AfterRoot::refused);
@@ -176,6 +215,15 @@ std::string_view Document::source(const Value& value) const {
 Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   Diagnostic diagnostic;
   diagnostic.file = source_.file;
+  diagnostic.message = std::move(message);
+  if (const AddedText* added = added_text_at(offset)) {
+    diagnostic.argument = added->argument;
+    diagnostic.pointer = added->pointer + pointer_below(added->root, offset);
+    return diagnostic;
+  }
+  diagnostic.pointer = pointer_below(root_, offset);
+  diagnostic.argument = source_.argument;
+  if (is_of_command_line()) return diagnostic;
   const std::size_t line = line_index(offset);
   const std::size_t line_begin = line == 0 ? 0 : line_ends_[line - 1] + 1;
   const bool has_mark =
@@ -183,36 +231,24 @@ Diagnostic Document::at_offset(std::size_t offset, std::string message) const {
   diagnostic.line = source_.first_line + static_cast<std::uint32_t>(line);
   diagnostic.column = static_cast<std::uint32_t>(characters_to(offset) - characters_to(line_begin) +
                                                  (has_mark ? 0 : 1));
-  diagnostic.pointer = pointer_to(offset);
-  diagnostic.message = std::move(message);
   return diagnostic;
 }
 
-std::string Document::pointer_to(std::size_t offset) const {
-  std::string pointer;
-  const Value* value = &root_;
-  while (true) {
-    const Value* next = nullptr;
-    // Members and items stand in the order of the text.
-    const auto& members = value->members;
-    const auto member =
-        std::upper_bound(members.begin(), members.end(), offset,
-                         [](std::size_t at, const Member& one) { return at < one.value.end; });
-    if (member != members.end() && offset >= member->begin) {
-      pointer += "/" + escape_pointer(member->name);
-      if (offset < member->value.begin) return pointer;
-      next = &member->value;
-    }
-    const auto ends_after = [](std::size_t at, const Value& item) { return at < item.end; };
-    const auto& items = value->items;
-    const auto item = std::upper_bound(items.begin(), items.end(), offset, ends_after);
-    if (next == nullptr && item != items.end() && offset >= item->begin) {
-      pointer += "/" + std::to_string(item - items.begin());
-      next = &*item;
-    }
-    if (next == nullptr) return pointer;
-    value = next;
-  }
+const Document::AddedText* Document::added_text_at(std::size_t offset) const {
+  const auto is_behind = [](std::size_t at, const AddedText& added) { return at < added.begin; };
+  const auto next = std::upper_bound(added_texts_.begin(), added_texts_.end(), offset, is_behind);
+  return next == added_texts_.begin() ? nullptr : &*std::prev(next);
+}
+
+std::optional<Value> Document::add_text(std::string argument, std::string pointer, std::string text,
+                                        Diagnostics& diagnostics) {
+  const auto added = parse(Source{.argument = argument}, text, diagnostics);
+  if (!added) return std::nullopt;
+  Value value = added->root_;
+  shift(value, text_.size());
+  added_texts_.push_back({text_.size(), std::move(argument), std::move(pointer), value});
+  text_ += text;
+  return value;
 }
 
 }  // namespace dmlop::json

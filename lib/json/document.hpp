@@ -1,6 +1,5 @@
-// JSON that remembers where everything stands, for messages that name the place. Accepts
-// DxDispatch's dialect: // and /* */ comments and trailing commas. Parsing itself is
-// nlohmann/json's.
+// JSON that remembers where each value stands, so that messages can name the place. It accepts
+// DxDispatch's dialect: // and /* */ comments and trailing commas. nlohmann/json does the parsing.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +19,12 @@ namespace dmlop::json {
 struct Parsed;
 struct StrictText;
 
-/// Limits that hold for every document: a larger file is refused, not parsed.
+/// Limits of every document. A larger file is refused without being parsed.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t max_values = 1'000'000;
 
-/// Reads the text of a JSON file, "-" being standard input. Errors: as InputFile::open, and
-/// invalid_input for one of more than max_text_bytes.
+/// Reads the text of a JSON file; "-" is standard input. Errors: as InputFile::open, and
+/// invalid_input if the file has more than max_text_bytes.
 std::string read_text(const std::string& path);
 std::string read_text(const PinnedFile& file);
 
@@ -34,33 +33,44 @@ struct Source {
   std::string file;
   std::uint32_t first_line = 1;  // of the text in its file
   std::size_t max_values = json::max_values;
+  std::string argument = {};  // of the command line, where the text is not a file's
 };
 
 class Document {
  public:
-  /// Parses `text`; on a syntax error adds a finding with position and what was expected, and
-  /// returns nothing. A key given twice is a finding, too; its first value counts.
+  /// Parses `text`. On a syntax error, adds a finding with the position and what was expected, and
+  /// returns nothing. A key that is given twice is also a finding; its first value counts.
   static std::optional<Document> parse(Source source, std::string text, Diagnostics& diagnostics);
   static std::optional<Document> parse(std::string file, std::string text,
                                        Diagnostics& diagnostics) {
     return parse(Source{std::move(file)}, std::move(text), diagnostics);
   }
-  /// Parses as DxDispatch does: of a key given twice the first value counts, and what follows the
-  /// root is ignored. Both are kept in tolerated().
+  /// Parses as DxDispatch does: the first value of a key that is given twice counts, and anything
+  /// after the root is ignored. tolerated() lists both.
   static std::optional<Document> parse_leniently(Source source, std::string text,
                                                  Diagnostics& diagnostics);
 
-  /// What parse() would have refused; and whether it would have returned nothing.
+  /// What parse() would have refused, and whether it would have returned nothing.
   const Diagnostics& tolerated() const { return tolerated_; }
   bool has_text_after_root() const { return has_text_after_root_; }
 
-  const Value& root() const { return root_; }
+  /// Adds a text from the command line: the value that it holds, for use in replace_root().
+  /// Findings about it name `argument`, and `pointer` as its place in the root. Nothing, with a
+  /// finding, where it is not JSON.
+  std::optional<Value> add_text(std::string argument, std::string pointer, std::string text,
+                                Diagnostics& diagnostics);
+  /// Replaces the root by one whose values are of this document or were added to it.
+  void replace_root(Value root) { changed_root_ = std::move(root); }
+
+  const Value& root() const { return changed_root_ ? *changed_root_ : root_; }
+  /// "" where the text is not a file's.
   const std::string& file() const { return source_.file; }
+  bool is_of_command_line() const { return !source_.argument.empty(); }
   /// The line of the file in which `value` begins.
   std::uint32_t line_of(const Value& value) const;
 
-  /// A finding that points at `value` (a part of this document), in a time that does not depend on
-  /// how large the document is. In its pointer names are cut after 1000 bytes.
+  /// A finding that points at `value`, a part of this document. The time it takes does not depend
+  /// on the size of the document. Names in its pointer are cut after 1000 bytes.
   Diagnostic at(const Value& value, std::string message) const;
   /// A finding that points at a member's name.
   Diagnostic at(const Member& member, std::string message) const;
@@ -76,15 +86,25 @@ class Document {
   Diagnostic open_comment(std::size_t offset) const;
   Diagnostic at_offset(std::size_t offset, std::string message) const;
   std::size_t line_index(std::size_t offset) const;
-  std::string pointer_to(std::size_t offset) const;
   void count_characters();
   std::size_t characters_to(std::size_t offset) const;
+
+  /// A text that was added behind the document's own.
+  struct AddedText {
+    std::size_t begin = 0;
+    std::string argument;
+    std::string pointer;
+    Value root;
+  };
+  const AddedText* added_text_at(std::size_t offset) const;
 
   Source source_;
   std::string text_;
   std::vector<std::size_t> line_ends_;          // where the newlines are
   std::vector<std::size_t> characters_before_;  // of each piece of the text
-  Value root_;
+  Value root_;                                  // of the document's own text
+  std::vector<AddedText> added_texts_;          // in the order of their places
+  std::optional<Value> changed_root_;
   Diagnostics tolerated_;
   bool has_text_after_root_ = false;
 };

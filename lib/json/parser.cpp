@@ -12,10 +12,10 @@
 namespace dmlop::json {
 namespace {
 
-// After this many findings of one kind the rest are not listed.
+// After this many findings of one kind, the rest are not listed.
 constexpr std::size_t duplicates_listed = 8;
 
-// What nlohmann/json says after "LABEL", up to a semicolon; "" where it does not say it.
+// The part of a message of nlohmann/json after "LABEL", up to a semicolon; "" if there is none.
 std::string part_after(const std::string& text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == std::string::npos) return "";
@@ -37,8 +37,8 @@ std::string without_suffix(std::string_view word) {
   return has_digits_only(number.substr(number.size() - 1)) ? number : "";
 }
 
-// Builds values from nlohmann's events. It reports no positions, so a cursor walks the same text:
-// every event is one token, which the parser has found to be well formed.
+// Builds values from nlohmann's events. The events have no positions, so a cursor walks the same
+// text: each event is one token, which the parser has found to be well formed.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   Builder(std::string_view strict, std::string_view text, std::size_t value_limit)
@@ -78,7 +78,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::json::exception& error) override {
     const std::size_t stopped = position == 0 ? 0 : position - 1;
     const std::string reason = error.what();
-    // What stands before the text that was read, which may have the same words.
+    // Looks only at the part before the text that was read, because that text may contain the same
+    // words.
     const std::string fault = reason.substr(0, reason.find("; last read: '"));
     const bool in_token = fault.find(" - invalid ") != std::string::npos;
     std::size_t token = token_around(stopped, in_token);
@@ -110,7 +111,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // Moves the cursor behind the next token and returns where the token begins.
+  // Moves the cursor past the next token and returns where the token begins.
   std::size_t next_token() {
     while (cursor_ < strict_.size() &&
            (is_space(strict_[cursor_]) || strict_[cursor_] == ',' || strict_[cursor_] == ':')) {
@@ -121,8 +122,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return begin;
   }
 
-  // Where the token begins in which the parser stopped at `stopped`. A token that is wrong in
-  // itself may have ended just there.
+  // Where the token begins in which the parser stopped at `stopped`. A malformed token may have
+  // ended exactly there.
   std::size_t token_around(std::size_t stopped, bool in_token) const {
     if (in_token && stopped > 0) {
       const std::size_t token = token_at(stopped - 1);
@@ -132,7 +133,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return token_at(stopped);
   }
 
-  // Where the first token after the cursor begins that ends behind `offset`.
+  // Where the first token begins that starts after the cursor and ends after `offset`.
   std::size_t token_at(std::size_t offset) const {
     std::size_t at = cursor_;
     while (true) {
@@ -151,7 +152,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
                                                           : "'" + std::string(text) + "'";
   }
 
-  // nlohmann names the part of the grammar it was in.
+  // What was expected, from nlohmann's name for the part of the grammar.
   std::string expected_at(std::size_t token, const std::string& reason) const {
     if (reason.ends_with("expected end of input")) return "the end of the file";
     std::size_t before = token;
@@ -182,7 +183,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     }
   }
 
-  // Null when the document has too many values.
+  // Returns null if the document has too many values.
   Value* place(Value::Kind kind) {
     Value* value = &parsed.root;
     if (!open_.empty()) {
@@ -237,7 +238,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::set<std::string>> keys_;
 };
 
-/// A place in the text. Who reads on counts steps: the longest texts take more than a second.
+/// A place in the text. It counts steps as it advances, because the longest texts take more than a
+/// second.
 class CountedPlace {
  public:
   using iterator_category = std::input_iterator_tag;

@@ -1,4 +1,4 @@
-// Strict JSON to values, by nlohmann/json.
+// Turns strict JSON into values, with nlohmann/json.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Parsed {
 
 enum class AfterRoot { ignored, refused };
 
-/// Parses one value of at most `value_limit` values. `strict` is `text` without the extensions, of
-/// the same length: numbers are kept as `text` has them.
+/// Parses one value that consists of at most `value_limit` values. `strict` is `text` without the
+/// extensions and has the same length. Numbers are kept as they are in `text`.
 Parsed parse_values(const std::string& strict, std::string_view text, std::size_t value_limit,
                     AfterRoot after_root);
 

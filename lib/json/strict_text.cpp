@@ -10,25 +10,25 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The end of the string literal that starts at `begin` (a quote): one past its closing quote.
+// Returns one past the closing quote of the string literal that starts at `begin`.
 std::size_t skip_string(std::string_view text, std::size_t begin) {
   std::size_t at = begin + 1;
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return std::min(at + 1, text.size());
 }
 
-// The end of the comment that starts at `begin`, or npos for an unterminated /* comment.
+// Returns the end of the comment that starts at `begin`, or npos for a /* comment that never ends.
 std::size_t skip_comment(std::string_view text, std::size_t begin) {
   if (text[begin + 1] == '/') return std::min(text.find('\n', begin), text.size());
   const std::size_t close = text.find("*/", begin + 2);
   return close == std::string_view::npos ? close : close + 2;
 }
 
-// What a number is worth is its field's matter, which reads the original text. nlohmann, which
-// wants to know it, too, ends at a number beyond double, and C libraries may take a time that is
+// The value of a number is read later, from the original text. Here the number only has to be
+// harmless: nlohmann stops at a number beyond double, and C libraries may take a time that is
 // quadratic in the digits.
 
-// Makes the digits of a fraction zero behind the first ones, which messages show.
+// Replaces the far digits of a fraction by zeros. Messages show the first ones.
 void blank_fraction(std::string& text, std::size_t point) {
   constexpr std::size_t kept = 32;
   if (point == 0 || !is_digit(text[point - 1])) return;
@@ -37,7 +37,7 @@ void blank_fraction(std::string& text, std::size_t point) {
   for (; at < text.size() && is_digit(text[at]); ++at) text[at] = '0';
 }
 
-// Makes the exponent whose letter stands at `letter` zero.
+// Replaces the exponent whose letter is at `letter` by zeros.
 void blank_exponent(std::string& text, std::size_t letter) {
   if (letter == 0 || !is_digit(text[letter - 1])) return;
   std::size_t at = letter + 1;
@@ -45,12 +45,13 @@ void blank_exponent(std::string& text, std::size_t letter) {
   for (; at < text.size() && is_digit(text[at]); ++at) text[at] = '0';
 }
 
-// Replaces comments and trailing commas by spaces, so that offsets stay and strict JSON remains.
-// Returns the offset of a comment that never ends, if there is one.
+// Replaces comments and trailing commas by spaces, so that strict JSON with the same offsets
+// remains. Returns the offset of a comment that never ends, if there is one.
 std::optional<std::size_t> blank_extensions(std::string& text) {
-  std::size_t comma = std::string::npos;  // a comma with only space and comments after it so far
+  std::size_t comma =
+      std::string::npos;  // a comma that only spaces and comments have followed so far
   char before_comma = 0;
-  char last = 0;  // the last character that is neither space nor comment
+  char last = 0;  // the last character that is not part of a space or a comment
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const bool comment =

@@ -1,4 +1,5 @@
-// The tokens of a JSON text, and DxDispatch's dialect made strict JSON of the same length.
+// The tokens of a JSON text, and the conversion of DxDispatch's dialect to strict JSON of the same
+// length.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_space(char c);
 
-/// The end of the token that starts at `begin`, which is no space and not the end of `text`.
+/// Returns the end of the token that starts at `begin`, where `text` has neither a space nor its
+/// end.
 std::size_t skip_token(std::string_view text, std::size_t begin);
 
 struct StrictText {
@@ -21,8 +23,9 @@ struct StrictText {
   std::optional<std::size_t> open_comment;  // where that comment begins
 };
 
-/// The text with spaces for comments, trailing commas and the byte order mark, so that offsets
-/// stay. Of numbers only the form is kept: far digits of fractions, and exponents, are zeros.
+/// The text with spaces in place of comments, trailing commas and the byte order mark, so that
+/// offsets stay the same. Numbers keep only their form: far digits of fractions and exponents
+/// become zeros.
 StrictText strict_text(std::string text);
 
 }  // namespace dmlop::json

@@ -10,8 +10,8 @@
 namespace dmlop::json {
 namespace {
 
-// An exponent of JSON: behind e or E, perhaps with a sign. One that no integer holds is the
-// largest.
+// The exponent of a JSON number, given the text after e or E with its optional sign. Exponents
+// beyond 64 bits count as the largest.
 std::int64_t exponent_of(std::string_view digits) {
   const bool is_negative = digits.starts_with('-');
   if (is_negative || digits.starts_with('+')) digits.remove_prefix(1);
@@ -22,14 +22,14 @@ std::int64_t exponent_of(std::string_view digits) {
   return is_negative ? -number : number;
 }
 
-// Whether a number of JSON that is not 0 is 1 or more, without its sign.
+// Whether a JSON number other than 0 has a magnitude of 1 or more. `literal` has no sign.
 bool is_at_least_one(std::string_view literal) {
   const std::size_t letter = std::min(literal.find_first_of("eE"), literal.size());
   const std::string_view digits = literal.substr(0, letter);
   const std::size_t point = std::min(digits.find('.'), digits.size());
   const std::size_t first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return false;
-  // How many places the first digit stands before the point.
+  // How many places the first nonzero digit is in front of the point.
   const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
   const std::int64_t power = places > 0 ? places - 1 : places;
   const bool has_exponent = letter < literal.size();

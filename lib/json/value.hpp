@@ -1,4 +1,4 @@
-// What JSON holds, with the place of each value in its text.
+// JSON values, each with its place in the text.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Value {
   std::vector<Value> items;     // of an array
   std::vector<Member> members;  // of an object, in file order
 
-  /// The member's value; null when absent or when this is not an object.
+  /// The member's value; null if it is absent or this is not an object.
   const Value* find(std::string_view name) const;
 };
 
@@ -32,11 +32,11 @@ struct Member {
   Value value;
 };
 
-/// The double nearest to a number as it is written: an infinity beyond all of them, 0 for what is
-/// smaller than the smallest. Nothing where the value is no number.
+/// The double nearest to a number as written: an infinity if it is larger than all doubles, 0 if it
+/// is smaller than the smallest. Nothing if the value is not a number.
 std::optional<double> nearest_double(const Value& value);
 
-/// "an array", "the string \"x\"", "1.5": how a message calls a value.
+/// How a message calls a value: "an array", "the string \"x\"", "1.5".
 std::string describe(const Value& value);
 
 }  // namespace dmlop::json

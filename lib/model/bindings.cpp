@@ -1,4 +1,4 @@
-// Which bytes of which resource each tensor has.
+// Finds out which bytes of which resource belong to each tensor.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -13,7 +13,7 @@ using Kind = json::Value::Kind;
 
 constexpr std::uint64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
-/// Bytes that a buffer must have for a tensor, as DirectML counts them.
+/// The bytes that a buffer must have for a tensor, as DirectML counts them.
 std::uint64_t needed_bytes(const TensorDesc& desc) {
   const std::uint64_t bytes =
       *reached_elements(desc.sizes, input_strides(desc)) * size_of(*desc.data_type);
@@ -24,7 +24,7 @@ bool is_owned(const TensorDesc& desc) {
   return std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
 }
 
-// The resource that a binding names; a finding where there is none.
+// The resource that a binding names. Adds a finding if there is none.
 std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
                                          const std::string& place) {
   const auto name = reading.reader.string(value, place);
@@ -138,7 +138,7 @@ class BindingReader {
     return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
   }
 
-  // Bytes; for a plain name 0.
+  // The offset in bytes; 0 for a plain name.
   std::optional<std::uint64_t> read_offset(const json::Value& source, const std::string& tensor,
                                            std::optional<std::size_t> resource) {
     if (source.kind != Kind::object) return 0;
@@ -146,7 +146,7 @@ class BindingReader {
                                   {"name", "elementCount", "elementSizeInBytes", "elementOffset",
                                    "format", "counter", "counterOffsetBytes", "shape"},
                                   "a binding");
-    number(source, "elementCount", tensor);  // not used for operators
+    number(source, "elementCount", tensor);  // operators do not use it
     if (const json::Value* counter = source.find("counter"))
       find_resource(*counter, tensor + ".counter");
     number(source, "counterOffsetBytes", tensor);

@@ -38,7 +38,7 @@ class CommandReader {
   }
 
  private:
-  /// The index of what a member names.
+  /// The index of the part of the model that a member names.
   template <typename Things>
   std::optional<std::size_t> find_named(const char* member, const Things& things,
                                         const ModelReading::Names& index, const std::string& kind) {
@@ -75,7 +75,7 @@ class CommandReader {
     }
   }
 
-  // It is for HLSL; operators have no use for it.
+  // threadGroupCount is for HLSL; operators do not use it.
   void read_groups(const json::Value& value) {
     const auto counts = reading_.reader.uint_array(value, name_ + ".threadGroupCount");
     if (counts && counts->size() != 3)
@@ -168,7 +168,7 @@ class CommandReader {
     return sizes;
   }
 
-  // Nothing that the model reads is replaced.
+  // A writeFile must not replace a file that the model reads.
   void refuse_inputs(const WriteFileCommand& command) {
     const auto refuse = [&](const std::string& what) {
       reading_.add(*written_.find("targetPath"),

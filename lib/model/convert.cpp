@@ -18,17 +18,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Its valueCount is a UINT.
+// valueCount is a UINT.
 constexpr std::uint64_t value_count_max = std::numeric_limits<std::uint32_t>::max();
 
-// DxDispatch offers this feature level unless it is told another.
+// The feature level that DxDispatch offers by default.
 constexpr FeatureLevel dxdispatch_level{6, 2};
 
 bool is_owned(const TensorDesc& desc) {
   return std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
 }
 
-/// Makes a model of a job.
+/// Turns a job into a model.
 class ModelMaker {
  public:
   ModelMaker(const Job& job, const std::string& path) : job_(job), description_(job.description) {
@@ -65,7 +65,7 @@ class ModelMaker {
     (is_owned(desc) ? owned_ : bindings_)[tensor] = tensor;
   }
 
-  // The input's own file, or a copy where DxDispatch misreads it or refuses it.
+  // Returns the input's own file, or a copy if DxDispatch would misread or refuse it.
   std::string source_of(const std::string& tensor, const NpyFile& file, const std::string& path) {
     const NpyHeader& header = file.header();
     const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
@@ -77,7 +77,7 @@ class ModelMaker {
                                   (is_stream    ? "standard input has no name"
                                    : is_swapped ? "DxDispatch misreads big-endian files"
                                                 : "DxDispatch refuses files in Fortran order"));
-    // Strides of the description refer to the elements as they follow each other in the file.
+    // The description's strides refer to the elements in the order of the file.
     const bool keeps_order = description_.is_written({tensor, "Strides"});
     NpyHeader plain = header;
     if (keeps_order) {
@@ -91,7 +91,7 @@ class ModelMaker {
     return path_from(conversion_.path, copy);
   }
 
-  // In this machine's byte order; in file order or C order.
+  // The elements in this machine's byte order, in file order or C order.
   static Buffer elements_of(const NpyFile& file, const std::string& path, bool in_file_order) {
     Buffer bytes(file.data().size(), "the copy of " + path);
     const std::size_t size = size_of(file.header().data_type);
@@ -166,7 +166,7 @@ class ModelMaker {
   Json write_file_;
 };
 
-/// Makes an op description of a model.
+/// Turns a model into an op description.
 class OpMaker {
  public:
   OpMaker(const Model& model, const std::string& path) : model_(model) { conversion_.path = path; }
@@ -216,7 +216,7 @@ class OpMaker {
     return *only;
   }
 
-  // The resource's own .npy file where it is the tensor, else a new one.
+  // Returns the resource's own .npy file if it equals the tensor, otherwise a new one.
   std::string file_of(const TensorBinding& binding, const TensorDesc& desc) {
     const Resource& resource = model_.resources[binding.range.resource];
     const InitialValues& initial = resource.initial;
@@ -242,9 +242,9 @@ class OpMaker {
   Json bindings_ = Json::object();
 };
 
-void write_one(const std::string& path, std::span<const std::byte> first,
+void write_one(const std::string& path, Contents contents, std::span<const std::byte> first,
                std::span<const std::byte> second) {
-  OutputFile file(path, first.size() + second.size());
+  OutputFile file(path, first.size() + second.size(), contents);
   file.write_at(0, first);
   file.write_at(first.size(), second);
   file.commit();
@@ -270,8 +270,9 @@ void write_conversion(const Conversion& conversion, const std::vector<std::strin
     }
   }
   for (const ConvertedFile& file : conversion.files)
-    write_one(file.path, std::as_bytes(std::span(file.header)), file.elements.bytes());
-  write_one(conversion.path, std::as_bytes(std::span(conversion.text)), {});
+    write_one(file.path, Contents::binary, std::as_bytes(std::span(file.header)),
+              file.elements.bytes());
+  write_one(conversion.path, Contents::text, std::as_bytes(std::span(conversion.text)), {});
 }
 
 }  // namespace dmlop

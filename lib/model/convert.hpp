@@ -1,5 +1,5 @@
-// An op description with its .npy files as a DxDispatch model, and back. The result is text and
-// files in memory: nothing is written here but by write_conversion.
+// Converts an op description with its .npy files to a DxDispatch model, and back. The result is
+// text and files in memory; only write_conversion writes anything.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,20 @@ struct Conversion {
   std::string path;  // of the JSON file
   std::string text;
   std::vector<ConvertedFile> files;  // .npy files beside it
-  std::vector<std::string> remarks;  // what became different, and what the other tool will not take
+  std::vector<std::string> remarks;  // what changes, and what the other tool will not accept
 };
 
-/// A model for `path`: a resource for each tensor, one dispatch, one writeFile. Every input of the
-/// job has a file; one that DxDispatch would misread is copied. The output goes to the job's file,
-/// else to one of the tensor's name. Errors: invalid_input for tensors that no model can have.
+/// A model for `path` with a resource for each tensor, one dispatch and one writeFile. Every input
+/// of the job has a file; a file that DxDispatch would misread is copied. The output goes to the
+/// job's file or else to one named after the tensor. Errors: invalid_input for tensors that no
+/// model can have.
 Conversion model_of(const Job& job, const std::string& path);
 
-/// An op description for `path` of a model with one dispatch. Inputs stay the .npy files that they
-/// are, or become some. Errors: invalid_input for any other number of dispatches.
+/// An op description for `path` of a model with one dispatch. Inputs that are .npy files stay the
+/// same files; others become new ones. Errors: invalid_input for any other number of dispatches.
 Conversion op_of(const Model& model, const std::string& path);
 
-/// Writes the files, the JSON file last. Errors: io_failed, usage where one would replace a file
+/// Writes the files, and the JSON file last. Errors: io_failed; usage if a file would replace one
 /// named in `read`.
 void write_conversion(const Conversion& conversion, const std::vector<std::string>& read);
 

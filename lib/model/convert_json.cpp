@@ -24,7 +24,7 @@ Json tensor_json(const TensorDesc& desc, bool with_strides) {
   return json;
 }
 
-// The shortest number that is the same FLOAT.
+// The shortest number that gives the same FLOAT.
 Json float_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -49,12 +49,13 @@ Json field_json(const Field& field) {
   if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&field.value)) return *numbers;
   if (const auto* integer = std::get_if<std::int64_t>(&field.value))
     return spec.kind == FieldKind::enumeration ? enum_json(spec, *integer) : Json(*integer);
-  return spec.kind == FieldKind::float32 ? Json(0) : Json();  // left out, and of no effect
+  return spec.kind == FieldKind::float32 ? Json(0)
+                                         : Json();  // a field that is left out and has no effect
 }
 
 constexpr std::size_t line_length = 96;
 
-// JSON has no way to write such a name, and another one would name no file.
+// JSON cannot express such a name, and any other spelling would name another file.
 void require_utf8(const Json& json) {
   if (!json.is_string()) return;
   const std::string& text = json.get_ref<const std::string&>();
@@ -64,7 +65,7 @@ void require_utf8(const Json& json) {
                     ": a name in JSON is UTF-8, and this one is not; give the file another name");
 }
 
-// With a blank behind commas and colons.
+// JSON with a blank after commas and colons.
 std::string compact(const Json& json) {
   require_utf8(json);
   if (!json.is_structured()) return json.dump();
@@ -79,7 +80,7 @@ std::string compact(const Json& json) {
 
 void append(const Json& json, std::size_t indent, std::string& text) {
   const std::string line = compact(json);
-  // Arrays of numbers are never broken; the whole of a file always is.
+  // Arrays of numbers are never broken into lines; the outermost value always is.
   const bool is_list = json.is_array() && !json.empty() && !json.front().is_structured();
   if (is_list || !json.is_structured() || (indent > 2 && indent + line.size() <= line_length)) {
     text += line;

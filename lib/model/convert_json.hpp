@@ -1,4 +1,4 @@
-// JSON of op descriptions and models, as convert writes it.
+// The JSON of op descriptions and models that convert writes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,15 +8,14 @@
 
 namespace dmlop {
 
-/// The fields of a checked description, each of them, in the operator's order. Outputs lose their
-/// strides.
+/// All fields of a checked description in the operator's order. Outputs lose their strides.
 nlohmann::ordered_json fields_json(const Description& description);
 
-/// Indented; arrays of plain values on one line. Ends with a newline. Errors: invalid_input where a
-/// name is no UTF-8.
+/// Indented JSON with arrays of plain values on one line and a newline at the end. Errors:
+/// invalid_input if a name is not UTF-8.
 std::string readable_text(const nlohmann::ordered_json& json);
 
-/// `path` as a file at `base` names it: relative to its folder, with forward slashes.
+/// `path` as written in the file `base`: relative to its folder, with forward slashes.
 std::string path_from(const std::string& base, const std::string& path);
 
 /// "FOLDER/STEM.TENSOR.npy" for the JSON file "FOLDER/STEM.json".

@@ -1,5 +1,5 @@
-// The operators of a model. A dispatchable becomes the op description that it stands for, which the
-// operator's spec reads and checks: here is only what DxDispatch reads differently.
+// The operators of a model. A dispatchable is translated into an op description, which the
+// operator's spec reads and checks. This file handles only what DxDispatch reads differently.
 #include <algorithm>
 #include <charconv>
 
@@ -13,7 +13,8 @@ using Kind = json::Value::Kind;
 
 constexpr std::string_view prefix = "DML_OPERATOR_";
 
-/// What a dispatchable of one of DxDispatch's other kinds is called; "" for operators.
+/// The name of a dispatchable that is not an operator but of one of DxDispatch's other kinds; ""
+/// for operators.
 std::string other_kind(const std::string& type) {
   const std::string name = lower_case(type);
   if (name == "hlsl") return "an HLSL shader";
@@ -22,7 +23,7 @@ std::string other_kind(const std::string& type) {
   return "";
 }
 
-// Nothing unless the value is a small non-negative integer.
+// Returns nothing unless the value is a small non-negative integer.
 std::optional<std::size_t> count_of(const json::Value* value) {
   if (value == nullptr || value->kind != Kind::number) return std::nullopt;
   std::size_t count = 0;
@@ -39,12 +40,12 @@ json::Value object_like(const json::Value& original) {
   return object;
 }
 
-/// Copies of JSON values with only what DxDispatch looks at, places and all.
+/// Copies JSON values, with their places, and keeps only what DxDispatch reads.
 class Translator {
  public:
   Translator(ModelReading& reading, const OperatorSpec& spec) : reading_(reading), spec_(spec) {}
 
-  /// The operator's fields of `from` appended to `to`. `beside` are other members it may have.
+  /// Appends the operator's fields of `from` to `to`. `beside` are other members that it may have.
   void copy_fields(const json::Value& from, json::Value& to,
                    const std::vector<std::string>& beside) {
     std::vector<std::string> known = spec_.field_names();
@@ -109,7 +110,7 @@ class Translator {
     }
   }
 
-  // DirectML reads as many elements of an array as its count says.
+  // DirectML reads only as many elements of an array as its count says.
   void cut(json::Value& array, const json::Value* count, const std::string& name,
            const std::string& count_name) {
     const auto number = count_of(count);
@@ -119,7 +120,7 @@ class Translator {
     array.items.resize(*number);
   }
 
-  // DxDispatch's names end where it was frozen.
+  // DxDispatch does not know values that are newer than it.
   void note_unknown_enum_value(const FieldSpec& field, const json::Value& value) {
     if (field.enum_name != "DML_PADDING_MODE" || !value.text.ends_with("WRAP")) return;
     reading_.note(value, field.name + " WRAP is unknown to DxDispatch itself");
@@ -156,14 +157,14 @@ class DispatchableReader {
   }
 
  private:
-  // A model has no feature level to write; that of the command line remains.
+  // A model cannot state a feature level, so only the command line's remains in the suggestion.
   static void drop_level_of_file(std::string& suggestion) {
     constexpr std::string_view next = ", or ";
     if (!suggestion.starts_with("write \"featureLevel\": ")) return;
     suggestion.erase(0, suggestion.find(next) + next.size());
   }
 
-  // `Type` before `type`, and `Desc` before `desc`, as DxDispatch looks for them.
+  // Like DxDispatch, prefers `Type` to `type` and `Desc` to `desc`.
   const json::Member* first_of(const char* name, const char* other) const {
     const json::Member* member = Translator::find_member(written_, name);
     return member != nullptr ? member : Translator::find_member(written_, other);
@@ -177,8 +178,8 @@ class DispatchableReader {
     root.members.push_back(type);
     if (const OperatorSpec* spec = find_spec(name)) copy_operator(root, *spec);
     auto shared = std::make_shared<const json::Value>(std::move(root));
-    // Checks look through all findings before theirs: those of other dispatchables are not among
-    // them, or a model would take a time that is quadratic in its dispatchables.
+    // Each dispatchable gets its own findings, because checks search all earlier ones. Otherwise
+    // the time would be quadratic in the number of dispatchables.
     Diagnostics findings;
     dispatchable_.description =
         read_description(reading_.model.document, std::move(shared), {},
@@ -219,7 +220,7 @@ class DispatchableReader {
   void read_owned() {
     const json::Value* bindings = written_.find("bindings");
     const json::Value none = object_like(written_);
-    // Anything but an object is ignored.
+    // A value that is not an object is ignored.
     const bool has_bindings = bindings != nullptr && bindings->kind == Kind::object;
     dispatchable_.owned =
         read_bindings(reading_, has_bindings ? *bindings : none, dispatchable_, true);

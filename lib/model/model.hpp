@@ -1,5 +1,5 @@
-// A DxDispatch model: buffers with initial values, operators on them, and commands in order. Read
-// and checked as a whole (read_model); what runs it is model/runtime.hpp. The format is that of
+// A DxDispatch model: buffers with initial values, operators on them, and commands in order.
+// read_model reads and checks it as a whole; model/runtime.hpp runs it. The format is that of
 // DxDispatch's parser (microsoft/DirectML, DxDispatch/src/model).
 #pragma once
 
@@ -17,19 +17,19 @@
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 #include "npy/npy.hpp"
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {
 
 /// What a resource holds when the model starts.
 struct InitialValues {
-  std::optional<DataType> data_type;  // absent: values of several types, or deferred
+  std::optional<DataType> data_type;  // absent if the values have several types or are deferred
   std::uint64_t bytes = 0;
   std::function<void(std::span<std::byte>)> fill;  // writes `bytes` bytes; may be called repeatedly
-  std::shared_ptr<const NpyFile> file;             // the .npy file that they are, if they are one
-  std::string path;                                // of the file that they come from
-  std::span<const std::byte> raw;                  // that file's bytes, if it is no .npy file
+  std::shared_ptr<const NpyFile> file;             // if the values are a .npy file
+  std::string path;                                // of the file that the values come from
+  std::span<const std::byte> raw;                  // that file's bytes if it is not a .npy file
 };
 
 /// A buffer of bytes.
@@ -37,23 +37,24 @@ struct Resource {
   std::string name;
   InitialValues initial;
   std::uint64_t offset = 0;   // of the initial values
-  std::uint64_t size = 0;     // of the buffer, padding to 4 bytes included
+  std::uint64_t size = 0;     // of the buffer, including padding to 4 bytes
   bool has_own_size = false;  // the model gives the size
   bool is_deferred = false;
   bool is_usable = false;  // it was read without findings
 
-  /// Elements that the initial values have; 0 where they have several types.
+  /// The number of elements of the initial values; 0 if they have several types.
   std::uint64_t value_count() const {
     return initial.data_type ? initial.bytes / size_of(*initial.data_type) : 0;
   }
-  /// Elements that a file of it holds: the values, and all of a buffer whose size the model gives.
+  /// The number of elements that a file of the resource holds: the values or, if the model gives
+  /// the buffer's size, the whole buffer.
   std::uint64_t element_count() const {
     if (!initial.data_type) return 0;
     return (has_own_size ? size : initial.bytes) / size_of(*initial.data_type);
   }
 };
 
-/// Bytes [offset, offset + size) of a resource, which a tensor has.
+/// Bytes [offset, offset + size) of a resource, which belong to a tensor.
 struct BufferRange {
   std::size_t resource = 0;
   std::uint64_t offset = 0;
@@ -67,7 +68,7 @@ struct TensorBinding {
 
 struct Dispatchable {
   std::string name;
-  std::optional<Description> description;  // absent: it has findings
+  std::optional<Description> description;  // absent if it has findings
   std::vector<TensorBinding> owned = {};   // inputs that are bound when the model starts
 };
 
@@ -83,7 +84,7 @@ struct PrintCommand {
 
 struct WriteFileCommand {
   std::size_t resource = 0;
-  std::string target;                    // as the model has it
+  std::string target;                    // as written in the model
   std::string path;                      // where it goes
   std::optional<Sizes> dimensions = {};  // of a .npy file; absent: one
   bool is_npy = false;
@@ -100,7 +101,7 @@ struct Model {
   const Resource* find_resource(std::string_view name) const;
 };
 
-/// How many resources, dispatchables and commands a model may have, of each.
+/// The most resources, dispatchables and commands that a model may have, of each.
 inline constexpr std::size_t model_parts_max = 10'000;
 
 struct ModelRequest {
@@ -110,9 +111,9 @@ struct ModelRequest {
   SharedConfinement confinement = {};  // of sourcePath; a targetPath then stays in output_folder
 };
 
-/// Reads and checks a model, or what is meant to be one: files' headers are read, values are not.
-/// Adds every finding, and to `notes` what DxDispatch ignores or would not take; returns a model
-/// only when there is no finding.
+/// Reads and checks a model, including one with mistakes. It reads the headers of files but no
+/// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept.
+/// Returns a model only if there are no findings.
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
                                 Diagnostics& diagnostics, Diagnostics& notes);

@@ -1,10 +1,65 @@
 #include "model/open.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "spec/near_operators.hpp"
 
 namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(to_path(path), ignored);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// The operator that a command line names; null where it names a file.
+const OperatorSpec* operator_named(const std::string& name) {
+  const bool is_in_capitals = upper_case(name) == name;
+  if (!is_in_capitals && is_there(to_path(name))) return nullptr;
+  const std::string upper = upper_case(name);
+  constexpr std::string_view prefix = "DML_OPERATOR_";
+  return find_spec(std::string_view(upper).substr(upper.starts_with(prefix) ? prefix.size() : 0));
+}
+
+// The description of a folder; "" and a finding where it has none.
+std::string description_in(const std::string& folder, Diagnostics& diagnostics) {
+  for (const char* name : {"op.json", "model.json"}) {
+    const fs::path path = to_path(folder) / name;
+    if (is_there(path)) return to_text(path);
+  }
+  diagnostics.push_back({.kind = ErrorKind::usage,
+                         .message = folder + " has no op.json and no model.json",
+                         .suggestion = "name a description, or run all that are below the folder "
+                                       "with `dmlop batch " +
+                                       shell_quoted(folder) + "`"});
+  return "";
+}
+
+// Whether a name that no file has was meant to be an operator's.
+bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
+  const auto is_in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!std::all_of(name.begin(), name.end(), is_in_name) || is_there(to_path(name))) return false;
+  const std::string meant = operator_suggestion(name);
+  if (meant.empty()) return false;
+  diagnostics.push_back({.kind = ErrorKind::usage,
+                         .message = name + " is no file and no operator",
+                         .suggestion = meant});
+  return true;
+}
+
+}  // namespace
 
 bool is_model(const json::Value& root) {
   int members = 0;
@@ -16,7 +71,9 @@ bool is_model(const json::Value& root) {
 }
 
 std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string text,
-                                            Diagnostics& diagnostics) {
+                                            Diagnostics& diagnostics,
+                                            const std::vector<Setting>& settings) {
+  std::string path = source.file;
   auto document = json::Document::parse_leniently(std::move(source), std::move(text), diagnostics);
   if (!document) return std::nullopt;
   const bool has_model = is_model(document->root());
@@ -24,14 +81,30 @@ std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string tex
     const Diagnostics& refused = document->tolerated();
     diagnostics.insert(diagnostics.end(), refused.begin(), refused.end());
     if (document->has_text_after_root()) return std::nullopt;
+  } else if (!settings.empty()) {
+    throw Error(ErrorKind::usage, "--set is for op descriptions, and " + path + " is a model");
   }
-  return OpenedFile{std::make_shared<const json::Document>(std::move(*document)), has_model};
+  const std::size_t before = diagnostics.size();
+  apply_settings(*document, settings, diagnostics);
+  if (diagnostics.size() > before) return std::nullopt;
+  return OpenedFile{std::make_shared<const json::Document>(std::move(*document)), has_model,
+                    std::move(path)};
 }
 
-std::optional<OpenedFile> open_op_or_model(const std::string& path, Diagnostics& diagnostics) {
+std::optional<OpenedFile> open_op_or_model(const std::string& name,
+                                           const std::vector<Setting>& settings,
+                                           Diagnostics& diagnostics) {
+  if (const OperatorSpec* spec = operator_named(name)) {
+    json::Document document = operator_document(name, *spec);
+    apply_settings(document, settings, diagnostics);
+    if (!diagnostics.empty()) return std::nullopt;
+    return OpenedFile{std::make_shared<const json::Document>(std::move(document))};
+  }
+  const std::string path = is_folder(name) ? description_in(name, diagnostics) : name;
+  if (path.empty() || refuse_as_operator(path, diagnostics)) return std::nullopt;
   std::string text =
       with_context("reading the description " + path, [&] { return json::read_text(path); });
-  return parse_op_or_model(json::Source{path}, std::move(text), diagnostics);
+  return parse_op_or_model(json::Source{path}, std::move(text), diagnostics, settings);
 }
 
 }  // namespace dmlop

@@ -11,7 +11,7 @@
 namespace dmlop {
 namespace {
 
-// The name of the only resource that a dispatch writes; "" where there are several or none.
+// The name of the only resource that dispatches write; "" if there are several or none.
 std::string only_output(const Model& model) {
   std::string name;
   for (const Resource& resource : model.resources) {
@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const Model& model) {
   return names;
 }
 
-/// Finds the resource that a file of the command line is for.
+/// Finds the resource for a file of the command line.
 class ResourceNamer {
  public:
   ResourceNamer(const Model& model, std::string option, bool golden, Diagnostics& diagnostics)

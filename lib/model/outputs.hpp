@@ -1,5 +1,5 @@
-// A resource at the end of a run as a tensor: what is written to .npy files that the caller names,
-// and compared with golden files.
+// A resource at the end of a run as a tensor, for .npy files that the caller names and for
+// comparisons with golden files.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace dmlop {
 
-/// The tensor that a resource holds: as the last dispatch wrote it or else all of its values, in
-/// one dimension. Its elements may lie anywhere in the buffer.
+/// The tensor that a resource holds: as the last dispatch wrote it or, if none did, all its values
+/// in one dimension. Its elements may lie anywhere in the buffer.
 struct ResourceTensor {
   std::size_t resource = 0;
   DataType data_type = DataType::Float32;
   Sizes sizes;
   Strides strides;                       // in elements
   std::uint64_t offset = 0;              // of the first element, in bytes
-  const OperatorSpec* writer = nullptr;  // the operator that wrote it; null: none
+  const OperatorSpec* writer = nullptr;  // the operator that wrote it, or null
 };
 
 ResourceTensor tensor_of(const Model& model, std::size_t resource);
 
-/// Its elements, packed.
+/// The tensor's elements, packed.
 Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents);
 
-/// Writes them as numpy.save does. Errors: io_failed.
+/// Writes the tensor as numpy.save does. Errors: io_failed.
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
                const std::string& path);
 
@@ -41,20 +41,20 @@ struct NamedResource {
   std::optional<NpyFile> golden = {};
 };
 
-/// Finds the resources that `files` name, by `option` ("-o", "--expect"); where only one resource
-/// is written its name may be left out. Adds a finding for each that is none, and for a file that
-/// the model reads. With `golden`, the files are opened.
+/// Finds the resources that `files` name. `option` is "-o" or "--expect". If only one resource is
+/// written, its name may be omitted. Adds a finding for each name that is no resource, and for each
+/// file that the model reads. If `golden`, opens the files.
 std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
                                           const std::string& option, bool golden,
                                           Diagnostics& diagnostics);
 
-/// Adds a finding for each output that would replace another one, or a golden file.
+/// Adds a finding for each output that would replace another output or a golden file.
 void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
                      const std::vector<NamedResource>& expected, Diagnostics& diagnostics);
 
-/// Compares a resource with its golden file. A golden file of one dimension, which is what
-/// writeFile makes without dimensions, is compared element by element with any shape. Without a
-/// criterion in `tolerance` the writing operator's own holds.
+/// Compares a resource with its golden file. A golden file with one dimension, as writeFile makes
+/// it if no dimensions are given, is compared element by element with any shape. If `tolerance` has
+/// no criterion, that of the writing operator applies.
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,
                                   std::span<const std::byte> contents,
                                   const std::optional<Tolerance>& tolerance);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int stream_precision = 6;
 
-// Of writing an element as text.
+// Steps that writing one element as text counts.
 constexpr std::uint64_t printed_steps = 256;
 
 std::string float_text(double value) {

@@ -1,4 +1,4 @@
-// What DxDispatch prints of a resource, byte for byte.
+// The text that DxDispatch prints for a resource, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace dmlop {
 
-/// How DxDispatch's output is kept where it is at fault: as it should be, or as it is.
+/// What to do where DxDispatch's output is wrong: print what would be right, or the same as
+/// DxDispatch.
 enum class Fidelity { mended, compatible };
 
-/// "Resource 'Out': 1, 2.5, inf" and a newline; with `verbose` a line for each element, with its
-/// index and bits, and an empty line. `contents` are the buffer's bytes; padding is not printed.
-/// Compatible: 8-bit values are characters.
+/// Returns "Resource 'Out': 1, 2.5, inf" and a newline. If `verbose`, there is a line for each
+/// element with its index and bits, and an empty line. `contents` are the buffer's bytes; padding
+/// is not printed. In compatible mode, 8-bit values are characters.
 std::string print_text(const Resource& resource, std::span<const std::byte> contents, bool verbose,
                        Fidelity fidelity);
 

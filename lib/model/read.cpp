@@ -1,4 +1,4 @@
-// A model as a whole: its three members, and names that must be unique.
+// Reads a model as a whole: its three members, and the names that must be unique.
 #include <algorithm>
 #include <set>
 
@@ -55,7 +55,7 @@ class Reader {
     return nullptr;
   }
 
-  // The first of a name counts.
+  // If a name occurs twice, the first counts.
   template <typename Action>
   void for_each_once(const json::Value& object, const std::string& what, Action&& action) {
     std::set<std::string> names;
@@ -73,7 +73,7 @@ class Reader {
   const json::Value& root_;
 };
 
-/// Paths that a confinement refuses, all of them, before any file is opened.
+/// Finds all paths that a confinement refuses before any file is opened.
 class ConfinementChecker {
  public:
   ConfinementChecker(ModelReading& reading, const json::Value& root)

@@ -1,4 +1,5 @@
-// What the readers of a model's three parts share. For read.cpp and the files beside it only.
+// Shared by the readers of a model's three parts. Only read.cpp and the files beside it include
+// this.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +16,10 @@ struct ModelReading {
   Model& model;
   const ModelRequest& request;
   FieldReader reader;  // for findings
-  FieldReader notes;   // for what is only worth a word
+  FieldReader notes;   // for notes that are not findings
 
   const json::Document& document() const { return *model.document; }
-  /// A finding, or a note, at `value`, without repeating it.
+  /// Adds a finding or a note at `value`. If that is an object, the finding does not repeat it.
   void add(const json::Value& value, std::string message, std::string rule = "",
            std::string suggestion = "", ErrorKind kind = ErrorKind::invalid_input) {
     reader.add(diagnostic_at(value, std::move(message), std::move(rule), std::move(suggestion)));
@@ -28,19 +29,20 @@ struct ModelReading {
             std::string suggestion = "") {
     notes.add(diagnostic_at(value, std::move(message), std::move(rule), std::move(suggestion)));
   }
-  /// A path of the model for the system: never "-", and with this system's separators.
+  /// A path of the model as a path of the system: never "-", and with the system's separators.
   static std::string native_path(std::string path);
-  /// What sourcePath is relative to.
+  /// The folder to which sourcePath is relative.
   std::filesystem::path source_folder() const;
 
   Diagnostics& diagnostics;
 
-  /// Where a resource or a dispatchable of a name is in the model; the first counts.
+  /// The index of each name of a resource or dispatchable in the model. If a name occurs twice, the
+  /// first counts.
   using Names = std::unordered_map<std::string, std::size_t>;
   Names resource_names = {};
   Names dispatchable_names = {};
-  /// Files of resources that may be replaced by mistake, by a path without links.
-  std::map<std::string, std::string> source_files = {};  // and the resource
+  /// Files of resources that an output might replace by mistake, by their paths without links.
+  std::map<std::string, std::string> source_files = {};  // and the names of the resources
 
  private:
   Diagnostic diagnostic_at(const json::Value& value, std::string message, std::string rule,
@@ -53,13 +55,13 @@ struct ModelReading {
   }
 };
 
-/// The string of a member that must be there.
+/// The string of a required member.
 std::optional<std::string> required_string(ModelReading& reading, const json::Value& object,
                                            const std::string& where, const std::string& member,
                                            const std::string& example);
 
-/// Of a name that nothing has: which names there are, and the one that was probably meant. Among
-/// very many names none is looked for.
+/// For a name that does not exist: the names that do, and the one that was probably meant. It is
+/// not looked for among very many names.
 struct NamesThereAre {
   std::string list;
   std::string nearest;
@@ -82,13 +84,13 @@ void read_resource(ModelReading& reading, const json::Member& member);
 void read_dispatchable(ModelReading& reading, const json::Member& member);
 void read_command(ModelReading& reading, const json::Value& value, std::size_t index);
 
-/// Reads `bindings` of a dispatch, or of a dispatchable for its initialisation (`initial`), and
-/// checks them against the operator's tensors and the resources' sizes.
+/// Reads the `bindings` of a dispatch or, if `initial`, of the initialisation of a dispatchable,
+/// and checks them against the operator's tensors and the resources' sizes.
 std::vector<TensorBinding> read_bindings(ModelReading& reading, const json::Value& object,
                                          const Dispatchable& dispatchable, bool initial);
-/// Of a dispatchable that cannot be run, or has findings, only the resources' names are checked.
+/// Checks only the resources' names, for a dispatchable that cannot be run or has findings.
 void check_binding_names(ModelReading& reading, const json::Value& object);
-/// The findings of a dispatch whose output shares bytes with an input.
+/// Adds findings for a dispatch whose output shares bytes with an input.
 void check_overlaps(ModelReading& reading, const json::Value& place,
                     const Dispatchable& dispatchable, const std::vector<TensorBinding>& bindings);
 

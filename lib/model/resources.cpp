@@ -1,4 +1,4 @@
-// The resources of a model: where a buffer's values come from, and how large it is.
+// Reads the resources of a model: where a buffer's values come from, and its size.
 #include <algorithm>
 
 #include "base/buffer.hpp"
@@ -126,7 +126,7 @@ class ResourceReader {
     return false;
   }
 
-  // The first that exists: relative to the input folder, then to the current one.
+  // The first file that exists, relative to the input folder and then to the current one.
   std::string find_file(const std::string& path) const {
     const fs::path folder = reading_.source_folder();
     if (reading_.request.confinement)

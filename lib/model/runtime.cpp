@@ -15,35 +15,45 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
-/// Puts packed elements where the strides of an output have them.
+/// Writes packed elements to the places that an output's strides give them.
 class Scatter {
  public:
-  explicit Scatter(const Runtime::Step& step)
-      : step_(step), size_(output_element_size(step.plan)) {}
+  Scatter(const Runtime::HostTensor& output, std::size_t element_size)
+      : output_(output), size_(element_size) {}
 
-  /// Bytes of the packed output from `offset` on.
+  /// Writes bytes of the packed output from `offset` on.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const {
-    if (step_.strides.empty()) return copy_in_pieces(bytes, step_.output.data() + offset);
+    if (output_.strides.empty()) return copy_in_pieces(bytes, output_.bytes.data() + offset);
     const std::uint64_t first = offset / size_;
     in_pieces(bytes.size() / size_, far_steps, [&](std::uint64_t i, std::uint64_t end) {
       for (; i < end; ++i)
-        std::memcpy(step_.output.data() + position(first + i) * size_, &bytes[i * size_], size_);
+        std::memcpy(output_.bytes.data() + position(first + i) * size_, &bytes[i * size_], size_);
     });
   }
 
  private:
   std::uint64_t position(std::uint64_t index) const {
     std::uint64_t position = 0;
-    for (std::size_t i = step_.sizes.size(); i-- > 0;) {
-      position += index % step_.sizes[i] * step_.strides[i];
-      index /= step_.sizes[i];
+    for (std::size_t i = output_.sizes.size(); i-- > 0;) {
+      position += index % output_.sizes[i] * output_.strides[i];
+      index /= output_.sizes[i];
     }
     return position;
   }
 
-  const Runtime::Step& step_;
+  const Runtime::HostTensor& output_;
   std::size_t size_;
 };
+
+/// Whether an output overlaps an input, which is still to be read.
+bool is_in_place(const Runtime::Step& step) {
+  for (const std::size_t output : step.plan.slots_of(SlotKind::output)) {
+    for (const std::size_t input : step.plan.slots_of(SlotKind::input)) {
+      if (overlap(step.slots[input].bytes, step.slots[output].bytes)) return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -73,49 +83,48 @@ void Runtime::keep_owned(const Model& model) {
   }
 }
 
-Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
+Runtime::Place Runtime::place_of(const Slot& slot, const DispatchCommand& command) {
   const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
-  const Description& description = *dispatchable.description;
-  BoundPlan bound{
-      .plan = make_plan(description), .inputs = {}, .output = {}, .sizes = {}, .strides = {}};
-  const auto is_of = [](const FieldSpec& field) {
-    return [&field](const TensorBinding& binding) { return binding.tensor == field.name; };
-  };
-  for (const FieldSpec& field : description.spec->fields) {
-    if (!field.is_tensor()) continue;
-    const auto& bindings = command.bindings;
-    const auto binding = std::find_if(bindings.begin(), bindings.end(), is_of(field));
-    if (binding == bindings.end()) {
-      const auto& kept = dispatchable.owned;
-      const auto at = std::find_if(kept.begin(), kept.end(), is_of(field)) - kept.begin();
-      Memory& memory = owned_[command.dispatchable][static_cast<std::size_t>(at)];
-      bound.inputs.push_back({&memory, 0, memory.host.size()});
-      continue;
-    }
-    const Place place{&memories_[binding->range.resource], binding->range.offset,
-                      binding->range.size};
-    if (field.is_input()) {
-      bound.inputs.push_back(place);
-      continue;
-    }
-    const TensorDesc& desc = description.tensor(field.name);
-    bound.output = place;
-    bound.sizes = desc.sizes;
-    bound.strides = desc.strides.value_or(Strides{});
+  const auto is_it = [&](const TensorBinding& binding) { return binding.tensor == slot.field; };
+  const auto& bindings = command.bindings;
+  const auto binding = std::find_if(bindings.begin(), bindings.end(), is_it);
+  if (binding == bindings.end()) {
+    const auto& kept = dispatchable.owned;
+    const auto at = std::find_if(kept.begin(), kept.end(), is_it) - kept.begin();
+    Memory& memory = owned_[command.dispatchable][static_cast<std::size_t>(at)];
+    return {&memory, 0, memory.host.size()};
+  }
+  Place place{&memories_[binding->range.resource], binding->range.offset, binding->range.size};
+  if (slot.kind == SlotKind::input) return place;
+  const TensorDesc& desc = *dispatchable.description->find_tensor(slot.field, slot.element);
+  place.sizes = desc.sizes;
+  place.strides = desc.strides.value_or(Strides{});
+  return place;
+}
+
+Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
+  BoundPlan bound{make_plan(*model_.dispatchables[command.dispatchable].description), {}};
+  for (const Slot& slot : bound.plan.slots) {
+    const bool is_bound = slot.kind != SlotKind::temporary;
+    bound.slots.push_back(is_bound ? place_of(slot, command) : Place{});
   }
   return bound;
 }
 
+std::vector<std::span<const std::byte>> Runtime::Step::inputs() const {
+  std::vector<std::span<const std::byte>> inputs(slots.size());
+  for (const std::size_t slot : plan.slots_of(SlotKind::input)) inputs[slot] = slots[slot].bytes;
+  return inputs;
+}
+
 Runtime::Step Runtime::step(const BoundPlan& bound) {
-  const auto bytes_at = [&](const Place& place) {
-    return on_host(*place.memory).subspan(place.offset, place.bytes);
-  };
-  Step step{.plan = bound.plan,
-            .inputs = {},
-            .output = bytes_at(bound.output),
-            .sizes = bound.sizes,
-            .strides = bound.strides};
-  for (const Place& input : bound.inputs) step.inputs.push_back(bytes_at(input));
+  Step step{bound.plan, {}};
+  for (const Place& place : bound.slots) {
+    HostTensor& tensor = step.slots.emplace_back();
+    if (place.memory == nullptr) continue;
+    tensor = {on_host(*place.memory).subspan(place.offset, place.bytes), place.sizes,
+              place.strides};
+  }
   return step;
 }
 
@@ -140,47 +149,46 @@ bool Runtime::on_device(Memory& memory) {
 }
 
 bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
-  // A limit for the device is kept by tiles, which come from the host.
-  if (!backend_.is_gpu() || options_.device_memory_bytes != 0 || !bound.strides.empty())
-    return false;
-  const auto range_of = [](const Place& place) {
-    return gpu::ResidentRange{place.memory->device.get(), place.offset, place.bytes};
-  };
-  std::vector<gpu::ResidentRange> inputs;
-  for (const Place& input : bound.inputs) {
-    if (!on_device(*input.memory)) return false;
-    inputs.push_back(range_of(input));
+  // A memory limit for the device is kept by cutting the work into tiles, which come from the host.
+  if (!backend_.is_gpu() || options_.device_memory_bytes != 0) return false;
+  std::vector<gpu::ResidentRange> ranges;
+  for (std::size_t i = 0; i < bound.slots.size(); ++i) {
+    const Place& place = bound.slots[i];
+    const Slot& slot = bound.plan.slots[i];
+    if (!place.strides.empty()) return false;
+    if (place.memory != nullptr && !on_device(*place.memory)) return false;
+    gpu::ResidentBuffer* buffer = place.memory != nullptr ? place.memory->device.get() : nullptr;
+    const bool is_output = slot.kind == SlotKind::output;
+    ranges.push_back({buffer, place.offset, is_output ? slot.bytes() : place.bytes});
   }
-  if (!on_device(*bound.output.memory)) return false;
-  gpu::ResidentRange output = range_of(bound.output);
-  output.bytes = output_elements(bound.plan) * output_element_size(bound.plan);
-  if (!backend_.execute_resident(bound.plan, inputs, output, times)) return false;
-  bound.output.memory->host_is_current = false;
+  if (!backend_.execute_resident(bound.plan, ranges, times)) return false;
+  for (const std::size_t slot : bound.plan.slots_of(SlotKind::output))
+    bound.slots[slot].memory->host_is_current = false;
   ++resident_dispatches_;
   return true;
 }
 
 gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
   const Step step = this->step(bound);
-  bound.output.memory->device_is_current = false;
-  const Scatter scatter(step);
-  const auto is_output = [&](std::span<const std::byte> input) {
-    return overlap(input, step.output);
+  const auto outputs = step.plan.slots_of(SlotKind::output);
+  for (const std::size_t slot : outputs) bound.slots[slot].memory->device_is_current = false;
+  const auto scatter = [&](std::size_t slot, std::uint64_t offset,
+                           std::span<const std::byte> bytes) {
+    Scatter(step.slots[slot], step.plan.slots[slot].element_size).write(offset, bytes);
   };
-  if (std::none_of(step.inputs.begin(), step.inputs.end(), is_output)) {
-    return backend_.execute(step.plan, step.inputs, options_,
-                            [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-                              scatter.write(offset, bytes);
-                            });
-  }
-  // In place: what is written may still be read.
-  Buffer output(output_elements(step.plan) * output_element_size(step.plan), "the output");
+  if (!is_in_place(step))
+    return backend_.execute(step.plan, step.inputs(), options_, scatter).times;
+  std::vector<Buffer> kept(step.plan.slots.size());
+  for (const std::size_t slot : outputs)
+    kept[slot] = Buffer(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
   const gpu::DispatchTimes times =
-      backend_.execute(step.plan, step.inputs, options_,
-                       [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-                         std::copy(bytes.begin(), bytes.end(), output.data() + offset);
-                       });
-  scatter.write(0, output.bytes());
+      backend_
+          .execute(step.plan, step.inputs(), options_,
+                   [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
+                     std::copy(bytes.begin(), bytes.end(), kept[slot].data() + offset);
+                   })
+          .times;
+  for (const std::size_t slot : outputs) scatter(slot, 0, kept[slot].bytes());
   return times;
 }
 

@@ -1,6 +1,6 @@
-// Where a model's buffers live while it runs: in the host's memory, and on a GPU for as long as
-// dispatches there use them. All that needs what is in them goes through this class: values at the
-// start, dispatches, and reading back.
+// The buffers of a running model. They live in the host's memory, and also on a GPU as long as
+// dispatches use them there. All access to their contents goes through this class: initial values,
+// dispatches, and reading back.
 #pragma once
 
 #include <cstddef>
@@ -17,61 +17,69 @@ namespace dmlop {
 
 class Runtime {
  public:
-  /// Fills the buffers with their initial values and plans every dispatch. All must outlive this.
-  /// Errors: run_failed without memory for a buffer.
+  /// Fills the buffers with their initial values and plans every dispatch. The arguments must
+  /// outlive this. Errors: run_failed if there is no memory for a buffer.
   Runtime(const Model& model, Backend& backend, const ExecutionOptions& options);
 
-  /// Executes an operator; its output replaces what its buffer had there, no byte more.
-  /// Errors: as Backend::execute.
+  /// Executes an operator. Its output replaces exactly its own bytes in the buffer. Errors: as
+  /// Backend::execute.
   gpu::DispatchTimes dispatch(const DispatchCommand& command);
 
-  /// The bytes of a resource as they are now; valid until the next dispatch. Errors: as dispatch().
+  /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
   std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
 
   /// How many dispatches ran on buffers of the GPU.
   std::uint64_t resident_dispatches() const { return resident_dispatches_; }
 
-  /// A dispatch as it is executed: for measurements.
+  /// A tensor of a dispatch on the host.
+  struct HostTensor {
+    std::span<std::byte> bytes;
+    Sizes sizes;
+    Strides strides;  // of an output; empty: packed
+  };
+  /// A dispatch as it is executed on the host, for measurements.
   struct Step {
     Plan plan;
-    std::vector<std::span<const std::byte>> inputs;  // in the plan's order
-    std::span<std::byte> output;
-    Sizes sizes;      // of the output
-    Strides strides;  // of the output; empty: packed
+    std::vector<HostTensor> slots;  // of the plan; its temporaries are empty
+
+    /// The plan's inputs, by slot.
+    std::vector<std::span<const std::byte>> inputs() const;
   };
   Step step(const DispatchCommand& command);
 
  private:
-  /// The bytes of a resource, or of an input that DirectML owns, in one place or both.
+  /// The bytes of a resource, or of an input that DirectML owns, on the host, on the device or
+  /// both.
   struct Memory {
     Buffer host;
     std::unique_ptr<gpu::ResidentBuffer> device = nullptr;
     bool host_is_current = true;
     bool device_is_current = false;
   };
+  /// A tensor of a dispatch, and where it is.
   struct Place {
     Memory* memory = nullptr;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    Sizes sizes = {};
+    Strides strides = {};  // of an output; empty: packed
   };
-  /// A dispatch and where its tensors are.
   struct BoundPlan {
     Plan plan;
-    std::vector<Place> inputs;  // in the plan's order
-    Place output;
-    Sizes sizes;      // of the output
-    Strides strides;  // of the output; empty: packed
+    std::vector<Place> slots;  // of the plan; a temporary has no memory
   };
 
   static Buffer filled(const Resource& resource);
-  /// Buffers that inputs owned by DirectML keep as they were when the model started.
+  /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
+  /// model starts.
   void keep_owned(const Model& model);
   BoundPlan bind(const DispatchCommand& command);
+  Place place_of(const Slot& slot, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
-  /// False where the GPU has no room.
+  /// Returns false if the GPU has no room.
   bool on_device(Memory& memory);
-  /// False, with nothing done, where the plan has to run from the host's memory.
+  /// Returns false and does nothing if the plan has to run from the host's memory.
   bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
   gpu::DispatchTimes dispatch_from_host(const BoundPlan& bound);
 

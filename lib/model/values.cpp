@@ -20,7 +20,7 @@ namespace {
 using Kind = json::Value::Kind;
 using Element = std::array<std::byte, 8>;
 
-// After this many findings in one list the rest are not listed.
+// After this many findings in one list, the rest are not listed.
 constexpr std::size_t findings_listed = 8;
 
 template <typename T>
@@ -37,7 +37,7 @@ T value_of(const Element& element) {
   return value;
 }
 
-// Nothing unless the value is a number, or one of three words.
+// Returns nothing unless the value is a number or one of three words.
 std::optional<double> read_double(const json::Value& value) {
   if (value.kind == Kind::string) {
     const std::string word = lower_case(value.text);
@@ -59,7 +59,7 @@ bool is_rounded(const std::string& text, double number) {
   return number >= beyond || static_cast<T>(number) != integer;
 }
 
-// Whether a literal is an integer of 64 bits that no double holds.
+// Whether a literal is a 64-bit integer that no double represents.
 bool is_inexact(const json::Value& value, double number) {
   if (value.kind != Kind::number) return false;
   return value.text.starts_with('-') ? is_rounded<std::int64_t>(value.text, number)
@@ -134,7 +134,7 @@ InitialValues values_of(std::optional<DataType> type, std::vector<std::byte> byt
           }};
 }
 
-// A member that an initialiser must have.
+// A required member of an initialiser.
 const json::Value* require(FieldReader& reader, const json::Value& object, const std::string& name,
                            const std::string& member, const std::string& form) {
   const json::Value* value = object.find(member);
@@ -206,7 +206,7 @@ std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Va
                                              const std::string& name) {
   std::vector<std::string> types;
   for (const DataTypeInfo& type : data_types) {
-    if (type.bits < 8) continue;  // DxDispatch has none
+    if (type.bits < 8) continue;  // DxDispatch has no such types
     if (type.type != DataType::Float16) types.emplace_back(type.name);
   }
   std::vector<std::byte> bytes;

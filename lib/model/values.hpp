@@ -1,4 +1,4 @@
-// Initial values of resources: numbers of JSON as elements, and the four forms of initialisers that
+// Initial values of resources: JSON numbers as elements, and the four forms of initialisers that
 // need no file.
 #pragma once
 
@@ -11,9 +11,10 @@
 
 namespace dmlop {
 
-/// One element as bytes, as DxDispatch converts a number: FLOAT16 through FLOAT and then toward
-/// zero. Integers must be written as integers and fit; floats may also be "nan", "inf" and "-inf",
-/// and an integer among them must be a double exactly. Else adds a finding and returns nothing.
+/// One element as bytes, converted as DxDispatch does: FLOAT16 through FLOAT, then rounded toward
+/// zero. Integers must be written as integers and fit. Floats may also be "nan", "inf" and "-inf";
+/// an integer given for a float must be exact as a double. Otherwise adds a finding and returns
+/// nothing.
 std::optional<std::array<std::byte, 8>> read_element(FieldReader& reader, const json::Value& value,
                                                      const std::string& name, DataType type);
 
@@ -26,12 +27,12 @@ std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Va
 /// {"valueCount": n, "value": v}
 std::optional<InitialValues> read_constant(FieldReader& reader, const json::Value& object,
                                            const std::string& name, DataType type);
-/// {"valueCount": n, "valueStart": a, "valueDelta": d}: a running sum in the data type, which
-/// rounds for floats and wraps for integers.
+/// {"valueCount": n, "valueStart": a, "valueDelta": d}: a running sum in the data type. It rounds
+/// for floats and wraps for integers.
 std::optional<InitialValues> read_sequence(FieldReader& reader, const json::Value& object,
                                            const std::string& name, DataType type);
 
-/// FLOAT16 of a float, rounded toward zero; infinity from 65536.
+/// A float as FLOAT16, rounded toward zero; infinity from 65536 on.
 std::uint16_t half_toward_zero(float value);
 
 }  // namespace dmlop

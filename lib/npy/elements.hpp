@@ -1,5 +1,5 @@
-// A tensor's elements in C order and native byte order, wherever they are: in memory, or in a .npy
-// file of any order. For those who read element by element; backends read files as they are.
+// A tensor's elements in C order and native byte order, whether they are in memory or in a .npy
+// file of any order. It is for code that reads element by element; backends read files as they are.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ class Elements {
   const Sizes& sizes() const { return sizes_; }
   std::uint64_t count() const { return count_; }
 
-  /// The bytes of elements [first, first + count): the source's own, or put into `scratch`.
-  /// Errors: as check_for_stop().
+  /// The bytes of elements [first, first + count): either the source's own, or copied into
+  /// `scratch`. Errors: as check_for_stop().
   std::span<const std::byte> read(std::uint64_t first, std::uint64_t count,
                                   std::vector<std::byte>& scratch) const;
-  /// Where the element stands, in bytes from the beginning of the file (or of the memory).
+  /// Where the element is, in bytes from the beginning of the file or of the memory.
   std::uint64_t byte_offset(std::uint64_t index) const;
 
  private:

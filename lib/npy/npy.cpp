@@ -37,7 +37,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The first bytes of `bytes` for a message: other than printable ASCII they become \xNN.
+/// The first bytes of `bytes` for a message. Bytes other than printable ASCII become \xNN.
 std::string printable(std::string_view bytes) {
   constexpr std::size_t max_shown = 60;
   constexpr std::string_view hex = "0123456789abcdef";
@@ -66,7 +66,7 @@ std::string tuple_text(std::span<const std::uint64_t> sizes) {
   return text + (sizes.size() == 1 ? ",)" : ")");
 }
 
-// What a file is when it does not start with the magic.
+// Recognizes a file that does not start with .npy's magic bytes.
 
 struct Lookalike {
   std::string_view start;
@@ -119,7 +119,7 @@ struct HeaderExtent {
   std::size_t length;
 };
 
-/// The bytes of the field that holds the header's length.
+/// The size of the field that holds the header's length.
 std::size_t length_field_size(unsigned major, unsigned minor) {
   if (minor == 0 && major == 1) return 2;
   if (minor == 0 && (major == 2 || major == 3)) return 4;
@@ -127,10 +127,11 @@ std::size_t length_field_size(unsigned major, unsigned minor) {
          " is unknown; versions 1.0, 2.0 and 3.0 can be read, and numpy.save writes them");
 }
 
-/// How many bytes there are before the header, at most.
+/// The most bytes that can stand before the header.
 constexpr std::size_t max_header_offset = magic.size() + 6;
 
-/// Where the header lies as the file's first bytes say, whether or not all of it is there.
+/// Where the first bytes of the file say that the header is, whether or not all of it has been
+/// read.
 HeaderExtent header_extent(std::string_view file) {
   if (file.empty()) refuse("the file is empty; save the array with numpy.save");
   if (!file.starts_with(magic.substr(0, file.size()))) refuse_start(file);
@@ -185,7 +186,7 @@ constexpr std::array<RefusedType, 8> refused_types{{
      "array.astype(numpy.float32) before saving"},
 }};
 
-/// Whether `type` has the form of a type of `code` that DirectML lacks.
+/// Whether `type` looks like a type of `code` that DirectML does not have.
 bool is_refused_type(char code, std::string_view type) {
   if (type.empty() || type[0] != code) return false;
   const std::string_view rest = type.substr(1);
@@ -273,7 +274,7 @@ class DictionaryReader {
     position_ = std::min(text_.find_first_not_of(whitespace, position_), text_.size());
   }
 
-  /// Skips whitespace, and `c` when that comes next.
+  /// Skips whitespace, and then `c` if it comes next.
   bool take(char c) {
     skip_whitespace();
     if (!rest().starts_with(c)) return false;
@@ -294,7 +295,8 @@ class DictionaryReader {
     }
   }
 
-  /// The value that starts here, for a message: up to what ends it in a well-formed header.
+  /// The value that starts here, for a message: everything up to what would end it in a well-formed
+  /// header.
   std::string value_text() const {
     const std::string_view value = rest();
     const std::size_t bracket = value.empty() ? value.npos : "([{"sv.find(value[0]);
@@ -305,7 +307,7 @@ class DictionaryReader {
     return size == 0 ? "missing" : printable(value.substr(0, size));
   }
 
-  /// A quoted string's text between its quotes; escapes are left as they are.
+  /// The text of a quoted string without its quotes. Escapes are left unchanged.
   std::optional<std::string_view> take_string() {
     skip_whitespace();
     const std::size_t start = position_;
@@ -394,7 +396,7 @@ class DictionaryReader {
     return sizes;
   }
 
-  /// One integer of the tuple `whole`, possibly with the L of a Python 2 long.
+  /// Reads one integer of the tuple `whole`. It may end with the L of a Python 2 long.
   std::uint64_t read_size(const std::string& whole) {
     skip_whitespace();
     const std::size_t token_size = std::min(rest().find_first_of(",) \t\n\r\f"sv), rest().size());
@@ -442,7 +444,7 @@ void check_sizes(std::span<const std::uint64_t> sizes) {
   }
 }
 
-/// The product of nonzero `sizes` and the element's size, when 64 bits can hold it.
+/// The product of nonzero `sizes` and the element's size, if it fits 64 bits.
 std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> sizes, DataType type) {
   std::uint64_t count = size_of(type);
   for (const std::uint64_t size : sizes) {
@@ -491,9 +493,9 @@ std::uint64_t npy_bytes_wanted(std::span<const std::byte> first) {
   const Fields fields = DictionaryReader(bytes.substr(extent.offset, extent.length)).read();
   check_sizes(*fields.sizes);
   const auto needed = byte_count(*fields.sizes, fields.element->data_type);
-  // What no file can have is refused with the whole header.
+  // A size that no file can have is refused when the whole header is parsed.
   if (!needed || *needed >= max_file_bytes - end) return first.size();
-  return end + *needed + 1;  // one too many tells a file that is longer than its array
+  return end + *needed + 1;  // one more byte reveals a file that is longer than its array
 }
 
 NpyFile::NpyFile(InputFile file)
@@ -523,14 +525,15 @@ std::uint64_t NpyFile::element_count() const {
 
 std::string npy_header_bytes(DataType data_type, std::span<const std::uint64_t> sizes) {
   constexpr std::size_t alignment = 64;
-  constexpr std::size_t growth_digits = 21;  // NumPy leaves room for this many in the first size
+  constexpr std::size_t growth_digits =
+      21;  // NumPy leaves room for the first size to grow to this many digits
   const DataTypeInfo& type = info(data_type);
   std::string text = "{'descr': '" + std::string(type.size == 1 ? "|" : "<") +
                      std::string(type.numpy) +
                      "', 'fortran_order': False, 'shape': " + tuple_text(sizes) + ", }";
   if (!sizes.empty()) text.append(growth_digits - std::to_string(sizes[0]).size(), ' ');
   const std::size_t prefix_size = magic.size() + 4;
-  // From 1 to 64 spaces: NumPy adds 64 where none would do.
+  // From 1 to 64 spaces. NumPy adds 64 if none would be needed.
   text.append(alignment - (prefix_size + text.size() + 1) % alignment, ' ');
   text += '\n';
   const std::string length{static_cast<char>(text.size() & 0xff),

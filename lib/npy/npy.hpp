@@ -1,5 +1,5 @@
 // The .npy format, versions 1 to 3 (NumPy's numpy.lib.format). This file knows bytes and headers,
-// not operators. Nothing a header says is believed before it is checked against the file's size.
+// not operators. It checks everything that a header says against the size of the file.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ struct NpyHeader {
   std::uint64_t data_offset = 0;  // bytes before the first element
 };
 
-/// Reads and checks the header of a whole .npy file's bytes, or of one that goes on behind them.
-/// Errors: invalid_input with the reason and, where one exists, the remedy.
+/// Reads and checks the header of a .npy file. If not `is_whole`, the file continues after these
+/// bytes. Errors: invalid_input with the reason and, if there is one, the remedy.
 NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true);
 
-/// How many bytes of a .npy file to read when there are these: all that its header asks for, and
+/// How many bytes of a .npy file to read, given the first ones: all that its header asks for, and
 /// one more. Errors: invalid_input as soon as the first bytes are wrong.
 std::uint64_t npy_bytes_wanted(std::span<const std::byte> first);
 
-/// An opened .npy file: header checked, elements mapped.
+/// An open .npy file. Its header has been checked and its elements are mapped.
 class NpyFile {
  public:
   /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
@@ -37,8 +37,8 @@ class NpyFile {
   static NpyFile open(const PinnedFile& file);
 
   const NpyHeader& header() const { return header_; }
-  /// Errors: io_failed when the file was changed since it was opened. To be called when its
-  /// elements were read and before what was made of them counts.
+  /// Errors: io_failed if the file was changed since it was opened. Call it after reading the
+  /// elements and before relying on the result.
   void require_intact() const { file_.require_intact(); }
   /// The elements in file order and the file's byte order.
   std::span<const std::byte> data() const;
@@ -50,11 +50,12 @@ class NpyFile {
   NpyHeader header_;
 };
 
-/// file.require_intact() of the file at `path`, which its errors name.
+/// Calls file.require_intact(). Its errors name `path`.
 void require_intact(const NpyFile& file, const std::string& path);
 
 /// The bytes before the elements, as numpy.save writes them for a C-ordered little-endian array.
-/// Every NumPy writes these for up to 8 dimensions; for more, those that leave room for growth do.
+/// All versions of NumPy write these for up to 8 dimensions; for more, only versions that leave
+/// room for growth do.
 std::string npy_header_bytes(DataType data_type, std::span<const std::uint64_t> sizes);
 
 }  // namespace dmlop

@@ -12,18 +12,8 @@ namespace {
 
 using Element = std::array<std::byte, 8>;
 
-Element native_element(const NpyFile& file, std::uint64_t index) {
-  const std::size_t size = size_of(file.header().data_type);
-  Element element{};
-  std::copy_n(file.data().begin() + static_cast<std::ptrdiff_t>(index * size), size,
-              element.begin());
-  if (file.header().big_endian)
-    std::reverse(element.begin(), element.begin() + static_cast<std::ptrdiff_t>(size));
-  return element;
-}
-
-// The order of two elements that are the same number as a double, which holds no 64-bit integer
-// beyond 2^53 exactly.
+// Compares two elements that are equal as doubles. A double does not hold every 64-bit integer
+// beyond 2^53.
 bool is_less(DataType type, const Element& a, const Element& b) {
   if (type == DataType::Int64)
     return std::bit_cast<std::int64_t>(a) < std::bit_cast<std::int64_t>(b);
@@ -39,18 +29,18 @@ std::string element_text_at(const Elements& elements, std::uint64_t index) {
   return element_text(elements.data_type(), elements.read(index, 1, scratch).data());
 }
 
-Statistics statistics_of(const NpyFile& file) {
+Statistics statistics_of(const Elements& elements) {
   Statistics statistics;
-  const DataType type = file.header().data_type;
+  const DataType type = elements.data_type();
+  const std::size_t size = size_of(type);
   std::optional<Element> lowest, highest;
   double low = 0, high = 0, sum = 0;
   std::uint64_t finite = 0;
-  for (std::uint64_t i = 0; i < file.element_count(); ++i) {
-    const Element element = native_element(file, i);
-    const double value = element_value(type, element.data());
+  const auto add = [&](const std::byte* bytes) {
+    const double value = element_value(type, bytes);
     if (std::isnan(value)) {
       ++statistics.nan_count;
-      continue;
+      return;
     }
     if (std::isinf(value)) {
       ++statistics.infinity_count;
@@ -58,10 +48,19 @@ Statistics statistics_of(const NpyFile& file) {
       sum += value;
       ++finite;
     }
+    Element element{};
+    std::copy_n(bytes, size, element.begin());
     if (!lowest || value < low || (value == low && is_less(type, element, *lowest)))
       low = value, lowest = element;
     if (!highest || value > high || (value == high && is_less(type, *highest, element)))
       high = value, highest = element;
+  };
+  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  std::vector<std::byte> scratch;
+  for (std::uint64_t first = 0; first < elements.count(); first += piece) {
+    const std::uint64_t count = std::min(piece, elements.count() - first);
+    const auto bytes = elements.read(first, count, scratch);
+    for (std::uint64_t i = 0; i < count; ++i) add(&bytes[i * size]);
   }
   if (lowest) statistics.min = element_text(type, lowest->data());
   if (highest) statistics.max = element_text(type, highest->data());

@@ -1,4 +1,4 @@
-// What a tensor's elements are like, for people: extremes, mean, special values.
+// Summarizes a tensor's elements for people: extremes, mean, special values.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Statistics {
   std::uint64_t infinity_count = 0;
 };
 
-/// Reads every element once.
-Statistics statistics_of(const NpyFile& file);
+/// Reads every element once. Errors: as check_for_stop().
+Statistics statistics_of(const Elements& elements);
 
 /// Element `index` of the tensor, in C order, as text.
 std::string element_text_at(const Elements& elements, std::uint64_t index);

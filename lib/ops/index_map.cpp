@@ -57,12 +57,12 @@ IndexMapAxis normalized(IndexMapAxis axis) {
 
 }  // namespace
 
-IndexMapPlan simplified(IndexMapPlan plan) {
+IndexMapKernel simplified(IndexMapKernel kernel) {
   std::vector<IndexMapAxis> axes;
   std::optional<std::size_t> reversed;
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
-    const bool is_reversed = plan.reversal && plan.reversal->axis == i;
-    const IndexMapAxis axis = normalized(plan.axes[i]);
+  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
+    const bool is_reversed = kernel.reversal && kernel.reversal->axis == i;
+    const IndexMapAxis axis = normalized(kernel.axes[i]);
     // Size-1 axes read one place; a reversal of one element changes nothing but its axis must stay.
     if (axis.extent == 1 && axis.boundary == Boundary::none && !is_reversed) continue;
     if (is_reversed) reversed = axes.size();
@@ -80,9 +80,9 @@ IndexMapPlan simplified(IndexMapPlan plan) {
     if (reversed && *reversed > i) --*reversed;
   }
   if (axes.empty()) axes.emplace_back();
-  plan.axes = std::move(axes);
-  if (plan.reversal) plan.reversal->axis = *reversed;
-  return plan;
+  kernel.axes = std::move(axes);
+  if (kernel.reversal) kernel.reversal->axis = *reversed;
+  return kernel;
 }
 
 Piece piece_at(const IndexMapAxis& axis, std::uint64_t o) {

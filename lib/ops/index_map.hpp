@@ -3,18 +3,18 @@
 
 #include <cstdint>
 
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop {
 
 /// The same movement with as few axes as possible: axes of extent 1 are folded into the offset and
 /// neighbours that move as one are merged. At least one axis remains.
-IndexMapPlan simplified(IndexMapPlan plan);
+IndexMapKernel simplified(IndexMapKernel kernel);
 
 /// A stretch of an axis along which the source moves evenly: the output indices [o, o + count) read
 /// offset, offset + stride, … or, where outside, the fill.
 struct Piece {
-  std::int64_t offset = 0;  // elements, without the plan's offset
+  std::int64_t offset = 0;  // elements, without the kernel's offset
   std::int64_t stride = 0;
   std::uint64_t count = 1;
   bool outside = false;

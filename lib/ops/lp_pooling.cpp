@@ -11,20 +11,20 @@ Plan plan_lp_pooling(const Description& description) {
   const auto& start = description.integers("StartPadding");
   const Strides strides = input_strides(input);
 
-  LpPoolingPlan plan{.data_type = *input.data_type,
-                     .batch_extents = {input.sizes[0], input.sizes[1]},
-                     .batch_strides = {strides[0], strides[1]}};
+  LpPoolingKernel kernel{.data_type = *input.data_type,
+                         .batch_extents = {input.sizes[0], input.sizes[1]},
+                         .batch_strides = {strides[0], strides[1]}};
   const std::size_t spatial = input.sizes.size() - 2;
   for (std::size_t i = 0; i < spatial; ++i) {
-    plan.axes[i + 3 - spatial] = {.input_extent = input.sizes[i + 2],
-                                  .output_extent = output.sizes[i + 2],
-                                  .input_stride = strides[i + 2],
-                                  .window = static_cast<std::uint64_t>(window[i]),
-                                  .window_stride = static_cast<std::uint64_t>(window_strides[i]),
-                                  .start_padding = start[i]};
+    kernel.axes[i + 3 - spatial] = {.input_extent = input.sizes[i + 2],
+                                    .output_extent = output.sizes[i + 2],
+                                    .input_stride = strides[i + 2],
+                                    .window = static_cast<std::uint64_t>(window[i]),
+                                    .window_stride = static_cast<std::uint64_t>(window_strides[i]),
+                                    .start_padding = start[i]};
   }
-  plan.p = static_cast<std::uint64_t>(description.integer("P"));
-  return plan;
+  kernel.p = static_cast<std::uint64_t>(description.integer("P"));
+  return single_pass(description, std::move(kernel), {"InputTensor"}, "OutputTensor");
 }
 
 }  // namespace dmlop

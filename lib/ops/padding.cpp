@@ -51,18 +51,18 @@ Plan plan_padding(const Description& description) {
   const auto& start = description.integers("StartPadding");
   const Strides strides = input_strides(input);
 
-  IndexMapPlan plan{.element_size = size_of(*input.data_type)};
+  IndexMapKernel kernel{.element_size = size_of(*input.data_type)};
   for (std::size_t i = 0; i < output.sizes.size(); ++i) {
-    plan.axes.push_back({.extent = output.sizes[i],
-                         .stride = static_cast<std::int64_t>(strides[i]),
-                         .boundary = boundaries[mode],
-                         .start_padding = start[i],
-                         .input_extent = input.sizes[i]});
+    kernel.axes.push_back({.extent = output.sizes[i],
+                           .stride = static_cast<std::int64_t>(strides[i]),
+                           .boundary = boundaries[mode],
+                           .start_padding = start[i],
+                           .input_extent = input.sizes[i]});
   }
   if (boundaries[mode] == Boundary::constant) {
-    plan.fill = element_from(*input.data_type, description.number("PaddingValue", 0));
+    kernel.fill = element_from(*input.data_type, description.number("PaddingValue", 0));
   }
-  return simplified(std::move(plan));
+  return single_pass(description, simplified(std::move(kernel)), {"InputTensor"}, "OutputTensor");
 }
 
 }  // namespace dmlop

@@ -1,74 +1,83 @@
-// What a backend executes: one family's parameters, free of operators, files and devices. The CPU
-// and every GPU execute the same plans. Outputs are packed; inputs have any strides, in elements.
+// What an operator computes: a short program of kernels over named tensors. Made from a checked
+// description (ops/operator.hpp), run by a backend (job/backend.hpp). Pure.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
-#include "tensor/data_type.hpp"
+#include "ops/kernel.hpp"
+#include "spec/description.hpp"
 
 namespace dmlop {
 
-/// How an axis continues beyond its input (DML_PADDING_MODE); `none` never leaves it.
-enum class Boundary : std::uint8_t { none, constant, edge, reflection, symmetric, wrap };
+enum class SlotKind : std::uint8_t { input, output, temporary };
 
-/// One output axis of an index map: for output index o the source index is
-///   none: o;  otherwise boundary(o - start_padding) within [0, input_extent)
-/// and the source offset is that index times `stride` (negative strides walk backwards).
-struct IndexMapAxis {
-  std::uint64_t extent = 1;  // output elements
-  std::int64_t stride = 0;   // input elements per source index
-  Boundary boundary = Boundary::none;
-  std::int64_t start_padding = 0;    // negative only in tiles that begin behind their input
-  std::uint64_t input_extent = 1;    // source indices, where boundary is not none
-  std::uint64_t lengths_stride = 0;  // of the lengths tensor of a reversal
-  bool operator==(const IndexMapAxis&) const = default;
+/// A tensor of a plan. Outputs and temporaries are packed; an input is what its desc reaches.
+struct Slot {
+  SlotKind kind;
+  std::string field;                   // the operator's field; of a temporary: what it holds
+  std::optional<std::size_t> element;  // of an array of tensors
+  std::uint64_t elements;
+  std::size_t element_size;
+
+  std::uint64_t bytes() const { return elements * element_size; }
 };
 
-/// Reversal of the first elements along one axis; how many stands in a second input.
-struct Reversal {
-  std::size_t axis;       // index into IndexMapPlan::axes
-  DataType lengths_type;  // UInt32 or UInt64
-  bool operator==(const Reversal&) const = default;
+/// One kernel over some of the plan's slots, given by their numbers, in the kernel's order. It
+/// reads inputs and temporaries, and writes outputs and temporaries.
+struct Pass {
+  Kernel kernel;
+  std::vector<std::size_t> reads;
+  std::vector<std::size_t> writes;
 };
 
-/// Data movement where each axis maps on its own: out[o0, o1…] = in[offset + f0(o0) + f1(o1)…], or
-/// the fill where a constant boundary is outside. Elements are moved by size, bit for bit.
-struct IndexMapPlan {
-  std::size_t element_size = 4;
-  std::int64_t offset = 0;          // elements
-  std::vector<IndexMapAxis> axes;   // outermost first; at least one
-  std::array<std::byte, 8> fill{};  // one element, in its first bytes
-  std::optional<Reversal> reversal;
+/// Passes in order; each slot but the inputs is written by one pass, before any that reads it.
+struct Plan {
+  std::vector<Slot> slots;
+  std::vector<Pass> passes;
+
+  /// The numbers of the slots of a kind, in order.
+  std::vector<std::size_t> slots_of(SlotKind kind) const;
+  /// The slot of a tensor; nothing where the plan has none.
+  std::optional<std::size_t> find(std::string_view field,
+                                  std::optional<std::size_t> element = {}) const;
+  /// The most bytes that temporaries have at a time: from the pass that writes one to the last that
+  /// reads it.
+  std::uint64_t temporary_bytes() const;
 };
 
-struct PoolingAxis {
-  std::uint64_t input_extent = 1;
-  std::uint64_t output_extent = 1;
-  std::uint64_t input_stride = 0;  // elements
-  std::uint64_t window = 1;
-  std::uint64_t window_stride = 1;
-  std::int64_t start_padding = 0;  // negative only in tiles that begin behind their input
+/// The last pass that reads or writes a slot.
+std::size_t last_use(const Plan& plan, std::size_t slot);
+
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const Description& description) : description_(description) {}
+
+  /// The slot of a tensor of the description; nothing where an optional one is left out.
+  std::optional<std::size_t> find(std::string_view field, std::optional<std::size_t> element = {});
+  /// The slot of a tensor that is there.
+  std::size_t tensor(std::string_view field, std::optional<std::size_t> element = {});
+  /// A new temporary. `what` says in a message what it holds: "the sums".
+  std::size_t temporary(std::string what, std::uint64_t elements, std::size_t element_size);
+
+  /// Errors: std::logic_error where the slots are not as Pass and Plan say, or do not have the
+  /// kernel's elements.
+  void add(Kernel kernel, std::vector<std::size_t> reads, std::vector<std::size_t> writes);
+
+  Plan take() { return std::move(plan_); }
+
+ private:
+  const Description& description_;
+  Plan plan_;
+  std::vector<bool> is_written_;
 };
 
-/// Lp norms of windows over the three innermost axes (the outermost of them 1 for 4-D tensors).
-struct LpPoolingPlan {
-  DataType data_type = DataType::Float32;
-  std::array<std::uint64_t, 2> batch_extents{1, 1};  // batch, channel
-  std::array<std::uint64_t, 2> batch_strides{0, 0};  // of the input, elements
-  std::array<PoolingAxis, 3> axes;                   // depth, height, width
-  std::uint64_t p = 2;
-};
-
-using Plan = std::variant<IndexMapPlan, LpPoolingPlan>;
-
-/// Elements of the plan's output; bytes of each.
-std::uint64_t output_elements(const Plan& plan);
-std::size_t output_element_size(const Plan& plan);
+/// The plan of one kernel over tensors of the description.
+Plan single_pass(const Description& description, Kernel kernel,
+                 const std::vector<std::string_view>& inputs, std::string_view output);
 
 }  // namespace dmlop

@@ -12,14 +12,15 @@ Plan plan_reverse_subsequences(const Description& description) {
   const Strides strides = input_strides(input);
   const Strides lengths_strides = input_strides(lengths);
 
-  IndexMapPlan plan{.element_size = size_of(*input.data_type)};
+  IndexMapKernel kernel{.element_size = size_of(*input.data_type)};
   for (std::size_t i = 0; i < input.sizes.size(); ++i) {
-    plan.axes.push_back({.extent = input.sizes[i],
-                         .stride = static_cast<std::int64_t>(strides[i]),
-                         .lengths_stride = i == axis ? 0 : lengths_strides[i]});
+    kernel.axes.push_back({.extent = input.sizes[i],
+                           .stride = static_cast<std::int64_t>(strides[i]),
+                           .lengths_stride = i == axis ? 0 : lengths_strides[i]});
   }
-  plan.reversal = Reversal{axis, *lengths.data_type};
-  return simplified(std::move(plan));
+  kernel.reversal = Reversal{axis, *lengths.data_type};
+  return single_pass(description, simplified(std::move(kernel)),
+                     {"InputTensor", "SequenceLengthsTensor"}, "OutputTensor");
 }
 
 }  // namespace dmlop

@@ -1,6 +1,6 @@
-// Cuts a plan into tiles that fit a device. Every axis of a plan maps on its own, so a box of
+// Cuts a kernel into tiles that fit a device. Every axis of a kernel maps on its own, so a box of
 // outputs needs a box of each input: a tile says which elements of the inputs to copy together, a
-// plan over these copies, and where its outputs belong. Pure.
+// kernel over these copies, and where its outputs belong. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "ops/plan.hpp"
+#include "ops/kernel.hpp"
 
 namespace dmlop {
 
@@ -25,16 +25,16 @@ struct TileRange {
 };
 
 struct Tile {
-  std::vector<IndexMapPlan> gathers;  // one per input: its outputs are the tile's input buffer
-  Plan plan;                          // reads these buffers
-  std::vector<TileRange> box;         // per axis of the whole output
+  std::vector<IndexMapKernel> gathers;  // one per input: its output is the tile's input buffer
+  Kernel kernel;                        // reads these buffers
+  std::vector<TileRange> box;           // per axis of the whole output
 };
 
 class TileGrid {
  public:
   /// Nothing when no tile can be small enough: one reversed sequence or one pooling window that by
   /// itself exceeds the limits.
-  static std::optional<TileGrid> make(const Plan& plan, const TileLimits& limits);
+  static std::optional<TileGrid> make(const Kernel& kernel, const TileLimits& limits);
 
   std::uint64_t size() const { return count_; }
   /// Whether the only tile reads the inputs as they lie in memory: its gathers are single runs.
@@ -51,7 +51,7 @@ class TileGrid {
  private:
   TileGrid() = default;
 
-  Plan plan_;
+  Kernel kernel_;
   std::vector<std::vector<std::uint64_t>>
       cuts_;  // per output axis: 0, where tiles begin, its extent
   std::uint64_t count_ = 1;

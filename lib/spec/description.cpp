@@ -205,7 +205,7 @@ class DescriptionReader {
     }
   }
 
-  // One path, or a list of them for an array of tensors.
+  // Reads one path, or a list of paths for an array of tensors.
   void read_binding(const FieldSpec& field, const json::Value& value) {
     const std::string name = "bindings." + field.name;
     if (!field.is_tensor_array()) {

@@ -14,10 +14,10 @@ struct EmbeddedSpec {
 
 std::span<const EmbeddedSpec> embedded_specs();
 
-/// The spec of this base name; null where there is none.
+/// The spec with this base name, or null.
 const EmbeddedSpec* find_embedded_spec(std::string_view name);
 
-/// The text of one spec; "" where none has this base name.
+/// The text of the spec with this base name, or "".
 std::string_view embedded_spec(std::string_view name);
 
 }  // namespace dmlop

@@ -97,7 +97,8 @@ const std::vector<FusedActivation>& fused_activations() {
   static const std::vector<FusedActivation> list = [] {
     std::vector<FusedActivation> rows;
     for (const auto& [name, row] : facts().at("fused_activations").items())
-      rows.push_back({name, level_of(row.at("from")), row.value("into", std::vector<std::string>())});
+      rows.push_back(
+          {name, level_of(row.at("from")), row.value("into", std::vector<std::string>())});
     return rows;
   }();
   return list;

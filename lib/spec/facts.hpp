@@ -1,5 +1,5 @@
-// What DirectML.h says of all operators: their names and feature levels, its enumerations, and which
-// operators may be fused. From specs/directml.json.
+// What DirectML.h says about all operators: their names and feature levels, the enumerations, and
+// which operators may be fused. The facts come from specs/directml.json.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct EnumValue {
 struct FusedActivation {
   std::string name;  // "ACTIVATION_RELU"
   FeatureLevel from;
-  std::vector<std::string> into;  // empty: all that take a fused activation
+  std::vector<std::string> into;  // empty: all operators that take a fused activation
 };
 
-/// A folder of specs/ and what its operators have in common.
+/// A folder of specs/ and its title.
 struct Family {
   std::string name;   // "data_movement"
   std::string title;  // "Data movement"
@@ -36,7 +36,7 @@ const std::vector<std::string>& known_operators();
 std::optional<FeatureLevel> operator_introduced(std::string_view name);
 /// The operator's value of DML_OPERATOR_TYPE.
 std::optional<std::int64_t> operator_value(std::string_view name);
-/// The name that an alias of DirectML.h stands for (SCATTER), or the name itself.
+/// The operator that an alias of DirectML.h stands for (SCATTER), or the name itself.
 std::string_view without_alias(std::string_view name);
 /// The aliases of an operator: SCATTER of SCATTER_ELEMENTS.
 std::vector<std::string> aliases_of(std::string_view name);
@@ -45,7 +45,7 @@ std::vector<std::string> aliases_of(std::string_view name);
 /// Errors: std::logic_error for a name that DirectML.h does not have.
 const std::vector<EnumValue>& enum_values(std::string_view enum_name);
 
-/// What may stand in a field FusedActivation or ActivationDescs.
+/// The operators that a field FusedActivation or ActivationDescs may name.
 const std::vector<FusedActivation>& fused_activations();
 
 /// The families in the order in which lists show them.

@@ -37,7 +37,7 @@ inline constexpr FeatureLevel newest_feature_level = feature_levels.back();
 /// "5_0".
 std::string to_text(FeatureLevel level);
 
-/// Reads "5_0", "5.0" or "DML_FEATURE_LEVEL_5_0"; nothing unless it is a level DirectML has.
+/// Reads "5_0", "5.0" or "DML_FEATURE_LEVEL_5_0". Returns nothing if DirectML has no such level.
 std::optional<FeatureLevel> feature_level_named(std::string_view name);
 
 }  // namespace dmlop

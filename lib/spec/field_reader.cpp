@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
 
-// After this many findings in one array or object the rest are not listed.
+// After this many findings in one array or object, the rest are not listed.
 constexpr std::size_t findings_listed = 8;
 
-// No operator has so many dimensions or tensors.
+// No operator has this many dimensions or tensors.
 constexpr std::size_t array_length_max = 4096;
 
 }  // namespace
@@ -40,7 +40,7 @@ void FieldReader::missing(const json::Value& object, const std::string& name, st
 
 namespace {
 
-// Nothing where the value is no integer from `low` to `high`.
+// Returns nothing if the value is not an integer from `low` to `high`.
 std::optional<std::int64_t> integer_in(const json::Value& value, std::int64_t low,
                                        std::int64_t high) {
   if (value.kind != json::Value::Kind::number) return std::nullopt;

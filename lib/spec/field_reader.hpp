@@ -1,5 +1,5 @@
-// Reads JSON values as the types of DirectML's fields. Every number is checked from its own text:
-// 1.5, -1 and 4294967296 are findings, never conversions.
+// Reads JSON values as the types of DirectML's fields. Every number is checked as it is written:
+// 1.5, -1 and 4294967296 are findings and are never converted.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class FieldReader {
   FieldReader(const json::Document& document, Diagnostics& diagnostics)
       : document_(document), diagnostics_(diagnostics) {}
 
-  /// An integer in [low, high]; `name` is what messages call it, `type` the field's C type.
+  /// An integer in [low, high]. Messages call it `name`; `type` is the field's C type.
   std::optional<std::int64_t> integer(const json::Value& value, const std::string& name,
                                       std::string_view type, std::int64_t low, std::int64_t high);
   std::optional<std::int64_t> uint(const json::Value& value, const std::string& name);
@@ -46,9 +46,9 @@ class FieldReader {
   std::vector<std::size_t> names_of(const json::Value& value, const std::string& name,
                                     const std::vector<std::string>& names,
                                     const std::string& prefix);
-  /// A finite number that is not negative, as a double.
+  /// A finite number of at least 0, as a double.
   std::optional<double> nonnegative(const json::Value& value, const std::string& name);
-  /// Whether the value is an array of at most 4096 elements; adds a finding where it is not.
+  /// Whether the value is an array of at most 4096 elements. Adds a finding if it is not.
   bool is_list(const json::Value& value, const std::string& name, const std::string& what,
                std::string suggestion);
   std::optional<bool> boolean(const json::Value& value, const std::string& name);
@@ -61,11 +61,11 @@ class FieldReader {
                                           const std::string& where);
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
-  /// "the field "NAME" is missing" as a finding at `object`, which should have it.
+  /// Adds the finding "the field "NAME" is missing" at `object`, which should have it.
   void missing(const json::Value& object, const std::string& name, std::string rule,
                std::string suggestion);
 
-  /// "the string "x", must be WHAT" as a finding at `value`.
+  /// Adds the finding "the string "x", must be WHAT" at `value`.
   void expected(const json::Value& value, const std::string& name, const std::string& what,
                 std::string suggestion = "");
 

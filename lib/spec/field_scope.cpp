@@ -24,7 +24,7 @@ const T* element_of(const std::vector<T>& list, const std::optional<std::size_t>
 
 }  // namespace
 
-// Of a tensor the data type still counts.
+// The data type of a refused tensor still counts.
 bool FieldScope::is_field_refused(const Place& place) const {
   if (refused_fields_.empty() || place.reference.attribute == "DataType") return false;
   const Place whole{{place.reference.field}, place.element};
@@ -87,7 +87,7 @@ std::optional<bool> FieldScope::is_present(const Place& place) const {
   const Field* field = fields_.find(place.reference.field);
   if (field == nullptr) return std::nullopt;
   if (!field->spec->optional) return true;
-  // What is written but could not be read has its own finding.
+  // A value that is written but could not be read has its own finding.
   if (field->is_absent() && field->written != nullptr) return std::nullopt;
   return !field->is_absent();
 }

@@ -1,4 +1,4 @@
-// What formulas see of an operator's fields.
+// An operator's fields as formulas see them.
 #pragma once
 
 #include <set>
@@ -18,17 +18,17 @@ class FieldScope : public Scope {
   std::optional<bool> is_present(const Place& place) const override;
   std::string show(const Reference& reference, const Number& value) const override;
 
-  /// Makes a place worth nothing to rules, because it broke one. False where it already was.
+  /// Hides a place from rules because it broke one. Returns false if it was hidden already.
   bool refuse(const Place& place) { return refused_.insert(to_text(place)).second; }
   bool is_refused(const Place& place) const {
-    return (!refused_.empty() && refused_.contains(to_text(place))) ||
-           is_field_refused(place);
+    return (!refused_.empty() && refused_.contains(to_text(place))) || is_field_refused(place);
   }
-  /// Remembers that a place has another value now than the file: it was wrong, and has its finding.
+  /// Records that a place now has another value than in the file. The file's value was wrong and
+  /// has its finding.
   void note_correction(const Place& place) { corrected_.insert(to_text(place)); }
   bool is_corrected(const Place& place) const { return corrected_.contains(to_text(place)); }
-  /// Makes an array, or the dimensions of a tensor, worth nothing to rules: they have a finding, and
-  /// what follows from them would be wrong, too.
+  /// Hides an array, or the dimensions of a tensor, from rules. They have a finding, and everything
+  /// derived from them would be wrong too.
   void refuse_field(const std::string& name) { refused_fields_.insert(name); }
 
  private:

@@ -3,7 +3,7 @@
 namespace dmlop {
 namespace {
 
-// A tensor desc stands for itself or in its member Desc.
+// Finds a tensor desc, which is the value itself or its member Desc.
 const json::Value* desc_of(const json::Value* value) {
   const json::Value* nested = value->find("Desc");
   return nested != nullptr ? nested : value;
@@ -63,7 +63,7 @@ const std::vector<std::int64_t>& FieldSet::integers(std::string_view name) const
   return std::get<std::vector<std::int64_t>>(find(name)->value);
 }
 
-// What the file has at the place; null where it says nothing about it.
+// What the file has at the place, or null.
 const json::Value* FieldSet::value_of(const Place& place) const {
   const Field* field = find(place.reference.field);
   const json::Value* value = field != nullptr ? field->written : nullptr;

@@ -1,5 +1,5 @@
-// The fields of one use of an operator, typed by its spec: of a description, or of an operator that
-// is nested in one. They know where the file has them.
+// The fields of one use of an operator, typed by its spec. The operator is that of a description,
+// or one nested in it. The fields know where they stand in the file.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace dmlop {
 
-/// A tensor desc as far as it is known: what was left out is empty until it is bound or inferred.
+/// A tensor desc as far as it is known. Anything left out is empty until it is bound or inferred.
 struct TensorDesc {
   std::optional<DataType> data_type;
   std::optional<std::size_t> dimension_count;
@@ -23,16 +23,16 @@ struct TensorDesc {
   std::optional<std::uint64_t> total_size_in_bytes;
   std::uint64_t base_offset_alignment = 0;
   std::vector<std::string> flags;
-  bool has_file = false;  // a .npy file is named: what is left out is its matter
-  std::string file = {};  // whose header says the sizes, where the desc does not
+  bool has_file = false;  // a .npy file is named, and provides what is left out
+  std::string file = {};  // the file whose header gives the sizes, if the desc does not
 };
 
-/// A DML_SCALAR_UNION: a number as it is written, and its bytes once its type is known.
+/// A DML_SCALAR_UNION: a number as written, and its bytes once its type is known.
 struct Scalar {
   const json::Value* written = nullptr;
-  std::string member = {};  // of the union, where it is written with one: "Float32"
+  std::string member = {};  // the union's member if one is written: "Float32"
   std::optional<DataType> type = {};
-  std::uint64_t bits = 0;  // the union's eight bytes, little end first
+  std::uint64_t bits = 0;  // the union's eight bytes as a little-endian number
   double approximate = 0;  // for messages and formulas
 };
 
@@ -48,16 +48,16 @@ struct ScaleBias {
 
 struct NestedOperator;
 
-/// monostate: left out. Enumerations, integers and booleans are std::int64_t.
-using FieldValue =
-    std::variant<std::monostate, TensorDesc, std::vector<TensorDesc>, std::int64_t, double,
-                 std::vector<std::int64_t>, std::vector<double>, Scalar, Size2d, ScaleBias,
-                 std::vector<NestedOperator>>;
+/// monostate means that the field is left out. Enumerations, integers and booleans are
+/// std::int64_t.
+using FieldValue = std::variant<std::monostate, TensorDesc, std::vector<TensorDesc>, std::int64_t,
+                                double, std::vector<std::int64_t>, std::vector<double>, Scalar,
+                                Size2d, ScaleBias, std::vector<NestedOperator>>;
 
 struct Field {
   const FieldSpec* spec;
   FieldValue value;
-  const json::Value* written = nullptr;  // where the file has it
+  const json::Value* written = nullptr;  // its place in the file
   bool is_misspelt = false;              // an unknown field was probably meant to be this one
 
   bool is_absent() const;
@@ -75,7 +75,7 @@ class FieldSet {
   Field* find(std::string_view name);
   const Field* find(std::string_view name) const;
 
-  /// The desc of a tensor, or of an element of an array of tensors; null where it is absent.
+  /// The desc of a tensor, or of an element of an array of tensors; null if it is absent.
   TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element);
   const TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element) const;
 
@@ -85,13 +85,14 @@ class FieldSet {
   double number(std::string_view name, double otherwise) const;
   const std::vector<std::int64_t>& integers(std::string_view name) const;
 
-  /// A finding at a part of a field ("Sizes", 3), or at the nearest thing that the file has.
+  /// A finding at a part of a field ("Sizes", 3), or at the nearest part that the file has.
   Diagnostic at(const Place& place, std::string message) const;
   Diagnostic at(const Reference& reference, std::optional<std::size_t> subscript,
                 std::string message) const {
     return at(Place{.reference = reference, .subscript = subscript}, std::move(message));
   }
-  /// Whether the file itself states what is at the place, rather than a .npy file or an inference.
+  /// Whether the file itself gives the value at this place, rather than a .npy file or an
+  /// inference.
   bool is_written(const Place& place) const;
 
  protected:
@@ -102,18 +103,19 @@ class FieldSet {
   const json::Value* fields_object_ = nullptr;
 };
 
-/// An operator that is fused into another one, or one of its ActivationDescs. It has no tensors.
+/// An operator that is fused into another one, or one of another operator's ActivationDescs. It has
+/// no tensors.
 struct NestedOperator : FieldSet {
   const json::Value* written = nullptr;
 };
 
-/// One tensor of a description: a field, or an element of one that is an array of tensors.
+/// One tensor of a description: a field, or an element of an array of tensors.
 struct TensorUse {
   const FieldSpec* spec;
   std::optional<std::size_t> element;
   TensorDesc* desc;
 
-  /// "InputTensor" or "InputTensors[0]": how messages call it.
+  /// How messages call it: "InputTensor" or "InputTensors[0]".
   std::string name() const;
   Place place(std::string attribute = "",
               std::optional<std::size_t> subscript = std::nullopt) const {
@@ -121,7 +123,7 @@ struct TensorUse {
   }
 };
 
-/// The tensors that are there, in the order of the fields.
+/// The tensors that are present, in the order of the fields.
 std::vector<TensorUse> tensors_of(FieldSet& fields);
 
 }  // namespace dmlop

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "spec/settings.hpp"
 #include "spec/tensor_reader.hpp"
 
 namespace dmlop {
@@ -59,7 +60,7 @@ void FieldsReader::read_field(FieldSet& target, const FieldSpec& spec,
   field.written = target.fields_object().find(spec.name);
   if (field.written == nullptr) return;
   if (spec.optional && field.written->kind == Kind::null) {
-    field.written = nullptr;  // as if it were left out
+    field.written = nullptr;  // treated as left out
     return;
   }
   FieldValue value = read_value(*target.spec, spec, *field.written);
@@ -128,7 +129,7 @@ FieldValue FieldsReader::read_enum(const FieldSpec& spec, const json::Value& val
   return index ? FieldValue(values[*index].value) : FieldValue();
 }
 
-// A number, or an object with one member named by its type. Its type is not known yet.
+// Reads a number, or an object with one member named after its type. The type is not known yet.
 FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& value) {
   const json::Value* number = &value;
   std::string member;
@@ -147,7 +148,7 @@ FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& v
   return Scalar{.written = number, .member = std::move(member)};
 }
 
-// An object of two numbers, of which each is needed; nothing where one could not be read.
+// Reads an object of two numbers, both required. Returns nothing if one could not be read.
 template <typename Number, typename Read>
 std::optional<std::pair<Number, Number>> FieldsReader::read_pair(const FieldSpec& spec,
                                                                  const json::Value& value,
@@ -267,8 +268,8 @@ const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const j
   return index ? find_spec(names[*index]) : nullptr;
 }
 
-// Tensors come from files or inference and counts from their arrays, unless the description is to
-// be complete; all else must be written, or follow from a rule.
+// Tensors come from files or inference, and counts from their arrays, unless the description must
+// be complete. Everything else must be written or follow from a rule.
 void FieldsReader::require_fields(FieldSet& target) {
   for (const Field& field : target.fields) {
     const FieldSpec& spec = *field.spec;
@@ -305,7 +306,7 @@ void FieldsReader::require_type_and_sizes(const Field& field) {
 void FieldsReader::require(const json::Value& object, const std::string& name, std::string rule,
                            const std::string& example, const std::string& prefix) {
   reader_.missing(object, prefix + name, std::move(rule),
-                  "write \"" + name + "\": " + example + ", for example");
+                  how_to_write(*document_, object, name, example) + ", for example");
 }
 
 }  // namespace dmlop

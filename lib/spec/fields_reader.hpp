@@ -1,4 +1,4 @@
-// Reads the fields of one operator from a JSON object, each as its kind asks for.
+// Reads the fields of one operator from a JSON object, each according to its kind.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace dmlop {
 
-/// What a description must say: all that nothing else gives, or every field of the operator and the
-/// type and sizes of every tensor, as DxDispatch demands.
+/// What a description must contain: everything that follows from nothing else, or, as DxDispatch
+/// demands, every field of the operator and the type and sizes of every tensor.
 enum class Completeness { as_needed, complete };
 
 class FieldsReader {
@@ -23,7 +23,7 @@ class FieldsReader {
         reader_(*document_, diagnostics) {}
 
   /// Fills `target`, whose spec is set, from the members of `object`. Fields named in `meant` were
-  /// probably misspelt: that they are missing is no finding of its own.
+  /// probably misspelt, so it is no extra finding that they are missing.
   void read(FieldSet& target, const json::Value& object, const std::vector<std::string>& meant);
 
   FieldReader& reader() { return reader_; }
@@ -34,7 +34,7 @@ class FieldsReader {
   FieldValue read_tensors(const FieldSpec& spec, const json::Value& value);
   FieldValue read_enum(const FieldSpec& spec, const json::Value& value);
   FieldValue read_scalar(const FieldSpec& spec, const json::Value& value);
-  /// How a field of two numbers is written, and what messages call it.
+  /// How a field of two numbers is written, and how messages call it.
   struct PairForm {
     const char* type;
     const char* first;
@@ -67,10 +67,11 @@ class FieldsReader {
   FieldReader reader_;
 };
 
-/// `desc` or `Desc`, `type` or `Type`: DxDispatch takes both. Null where the object has neither.
+/// Finds `desc` or `Desc`, `type` or `Type`: DxDispatch accepts both. Returns null if the object
+/// has neither.
 const json::Value* find_either(const json::Value& object, const char* name, const char* other);
 
-/// Whether a field that is left out follows from a rule of the operator.
+/// Whether a rule of the operator determines the field if it is left out.
 bool follows_from_rule(const OperatorSpec& spec, std::string_view field);
 
 }  // namespace dmlop

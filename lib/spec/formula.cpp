@@ -16,7 +16,7 @@ bool compare(std::string_view comparison, const Number& a, const Number& b) {
   return b < a;
 }
 
-// What the left side must be in relation to the right.
+// How the left side must relate to the right, in words.
 std::string words_for(std::string_view comparison) {
   if (comparison == "==") return "must be";
   if (comparison == "!=") return "must not be";
@@ -43,10 +43,10 @@ std::optional<Number> truth(std::optional<bool> value) {
   return value ? std::optional<Number>(*value ? 1 : 0) : std::nullopt;
 }
 
-/// The values of a variable: from `begin` up to, not including, `end`.
+/// The values of a variable: from `begin` up to but not including `end`.
 struct Range {
   std::int64_t begin = 0;
-  std::optional<std::int64_t> end = std::nullopt;  // absent: nothing limits it
+  std::optional<std::int64_t> end = std::nullopt;  // absent: no limit
 
   void limit(std::int64_t low, std::int64_t high) {
     begin = std::max(begin, low);
@@ -56,7 +56,7 @@ struct Range {
 
 }  // namespace
 
-/// Walks the tree with the values of a scope and of variables.
+/// Evaluates the tree with the values of a scope and of variables.
 class FormulaEvaluator {
  public:
   using Node = Formula::Node;
@@ -109,8 +109,8 @@ class FormulaEvaluator {
     return place;
   }
 
-  /// Where the subscripts below `index` allow the variable to be; of the equation's target alone
-  /// where that has the variable and a known length.
+  /// The range that the subscripts below `index` allow for the variable. If the equation's target
+  /// has the variable and a known length, only the target's subscripts count.
   Range range_of(char variable, Index index, std::optional<Index> target = std::nullopt) {
     if (target) {
       Range range;
@@ -268,7 +268,7 @@ class FormulaEvaluator {
     return is_logical ? std::optional<Number>(decides ? 0 : 1) : result;
   }
 
-  // The constant c of a subscript `variable + c`; nothing for another form.
+  // The constant c of a subscript `variable + c`; nothing for any other form.
   std::optional<std::int64_t> offset_of(std::optional<Index> subscript, char variable) {
     if (!subscript) return std::nullopt;
     const Node& node = nodes_[*subscript];
@@ -354,7 +354,7 @@ std::optional<Formula::Violation> Formula::check(const Scope& scope,
   return check_node(root_, scope, variables);
 }
 
-// Looks into what is said together, so that a violation names the part that does not hold.
+// Looks into conjunctions, so that a violation names the part that does not hold.
 std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Scope& scope,
                                                       const Variables& variables) const {
   const Node& node = nodes_[index];
@@ -374,10 +374,11 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
       const NodeIndex left = node.children[n], right = node.children[n + 1];
       const auto a = value(left), b = value(right);
       if (!a || !b || compare(node.comparisons[n], *a, *b)) continue;
-      const bool is_divisibility = nodes_[left].kind == NodeKind::remainder &&
-                                   node.comparisons[n] == "==" && *b == 0;
+      const bool is_divisibility =
+          nodes_[left].kind == NodeKind::remainder && node.comparisons[n] == "==" && *b == 0;
       if (is_divisibility)
-        return Violation{nodes_[left].children[0], "must be a multiple of", nodes_[left].children[1]};
+        return Violation{nodes_[left].children[0], "must be a multiple of",
+                         nodes_[left].children[1]};
       if (nodes_[left].kind == NodeKind::constant)
         return Violation{right, words_for(mirrored(node.comparisons[n])), left};
       return Violation{left, words_for(node.comparisons[n]), right};
@@ -387,7 +388,8 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
   const auto holds = value(index);
   if (!holds || holds->is_true()) return std::nullopt;
   if (node.kind == NodeKind::in_set)
-    return Violation{node.children[0], "must be one of " + show_members(node, scope, variables), {}};
+    return Violation{
+        node.children[0], "must be one of " + show_members(node, scope, variables), {}};
   if (node.kind == NodeKind::present) return Violation{node.children[0], "is missing", {}};
   if (node.kind == NodeKind::distinct)
     return Violation{node.children[0], "must not have a value twice", {}};
@@ -397,8 +399,8 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
     if (inner->kind == NodeKind::present)
       return Violation{inner->children[0], "must be left out", {}};
     if (inner->kind == NodeKind::in_set)
-      return Violation{inner->children[0],
-                       "must not be one of " + show_members(*inner, scope, variables), {}};
+      return Violation{
+          inner->children[0], "must not be one of " + show_members(*inner, scope, variables), {}};
   }
   return Violation{index, "does not hold", {}};
 }
@@ -451,7 +453,7 @@ std::vector<Place> Formula::places(const Scope& scope, const Variables& variable
       if (std::find(found.begin(), found.end(), place) == found.end()) found.push_back(place);
     }
     if (node.kind == NodeKind::conditional) {
-      // What was not chosen says nothing; what chose comes last.
+      // Shows only the branch that applies, and then the condition that chose it.
       const auto condition = evaluator.value(node.children[0]);
       if (condition) {
         self(self, node.children[condition->is_true() ? 1 : 2]);

@@ -1,6 +1,6 @@
-// Rules as text: a small language over an operator's fields. The same line is documentation, check,
-// inference and message. specs/README.md describes the language. This file knows syntax and
-// arithmetic; what a field is worth comes from a Scope.
+// Rules as text: a small language over an operator's fields, described in specs/README.md. The same
+// line is documentation, check, inference and message. This file knows syntax and arithmetic; a
+// Scope gives the values of fields.
 //
 //   OutputTensor.Sizes[i + 2] == (InputTensor.Sizes[i + 2] - WindowSize[i]) / Strides[i] + 1
 #pragma once
@@ -26,7 +26,7 @@ struct Reference {
   bool operator==(const Reference&) const = default;
 };
 
-/// A reference with its subscripts worked out: InputTensors[element].Sizes[subscript].
+/// A reference with its subscripts evaluated: InputTensors[element].Sizes[subscript].
 struct Place {
   Reference reference;
   std::optional<std::size_t> element = {};  // of an array of tensors or of activations
@@ -40,15 +40,15 @@ std::string to_text(const Place& place);
 /// The values of the variables a to z.
 using Variables = std::array<std::int64_t, 26>;
 
-/// Where values of references come from. Unknown values make a formula undecided, not wrong.
+/// Gives references their values. Unknown values make a formula undecided, not wrong.
 class Scope {
  public:
   virtual ~Scope() = default;
   virtual std::optional<Number> value(const Place& place) const = 0;
-  /// The number of elements of an array: of a tensor's Sizes, of an array field, or of an array of
-  /// tensors where the place has no attribute. Nothing while it is unknown.
+  /// The number of elements of an array: of a tensor's Sizes, of an array field or, if the place
+  /// has no attribute, of an array of tensors. Nothing while it is unknown.
   virtual std::optional<std::size_t> length(const Place& place) const = 0;
-  /// Whether an optional field is there. Nothing while that is unknown.
+  /// Whether an optional field is present. Nothing while that is unknown.
   virtual std::optional<bool> is_present(const Place& place) const = 0;
   /// How a message calls a value of this reference ("FLOAT32", "4").
   virtual std::string show(const Reference& reference, const Number& value) const = 0;
@@ -60,8 +60,8 @@ class Formula {
   using NodeIndex = std::size_t;
   using ConstantLookup = std::function<std::optional<std::int64_t>(std::string_view)>;
 
-  /// Parses `text`. `constant` gives the values of names that are no references: a name counts as a
-  /// field unless it has a value here. Errors: std::invalid_argument with the position.
+  /// Parses `text`. `constant` gives the values of named constants; a name without a value there is
+  /// a field. Errors: std::invalid_argument with the position.
   static Formula parse(std::string_view text, const ConstantLookup& constant);
 
   Formula(const Formula&);
@@ -71,25 +71,25 @@ class Formula {
 
   const std::string& text() const { return text_; }
 
-  /// Calls `action` for every value of the formula's free variables for which all its subscripts are
-  /// in range, once where it has none, until `action` returns false.
+  /// Calls `action` for every value of the formula's free variables for which all its subscripts
+  /// are in range, until `action` returns false. A formula without free variables gets one call.
   void for_each(const Scope& scope, const std::function<bool(const Variables&)>& action) const;
 
-  /// What does not hold: "`subject` is 3, `words` `bound`".
+  /// A statement that does not hold: "`subject` is 3, `words` `bound`".
   struct Violation {
     NodeIndex subject;
-    std::string words;               // "must be", "must be at most"; a whole sentence without bound
-    std::optional<NodeIndex> bound;  // absent: the words say it all
+    std::string words;  // "must be", "must be at most"; without a bound, a whole sentence
+    std::optional<NodeIndex> bound;  // absent if the words are a whole sentence
   };
-  /// Checks the formula for one set of variables; nothing when it holds or is undecided.
+  /// Checks the formula for one set of variables. Returns nothing if it holds or is undecided.
   std::optional<Violation> check(const Scope& scope, const Variables& variables) const;
 
-  /// The value of a node; nothing when unknown, divided by zero or beyond 64 bits.
+  /// The value of a node; nothing if it is unknown, divides by zero or leaves 64 bits.
   std::optional<Number> evaluate(NodeIndex node, const Scope& scope,
                                  const Variables& variables) const;
 
-  /// For "X == expression" and "… <= X <= expression", X a single reference, after a condition and
-  /// => too: X and the expression.
+  /// X and the expression of "X == expression" or "… <= X <= expression", where X is a single
+  /// reference. A condition and => may come first.
   struct Equation {
     std::optional<NodeIndex> condition;
     NodeIndex target;
@@ -97,29 +97,30 @@ class Formula {
     bool exact;  // false: the expression is X's maximum
   };
   const std::optional<Equation>& equation() const { return equation_; }
-  /// Whether the equation's condition is known to hold; true without one.
+  /// Whether the equation has no condition, or one that is known to hold.
   bool equation_applies(const Scope& scope, const Variables& variables) const;
 
-  /// The place a reference's node stands for; nothing where a subscript is unknown or below zero.
+  /// The place that a reference's node stands for; nothing if a subscript is unknown or negative.
   std::optional<Place> place_at(NodeIndex node, const Scope& scope,
                                 const Variables& variables) const;
-  /// All places in the text's order, those of `first` before the others.
+  /// All places in the order of the text, except that those of `first` come first.
   std::vector<Place> places(const Scope& scope, const Variables& variables,
                             std::optional<NodeIndex> first = std::nullopt) const;
-  /// Every reference that the formula has.
+  /// Every reference in the formula.
   std::vector<Reference> references() const;
-  /// The single reference that `node` is, if it is one.
+  /// The reference that `node` consists of; null if it is more or something else.
   const Reference* reference_at(NodeIndex node) const;
 
-  /// Whether `node` is worked out from numbers, so that its value says more than its text.
+  /// Whether `node` computes with numbers, so that its value says more than its text.
   bool is_computed(NodeIndex node) const;
 
-  /// The formula or a part of it with variables replaced by their values. Of a choice that is known
-  /// only what was chosen is shown, and no condition that is known to hold.
+  /// The formula, or a part of it, with variables replaced by their values. If it is known which
+  /// branch of a choice applies, only that branch is shown. A condition that is known to hold is
+  /// not shown.
   std::string show_symbols(const Scope& scope, const Variables& variables) const;
   std::string show_symbols(NodeIndex node, const Scope& scope, const Variables& variables) const;
-  /// A part with references replaced by their values: "4 + 2 + 4"; with " = 10" behind it when it
-  /// is more than one value.
+  /// A part with references replaced by their values: "4 + 2 + 4". If it is more than one value, "
+  /// = 10" follows.
   std::string show_numbers(NodeIndex node, const Scope& scope, const Variables& variables) const;
   /// A part as the subject of a sentence: "the number of elements of ScaleTensor".
   std::string show_subject(NodeIndex node, const Scope& scope, const Variables& variables) const;
@@ -129,7 +130,7 @@ class Formula {
                                            const Variables& variables) const;
   /// A value of `node` in words that fit its kind ("FLOAT32", "4", "given").
   std::string show_value(NodeIndex node, const Scope& scope, const Number& value) const;
-  /// A value of `node` in words that fit the other side of its comparison.
+  /// A value of `node` in words that suit the other side of its comparison.
   std::string show_value_like(NodeIndex node, NodeIndex other, const Scope& scope,
                               const Number& value) const;
 

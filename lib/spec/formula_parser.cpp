@@ -25,9 +25,9 @@ struct Function {
 };
 
 constexpr std::array functions{
-    Function{"abs", NodeKind::absolute, 1},    Function{"floor", NodeKind::round_down, 1},
-    Function{"min", NodeKind::minimum, 2},     Function{"max", NodeKind::maximum, 2},
-    Function{"present", NodeKind::present, 1}, Function{"length", NodeKind::length, 1},
+    Function{"abs", NodeKind::absolute, 1},     Function{"floor", NodeKind::round_down, 1},
+    Function{"min", NodeKind::minimum, 2},      Function{"max", NodeKind::maximum, 2},
+    Function{"present", NodeKind::present, 1},  Function{"length", NodeKind::length, 1},
     Function{"distinct", NodeKind::distinct, 1}};
 
 struct Aggregate {
@@ -35,10 +35,10 @@ struct Aggregate {
   NodeKind kind;
 };
 
-constexpr std::array aggregates{
-    Aggregate{"sum", NodeKind::sum}, Aggregate{"product", NodeKind::product},
-    Aggregate{"count", NodeKind::count}, Aggregate{"all", NodeKind::all},
-    Aggregate{"any", NodeKind::any}};
+constexpr std::array aggregates{Aggregate{"sum", NodeKind::sum},
+                                Aggregate{"product", NodeKind::product},
+                                Aggregate{"count", NodeKind::count},
+                                Aggregate{"all", NodeKind::all}, Aggregate{"any", NodeKind::any}};
 
 }  // namespace
 
@@ -255,7 +255,8 @@ class FormulaParser {
     skip_space();
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
-    const bool is_number = at_ > begin && std::isdigit(static_cast<unsigned char>(text_[begin])) != 0;
+    const bool is_number =
+        at_ > begin && std::isdigit(static_cast<unsigned char>(text_[begin])) != 0;
     if (is_number) at_ = begin;
     if (at_ == begin) fail("expected a name, a number or (");
     return std::string(text_.substr(begin, at_ - begin));
@@ -269,7 +270,7 @@ class FormulaParser {
     skip_space();
     const std::string_view rest = text_.substr(at_);
     if (!rest.starts_with(symbol)) return false;
-    // "!" is not the beginning of "!=".
+    // "!" must not be the beginning of "!=".
     if (symbol == "!" && rest.starts_with("!=")) return false;
     at_ += symbol.size();
     return true;
@@ -308,7 +309,7 @@ class FormulaParser {
   std::string_view text_;
   const Formula::ConstantLookup& constant_;
   std::size_t at_ = 0;
-  std::vector<char> bound_;  // by the aggregates around
+  std::vector<char> bound_;  // by the aggregates around this place
   std::vector<char> free_variables_;
   std::vector<char> element_variables_;
   Formula formula_;

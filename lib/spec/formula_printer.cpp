@@ -27,7 +27,7 @@ std::string_view symbol_of(NodeKind kind) {
     case NodeKind::in_array:
       return " in ";
     default:
-      return ", ";  // between the arguments of a function
+      return ", ";  // separates the arguments of a function
   }
 }
 
@@ -94,7 +94,7 @@ class FormulaPrinter {
       case NodeKind::parentheses: {
         const Node& inner = formula_.nodes_[node.children[0]];
         const std::string text = print(node.children[0]);
-        // Around what is left of a choice they are needed only if it still has operators.
+        // What is left of a choice needs parentheses only if it still has operators.
         const bool is_choice = inner.kind == NodeKind::conditional;
         return is_choice && text.find(' ') == std::string::npos ? text : "(" + text + ")";
       }
@@ -163,7 +163,7 @@ class FormulaPrinter {
   }
 
  private:
-  // What a choice depends on, unless it is on the variable of an aggregate around it.
+  // The value that a choice depends on, unless it uses the variable of an aggregate around it.
   std::optional<Number> known(Formula::NodeIndex index) const {
     return bound_.empty() ? formula_.evaluate(index, scope_, variables_) : std::nullopt;
   }
@@ -190,7 +190,7 @@ class FormulaPrinter {
     return text;
   }
 
-  // With numbers it is one: its terms may be many.
+  // Prints an aggregate as one number if values are shown, because it may have many terms.
   std::string print_aggregate(Formula::NodeIndex index, const Node& node) {
     if (numbers_ && bound_.empty()) {
       if (const auto value = formula_.evaluate(index, scope_, variables_)) return to_text(*value);
@@ -227,7 +227,7 @@ class FormulaPrinter {
   const Scope& scope_;
   const Variables& variables_;
   bool numbers_;
-  std::string bound_;  // variables of the aggregates around
+  std::string bound_;  // the variables of the aggregates around this place
 };
 
 bool Formula::is_computed(NodeIndex index) const {
@@ -249,7 +249,7 @@ bool Formula::is_computed(NodeIndex index) const {
       return true;
     case NodeKind::parentheses:
       return is_computed(node.children[0]);
-    case NodeKind::conditional:  // of numbers, not of names
+    case NodeKind::conditional:  // a choice between numbers, not between names
       return is_computed(node.children[1]) || is_computed(node.children[2]);
     default:
       return false;

@@ -17,7 +17,7 @@ std::string without_version(std::string_view name) {
   return std::string(name);
 }
 
-// The words of a name in any case: MaxPool and max_pool are MAX_POOL.
+// The words of a name in capitals: MaxPool and max_pool become MAX_POOL.
 std::string in_capitals(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -29,7 +29,7 @@ std::string in_capitals(std::string_view name) {
   return upper_case(text);
 }
 
-// DML_GEMM_OPERATOR_DESC, the name of its struct, is GEMM.
+// Turns the name of a struct into the operator's: DML_GEMM_OPERATOR_DESC becomes GEMM.
 std::string without_affixes(std::string_view name) {
   for (const std::string_view prefix : {"DML_OPERATOR_", "DML_"}) {
     if (!name.starts_with(prefix)) continue;

@@ -1,4 +1,4 @@
-// Which operators a wrong name may mean.
+// Finds the operators that a wrong name may mean.
 #pragma once
 
 #include <string>

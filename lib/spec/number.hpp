@@ -1,4 +1,4 @@
-// What formulas compute with: checked 64-bit integers, and doubles where a FLOAT takes part.
+// The numbers of formulas: checked 64-bit integers, or doubles if a FLOAT takes part.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class Number {
   }
 
   bool is_real() const { return is_real_; }
-  /// The integer; of a double the part before the point, at the ends of 64 bits where it is beyond.
+  /// The integer. A double is truncated, and limited to the range of 64 bits.
   std::int64_t integer() const;
   double as_double() const { return is_real_ ? real_ : static_cast<double>(integer_); }
   bool is_true() const { return is_real_ ? real_ != 0 : integer_ != 0; }
 
   bool operator==(const Number& other) const;
-  /// Like a double's: false where one of them is NaN.
+  /// As for doubles: false if one of them is NaN.
   bool operator<(const Number& other) const;
 
  private:
@@ -33,18 +33,18 @@ class Number {
   double real_ = 0;
 };
 
-/// Integers that leave 64 bits become doubles, so that a rule about them still decides. Nothing where
-/// integers are divided by zero. Integer division truncates.
+/// Integers that leave 64 bits become doubles, so that a rule about them is still decided. Nothing
+/// if an integer is divided by zero. Integer division truncates.
 std::optional<Number> add(const Number& a, const Number& b);
 std::optional<Number> subtract(const Number& a, const Number& b);
 std::optional<Number> multiply(const Number& a, const Number& b);
 std::optional<Number> divide(const Number& a, const Number& b);
 std::optional<Number> remainder(const Number& a, const Number& b);
 
-/// The largest integer that is not above the number.
+/// The largest integer that is not greater than the number.
 Number floor(const Number& number);
 
-/// "4", "0.5": the shortest text that reads back as the number.
+/// The shortest text that reads back as the number: "4", "0.5".
 std::string to_text(const Number& number);
 
 }  // namespace dmlop

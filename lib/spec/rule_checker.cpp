@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "spec/settings.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -15,19 +16,19 @@ std::uint64_t as_unsigned(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// After this many findings about one rule the rest are not listed.
+// After this many findings about one rule, the rest are not listed.
 constexpr int findings_listed = 8;
 
 }  // namespace
 
 void RuleChecker::apply(const Rule& rule) {
-  // A nested operator has no tensors: rules that speak of them say nothing.
+  // A nested operator has no tensors, so rules about tensors do not apply to it.
   const auto is_missing = [&](const Reference& reference) {
     return fields_.find(reference.field) == nullptr;
   };
   const auto references = rule.formula.references();
   if (std::any_of(references.begin(), references.end(), is_missing)) return;
-  // By now the rule that a count follows from was applied.
+  // The rule that determines the count has been applied by now.
   for (const Reference& reference : references) check_array_length(*fields_.find(reference.field));
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
@@ -166,8 +167,8 @@ std::optional<Number> RuleChecker::equation_value(const Statement& statement) co
   return formula.evaluate(formula.equation()->value, scope_, statement.variables);
 }
 
-// A count that could only be negative: the tensor it follows from has too few dimensions, which is
-// a finding of its own.
+// Whether a count could only be negative. The tensor that determines it then has too few
+// dimensions, which is a finding of its own.
 bool RuleChecker::counts_below_zero(const Statement& statement) const {
   const auto& equation = statement.formula().equation();
   if (!equation || statement.formula().reference_at(equation->target)->attribute == "Sizes")
@@ -179,7 +180,7 @@ bool RuleChecker::counts_below_zero(const Statement& statement) const {
   return kind != FieldKind::int32 && kind != FieldKind::int_array;
 }
 
-// What the rule's equation gives for a size, where that can be no size.
+// The number that the rule's equation gives for a size, if it is out of range for one.
 std::optional<Number> RuleChecker::size_out_of_range(const Statement& statement) const {
   const auto& equation = statement.formula().equation();
   if (!equation || statement.formula().reference_at(equation->target)->attribute != "Sizes")
@@ -190,7 +191,7 @@ std::optional<Number> RuleChecker::size_out_of_range(const Statement& statement)
   return is_size ? std::nullopt : size;
 }
 
-// Gives the equation's target its value where it has none yet. True when it did.
+// Gives the equation's target its value if it has none yet. Returns true if it did.
 bool RuleChecker::infer(const Statement& statement) {
   if (!statement.formula().equation() ||
       !statement.formula().equation_applies(scope_, statement.variables))
@@ -202,7 +203,7 @@ bool RuleChecker::infer(const Statement& statement) {
   const Field& field = *fields_.find(target->reference.field);
   const bool is_tensor = field.spec->is_tensor();
   if (is_tensor && fields_.find_tensor(field.spec->name, target->element) == nullptr) return false;
-  // What is written but could not be read has its own finding.
+  // A value that is written but could not be read has its own finding.
   if (!is_tensor && (fields_.is_written(*target) || field.spec->optional)) return false;
   const auto expected = equation_value(statement);
   if (!expected) return false;
@@ -229,9 +230,9 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
   if (target.reference.attribute == "DataType") {
     tensor.data_type = static_cast<DataType>(value);
   } else if (target.reference.attribute == "DimensionCount") {
-    if (value < 1 || value > 8) return;  // the rule's other side has its own finding
+    if (value < 1 || value > 8) return;  // the other side of the rule has its own finding
     tensor.dimension_count = static_cast<std::size_t>(value);
-    // Sizes of another length say nothing about the dimensions there should be.
+    // Sizes of another length do not describe the dimensions that there should be.
     if (tensor.sizes.size() != *tensor.dimension_count) tensor.sizes.clear();
   } else {
     set_size(target, tensor, value);
@@ -241,7 +242,7 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
 void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t value) {
   if (!target.subscript) return;
   if (!tensor.sizes.empty()) {
-    // A rule may speak of a dimension that too short Sizes do not have.
+    // The rule may mention a dimension that Sizes, being too short, does not have.
     if (*target.subscript < tensor.sizes.size())
       tensor.sizes[*target.subscript] = as_unsigned(value);
     return;
@@ -393,7 +394,7 @@ void RuleChecker::check_array_lengths() {
 void RuleChecker::check_array_length(const Field& field) {
   if (field.spec->count_field.empty()) return;
   const Place array{{field.spec->name}};
-  // The file has another count: that is the mistake, and it has its finding.
+  // The mistake is the file's count, which has its finding.
   if (scope_.is_corrected({{field.spec->count_field}})) return;
   const auto length = scope_.length(array);
   const auto count = scope_.value({{field.spec->count_field}});
@@ -451,9 +452,10 @@ void RuleChecker::check_optional_fields() {
     Diagnostic diagnostic =
         fields_.at(Place{{field.spec->name}}, "the field \"" + field.spec->name + "\" is missing");
     diagnostic.rule = "it may be left out only where " + condition.text();
-    diagnostic.suggestion = "write \"" + field.spec->name +
-                            "\": " + example_value(*fields_.spec, field.spec->name) +
-                            ", for example";
+    diagnostic.suggestion =
+        how_to_write(fields_.document(), fields_.fields_object(), field.spec->name,
+                     example_value(*fields_.spec, field.spec->name)) +
+        ", for example";
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

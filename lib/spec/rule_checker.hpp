@@ -15,7 +15,8 @@ namespace dmlop {
 
 class RuleChecker {
  public:
-  /// Findings about what DirectML alone refuses go to `warnings` unless it is the judge.
+  /// Findings about rules that only DirectML enforces go to `warnings`, unless DirectML is the
+  /// judge.
   RuleChecker(FieldSet& fields, Judge judge, Diagnostics& diagnostics, Diagnostics& warnings)
       : fields_(fields),
         judge_(judge),
@@ -24,14 +25,14 @@ class RuleChecker {
         scope_(fields) {}
 
   void apply(const Rule& rule);
-  /// A count that nobody wrote is the number of elements of its array.
+  /// Gives a count that nobody wrote the number of elements of its array.
   void infer_counts();
-  /// Every array must have as many elements as its count field says; one that has not is worth
-  /// nothing to rules.
+  /// Every array must have as many elements as its count field says. One that has not is hidden
+  /// from rules.
   void check_array_lengths();
-  /// Fields that may be left out only under a condition that does not hold.
+  /// Checks fields that may be left out only under a condition.
   void check_optional_fields();
-  /// Completes findings about a wrong number of sizes, once rules have found the right sizes.
+  /// Completes findings about a wrong number of sizes after the rules have found the right sizes.
   void suggest_sizes();
 
   FieldScope& scope() { return scope_; }
@@ -46,7 +47,7 @@ class RuleChecker {
     const Formula& formula() const { return rule.formula; }
   };
 
-  /// True when it added a finding.
+  /// Returns true if it added a finding.
   bool apply_to(const Statement& statement);
   bool infer(const Statement& statement);
   std::optional<Place> target_of(const Statement& statement) const;

@@ -27,7 +27,7 @@ std::uint64_t bits_of(T value) {
   return bits;
 }
 
-/// What was read, and what it must be where it could not be.
+/// The value that was read or, if it could not be read, what it must be.
 struct Reading {
   bool fits = false;
   std::uint64_t bits = 0;
@@ -41,8 +41,8 @@ Reading read_integer(const json::Value& written, DataType type) {
   std::uint64_t high = std::numeric_limits<T>::max();
   if (type == DataType::UInt4) high = 15;
   if (type == DataType::Int4) low = -8, high = 7;
-  Reading reading{.must_be = "an integer from " + std::to_string(low) + " to " +
-                             std::to_string(high)};
+  Reading reading{.must_be =
+                      "an integer from " + std::to_string(low) + " to " + std::to_string(high)};
   T number{};
   const char* end = written.text.data() + written.text.size();
   const auto [stop, error] = std::from_chars(written.text.data(), end, number);
@@ -89,13 +89,14 @@ Reading read_as(const json::Value& written, DataType type) {
   });
 }
 
-// A member of the union must be that of the type; DxDispatch has the bits of a FLOAT16 in UInt16.
+// The union's member must be that of the type. DxDispatch puts the bits of a FLOAT16 into UInt16.
 Reading read_member(const Scalar& scalar) {
   const DataType type = *scalar.type;
   const std::string wanted = type == DataType::Float16 ? "UINT16" : std::string(name_of(type));
   if (scalar.member.empty()) return read_as(*scalar.written, type);
   if (upper_case(scalar.member) != wanted)
-    return {.must_be = "a number, or an object with the union's member for it, not " + scalar.member};
+    return {.must_be =
+                "a number, or an object with the union's member for it, not " + scalar.member};
   if (type != DataType::Float16) return read_as(*scalar.written, type);
   Reading reading = read_as(*scalar.written, DataType::UInt16);
   reading.approximate = half_to_float(static_cast<std::uint16_t>(reading.bits));
@@ -116,10 +117,9 @@ void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
     scalar->approximate = reading.approximate;
     if (reading.fits) continue;
     const std::string name(name_of(*scalar->type));
-    Diagnostic diagnostic =
-        fields.at(Place{{field.spec->name}}, field.spec->name + " is " +
-                                                 json::describe(*scalar->written) + ", must be " +
-                                                 reading.must_be + " (" + name + ")");
+    Diagnostic diagnostic = fields.at(Place{{field.spec->name}},
+                                      field.spec->name + " is " + json::describe(*scalar->written) +
+                                          ", must be " + reading.must_be + " (" + name + ")");
     diagnostic.rule = field.spec->type_field + " is " + name + ", so " + field.spec->name +
                       " is a number of that type";
     diagnostics.push_back(std::move(diagnostic));

@@ -64,7 +64,7 @@ const OperatorSpec* find_spec(std::string_view name) {
   name = without_alias(name);
   if (!std::binary_search(names.begin(), names.end(), name)) return nullptr;
   if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();
-  // A file has the operator's name in small letters.
+  // The file is named after the operator, in lower case.
   const EmbeddedSpec& file = *find_embedded_spec(lower_case(std::string(name)));
   auto spec = std::make_unique<const OperatorSpec>(read_spec(file));
   return parsed.emplace(name, std::move(spec)).first->second.get();

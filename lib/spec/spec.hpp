@@ -1,6 +1,6 @@
-// What an operator is, as data: its fields, rules, support by feature level, tolerances and an
-// example, read from specs/, which is embedded in the program. A spec is parsed when it is first
-// asked for. specs/README.md describes the format.
+// What an operator is, as data: fields, rules, support by feature level, tolerances and an example.
+// The files of specs/ are embedded in the program, and each is parsed when it is first needed.
+// specs/README.md describes the format.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,11 @@ enum class FieldKind {
 struct FieldSpec {
   std::string name;
   FieldKind kind;
-  std::string enum_name;    // of an enumeration: "DML_PADDING_MODE"
-  std::string count_field;  // of an array: the field that holds its length
-  std::string type_field;   // of a scalar union: the field that holds its type
-  bool optional = false;    // DirectML.h allows null
-  std::optional<Formula> optional_when;  // the field may be left out where this holds
+  std::string enum_name;                 // of an enumeration: "DML_PADDING_MODE"
+  std::string count_field;               // of an array: the field that holds its length
+  std::string type_field;                // of a scalar union: the field that holds its type
+  bool optional = false;                 // DirectML.h allows null
+  std::optional<Formula> optional_when;  // the field may be left out if this holds
   std::string text;                      // one sentence
 
   bool is_input() const {
@@ -56,7 +56,7 @@ struct FieldSpec {
   bool is_tensor_array() const {
     return kind == FieldKind::input_tensor_array || kind == FieldKind::output_tensor_array;
   }
-  /// A tensor or an array of tensors.
+  /// Whether it is a tensor or an array of tensors.
   bool is_tensor() const { return is_input() || is_output(); }
   bool is_nested_operator() const {
     return kind == FieldKind::fused_activation || kind == FieldKind::activation_array;
@@ -66,23 +66,23 @@ struct FieldSpec {
 /// The name of a kind in specs/: "uint_array".
 std::string_view name_of(FieldKind kind);
 
-/// Who enforces a rule where an operator's page and DirectML 1.15.4 disagree.
+/// Who enforces a rule if an operator's page and DirectML 1.15.4 disagree.
 enum class Authority { both, page, directml };
 
 struct Rule {
   Formula formula;
-  std::string text = {};  // one sentence where the formula alone says too little
+  std::string text = {};  // one sentence if the formula alone says too little
   Authority by = Authority::both;
 };
 
-/// What a set of tensors may be from one feature level up to the next row's.
+/// What some tensors may be, from one feature level up to the next row's.
 struct SupportRow {
   FeatureLevel from;
   std::vector<std::string> tensors;
   std::size_t min_dimensions;
   std::size_t max_dimensions;
   std::vector<DataType> types;
-  std::optional<Formula> when = {};  // the row holds only where this does
+  std::optional<Formula> when = {};  // the row applies only if this holds
 
   bool has(DataType type) const;
   bool has(std::size_t dimensions) const {
@@ -101,27 +101,28 @@ struct OperatorSpec {
   std::vector<FieldSpec> fields;
   std::vector<Rule> rules;
   std::vector<SupportRow> support;           // newest level first
-  std::vector<SupportRow> support_directml;  // of tensors where DirectML 1.15.4 differs
+  std::vector<SupportRow> support_directml;  // for tensors where DirectML 1.15.4 differs
   std::string example;                       // the description's fields, as JSON text
-  std::map<DataType, Tolerance> tolerances;  // of results, where they may differ in the last bits
+  std::map<DataType, Tolerance> tolerances;  // of results that may differ in their last bits
   std::string tolerance_reason;
 
   const FieldSpec* find_field(std::string_view field) const;
   std::vector<std::string> field_names() const;
   /// Whether the field holds the length of an array.
   bool is_count(std::string_view field) const;
-  /// How far a result may be from an expected one unless the user says otherwise.
+  /// How far a result may be from the expected one, unless the user gives a tolerance.
   Tolerance default_tolerance(DataType type) const;
 };
 
-/// All operators, in the order of their names: each has a spec.
+/// All operators in the order of their names. Each has a spec.
 const std::vector<std::string>& specified_operators();
 
-/// The spec of an operator named without DML_OPERATOR_, or by its alias; null where none exists.
-/// Errors: std::logic_error when the embedded spec itself is wrong.
+/// The spec of an operator named without DML_OPERATOR_ or by its alias, or null. Errors:
+/// std::logic_error if the embedded spec itself is wrong.
 const OperatorSpec* find_spec(std::string_view name);
 
-/// The family of an operator named without DML_OPERATOR_, without parsing its spec; "" for others.
+/// The family of an operator named without DML_OPERATOR_, found without parsing its spec; "" for
+/// other names.
 std::string_view family_of(std::string_view name);
 
 /// A field's value in the spec's example, as JSON on one line.

@@ -1,4 +1,4 @@
-// Reads a file of specs/. A file that breaks its own format is a mistake of ours, found by tests.
+// Reads a file of specs/. A file that breaks the format is a bug in dmlop, and tests find it.
 #pragma once
 
 #include "spec/embedded_specs.hpp"
@@ -6,7 +6,7 @@
 
 namespace dmlop {
 
-/// Errors: std::logic_error that names the file and what is wrong.
+/// Errors: std::logic_error that names the file and the mistake.
 OperatorSpec read_spec(const EmbeddedSpec& file);
 
 }  // namespace dmlop

@@ -169,7 +169,7 @@ void SupportChecker::check_inputs(FieldScope& scope) {
     checked_.insert(use.name());
     const std::size_t before = wrong_types_.size();
     if (!check_tensor(use)) scope.refuse_field(use.name());
-    // Other tensors' types do not follow from one that cannot be.
+    // The types of other tensors must not be inferred from a wrong one.
     if (wrong_types_.size() > before) scope.refuse(use.place("DataType"));
   }
 }
@@ -182,7 +182,7 @@ void SupportChecker::check_tensors() {
   }
 }
 
-// Of the rows that hold for a tensor now those of the highest level.
+// Of the rows that apply to a tensor now, those of the highest level.
 SupportChecker::Rows SupportChecker::rows_for(const std::vector<SupportRow>& rows,
                                               const std::string& tensor) const {
   Rows found;
@@ -203,7 +203,7 @@ SupportChecker::Rows SupportChecker::directml_rows(const std::string& tensor) co
   return rows_for(description_.spec->support_directml, tensor);
 }
 
-// The row of the lowest level that satisfies `accepts`, for "needs feature level".
+// The row of the lowest level that satisfies `accepts`, for the message "needs feature level".
 template <typename Accepts>
 const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&& accepts) const {
   const SupportRow* lowest = nullptr;
@@ -215,14 +215,14 @@ const SupportRow* SupportChecker::lowest_row(const std::string& tensor, Accepts&
   return lowest;
 }
 
-// False where the tensor has a wrong number of dimensions.
+// Returns false if the tensor has a wrong number of dimensions.
 bool SupportChecker::check_tensor(const TensorUse& use) {
   const Rows of_directml = directml_rows(use.spec->name);
   const bool directml_decides = description_.judge == Judge::directml && !of_directml.empty();
   const Rows rows = directml_decides ? of_directml : page_rows(use.spec->name);
   if (rows.empty()) return !needs_later_level(use);
   const bool has_type = check_type(use, rows);
-  // Rows for several types may have dimension counts of their own.
+  // Rows for other types may have other dimension counts.
   Rows of_type;
   for (const SupportRow* row : rows) {
     if (row->has(*use.desc->data_type)) of_type.push_back(row);
@@ -233,7 +233,7 @@ bool SupportChecker::check_tensor(const TensorUse& use) {
   return has_dimensions;
 }
 
-// A tensor that this level does not have, or not in this combination.
+// Reports a tensor that this level does not support, or not in this combination.
 bool SupportChecker::needs_later_level(const TensorUse& use) {
   const SupportRow* later = lowest_row(use.spec->name, [](const SupportRow&) { return true; });
   if (later == nullptr) return false;

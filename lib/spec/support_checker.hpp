@@ -2,9 +2,9 @@
 // and the data types and dimension counts of its tensors.
 #pragma once
 
-#include "spec/description.hpp"
 #include <set>
 
+#include "spec/description.hpp"
 #include "spec/field_scope.hpp"
 
 namespace dmlop {
@@ -14,16 +14,18 @@ class SupportChecker {
   SupportChecker(Description& description, const FieldScope& scope, Diagnostics& diagnostics)
       : description_(description), scope_(scope), diagnostics_(diagnostics) {}
 
-  /// False where the operator does not exist at this level: then nothing else is worth saying.
+  /// Returns false if the operator does not exist at this level; then nothing else is worth
+  /// reporting.
   bool check_operator();
   void check_enums(const FieldSet& fields);
   void check_activations();
-  /// Gives tensors whose type nothing states or determines the only one that their rows allow.
+  /// Gives each tensor whose type is neither stated nor determined the only type that its rows
+  /// allow.
   void infer_types();
-  /// Checks the inputs that are known before rules are applied: one with a wrong number of dimensions
-  /// is worth nothing to them.
+  /// Checks the inputs that are known before rules are applied. An input with a wrong number of
+  /// dimensions is hidden from rules.
   void check_inputs(FieldScope& scope);
-  /// Checks all tensors that are known by now and were not checked before.
+  /// Checks all tensors that are known now and were not checked before.
   void check_tensors();
 
  private:

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t uint_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t bytes_max = std::numeric_limits<std::int64_t>::max();
 
-// After this many findings about one tensor's sizes the rest are not listed.
+// After this many findings about one tensor's sizes, the rest are not listed.
 constexpr std::size_t sizes_listed = 8;
 
 }  // namespace
@@ -28,8 +28,9 @@ void TensorChecker::check_dimension_count(const TensorUse& use) {
   TensorDesc& tensor = *use.desc;
   if (tensor.sizes.empty()) return;
   if (tensor.dimension_count && *tensor.dimension_count != tensor.sizes.size()) {
-    add(fields_.at(use.place("DimensionCount"), name + ".DimensionCount is " + std::to_string(*tensor.dimension_count) +
-                            ", must be " + std::to_string(tensor.sizes.size())),
+    add(fields_.at(use.place("DimensionCount"),
+                   name + ".DimensionCount is " + std::to_string(*tensor.dimension_count) +
+                       ", must be " + std::to_string(tensor.sizes.size())),
         "Sizes has " + counted(tensor.sizes.size(), "value"),
         "write " + std::to_string(tensor.sizes.size()) + " or leave it out");
   }
@@ -49,7 +50,7 @@ void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
       continue;
     }
     add(fields_.at(size, to_text(size) + " is " + std::to_string(tensor.sizes[i]) +
-                            ", must be from 1 to " + std::to_string(uint_max)),
+                             ", must be from 1 to " + std::to_string(uint_max)),
         "every size of a tensor is a UINT of at least 1",
         tensor.sizes[i] == 0 ? "a tensor without elements cannot be used; leave it out" : "");
   }
@@ -76,9 +77,7 @@ void TensorChecker::check_buffer(const TensorUse& use) {
   check_flags(use);
   const auto count = element_count(tensor.sizes);
   if (tensor.sizes.empty() || !count || *count > bytes_max / sizeof(std::uint64_t)) return;
-  const auto has_zero = [](const Sizes& s) {
-    return std::find(s.begin(), s.end(), 0U) != s.end();
-  };
+  const auto has_zero = [](const Sizes& s) { return std::find(s.begin(), s.end(), 0U) != s.end(); };
   if (has_zero(tensor.sizes) || !check_strides(use)) return;
   if (tensor.data_type) {
     check_total_size(use);
@@ -101,31 +100,26 @@ bool TensorChecker::check_strides(const TensorUse& use) {
   if (!tensor.strides) return true;
   const Place strides = use.place("Strides");
   if (tensor.strides->size() != tensor.sizes.size()) {
-    add(fields_.at(strides,
-                        name + ".Strides has " + counted(tensor.strides->size(), "value") +
-                            ", must have " + std::to_string(tensor.sizes.size())),
+    add(fields_.at(strides, name + ".Strides has " + counted(tensor.strides->size(), "value") +
+                                ", must have " + std::to_string(tensor.sizes.size())),
         "one stride, in elements, for each size",
-        "write " + list_of(packed_strides(tensor.sizes)) +
-            " for a packed tensor, or leave it out");
+        "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
     return false;
   }
   const auto reached = reached_elements(tensor.sizes, *tensor.strides);
   const std::uint64_t size = tensor.data_type ? size_of(*tensor.data_type) : 1;
   if (!reached || *reached > bytes_max / size) {
-    add(fields_.at(strides,
-                        name + ".Strides " + list_of(*tensor.strides) + " reach too far"),
+    add(fields_.at(strides, name + ".Strides " + list_of(*tensor.strides) + " reach too far"),
         "a tensor has at most " + std::to_string(bytes_max) +
             " bytes; it has (sum of (size - 1) * stride) + 1 elements",
         "make the strides smaller");
     return false;
   }
   if (use.spec->is_output() && may_overlap(tensor.sizes, *tensor.strides)) {
-    add(fields_.at(strides,
-                        name + ".Strides " + list_of(*tensor.strides) +
-                            " let elements of the output overlap"),
+    add(fields_.at(strides, name + ".Strides " + list_of(*tensor.strides) +
+                                " let elements of the output overlap"),
         "every element of an output has a place of its own",
-        "write " + list_of(packed_strides(tensor.sizes)) +
-            " for a packed tensor, or leave it out");
+        "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
   }
   return true;
 }
@@ -141,11 +135,9 @@ void TensorChecker::check_total_size(const TensorUse& use) {
   const std::uint64_t needed = (bytes + 3) / 4 * 4;
   if (*tensor.total_size_in_bytes >= needed) return;
   const Place total = use.place("TotalTensorSizeInBytes");
-  add(fields_.at(total, to_text(total) + " is " +
-                          std::to_string(*tensor.total_size_in_bytes) + ", must be at least " +
-                          std::to_string(needed)),
-      "the last element ends at byte " + std::to_string(bytes) +
-          ", rounded up to a multiple of 4",
+  add(fields_.at(total, to_text(total) + " is " + std::to_string(*tensor.total_size_in_bytes) +
+                            ", must be at least " + std::to_string(needed)),
+      "the last element ends at byte " + std::to_string(bytes) + ", rounded up to a multiple of 4",
       "write " + std::to_string(needed) + " or leave it out");
 }
 
@@ -157,7 +149,7 @@ void TensorChecker::check_alignment(const TensorUse& use) {
   if (alignment == 0 || (std::has_single_bit(alignment) && alignment >= size)) return;
   const Place place = use.place("GuaranteedBaseOffsetAlignment");
   add(fields_.at(place, to_text(place) + " is " + std::to_string(alignment) +
-                          ", must be 0 or a power of two of at least " + std::to_string(size)),
+                            ", must be 0 or a power of two of at least " + std::to_string(size)),
       std::string(name_of(*tensor.data_type)) + " has " + std::to_string(size) +
           " bytes per element",
       "leave it out");

@@ -1,4 +1,4 @@
-// The rules that hold for every tensor (DML_BUFFER_TENSOR_DESC): sizes, strides, bytes and flags.
+// The rules for every tensor (DML_BUFFER_TENSOR_DESC): sizes, strides, bytes and flags.
 #pragma once
 
 #include "spec/field_scope.hpp"
@@ -11,12 +11,12 @@ class TensorChecker {
   TensorChecker(const FieldSet& fields, Diagnostics& diagnostics)
       : fields_(fields), diagnostics_(diagnostics) {}
 
-  /// DimensionCount is the number of sizes; sets it.
+  /// Checks that DimensionCount is the number of sizes, and sets it.
   void check_dimension_count(const TensorUse& use);
-  /// Every size is a UINT of at least 1; others are worth nothing to rules.
+  /// Checks that every size is a UINT of at least 1. Other sizes are hidden from rules.
   void check_sizes(const TensorUse& use, FieldScope& scope);
   void check_element_count(const TensorUse& use);
-  /// Flags, strides, total size and alignment.
+  /// Checks flags, strides, total size and alignment.
   void check_buffer(const TensorUse& use);
 
  private:
@@ -28,7 +28,7 @@ class TensorChecker {
 
   const FieldSet& fields_;
   Diagnostics& diagnostics_;
-  bool is_too_large_ = false;  // a tensor was: others follow from it
+  bool is_too_large_ = false;  // a tensor was too large; others follow from it
 };
 
 }  // namespace dmlop

@@ -1,5 +1,5 @@
-// Reads a tensor desc: {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]}, or with "Type" and "Desc"
-// around it, as DxDispatch has it.
+// Reads a tensor desc: {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]}, or the same inside "Type"
+// and "Desc", as DxDispatch writes it.
 #pragma once
 
 #include "spec/field_reader.hpp"
@@ -7,8 +7,8 @@
 
 namespace dmlop {
 
-/// Adds a finding for what is wrong; returns nothing where the value is no object. `name` is what
-/// messages call the tensor.
+/// Adds findings for mistakes. Returns nothing if the value is not an object. Messages call the
+/// tensor `name`.
 std::optional<TensorDesc> read_tensor(FieldReader& reader, const json::Value& value,
                                       const std::string& name);
 

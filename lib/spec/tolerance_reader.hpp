@@ -6,8 +6,8 @@
 
 namespace dmlop {
 
-/// An object with any of rtol, atol, ulp, nan ("equal" or "differ") and allowTrivial; `name` is
-/// what messages call it and becomes the tolerance's origin. Adds a finding for everything else.
+/// Reads an object with any of rtol, atol, ulp, nan ("equal" or "differ") and allowTrivial;
+/// anything else is a finding. Messages call it `name`, which also becomes the tolerance's origin.
 Tolerance read_tolerance(FieldReader& reader, const json::Value& value, const std::string& name);
 
 }  // namespace dmlop

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/scalar.hpp"
+#include "spec/settings.hpp"
 #include "spec/support_checker.hpp"
 #include "spec/tensor_checker.hpp"
 
@@ -22,7 +23,7 @@ class Validator {
     TensorChecker tensors(description_, diagnostics_);
     for (const TensorUse& use : tensors_of(description_)) {
       tensors.check_dimension_count(use);
-      // Where a rule says what the sizes are, its finding says more.
+      // If a rule determines the sizes, its finding says more.
       if (!has_size_rule(use)) tensors.check_sizes(use, rules.scope());
     }
     const bool exists = support.check_operator();
@@ -55,7 +56,7 @@ class Validator {
     rules.suggest_sizes();
   }
 
-  // The rules of a nested operator speak of its numbers; it has no tensors.
+  // Applies the rules of a nested operator to its numbers. It has no tensors.
   void check_nested_operators() {
     for (Field& field : description_.fields) {
       auto* nested = std::get_if<std::vector<NestedOperator>>(&field.value);
@@ -85,7 +86,8 @@ class Validator {
     diagnostics_.push_back(std::move(diagnostic));
   }
 
-  // Fields that a rule determines, where it could not: counts last, which follow from tensors.
+  // Reports fields that a rule determines but could not compute. Counts come last because they
+  // follow from tensors.
   void require_values(bool counts) {
     const bool has_findings = !diagnostics_.empty();
     for (const Field& field : description_.fields) {
@@ -98,14 +100,14 @@ class Validator {
       const bool is_count = description_.spec->is_count(spec.name);
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
-          "write \"" + spec.name +
-              "\": " + (is_count ? "2" : example_value(*description_.spec, spec.name)) +
+          how_to_write(description_.document(), description_.fields_object(), spec.name,
+                       is_count ? "2" : example_value(*description_.spec, spec.name)) +
               ", for example");
     }
   }
 
-  // An input that nothing describes. Outputs follow from inputs, so that they are unknown only
-  // beside a finding that says why.
+  // Reports inputs that nothing describes. Outputs follow from inputs, so an unknown output always
+  // has another finding that says why.
   void require_tensors() {
     const std::size_t before = diagnostics_.size();
     for (const TensorUse& use : tensors_of(description_)) {
@@ -118,10 +120,22 @@ class Validator {
       if (missing.empty()) continue;
       add(description_.at(use.place(), join(missing, " and ") +
                                            (missing.size() > 1 ? " are" : " is") + " missing"),
-          "a tensor's type and sizes are written in its desc or taken from its .npy file",
-          "write " + (use.element ? "for " + use.name() + " " : "\"" + use.spec->name + "\": ") +
-              example_of(use) + (use.spec->is_input() ? ", or name its .npy file" : ", for example"));
+          use.spec->is_input()
+              ? "a tensor's type and sizes are written in its desc or taken from its .npy file"
+              : "a tensor's type and sizes are written in its desc where no rule of DML_OPERATOR_" +
+                    description_.spec->name + " gives them",
+          how_to_describe(use));
     }
+  }
+
+  std::string how_to_describe(const TensorUse& use) const {
+    const std::string example = example_of(use);
+    const std::string end = use.spec->is_input() ? ", or name its .npy file" : ", for example";
+    if (!use.element || description_.document().is_of_command_line())
+      return how_to_write(description_.document(), description_.fields_object(), use.name(),
+                          example) +
+             end;
+    return "write for " + use.name() + " " + example + end;
   }
 
   // What the spec's example has; of a tensor that it leaves out what is missing here.

@@ -1,4 +1,4 @@
-// The element types of tensors (DML_TENSOR_DATA_TYPE) and what is known of each.
+// The element types of tensors (DML_TENSOR_DATA_TYPE) and their properties.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct DataTypeInfo {
   DataType type;
   std::string_view name;   // DirectML's name without DML_TENSOR_DATA_TYPE_
   std::string_view numpy;  // NumPy's type string without byte order: "f4"
-  std::size_t size;        // bytes per element in memory and files; UINT4 and INT4 have one of their own
+  std::size_t size;        // per element in memory and files; UINT4 and INT4 take a whole byte
   std::size_t bits;        // of an element in a buffer of DirectML
   NumberKind kind;
 };
@@ -66,7 +66,8 @@ inline constexpr std::string_view name_of(DataType type) {
   return info(type).name;
 }
 
-/// The type of an element of this one in a .npy file: UINT8 for UINT4, INT8 for INT4, else the same.
+/// The type that a .npy file stores for this one: UINT8 for UINT4, INT8 for INT4, otherwise the
+/// same.
 inline constexpr DataType stored_as(DataType type) {
   if (type == DataType::UInt4) return DataType::UInt8;
   return type == DataType::Int4 ? DataType::Int8 : type;

@@ -31,7 +31,8 @@ std::string shortest(T value) {
 bool converts_to(DataType type, double value) {
   return visit_type(type, [value]<typename T>(T) {
     if constexpr (std::is_integral_v<T>) {
-      // 2^63 and 2^64 are doubles, the largest integers are not: compare with one beyond.
+      // 2^63 and 2^64 are doubles but the largest integers are not, so compare with one more than
+      // these.
       const double low = static_cast<double>(std::numeric_limits<T>::min());
       const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
       const double truncated = std::trunc(value);

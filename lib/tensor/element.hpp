@@ -9,12 +9,12 @@
 
 namespace dmlop {
 
-/// Whether a FLOAT field's value can become an element: always for floating types; for integers it
-/// must be finite and, truncated toward zero, within the type's range.
+/// Whether a FLOAT field's value can become an element. Floating-point types hold any value. For
+/// integers the value must be finite and, truncated toward zero, within the type's range.
 bool converts_to(DataType type, double value);
 
-/// The element's bytes, first bytes of the array. Integers truncate toward zero; FLOAT16 rounds to
-/// nearest even, beyond 65504 to infinity. The value must convert (converts_to).
+/// The element's bytes at the start of the array. Integers truncate toward zero. FLOAT16 rounds to
+/// nearest even, and to infinity beyond 65504. converts_to() must hold.
 std::array<std::byte, 8> element_from(DataType type, double value);
 
 /// "0 to 255".

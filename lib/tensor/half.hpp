@@ -1,4 +1,4 @@
-// IEEE 754 binary16 to and from binary32, in bits; rounding is to nearest even.
+// Converts between IEEE 754 binary16 and binary32, as bits. Rounding is to nearest even.
 #pragma once
 
 #include <bit>
@@ -18,25 +18,25 @@ inline float half_to_float(std::uint16_t half) {
   return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
 }
 
-/// Rounds once from double, so that no double rounding occurs on the way from a wider result.
+/// Rounds once, directly from double, to avoid double rounding by way of float.
 inline std::uint16_t half_from_double(double value) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 48) & 0x8000U);
   const std::uint64_t magnitude = bits & 0x7FFFFFFFFFFFFFFFULL;
   constexpr std::uint64_t infinity = 0x7FF0000000000000ULL;
   if (magnitude > infinity) return sign | 0x7E00U;
-  // 65520 is halfway between the largest half and the next power: it rounds to infinity.
+  // 65520 is halfway between the largest half and the next power of two, so it rounds to infinity.
   if (magnitude >= std::bit_cast<std::uint64_t>(65520.0)) return sign | 0x7C00U;
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent < -25) return sign;
-  // The 53-bit significand, cut so that one unit is the half's last place (2^-24 at the least).
+  // The 53-bit significand, shifted so that one unit is the half's last place (at least 2^-24).
   const std::uint64_t significand = (magnitude & 0xFFFFFFFFFFFFFULL) | 0x10000000000000ULL;
   const int shift = exponent < -14 ? 42 + (-14 - exponent) : 42;
   const std::uint64_t kept = significand >> shift;
   const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
   const std::uint64_t tie = std::uint64_t{1} << (shift - 1);
   const std::uint64_t rounded = kept + (rest > tie || (rest == tie && (kept & 1) != 0) ? 1 : 0);
-  // A carry out of the mantissa moves into the exponent, as it should.
+  // A carry out of the mantissa correctly increments the exponent.
   const std::uint64_t base = exponent < -14 ? 0 : static_cast<std::uint64_t>(exponent + 14) << 10;
   return static_cast<std::uint16_t>(sign | (base + rounded));
 }

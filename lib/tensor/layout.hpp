@@ -1,4 +1,4 @@
-// Arithmetic on sizes and strides, in elements and checked 64-bit integers.
+// Arithmetic on sizes and strides. They count elements and are checked 64-bit integers.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace dmlop {
 using Sizes = std::vector<std::uint64_t>;
 using Strides = std::vector<std::uint64_t>;
 
-/// The product of the sizes; nothing when it leaves 64 bits.
+/// The product of the sizes; nothing if it overflows 64 bits.
 std::optional<std::uint64_t> element_count(std::span<const std::uint64_t> sizes);
 
-/// Strides of a tensor without gaps, last dimension fastest (C order) or first (Fortran order).
-/// The element count must fit 64 bits.
+/// The strides of a tensor without gaps, whose last (C order) or first (Fortran order) dimension is
+/// fastest. The element count must fit 64 bits.
 Strides packed_strides(std::span<const std::uint64_t> sizes);
 Strides fortran_strides(std::span<const std::uint64_t> sizes);
 
-/// How many elements a buffer must hold for the strides: sum of (size - 1) * stride, plus 1.
-/// Nothing when it leaves 64 bits.
+/// How many elements a buffer needs for the strides: the sum of (size - 1) * stride, plus 1.
+/// Nothing if it overflows 64 bits.
 std::optional<std::uint64_t> reached_elements(std::span<const std::uint64_t> sizes,
                                               std::span<const std::uint64_t> strides);
 
-/// Whether two different indices may reach the same element. Exact for strides that nest when
-/// sorted; layouts that interleave without overlap are reported as overlapping.
+/// Whether two different indices may reach the same element. The answer is exact if the sorted
+/// strides nest. Layouts that interleave without overlap count as overlapping.
 bool may_overlap(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> strides);
 
 }  // namespace dmlop

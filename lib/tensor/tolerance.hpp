@@ -7,15 +7,15 @@
 
 namespace dmlop {
 
-/// An element passes when any given criterion allows it:
-///   |actual - expected| <= atol + rtol * |expected|   (one that is not given counts as 0)
+/// An element passes if any given criterion allows it:
+///   |actual - expected| <= atol + rtol * |expected|   (if only one is given, the other is 0)
 ///   at most `ulp` representable values away           (integers: |actual - expected| <= ulp)
-/// With no criterion given, elements must be equal bit for bit.
+/// If no criterion is given, elements must be equal bit for bit.
 struct Tolerance {
   std::optional<double> rtol;
   std::optional<double> atol;
   std::optional<std::uint64_t> ulp;
-  bool nan_equals_nan = true;  // bit for bit: only if their bits are equal
+  bool nan_equals_nan = true;  // ignored without a criterion: two NaN then need equal bits
   bool allow_trivial = false;  // an actual tensor that is all NaN, all zero or empty may pass
   std::string origin;          // where it comes from: "--ulp", "default of LP_POOLING for FLOAT32"
 

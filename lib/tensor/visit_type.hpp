@@ -1,4 +1,4 @@
-// From a data type at run time to a C++ type at compile time.
+// Turns a data type at run time into a C++ type at compile time.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Half {
   std::uint16_t bits = 0;
 };
 
-/// Calls `action` with a value of the C++ type that stands for `type`; FLOAT16 is Half, and UINT4 and
-/// INT4 have a byte for each element.
+/// Calls `action` with a value of the C++ type for `type`. FLOAT16 is Half; UINT4 and INT4 are one
+/// byte per element.
 template <typename Action>
 decltype(auto) visit_type(DataType type, Action&& action) {
   switch (type) {

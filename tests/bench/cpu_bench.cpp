@@ -136,12 +136,12 @@ Row row_of(const Operator& use, const std::vector<Input>& inputs) {
   return row;
 }
 
-Plan plan_of(const nlohmann::ordered_json& description) {
+Kernel kernel_of(const nlohmann::ordered_json& description) {
   Diagnostics diagnostics;
   auto read = read_description("op.json", description.dump(), newest_feature_level, diagnostics);
   if (read) check_description(*read, diagnostics);
   if (!diagnostics.empty()) throw std::runtime_error(to_text(diagnostics.front()));
-  return make_plan(*read);
+  return make_plan(*read).passes.at(0).kernel;
 }
 
 const std::vector<DataType> types_by_size{DataType::UInt8, DataType::UInt16, DataType::Float32,
@@ -275,7 +275,7 @@ void check(const Row& row) {
   for (const Tensor& tensor : tensors) spans.push_back(tensor.bytes);
   const Tensor expected = row.reference(tensors);
   Tensor found = Tensor::packed(expected.type, expected.sizes);
-  cpu::execute_all(plan_of(row.description), spans, hardware_threads(), found.bytes.data());
+  cpu::execute_all(kernel_of(row.description), spans, hardware_threads(), found.bytes.data());
   if (!agrees(row, found, expected)) throw std::runtime_error(row.name + " is wrong");
 }
 
@@ -296,8 +296,8 @@ std::uint64_t elements_of(const Input& input) {
 }
 
 void measure(benchmark::State& state, const Row& row) {
-  const Plan plan = plan_of(row.description);
-  const std::uint64_t output_bytes = output_elements(plan) * output_element_size(plan);
+  const Kernel kernel = kernel_of(row.description);
+  const std::uint64_t output_bytes = output_elements(kernel) * output_element_size(kernel);
   std::vector<Buffer> inputs;
   std::vector<std::span<const std::byte>> spans;
   std::uint64_t input_bytes = 0;
@@ -315,7 +315,7 @@ void measure(benchmark::State& state, const Row& row) {
 
   Times kernel, memory;
   for ([[maybe_unused]] const auto _ : state) {
-    kernel.add([&] { cpu::execute_all(plan, spans, hardware_threads(), output.data()); });
+    kernel.add([&] { cpu::execute_all(kernel, spans, hardware_threads(), output.data()); });
     memory.add([&] { copy(output.data(), inputs[0].bytes().data(), copied); });
     state.SetIterationTime(kernel.wall.back());
   }

@@ -40,7 +40,7 @@ void check_job(BatchJob job) {
 void read_jobs(const std::string& path) {
   Diagnostics findings;
   try {
-    const auto manifest = open_manifest(path, findings);
+    const auto manifest = open_manifest({{path}}, findings);
     require(manifest != nullptr || !findings.empty(), "what is no batch has a finding");
     std::uint64_t count = 0;
     for (; manifest != nullptr; ++count) {

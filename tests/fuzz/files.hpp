@@ -1,4 +1,4 @@
-// The project's own files as seeds.
+// The project's own files as seeds for fuzzing.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace dmlop::test {
 
-/// The files below a folder with such an ending of their path, in order.
+/// The files below a folder whose path has this ending, in order.
 inline std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder,
                                                       const std::string& ending) {
   std::vector<std::filesystem::path> paths;
@@ -26,7 +26,7 @@ inline std::vector<std::filesystem::path> files_below(const std::filesystem::pat
 inline std::vector<std::filesystem::path> case_folders() {
   std::vector<std::filesystem::path> folders;
   for (const std::filesystem::path& root : {std::filesystem::path(DMLOP_SOURCE_DIR "/samples"),
-                                           std::filesystem::path(DMLOP_CONFORMANCE)}) {
+                                            std::filesystem::path(DMLOP_CONFORMANCE)}) {
     for (const auto& path : files_below(root, "/op.json")) folders.push_back(path.parent_path());
   }
   return folders;

@@ -1,5 +1,5 @@
-// What is fuzzed: functions that must survive any bytes. dmlop_fuzz gives them bytes of
-// libFuzzer's, without end; fuzz_test.cpp gives them the seeds and what was found before.
+// The functions that are fuzzed. They must survive any bytes. dmlop_fuzz feeds them libFuzzer's
+// bytes; fuzz_test.cpp feeds them the seeds and everything that was found before.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace dmlop::test {
 
-/// A target reports what it finds by throwing, or by crashing.
+/// A target reports a fault by throwing or by crashing.
 struct FuzzTarget {
   std::string name;
   const char* what_it_reads;
   void (*run)(std::span<const std::byte> bytes);
-  /// Inputs that lead far into the code: what the fuzzer starts from.
+  /// Inputs that lead far into the code. The fuzzer starts from them.
   std::vector<std::string> (*seeds)();
 };
 
-/// A row for each file of this folder.
+/// One row for each file of this folder.
 const std::vector<FuzzTarget>& fuzz_targets();
 
-/// A finding of a target itself: something that must hold does not.
+/// A fault found by a target itself: something does not hold that must.
 void require(bool holds, const std::string& what);
 
 void fuzz_npy(std::span<const std::byte> bytes);

@@ -115,7 +115,8 @@ function many_jobs() {
     FAILED: '1 of 24 elements differs (4.17%)', INVALID: 'PaddingValue is 300',
     UNSUPPORTED: 'the device lacks FLOAT64', ERROR: 'the device was lost',
     SKIPPED: 'its tag slow is excluded', MISTRUSTED: 'the expected file has changed',
-    NOT_RUN: 'stopped by SIGINT'};
+    NOT_RUN: 'stopped by SIGINT', XPASS: 'it equals its golden files', XFAIL: 'known since May',
+    UPDATED: 'replaced expected.npy: 1 of 24 elements differs (4.17%)'};
   const rare = Object.keys(reasons);
   const jobs = [failure()];
   for (const [id, status] of [[hostile_id, 'ERROR'], [quoted_id, 'INVALID'],
@@ -540,7 +541,8 @@ async function check_template() {
     const compare = new Intl.Collator('en', {numeric: true}).compare;
     assert.deepEqual(await listed_ids(page), some.map(job => job.id).sort(compare));
     await page.selectOption('#sort', 'status');
-    const order = ['FAILED', 'ERROR', 'INVALID', 'MISTRUSTED', 'UNSUPPORTED', 'NOT_RUN', 'SKIPPED'];
+    const order = ['FAILED', 'ERROR', 'INVALID', 'XPASS', 'MISTRUSTED', 'UNSUPPORTED', 'UPDATED',
+      'NOT_RUN', 'SKIPPED', 'XFAIL'];
     assert.deepEqual(await page.$$eval('.job', rows => rows.map(row => row.dataset.status)),
       some.map(job => job.status).sort((a, b) => order.indexOf(a) - order.indexOf(b)));
     await close(page);
@@ -785,6 +787,26 @@ async function check_template() {
     assert.match(await special.locator('[data-fact=smallest]').innerText(),
       /18,446,744,073,709,551,615 ULP/);
     await close(special);
+
+    // An update: old and new instead of actual and expected. What a run is fine with is its to say.
+    const update = {...failure(), id: 'u', status: 'UPDATED'};
+    update.comparisons = [{...update.comparisons[0], update: 'replaced'},
+      {...update.comparisons[1], update: 'created'}];
+    const updated = await open(written('updated',
+      {...report([update, {id: 'x', status: 'XFAIL'}, {id: 'p', status: 'PASSED'}]),
+        good: ['PASSED', 'UPDATED', 'XFAIL']}));
+    assert.equal(await text(updated, '#verdict'), 'None of 3 jobs went wrong');
+    assert.equal(await updated.locator('.job').count(), 3);
+    await updated.click('.job[data-id=u] .head');
+    assert.match(await text(updated, '.job[data-id=u] .body'),
+      /Old(.|\n)*The golden file was missing and is written\./);
+    assert.match(await text(updated, '.elements thead'), /New(.|\n)*Old(.|\n)*New bits/);
+    assert.equal(await updated.locator('.comparison .badge:has-text("UPDATED")').count(), 2);
+    await close(updated);
+    const unaccepted = await open(written('unaccepted',
+      {...report([update, {id: 'p', status: 'PASSED'}]), good: ['PASSED']}));
+    assert.equal(await text(unaccepted, '#verdict'), '1 of 2 jobs did not pass');
+    await close(unaccepted);
 
     // A status of a later version and only the fields that are always there.
     const odd = await open(written('odd', report([{id: 'c', status: 'LATER'}])));

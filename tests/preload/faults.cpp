@@ -8,7 +8,9 @@
 //                                   written; "cut", "shave", "touch", of mmap: the file that was
 //                                   mapped loses half, or its last byte, or changes; with ",later"
 //                                   when its status was asked for once more
-//   DMLOP_FAULT_HAPPENED=FILE       created when it happens
+//   DMLOP_FAULT_HAPPENED=FILE       created when it happens; says of which call: "close writing
+//                                   /folder/y.npy", with "without a name" or "named since" for a
+//                                   file of O_TMPFILE, or "stat - x.npy" where nothing is open
 //   DMLOP_WITHOUT_UNNAMED_FILES=1   the file systems have none (O_TMPFILE)
 //   DMLOP_LIMIT_MEMORY, DMLOP_LIMIT_FILES   bytes of addresses, open files
 //
@@ -63,14 +65,59 @@ bool is_listed(const char* call) {
   return false;
 }
 
-bool happens(const char* call) {
+// What a call is about: an open file, a path, or neither.
+struct Subject {
+  Subject() = default;
+  Subject(int descriptor) : number(descriptor) {}
+  Subject(const char* name) : path(name) {}
+
+  int number = -1;
+  const char* path = "";
+};
+
+// "/proc/self/fd/7"
+struct LinkOfDescriptor {
+  explicit LinkOfDescriptor(int number) {
+    char digits[16];
+    int length = 0;
+    for (int rest = number; length == 0 || rest != 0; rest /= 10)
+      digits[length++] = static_cast<char>('0' + rest % 10);
+    std::size_t end = std::strlen(text);
+    while (length > 0) text[end++] = digits[--length];
+    text[end] = '\0';
+  }
+  char text[64] = "/proc/self/fd/";
+};
+
+const char* name_of_open_file(int number, char* room, std::size_t size) {
+  struct stat status {};
+  if (::syscall(SYS_fstat, number, &status) == 0 && status.st_nlink == 0) return "without a name";
+  const long length =
+      ::syscall(SYS_readlinkat, AT_FDCWD, LinkOfDescriptor(number).text, room, size - 1);
+  room[length > 0 ? length : 0] = '\0';
+  return std::strstr(room, " (deleted)") != nullptr ? "named since" : room;
+}
+
+void tell(const char* call, const Subject& subject) {
+  char link[PATH_MAX];
+  const char* path = subject.path;
+  const char* access = "-";
+  if (subject.number >= 0) {
+    const bool writes = (::syscall(SYS_fcntl, subject.number, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    access = writes ? "writing" : "reading";
+    path = name_of_open_file(subject.number, link, sizeof link);
+  }
+  const long file = ::syscall(SYS_openat, AT_FDCWD, happened, O_WRONLY | O_CREAT, 0600);
+  for (const char* part : {call, " ", access, " ", path})
+    ::syscall(SYS_write, file, part, std::strlen(part));
+  ::syscall(SYS_close, file);
+}
+
+bool happens(const char* call, const Subject& subject) {
   if (!has_begun || !is_listed(call)) return false;
   const long number = ++count;
   if (number != first && !(lasting && number > first)) return false;
-  if (number == first && happened != nullptr) {
-    const long file = ::syscall(SYS_openat, AT_FDCWD, happened, O_WRONLY | O_CREAT, 0600);
-    ::syscall(SYS_close, file);
-  }
+  if (number == first && happened != nullptr) tell(call, subject);
   return true;
 }
 
@@ -79,8 +126,8 @@ bool is_errno() {
 }
 
 // Fails with the errno when the call is to fail.
-bool fails(const char* call) {
-  if (!is_errno() || !happens(call)) return false;
+bool fails(const char* call, const Subject& subject = {}) {
+  if (!is_errno() || !happens(call, subject)) return false;
   errno = std::atoi(fault);
   return true;
 }
@@ -100,9 +147,10 @@ int opened(int number, bool ours) {
 }
 
 // The bytes that a read or write is cut down to.
-std::size_t shortened(const char* call, std::size_t bytes) {
+std::size_t shortened(const char* call, int number, std::size_t bytes) {
   const bool one = std::strcmp(fault, "one") == 0;
-  if ((!one && std::strcmp(fault, "half") != 0) || bytes < 2 || !happens(call)) return bytes;
+  if ((!one && std::strcmp(fault, "half") != 0) || bytes < 2 || !happens(call, number))
+    return bytes;
   return one ? 1 : bytes / 2;
 }
 
@@ -113,17 +161,10 @@ bool is_fault(const char* name) {
 
 // What others do to a file while it is mapped.
 void change_file(int number) {
-  char link[64] = "/proc/self/fd/";
-  char digits[16];
-  int length = 0;
-  for (int rest = number; length == 0 || rest != 0; rest /= 10)
-    digits[length++] = static_cast<char>('0' + rest % 10);
-  std::size_t end = std::strlen(link);
-  while (length > 0) link[end++] = digits[--length];
-  link[end] = '\0';
+  const LinkOfDescriptor link(number);
   struct stat status {};
   if (::syscall(SYS_fstat, number, &status) != 0) std::abort();
-  const long file = ::syscall(SYS_openat, AT_FDCWD, link, O_WRONLY, 0);
+  const long file = ::syscall(SYS_openat, AT_FDCWD, link.text, O_WRONLY, 0);
   if (file < 0) std::abort();
   long done = 0;
   if (is_fault("cut")) {
@@ -208,7 +249,7 @@ int open(const char* path, int flags, ...) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  if (is_our_path(path) && fails(is_unnamed ? "tmpfile" : "open")) return -1;
+  if (is_our_path(path) && fails(is_unnamed ? "tmpfile" : "open", path)) return -1;
   return opened(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode)),
                 is_our_path(path));
 }
@@ -220,37 +261,40 @@ int openat(int place, const char* path, int flags, ...) {
   const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(list, unsigned) : 0;
   va_end(list);
   const bool ours = is_our_path(path) && (place == AT_FDCWD || is_our_descriptor(place));
-  if (ours && fails((flags & O_DIRECTORY) != 0 ? "opendir" : "open")) return -1;
+  if (ours && fails((flags & O_DIRECTORY) != 0 ? "opendir" : "open", path)) return -1;
   return opened(static_cast<int>(::syscall(SYS_openat, place, path, flags, mode)), ours);
 }
 int openat64(int place, const char* path, int flags, ...) __attribute__((alias("openat")));
 
 int close(int number) {
-  const bool ours = is_our_descriptor(number);
+  const bool has_failed = is_our_descriptor(number) && fails("close", number);
   opened(number, false);
+  const int reason = errno;
   const auto result = static_cast<int>(::syscall(SYS_close, number));
-  return ours && fails("close") ? -1 : result;  // as Linux does, which has closed it
+  if (!has_failed) return result;
+  errno = reason;
+  return -1;  // as Linux does, which has closed it
 }
 
 ssize_t read(int number, void* bytes, std::size_t size) {
   if (is_our_descriptor(number)) {
-    if (fails("read")) return -1;
-    size = shortened("read", size);
+    if (fails("read", number)) return -1;
+    size = shortened("read", number, size);
   }
   return ::syscall(SYS_read, number, bytes, size);
 }
 
 ssize_t pread(int number, void* bytes, std::size_t size, off_t offset) {
   if (is_our_descriptor(number)) {
-    if (fails("pread")) return -1;
-    size = shortened("pread", size);
+    if (fails("pread", number)) return -1;
+    size = shortened("pread", number, size);
   }
   return ::syscall(SYS_pread64, number, bytes, size, offset);
 }
 ssize_t pread64(int, void*, std::size_t, off64_t) __attribute__((alias("pread")));
 
 off_t lseek(int number, off_t offset, int whence) noexcept {
-  if (is_our_descriptor(number) && fails("lseek")) return -1;
+  if (is_our_descriptor(number) && fails("lseek", number)) return -1;
   return ::syscall(SYS_lseek, number, offset, whence);
 }
 off64_t lseek64(int, off64_t, int) noexcept __attribute__((alias("lseek")));
@@ -262,8 +306,8 @@ int fcntl(int number, int command, ...) {
   va_end(list);
   const bool ours = is_our_descriptor(number);
   const bool is_copy = command == F_DUPFD_CLOEXEC;
-  if (ours && (command == F_SETLEASE || command == F_SETSIG) && fails("lease")) return -1;
-  if (ours && is_copy && fails("dup")) return -1;
+  if (ours && (command == F_SETLEASE || command == F_SETSIG) && fails("lease", number)) return -1;
+  if (ours && is_copy && fails("dup", number)) return -1;
   const auto result = static_cast<int>(::syscall(SYS_fcntl, number, command, argument));
   return is_copy ? opened(result, ours) : result;
 }
@@ -271,52 +315,52 @@ int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 
 ssize_t write(int number, const void* bytes, std::size_t size) {
   if (is_our_descriptor(number)) {
-    if (fails("write")) return -1;
-    size = shortened("write", size);
+    if (fails("write", number)) return -1;
+    size = shortened("write", number, size);
   }
   return ::syscall(SYS_write, number, bytes, size);
 }
 
 ssize_t pwrite(int number, const void* bytes, std::size_t size, off_t offset) {
   if (is_our_descriptor(number)) {
-    if (fails("pwrite")) return -1;
-    size = shortened("pwrite", size);
+    if (fails("pwrite", number)) return -1;
+    size = shortened("pwrite", number, size);
   }
   return ::syscall(SYS_pwrite64, number, bytes, size, offset);
 }
 ssize_t pwrite64(int, const void*, std::size_t, off64_t) __attribute__((alias("pwrite")));
 
 int ftruncate(int number, off_t size) noexcept {
-  if (is_our_descriptor(number) && fails("ftruncate")) return -1;
+  if (is_our_descriptor(number) && fails("ftruncate", number)) return -1;
   return static_cast<int>(::syscall(SYS_ftruncate, number, size));
 }
 int ftruncate64(int, off64_t) noexcept __attribute__((alias("ftruncate")));
 
 int posix_fallocate(int number, off_t offset, off_t size) {
   REAL(posix_fallocate);
-  if (is_our_descriptor(number) && fails("posix_fallocate")) return errno;
+  if (is_our_descriptor(number) && fails("posix_fallocate", number)) return errno;
   return real_posix_fallocate(number, offset, size);
 }
 int posix_fallocate64(int, off64_t, off64_t) __attribute__((alias("posix_fallocate")));
 
 int linkat(int from_place, const char* from, int to_place, const char* to, int flags) noexcept {
-  if (is_our_path(to) && fails("linkat")) return -1;
+  if (is_our_path(to) && fails("linkat", to)) return -1;
   return static_cast<int>(::syscall(SYS_linkat, from_place, from, to_place, to, flags));
 }
 
 int rename(const char* from, const char* to) noexcept {
-  if (is_our_path(to) && fails("rename")) return -1;
+  if (is_our_path(to) && fails("rename", to)) return -1;
   return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
 int fstat(int number, struct stat* status) noexcept {
   REAL(fstat);
-  return is_our_descriptor(number) && fails("fstat") ? -1 : real_fstat(number, status);
+  return is_our_descriptor(number) && fails("fstat", number) ? -1 : real_fstat(number, status);
 }
 
 int stat(const char* path, struct stat* status) noexcept {
   REAL(stat);
-  if (is_our_path(path) && fails("stat")) return -1;
+  if (is_our_path(path) && fails("stat", path)) return -1;
   const int result = real_stat(path, status);
   struct stat mapped {};
   if (changes_later >= 0 && result == 0 && ::syscall(SYS_fstat, changes_later, &mapped) == 0 &&
@@ -327,32 +371,32 @@ int stat(const char* path, struct stat* status) noexcept {
 
 int lstat(const char* path, struct stat* status) noexcept {
   REAL(lstat);
-  return is_our_path(path) && fails("lstat") ? -1 : real_lstat(path, status);
+  return is_our_path(path) && fails("lstat", path) ? -1 : real_lstat(path, status);
 }
 
 int statvfs(const char* path, struct statvfs* status) noexcept {
   REAL(statvfs);
-  return is_our_path(path) && fails("statvfs") ? -1 : real_statvfs(path, status);
+  return is_our_path(path) && fails("statvfs", path) ? -1 : real_statvfs(path, status);
 }
 
 ssize_t readlink(const char* path, char* target, std::size_t size) noexcept {
   REAL(readlink);
-  return is_our_path(path) && fails("readlink") ? -1 : real_readlink(path, target, size);
+  return is_our_path(path) && fails("readlink", path) ? -1 : real_readlink(path, target, size);
 }
 
 int access(const char* path, int mode) noexcept {
   REAL(access);
-  return is_our_path(path) && fails("access") ? -1 : real_access(path, mode);
+  return is_our_path(path) && fails("access", path) ? -1 : real_access(path, mode);
 }
 
 int fchmod(int number, mode_t mode) noexcept {
   REAL(fchmod);
-  return is_our_descriptor(number) && fails("fchmod") ? -1 : real_fchmod(number, mode);
+  return is_our_descriptor(number) && fails("fchmod", number) ? -1 : real_fchmod(number, mode);
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {
   REAL(mkdir);
-  return is_our_path(path) && fails("mkdir") ? -1 : real_mkdir(path, mode);
+  return is_our_path(path) && fails("mkdir", path) ? -1 : real_mkdir(path, mode);
 }
 
 dirent* readdir(DIR* directory) {
@@ -363,9 +407,9 @@ dirent* readdir(DIR* directory) {
 void* mmap(void* address, std::size_t bytes, int protection, int flags, int number,
            off_t offset) noexcept {
   const bool ours = is_our_descriptor(number);
-  if (ours && fails("mmap")) return MAP_FAILED;
+  if (ours && fails("mmap", number)) return MAP_FAILED;
   const long mapping = ::syscall(SYS_mmap, address, bytes, protection, flags, number, offset);
-  if (ours && !is_errno() && happens("mmap")) {
+  if (ours && !is_errno() && happens("mmap", number)) {
     if (std::strstr(fault, ",later") != nullptr) {
       changes_later = static_cast<int>(::syscall(SYS_dup, number));
     } else {

@@ -1,6 +1,6 @@
-// The comparison of tensors, by its definition: every question is answered by going through all
-// elements, and the smallest tolerances by asking of one tolerance after the other whether it
-// passes. What the library's one pass over the elements is checked against.
+// The comparison of tensors by its definition. It answers every question by going through all
+// elements, and finds the smallest tolerances by trying one after another. The library, which goes
+// over the elements once, is checked against it.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +32,13 @@ inline std::optional<Format> format_of(DataType type) {
   return std::nullopt;
 }
 
-/// An element as what it means: an integer has a magnitude and a sign, so that all of 64 bits have
-/// their exact value.
+/// The meaning of an element. Integers have a magnitude and a sign, so that all 64-bit values are
+/// exact.
 struct Number {
   bool is_floating = false;
   bool is_negative = false;
   std::uint64_t magnitude = 0;  // of an integer
-  double value = 0;             // of a floating-point number; of an integer the nearest double
+  double value = 0;             // of a floating-point number; for an integer, the nearest double
 };
 
 template <typename T>
@@ -84,8 +84,8 @@ inline Number number_of(DataType type, const std::byte* bytes) {
   return signed_number(as<std::int8_t>(bytes));
 }
 
-/// How many numbers of the format lie between 0 and a magnitude, the magnitude included: each power
-/// of two begins 2^(digits - 1) of them; infinity follows the largest.
+/// How many numbers of the format lie between 0 and a magnitude, including the magnitude. Each
+/// power of two begins 2^(digits - 1) of them, and infinity follows the largest.
 inline std::uint64_t rank(double magnitude, const Format& format) {
   const auto per_power = static_cast<std::uint64_t>(std::ldexp(1, format.digits - 1));
   const auto powers =
@@ -118,7 +118,7 @@ struct Pair {
   bool any_nan() const { return std::isnan(actual().value) || std::isnan(expected().value); }
   bool both_nan() const { return std::isnan(actual().value) && std::isnan(expected().value); }
 
-  /// Whether a distance can be told.
+  /// Whether the pair has a distance.
   bool comparable(bool nan_equals_nan) const {
     return !any_nan() || (both_nan() && nan_equals_nan);
   }
@@ -135,7 +135,7 @@ struct Pair {
     return std::max(rank_a, rank_e) - std::min(rank_a, rank_e);
   }
 
-  /// |actual - expected|; of an integer the nearest double.
+  /// |actual - expected|; for integers, the nearest double.
   double absolute() const {
     if (both_nan()) return 0;
     const Number a = actual(), e = expected();
@@ -155,7 +155,7 @@ struct Pair {
     const double allowed = atol + (rtol == 0 ? 0 : rtol * std::abs(expected().value));
     if (both_nan()) return true;
     if (!expected().is_floating) {
-      // Exact: no integer has more digits than a long double holds.
+      // This is exact, because a long double holds all digits of any integer.
       static_assert(std::numeric_limits<long double>::digits >= 64);
       return static_cast<long double>(ulp()) <= static_cast<long double>(allowed);
     }
@@ -182,7 +182,7 @@ inline double double_of(std::uint64_t bits) {
   return as<double>(reinterpret_cast<const std::byte*>(&bits));
 }
 
-/// The smallest number up to `greatest` that passes, where larger ones pass as well.
+/// The smallest number up to `greatest` that passes, if larger ones pass too.
 template <typename Passes>
 std::optional<std::uint64_t> smallest_that(std::uint64_t greatest, Passes passes) {
   if (!passes(greatest)) return std::nullopt;
@@ -198,7 +198,7 @@ std::optional<std::uint64_t> smallest_that(std::uint64_t greatest, Passes passes
   return low;
 }
 
-/// The same among the doubles that are not negative, whose order is that of their bits.
+/// The same for the doubles that are not negative. They are ordered like their bits.
 template <typename Passes>
 std::optional<double> smallest_double_that(Passes passes) {
   const auto bits = smallest_that(bits_of(std::numeric_limits<double>::max()),
@@ -224,7 +224,7 @@ inline SmallestTolerances smallest_tolerances(const std::vector<Pair>& pairs, bo
   return smallest;
 }
 
-/// 0, 1, 2, then the powers of two: the place of the first bound that is not exceeded.
+/// Of 0, 1, 2 and then the powers of two, the index of the first one that is not exceeded.
 inline std::size_t histogram_place(std::uint64_t ulp) {
   if (ulp <= 2) return ulp;
   std::size_t place = 3;
@@ -232,7 +232,7 @@ inline std::size_t histogram_place(std::uint64_t ulp) {
   return place;
 }
 
-/// The comparison of `actual` with `expected`, both packed; byte offsets are those in memory.
+/// Compares `actual` with `expected`, both packed. Byte offsets are those in memory.
 inline Comparison of(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
   const DataType type = actual.type;
   const std::size_t size = size_of(type);
@@ -278,7 +278,7 @@ inline Comparison of(const Tensor& actual, const Tensor& expected, const Toleran
     return !pairs.empty() && std::all_of(pairs.begin(), pairs.end(), holds);
   };
   result.all_nan = every([](const Pair& pair) { return std::isnan(pair.actual().value); });
-  // +0 and -0 are one value; so are all NaN.
+  // +0 and -0 count as one value, and so do all NaN.
   const bool expected_is_constant = every([&](const Pair& pair) {
     const Pair both(type, pairs.front().expected_bytes.data(), pair.expected_bytes.data());
     return both.both_nan() || (!both.any_nan() && both.ulp() == 0);

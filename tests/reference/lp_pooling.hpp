@@ -20,7 +20,7 @@ struct LpPooling {
   static constexpr auto name = "DML_OPERATOR_LP_POOLING";
   static constexpr std::array inputs{"InputTensor"};
 
-  /// (sum of |x|^P)^(1/P), the largest taken out of the sum so that no power leaves double's range.
+  /// (sum of |x|^P)^(1/P). The largest element is factored out, so that no power overflows double.
   double norm(const std::vector<double>& values) const {
     double largest = 0;
     for (const double x : values) {

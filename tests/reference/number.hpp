@@ -1,5 +1,5 @@
-// Numbers as elements, by the definition of the formats: what the library's bit arithmetic
-// (tensor/half.hpp, tensor/element.hpp) is checked against.
+// Numbers as elements, by the definition of the formats. The library's bit arithmetic
+// (tensor/half.hpp, tensor/element.hpp) is checked against it.
 #pragma once
 
 #include <cmath>
@@ -25,17 +25,19 @@ inline double half_value(std::uint16_t half) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-/// The half nearest to a number, ties to even; of NaN, some NaN.
+/// The half nearest to a number, with ties to even. For NaN, any NaN.
 inline std::uint16_t nearest_half(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);
   if (std::isnan(value)) return 0x7E00;
   if (magnitude < std::ldexp(1, -26)) return sign;
   if (magnitude >= 65536) return sign | 0x7C00;
-  // The distance of halves about the value; rounded in units of it, the default mode ties to even.
+  // The distance between halves near the value. Rounding in units of it breaks ties to even, which
+  // is the default mode.
   const int exponent = std::max(std::ilogb(magnitude), -14);
   const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
-  // Units from 1024 to 2047 are the fraction with its hidden bit; 2048 is the next exponent's 1024.
+  // 1024 to 2047 units are the fraction with its hidden bit. 2048 units are 1024 of the next
+  // exponent.
   return static_cast<std::uint16_t>(sign + (exponent + 14) * 1024 + static_cast<int>(units));
 }
 

@@ -15,13 +15,13 @@ struct Padding {
   std::string mode;
   List start;
   List end;
-  std::optional<double> value = std::nullopt;  // of mode CONSTANT; a FLOAT
+  std::optional<double> value = std::nullopt;  // for mode CONSTANT; a FLOAT
 
   static constexpr auto name = "DML_OPERATOR_PADDING";
   static constexpr std::array inputs{"InputTensor"};
 
-  /// Where index t, counted from the first element, reads a dimension of n elements; nothing where
-  /// the padding value stands.
+  /// Where index t, counted from the first element, reads in a dimension of n elements; nothing if
+  /// it is the padding value.
   std::optional<std::int64_t> source(std::int64_t t, std::int64_t n) const {
     const auto modulo = [](std::int64_t a, std::int64_t b) { return (a % b + b) % b; };
     if (mode == "EDGE") return std::clamp<std::int64_t>(t, 0, n - 1);

@@ -1,5 +1,5 @@
-// A tensor as the references see it: a buffer of bytes, reached by sizes and any strides. Slow and
-// obvious; it shares nothing with the library but the names of the types.
+// A tensor as the references see it: a buffer of bytes, reached by sizes and any strides. It is
+// slow and obvious, and shares nothing with the library except the names of the types.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Tensor {
   List strides;  // in elements
   std::vector<std::byte> bytes;
 
-  /// A tensor of zero bytes, as large as the strides reach.
+  /// A tensor of zero bytes, as large as the strides need.
   static Tensor strided(DataType type, List sizes, List strides) {
     std::uint64_t elements = 1;
     for (std::size_t i = 0; i < sizes.size(); ++i) elements += (sizes[i] - 1) * strides[i];
@@ -40,7 +40,7 @@ struct Tensor {
     return strided(type, sizes, packed_strides(sizes));
   }
 
-  /// A packed tensor of these values, whose C++ type is as wide as `type`.
+  /// A packed tensor of these values. Their C++ type is as wide as `type`.
   template <typename T>
   static Tensor of(DataType type, const List& sizes, const std::vector<T>& values) {
     Tensor tensor = packed(type, sizes);
@@ -68,7 +68,7 @@ inline Tensor floats(const List& sizes, const std::vector<float>& values) {
   return Tensor::of(DataType::Float32, sizes, values);
 }
 
-/// Calls action(index) for every index, the last dimension fastest.
+/// Calls action(index) for every index; the last dimension changes fastest.
 template <typename Action>
 void for_each_index(const List& sizes, Action&& action) {
   Index index(sizes.size(), 0);

@@ -1,7 +1,5 @@
-# Which test files become part of the Windows program: all but those that start processes, or call POSIX or
-# Vulkan.
-# Those of the command line run on the machine that builds, with dmlop.exe as their program
-# (tests.cmake).
+# Selects the test files for the Windows program: all except those that start processes or call POSIX or Vulkan.
+# Tests of the command line run on the machine that builds, with dmlop.exe as their program (tests.cmake).
 foreach(source IN LISTS test_sources)
   file(STRINGS ${source} posix REGEX "#include (\"program\\.hpp\"|\"(batch|fault|hostile|records)\\.hpp\"|<unistd\\.h>|<sys/|<signal\\.h>|<volk\\.h>)")
   if(posix)

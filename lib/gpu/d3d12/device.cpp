@@ -264,7 +264,7 @@ class Direct3DLane : public Lane {
     constexpr auto read = D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE;
     constexpr auto written = D3D12_RESOURCE_STATE_UNORDERED_ACCESS;
     const Buffer& output = launch.writes_state ? *inputs_[1] : output_;
-    // A pass that writes the state reads no input 1 or 2.
+    // A stage that writes the state reads no input 1 or 2.
     const std::array inputs{inputs_[0].get(), inputs_[launch.writes_state ? 2 : 1].get(),
                             inputs_[2].get()};
     const std::size_t distinct = launch.writes_state ? 2 : input_count;

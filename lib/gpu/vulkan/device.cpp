@@ -239,7 +239,7 @@ class VulkanLane : public Lane {
   void write_descriptors() {
     const auto input = [&](std::size_t i) { return inputs_[i]->handle(); };
     write_descriptors(descriptors_[0], {input(0), input(1), input(2), output_.handle()});
-    // A pass that writes the state reads no input 1 or 2.
+    // A stage that writes the state reads no input 1 or 2.
     write_descriptors(descriptors_[1], {input(0), input(2), input(2), input(1)});
   }
 

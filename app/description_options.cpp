@@ -1,0 +1,54 @@
+#include "description_options.hpp"
+
+#include "job/folder.hpp"
+
+namespace dmlop::app {
+
+void DescriptionOptions::add_to(CLI::App& command, bool many) {
+  CLI::Option* option = command.add_option(
+      "OP.json", names,
+      "The op description, its folder, a DxDispatch model, or an operator's name with --set; - is "
+      "standard input");
+  option->required();
+  set_choices(*option, specified_operators());
+  if (!many) option->expected(1);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--set",
+          [this](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              const auto setting = parse_setting(text);
+              if (!setting)
+                throw CLI::ValidationError("--set",
+                                           "\"" + text +
+                                               "\" must be FIELD=VALUE, such as "
+                                               "StartPadding=0,1 or InputTensor.Sizes=2,3");
+              settings.push_back(*setting);
+            }
+          },
+          "Give a field a value, or another one than the file has: PaddingMode=EDGE, "
+          "StartPadding=0,1, InputTensor=FLOAT32:1,1,4,4, FusedActivation.Alpha=0.1; null leaves "
+          "it "
+          "out")
+      ->type_name("FIELD=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,
+                                                   Diagnostics& diagnostics) const {
+  return open_op_or_model(name, settings, diagnostics);
+}
+
+void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
+                      Diagnostics& diagnostics) {
+  request.description_path = file.path;
+  request.confinement = confine.confinement(file.path.empty() ? "-" : file.path);
+  // A folder that cannot be listed hides golden files, but not the files that are named.
+  Diagnostics problems;
+  request.found = files_beside(file.path, request.confinement, problems);
+  if (request.compares_with_found)
+    diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
+}
+
+}  // namespace dmlop::app

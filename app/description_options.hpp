@@ -1,0 +1,32 @@
+// What a command line says about a description, the same for every command that takes one: its name
+// (a file, a folder or an operator) and --set.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "model/open.hpp"
+
+namespace dmlop::app {
+
+struct DescriptionOptions {
+  std::vector<std::string> names;
+  std::vector<Setting> settings;
+
+  /// Declares the positional argument and --set; with `many` several descriptions may be named.
+  void add_to(CLI::App& command, bool many = false);
+  const std::string& name() const { return names.front(); }
+
+  /// Opens one of the names. Errors and findings: as open_op_or_model().
+  std::optional<OpenedFile> open(const std::string& name, Diagnostics& diagnostics) const;
+};
+
+/// What the request takes from the description's place: its path, the confinement of the paths that
+/// stand in files, and the files beside it. Adds a finding where golden files that are to be
+/// compared with cannot be listed.
+void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
+                      Diagnostics& diagnostics);
+
+}  // namespace dmlop::app

@@ -1,0 +1,88 @@
+#include "batch/selection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "batch/digest.hpp"
+
+namespace dmlop {
+namespace {
+
+bool matches_any(const std::string& id, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches_pattern(id, pattern); });
+}
+
+}  // namespace
+
+bool Selection::selects(const BatchJob& job) const {
+  if (!filters.empty() && !matches_any(job.id, filters)) return false;
+  if (matches_any(job.id, excludes)) return false;
+  const auto has_tag = [&](const std::string& tag) {
+    return std::find(job.tags.begin(), job.tags.end(), tag) != job.tags.end();
+  };
+  return tags.empty() || std::any_of(tags.begin(), tags.end(), has_tag);
+}
+
+std::string Selection::shard_text() const {
+  if (shard_count == 1) return "";
+  return std::to_string(shard_index) + "/" + std::to_string(shard_count);
+}
+
+void UsedIds::check(BatchJob& job) {
+  if (!job.has_own_id) return;
+  const std::uint32_t first_line = lines_.add(short_digest(job.id), job.line);
+  if (first_line == 0) return;
+  job.findings.push_back(
+      {.file = job.document ? job.document->file() : "",
+       .line = job.line,
+       .column = 1,
+       .message = "the id \"" + job.id + "\" is used before, on line " + std::to_string(first_line),
+       .suggestion = "give every job an id of its own"});
+  job.id = job.made_up_id;  // records go by id, and this one is taken
+}
+
+// Reads all jobs to know which are selected, as ids and tags stand in files, and begins again.
+void JobSelector::deal() {
+  if (selection_.shard_count == 1 || !manifest_.rewind()) return;
+  struct Card {
+    std::uint64_t digest;
+    std::uint64_t number;
+  };
+  std::vector<Card> cards;
+  std::uint64_t count = 0;
+  UsedIds ids;
+  for (; auto job = manifest_.next(); ++count) {
+    check_for_stop();
+    ids.check(*job);
+    if (selection_.selects(*job)) cards.push_back({short_digest(job->id), count});
+  }
+  manifest_.rewind();
+  std::sort(cards.begin(), cards.end(), [](const Card& a, const Card& b) {
+    return std::pair(a.digest, a.number) < std::pair(b.digest, b.number);
+  });
+  mine_.emplace(count);
+  for (std::size_t i = selection_.shard_index; i < cards.size(); i += selection_.shard_count)
+    (*mine_)[cards[i].number] = true;
+  selected_ = cards.size();
+}
+
+bool JobSelector::is_mine(const BatchJob& job) {
+  const std::uint64_t number = count_++;
+  if (mine_) return number < mine_->size() && (*mine_)[number];
+  if (!selection_.selects(job)) return false;
+  return selected_++ % selection_.shard_count == selection_.shard_index;
+}
+
+std::optional<BatchJob> JobSelector::next() {
+  if (!std::exchange(has_begun_, true)) deal();
+  while (auto job = manifest_.next()) {
+    ids_.check(*job);
+    if (is_mine(*job)) return job;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dmlop

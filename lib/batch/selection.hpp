@@ -1,0 +1,64 @@
+// Which jobs of a manifest a batch runs, and which of those are this shard's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/digest_table.hpp"
+#include "batch/manifest.hpp"
+
+namespace dmlop {
+
+struct Selection {
+  std::uint64_t shard_index = 0;
+  std::uint64_t shard_count = 1;
+  std::vector<std::string> filters;   // shell patterns; an id that matches any is selected
+  std::vector<std::string> excludes;  // shell patterns; an id that matches any is not
+  std::vector<std::string> tags;      // a job with any of them is selected
+
+  /// Whether the job is selected, for whichever shard.
+  bool selects(const BatchJob& job) const;
+  /// "0/4"; "" for all jobs.
+  std::string shard_text() const;
+};
+
+/// Ids that were used, with the line of their first use.
+class UsedIds {
+ public:
+  /// A job whose id was used before gets a finding, and the id that its place gives it.
+  void check(BatchJob& job);
+
+ private:
+  DigestTable lines_;
+};
+
+/// Deals the selected jobs out to the shards in turn, so that no shard has more than one job more
+/// than another: in the order of their ids' digests, which depends on nothing else, or as they come
+/// where the manifest can be read once only.
+class JobSelector {
+ public:
+  /// Both must outlive this.
+  JobSelector(Manifest& manifest, const Selection& selection)
+      : manifest_(manifest), selection_(selection) {}
+
+  /// The next job of this shard; nothing at the end. Errors: as Manifest::next(), interrupted.
+  std::optional<BatchJob> next();
+  /// The jobs of all shards, once next() has returned nothing.
+  std::uint64_t selected() const { return selected_; }
+
+ private:
+  void deal();
+  bool is_mine(const BatchJob& job);
+
+  Manifest& manifest_;
+  const Selection& selection_;
+  UsedIds ids_;
+  std::uint64_t selected_ = 0;
+  std::uint64_t count_ = 0;  // of the jobs that were read
+  bool has_begun_ = false;
+  std::optional<std::vector<bool>> mine_;  // of all jobs, where they were dealt out beforehand
+};
+
+}  // namespace dmlop

@@ -1,0 +1,121 @@
+#include "job/device_plan.hpp"
+
+#include <new>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+// Outputs of a resident plan come from the device in pieces of this size.
+constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20;
+
+/// Buffers of the device for some slots of a plan.
+struct ResidentSlots {
+  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers;
+  std::vector<gpu::ResidentRange> ranges;  // by slot
+
+  /// False where the device has no room.
+  bool add(gpu::Device& device, std::size_t slot, std::uint64_t bytes) {
+    buffers.push_back(try_resident_buffer(device, bytes));
+    ranges[slot] = {buffers.back().get(), 0, bytes};
+    return buffers.back() != nullptr;
+  }
+};
+
+std::string no_room_for(const Slot& slot) {
+  return "the device has no room for the " + counted(slot.bytes(), "byte") + " of " + slot.field;
+}
+
+}  // namespace
+
+std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes) {
+  try {
+    return device.make_resident_buffer(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::run_failed) throw;
+  } catch (const std::bad_alloc&) {  // no room on the host's side of it
+  }
+  return nullptr;
+}
+
+std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
+                            const OutputSink& sink, gpu::DispatchTimes& times) {
+  if (plan_.slots_of(SlotKind::temporary).empty()) return stream(inputs, options, sink, times);
+  return upload_and_run(inputs, options.device_memory_bytes, sink, times);
+}
+
+std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& options,
+                               const OutputSink& sink, gpu::DispatchTimes& times) {
+  for (const Pass& pass : plan_.passes) {
+    std::string refusal = executor_.refusal(pass.kernel, options);
+    if (!refusal.empty()) return refusal;
+  }
+  for (const Pass& pass : plan_.passes) {
+    std::vector<std::span<const std::byte>> read;
+    for (const std::size_t slot : pass.reads) read.push_back(inputs[slot]);
+    const std::size_t output = pass.writes.front();
+    executor_.execute(
+        pass.kernel, read, options,
+        [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+          sink(output, offset, bytes);
+        },
+        times);
+  }
+  return "";
+}
+
+std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
+                                       const OutputSink& sink, gpu::DispatchTimes& times) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < plan_.slots.size(); ++i)
+    bytes += plan_.slots[i].kind == SlotKind::input ? inputs[i].size() : plan_.slots[i].bytes();
+  if (device_memory_bytes != 0 && bytes > device_memory_bytes)
+    return "its tensors need " + counted(bytes, "byte") + ", and --device-memory allows " +
+           std::to_string(device_memory_bytes);
+  ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
+  for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+    const Slot& slot = plan_.slots[i];
+    if (slot.kind == SlotKind::temporary) continue;
+    const std::uint64_t size = slot.kind == SlotKind::input ? inputs[i].size() : slot.bytes();
+    if (!resident.add(device_, i, size)) return no_room_for(slot);
+  }
+  for (const std::size_t slot : plan_.slots_of(SlotKind::input))
+    executor_.write(resident.ranges[slot], inputs[slot]);
+  std::string refusal = run_resident(resident.ranges, times);
+  if (!refusal.empty()) return refusal;
+  for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
+    const gpu::ResidentRange whole = resident.ranges[slot];
+    Buffer piece(std::min(whole.bytes, piece_bytes), "a piece of " + plan_.slots[slot].field);
+    for (std::uint64_t at = 0; at < whole.bytes; at += piece_bytes) {
+      const std::uint64_t count = std::min(piece_bytes, whole.bytes - at);
+      executor_.read({whole.buffer, at, count}, piece.bytes().first(count));
+      sink(slot, at, piece.bytes().first(count));
+    }
+  }
+  return "";
+}
+
+std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
+                                     gpu::DispatchTimes& times) {
+  for (const Pass& pass : plan_.passes) {
+    std::string refusal = executor_.resident_refusal(pass.kernel);
+    if (!refusal.empty()) return refusal;
+  }
+  ResidentSlots resident{{}, {slots.begin(), slots.end()}};
+  for (const std::size_t slot : plan_.slots_of(SlotKind::temporary)) {
+    if (!resident.add(device_, slot, plan_.slots[slot].bytes()))
+      return no_room_for(plan_.slots[slot]);
+  }
+  for (const Pass& pass : plan_.passes) {
+    std::vector<gpu::ResidentRange> read;
+    for (const std::size_t slot : pass.reads) read.push_back(resident.ranges[slot]);
+    executor_.execute_resident(pass.kernel, read, resident.ranges[pass.writes.front()], times);
+  }
+  return "";
+}
+
+}  // namespace dmlop

@@ -1,0 +1,41 @@
+// Runs a plan on a GPU. A plan without temporaries is streamed: each pass in tiles, from the host's
+// memory to the sink. One with temporaries is resident: all of its tensors stay on the device from
+// the first pass to the last.
+#pragma once
+
+#include <memory>
+
+#include "gpu/execute.hpp"
+#include "job/backend.hpp"
+
+namespace dmlop {
+
+/// A buffer of the device; null where it has no room. Errors: device_lost.
+std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes);
+
+class DevicePlan {
+ public:
+  /// All must outlive it.
+  DevicePlan(const Plan& plan, gpu::Device& device, gpu::Executor& executor)
+      : plan_(plan), device_(device), executor_(executor) {}
+
+  /// Returns "" when it is done. Else nothing was done, and the text says why the device cannot run
+  /// the plan, in words that follow "because". Errors: as gpu::Executor::execute.
+  std::string run(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
+                  gpu::DispatchTimes& times);
+
+  /// The same on buffers of the device, given by slot; temporaries get their own.
+  std::string run_resident(std::span<const gpu::ResidentRange> slots, gpu::DispatchTimes& times);
+
+ private:
+  std::string stream(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
+                     gpu::DispatchTimes& times);
+  std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
+                             const OutputSink& sink, gpu::DispatchTimes& times);
+
+  const Plan& plan_;
+  gpu::Device& device_;
+  gpu::Executor& executor_;
+};
+
+}  // namespace dmlop

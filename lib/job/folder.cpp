@@ -1,0 +1,298 @@
+#include "job/folder.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/path.hpp"
+#include "base/system_file.hpp"
+#include "base/text.hpp"
+#include "job/bind.hpp"
+#include "spec/field_reader.hpp"
+#include "spec/tolerance_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether there is an entry of this name, if only a link that leads nowhere.
+bool has_entry(const fs::path& path, Diagnostics& diagnostics) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::not_found) return false;
+  if (!error) return true;
+  diagnostics.push_back({.kind = ErrorKind::io_failed,
+                         .message = "looking for " + to_text(path) + ": " + reason(error)});
+  return false;
+}
+
+std::vector<NamedFile> npy_files_of(const fs::path& folder, const SharedConfinement& confinement,
+                                    Diagnostics& diagnostics) {
+  std::vector<NamedFile> files;
+  std::error_code error;
+  const fs::path listed = folder.empty() ? fs::path(".") : folder;
+  for (fs::directory_iterator at(listed, error), end; !error && at != end; at.increment(error)) {
+    const fs::path name = at->path().filename();
+    if (name.extension() == ".npy" && name != "expected.npy")
+      files.push_back({to_text(name.stem()), to_text(folder / name), confinement});
+  }
+  if (error)  // a golden file that was overlooked would not be compared
+    diagnostics.push_back({.kind = ErrorKind::io_failed,
+                           .message = "listing " + to_text(listed) + ": " + reason(error)});
+  std::sort(files.begin(), files.end(),
+            [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
+  return files;
+}
+
+std::vector<std::string> tensors(const OperatorSpec& spec, bool (FieldSpec::*is_one)() const) {
+  std::vector<std::string> names;
+  for (const FieldSpec& field : spec.fields) {
+    if ((field.*is_one)()) names.push_back(field.name);
+  }
+  return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether a command line names a file for the tensor; one without a name is the only tensor's.
+bool is_named(const std::vector<NamedFile>& files, const std::string& tensor,
+              const std::vector<std::string>& tensors) {
+  return std::any_of(files.begin(), files.end(), [&](const NamedFile& file) {
+    return file.tensor.empty() ? tensors.size() == 1 : field_of_file(file.tensor) == tensor;
+  });
+}
+
+bool is_bound(const Description& description, const std::string& tensor) {
+  const auto& bindings = description.bindings;
+  return std::any_of(bindings.begin(), bindings.end(),
+                     [&](const Binding& binding) { return binding.tensor == tensor; });
+}
+
+void add_inputs(JobRequest& request, const Description& description) {
+  const auto inputs = tensors(*description.spec, &FieldSpec::is_input);
+  const std::vector<NamedFile> named = request.inputs;
+  for (const NamedFile& file : request.found.inputs) {
+    const std::string field = field_of_file(file.tensor);
+    const bool is_wanted =
+        has(inputs, field) && !is_bound(description, field) && !is_named(named, field, inputs);
+    if (is_wanted) request.inputs.push_back(file);
+  }
+}
+
+// Golden files that are to be written belong into the folder.
+void add_golden_files(JobRequest& request, const Description& description,
+                      const std::vector<NamedFile>& found) {
+  const auto outputs = tensors(*description.spec, &FieldSpec::is_output);
+  const std::vector<NamedFile> named = request.expected;
+  for (const NamedFile& file : found) {
+    const std::string field =
+        file.tensor.empty() && outputs.size() == 1 ? outputs.front() : field_of_file(file.tensor);
+    if (!is_named(named, field, outputs)) request.expected.push_back(file);
+  }
+  if (!request.expected_may_be_missing || request.found.golden_folder.empty()) return;
+  for (const std::string& output : outputs) {
+    const Field& field = *description.find(output);
+    if (is_named(request.expected, output, outputs)) continue;
+    const auto add = [&](const std::string& name) {
+      const fs::path path = to_path(request.found.golden_folder) / to_path(name + ".npy");
+      request.expected.push_back({name, to_text(path), request.confinement});
+    };
+    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
+      add(output + "." + std::to_string(i));
+    if (!field.spec->is_tensor_array() && !field.is_absent()) add(output);
+  }
+}
+
+// A name without what people add or leave out: "Input_Tensor" and "input" are "input".
+std::string bare_name(const std::string& name) {
+  std::string bare;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
+  }
+  constexpr std::string_view word = "tensor";
+  const std::size_t at = bare.find(word);
+  return at == std::string::npos || bare.size() == word.size() ? bare : bare.erase(at, word.size());
+}
+
+bool may_be_meant(const std::string& name, const std::string& tensor) {
+  const std::string a = bare_name(name), b = bare_name(tensor);
+  return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
+}
+
+// Whether a name was meant to be an output's; copies have longer names, OutputTensor_old.
+bool is_slip(const std::string& name, const std::string& output, const OperatorSpec& spec) {
+  if (output.empty() || name.starts_with('.') || name.starts_with(output)) return false;
+  const std::size_t longest = std::max(name.size(), output.size());
+  return longest - std::min(name.size(), output.size()) <= 1 && spec.find_field(name) == nullptr;
+}
+
+// A model's files may lie in the same folder.
+bool has_model_beside(const std::string& description_path) {
+  std::error_code error;
+  return fs::exists(to_path(description_path).parent_path() / "model.json", error);
+}
+
+/// What is to be said of golden files whose names are no output's.
+class StrayGoldenFiles {
+ public:
+  StrayGoldenFiles(const OperatorSpec& spec, bool has_golden)
+      : spec_(spec), outputs_(tensors(spec, &FieldSpec::is_output)), has_golden_(has_golden) {}
+
+  bool is_golden(const NamedFile& file) const {
+    return file.tensor.empty() || has(outputs_, field_of_file(file.tensor));
+  }
+  bool hides_difference(const NamedFile& file) const {
+    return !has_golden_ || is_slip(file.tensor, nearest(file), spec_);
+  }
+  // Neither a copy nor another tensor's.
+  bool looks_meant(const NamedFile& file) const {
+    const auto is_copy = [&](const std::string& output) { return file.tensor.starts_with(output); };
+    return !file.tensor.starts_with('.') && spec_.find_field(file.tensor) == nullptr &&
+           std::none_of(outputs_.begin(), outputs_.end(), is_copy);
+  }
+  Diagnostic finding(const NamedFile& file) const {
+    const std::string name = nearest(file);
+    return {.file = file.path,
+            .message = "this golden file has the name of no output of " + spec_.name,
+            .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
+            .suggestion =
+                name.empty() ? "outputs: " + join(outputs_) : "did you mean " + name + ".npy?"};
+  }
+
+ private:
+  std::string nearest(const NamedFile& file) const {
+    const std::string near = nearest_name(file.tensor, outputs_);
+    const auto is_meant = [&](const std::string& output) {
+      return near.empty() ? may_be_meant(file.tensor, output) : output == near;
+    };
+    const auto meant = std::find_if(outputs_.begin(), outputs_.end(), is_meant);
+    return meant == outputs_.end() ? "" : *meant;
+  }
+
+  const OperatorSpec& spec_;
+  std::vector<std::string> outputs_;
+  bool has_golden_;
+};
+
+// Those of the golden files that are found which are the operator's.
+std::vector<NamedFile> golden_files_of(const JobRequest& request, const Description& description,
+                                       Diagnostics& diagnostics, Diagnostics& warnings) {
+  const auto& found = request.found.expected;
+  const auto is_golden = [&](const NamedFile& file) {
+    return StrayGoldenFiles(*description.spec, true).is_golden(file);
+  };
+  const bool has_golden = std::any_of(found.begin(), found.end(), is_golden);
+  const StrayGoldenFiles strays(*description.spec, has_golden);
+  const bool has_stray = !std::all_of(found.begin(), found.end(), is_golden);
+  const bool has_model = has_stray && has_model_beside(request.description_path);
+  std::vector<NamedFile> golden;
+  for (const NamedFile& file : found) {
+    if (is_golden(file)) {
+      golden.push_back(file);
+    } else if (!has_model && request.compares_with_found && strays.hides_difference(file)) {
+      diagnostics.push_back(strays.finding(file));
+    } else if (!has_model && strays.looks_meant(file)) {
+      warnings.push_back(strays.finding(file));
+    }
+  }
+  return golden;
+}
+
+void warn_of_misnamed_inputs(const JobRequest& request, const Description& description,
+                             Diagnostics& warnings) {
+  const auto inputs = tensors(*description.spec, &FieldSpec::is_input);
+  for (const std::string& input : inputs) {
+    const bool has_file = is_bound(description, input) || is_named(request.inputs, input, inputs);
+    const std::string path = has_file ? "" : misnamed_input(request, description, input, false);
+    if (path.empty()) continue;
+    warnings.push_back({.file = path,
+                        .message = "this file is not used: no tensor of " + description.spec->name +
+                                   " has its name",
+                        .rule = "NAME.npy beside a description is the input NAME",
+                        .suggestion = "did you mean " + input + ".npy?"});
+  }
+}
+
+}  // namespace
+
+bool has_job_folder(const std::string& description_path) {
+  const fs::path name = to_path(description_path).filename();
+  return name == "op.json" || name == "model.json";
+}
+
+FolderFiles files_beside(const std::string& description_path, const SharedConfinement& confinement,
+                         Diagnostics& diagnostics) {
+  FolderFiles files;
+  if (!has_job_folder(description_path)) return files;
+  const fs::path folder = to_path(description_path).parent_path();
+  files.inputs = npy_files_of(folder, confinement, diagnostics);
+  files.golden_folder = to_text(folder / "expected");
+  if (has_entry(folder / "expected", diagnostics))
+    files.expected = npy_files_of(folder / "expected", confinement, diagnostics);
+  if (has_entry(folder / "expected.npy", diagnostics))
+    files.expected.push_back({"", to_text(folder / "expected.npy"), confinement});
+  return files;
+}
+
+std::optional<Tolerance> tolerance_beside(const std::string& description_path,
+                                          const SharedConfinement& confinement,
+                                          Diagnostics& diagnostics) {
+  if (!has_job_folder(description_path)) return std::nullopt;
+  const fs::path file = to_path(description_path).parent_path() / "tol.json";
+  if (!has_entry(file, diagnostics)) return std::nullopt;
+  const std::string path = to_text(file);
+  if (confinement) {
+    if (const PathProblem problem = confinement->problem_of_file(path)) {
+      diagnostics.push_back(confinement_finding(path, problem, *confinement));
+      return std::nullopt;
+    }
+  }
+  try {
+    std::string text = with_context("reading " + path,
+                                    [&] { return json::read_text(PinnedFile(confinement, path)); });
+    const auto document = json::Document::parse(path, std::move(text), diagnostics);
+    if (!document) return std::nullopt;
+    FieldReader reader(*document, diagnostics);
+    return read_tolerance(reader, document->root(), "tol.json");
+  } catch (const Error& error) {
+    diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+    return std::nullopt;
+  }
+}
+
+JobRequest with_files_found(const JobRequest& request, const Description& description,
+                            Diagnostics& diagnostics, Diagnostics& warnings) {
+  JobRequest complete = request;
+  add_inputs(complete, description);
+  const auto golden = golden_files_of(request, description, diagnostics, warnings);
+  if (request.compares_with_found) add_golden_files(complete, description, golden);
+  warn_of_misnamed_inputs(complete, description, warnings);
+  return complete;
+}
+
+std::string misnamed_input(const JobRequest& request, const Description& description,
+                           const std::string& input, bool is_needed) {
+  if (request.found.inputs.empty() || description.spec->find_field(input)->optional) return "";
+  if (has_model_beside(request.description_path)) return "";
+  const auto is_used = [&](const NamedFile& file) {
+    const auto names_it = [&](const Binding& binding) {
+      return path_beside(description.file(), binding.path) == file.path;
+    };
+    return description.spec->find_field(field_of_file(file.tensor)) != nullptr ||
+           std::any_of(description.bindings.begin(), description.bindings.end(), names_it);
+  };
+  std::vector<NamedFile> unused;
+  for (const NamedFile& file : request.found.inputs) {
+    if (!is_used(file)) unused.push_back(file);
+  }
+  const auto is_meant = [&](const NamedFile& file) { return may_be_meant(file.tensor, input); };
+  const auto meant = std::find_if(unused.begin(), unused.end(), is_meant);
+  if (meant != unused.end()) return meant->path;
+  return is_needed && unused.size() == 1 ? unused.front().path : "";
+}
+
+}  // namespace dmlop

@@ -1,0 +1,34 @@
+// A job's folder: which files belong to an op.json or a model.json because they lie beside it. This
+// is the one convention of check, run, bench and batch.
+#pragma once
+
+#include "job/job.hpp"
+
+namespace dmlop {
+
+/// Whether a description has a folder of its own: its name is op.json or model.json.
+bool has_job_folder(const std::string& description_path);
+
+/// The .npy files beside a description that has a folder of its own, and those in expected/;
+/// nothing of others. Adds a finding where the system does not let them be listed.
+FolderFiles files_beside(const std::string& description_path, const SharedConfinement& confinement,
+                         Diagnostics& diagnostics);
+
+/// What tol.json beside such a description says; nothing, with findings, where it is wrong, and
+/// nothing where there is none.
+std::optional<Tolerance> tolerance_beside(const std::string& description_path,
+                                          const SharedConfinement& confinement,
+                                          Diagnostics& diagnostics);
+
+/// The request with those of the files found that are the operator's and that nothing else names.
+/// Adds a finding for a golden file whose name has a slip, as the job would pass without it, and a
+/// warning for other files that look as if they were meant.
+JobRequest with_files_found(const JobRequest& request, const Description& description,
+                            Diagnostics& diagnostics, Diagnostics& warnings);
+
+/// The file beside the description that was probably meant for an input which has none; "" where
+/// there is none. With `is_needed` the only one there is will do.
+std::string misnamed_input(const JobRequest& request, const Description& description,
+                           const std::string& input, bool is_needed);
+
+}  // namespace dmlop

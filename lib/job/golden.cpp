@@ -1,0 +1,155 @@
+#include "job/golden.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "compare/comparison_text.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of a file, which is made where there is none, and goes again where it stays empty.
+class FolderOf {
+ public:
+  explicit FolderOf(const std::string& path) : folder_(to_path(path).parent_path()) {
+    std::error_code error;
+    if (folder_.empty()) return;
+    is_new_ = fs::create_directories(folder_, error);
+    if (error)
+      throw Error(ErrorKind::io_failed, "creating " + to_text(folder_) + ": " + reason(error));
+  }
+  FolderOf(const FolderOf&) = delete;
+  FolderOf& operator=(const FolderOf&) = delete;
+  ~FolderOf() {
+    std::error_code ignored;
+    if (is_new_) fs::remove(folder_, ignored);
+  }
+
+ private:
+  fs::path folder_;
+  bool is_new_ = false;
+};
+
+bool proves_nothing(const Comparison& comparison) {
+  const bool is_trivial = comparison.all_nan || comparison.all_zero;
+  return comparison.verdict() == Verdict::mistrusted ||
+         (is_trivial && !comparison.tolerance.allow_trivial);
+}
+
+// What a golden file that was missing has now.
+OutputComparison created(const Job& job, const Expectation& expectation) {
+  const TensorDesc& desc = *job.description.find_tensor(expectation.tensor, expectation.element);
+  OutputComparison output{expectation.tensor, expectation.path, {}, GoldenUpdate::created};
+  output.comparison.tolerance = expectation.tolerance;
+  output.comparison.data_type = *desc.data_type;
+  output.comparison.sizes = desc.sizes;
+  output.comparison.elements = element_count(desc.sizes).value_or(0);
+  return output;
+}
+
+std::string worst_text(const OutputComparison& output) {
+  const Comparison& comparison = output.comparison;
+  if (comparison.worst.empty()) return "";
+  const ElementDifference& worst = comparison.worst.front();
+  const std::string actual = value_text(comparison, worst.actual);
+  const std::string expected = value_text(comparison, worst.expected);
+  std::string text = "worst: " + list_of(indices_of(worst.index, comparison.sizes));
+  text += output.was_written() ? " was " + expected + ", is " + actual
+                               : " is " + actual + ", expected " + expected;
+  const Deviation& deviation = worst.deviation;
+  if (!deviation.comparable) return text + "\n";
+  return text + ": " + rounded(deviation.absolute) + " off, relative " +
+         rounded(deviation.relative) + ", " + std::to_string(deviation.ulp) + " ULP\n";
+}
+
+}  // namespace
+
+bool has_number(DataType type, std::span<const std::byte> elements) {
+  const std::size_t size = size_of(type);
+  for (std::size_t at = 0; at + size <= elements.size(); at += size) {
+    if (!std::isnan(element_value(type, &elements[at]))) return true;
+  }
+  return false;
+}
+
+bool may_update(std::vector<OutputComparison>& comparisons) {
+  const bool may = std::none_of(
+      comparisons.begin(), comparisons.end(),
+      [](const OutputComparison& output) { return proves_nothing(output.comparison); });
+  if (may) return true;
+  for (OutputComparison& output : comparisons) {
+    if (output.comparison.verdict() == Verdict::failed) output.update = GoldenUpdate::refused;
+  }
+  return false;
+}
+
+void update_golden(const Job& job, Backend& backend, const ExecutionOptions& options,
+                   JobResult& result) {
+  auto& comparisons = result.comparisons;
+  if (!may_update(comparisons)) return;
+  for (const Expectation& expectation : job.expected) {
+    auto output = std::find_if(
+        comparisons.begin(), comparisons.end(),
+        [&](const OutputComparison& one) { return one.expected_path == expectation.path; });
+    const bool is_missing = output == comparisons.end();
+    if (!is_missing && output->comparison.verdict() == Verdict::passed) continue;
+    if (is_missing) output = comparisons.insert(output, created(job, expectation));
+    const FolderOf folder(expectation.path);
+    const bool is_kept = write_expected(job, backend, options, expectation);
+    output->update = !is_kept     ? GoldenUpdate::refused
+                     : is_missing ? GoldenUpdate::created
+                                  : GoldenUpdate::replaced;
+  }
+}
+
+std::string_view name_of(GoldenUpdate update) {
+  constexpr std::array<std::string_view, 4> names{"none", "created", "replaced", "refused"};
+  return names[static_cast<std::size_t>(update)];
+}
+
+std::string_view word_of(const OutputComparison& output) {
+  if (output.was_written()) return "UPDATED";
+  if (output.update == GoldenUpdate::refused) return name_of(Verdict::mistrusted);
+  return name_of(output.comparison.verdict());
+}
+
+std::string summary_of(const OutputComparison& output) {
+  const Comparison& comparison = output.comparison;
+  switch (output.update) {
+    case GoldenUpdate::none:
+      return comparison.summary();
+    case GoldenUpdate::created:
+      return "created " + output.expected_path + ": " + std::string(name_of(comparison.data_type)) +
+             " " + list_of(comparison.sizes);
+    case GoldenUpdate::replaced:
+      return "replaced " + output.expected_path + ": " + comparison.summary();
+    case GoldenUpdate::refused:
+      break;
+  }
+  const bool is_zero = comparison.all_zero;
+  return output.expected_path + " is left alone, as " +
+         (is_zero ? "every element of the output is 0, and the golden ones are not all the same"
+          : comparison.all_nan || comparison.verdict() == Verdict::passed ||
+                  !comparison.unlike.empty()
+              ? "every element of the output is NaN, or there is none"
+              : "another output of the job proves nothing") +
+         "; --allow-trivial writes it";
+}
+
+std::string brief_of(const OutputComparison& output) {
+  const Comparison& comparison = output.comparison;
+  if (comparison.mismatches == 0) return "";
+  const std::string tolerances = smallest_tolerances_text(comparison.smallest);
+  const std::string would = output.was_written() ? "would have passed" : "would pass";
+  return worst_text(output) +
+         (tolerances.empty() ? "no tolerance " + would : would + " with " + tolerances) + "\n";
+}
+
+}  // namespace dmlop

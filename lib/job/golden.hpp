@@ -1,0 +1,37 @@
+// Golden files that follow the outputs: --update-golden of dmlop run and dmlop batch.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/job.hpp"
+
+namespace dmlop {
+
+/// Whether the golden files of a job may follow its outputs: where one comparison proves nothing,
+/// none may, and those that differ are marked as refused.
+bool may_update(std::vector<OutputComparison>& comparisons);
+
+/// Writes the golden files of a job that are missing or that its outputs do not match. Each
+/// comparison of `result` says what became of its golden file; there is one for each that was
+/// missing, too. Errors: as run_job().
+void update_golden(const Job& job, Backend& backend, const ExecutionOptions& options,
+                   JobResult& result);
+
+/// Whether one of the elements is a number: what is NaN all over proves nothing.
+bool has_number(DataType type, std::span<const std::byte> elements);
+
+/// "none", "created", "replaced", "refused".
+std::string_view name_of(GoldenUpdate update);
+
+/// "PASSED", "FAILED", "MISTRUSTED", or "UPDATED" where the golden file was written.
+std::string_view word_of(const OutputComparison& output);
+
+/// What was found, and what became of the golden file, on one line without the output's name.
+std::string summary_of(const OutputComparison& output);
+
+/// Where a difference is at its worst, and what tolerance would do: a few lines, no table.
+std::string brief_of(const OutputComparison& output);
+
+}  // namespace dmlop

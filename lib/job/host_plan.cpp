@@ -1,0 +1,97 @@
+#include "job/host_plan.hpp"
+
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/parallel.hpp"
+#include "cpu/execute.hpp"
+
+namespace dmlop {
+namespace {
+
+// A thread computes so much at a time: large enough for system calls not to matter, small enough to
+// still be in the cache when it is written.
+constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+
+class HostPlan {
+ public:
+  HostPlan(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink)
+      : plan_(plan),
+        inputs_(inputs),
+        threads_(threads),
+        sink_(sink),
+        temporaries_(plan.slots.size()) {}
+
+  void run() {
+    for (std::size_t at = 0; at < plan_.passes.size(); ++at) {
+      const Pass& pass = plan_.passes[at];
+      for (const std::size_t slot : pass.writes) {
+        if (is_temporary(slot))
+          temporaries_[slot] = Buffer(plan_.slots[slot].bytes(), plan_.slots[slot].field);
+      }
+      run(pass);
+      for (std::size_t slot = 0; slot < temporaries_.size(); ++slot) {
+        if (is_temporary(slot) && last_use(plan_, slot) == at) temporaries_[slot] = Buffer();
+      }
+    }
+  }
+
+ private:
+  /// What a thread has for the outputs of its part.
+  using PartBuffers = std::vector<std::vector<std::byte>>;
+
+  bool is_temporary(std::size_t slot) const {
+    return plan_.slots[slot].kind == SlotKind::temporary;
+  }
+
+  void run(const Pass& pass) {
+    std::vector<std::span<const std::byte>> inputs;
+    for (const std::size_t slot : pass.reads)
+      inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
+    const cpu::Parts parts(pass.kernel, part_bytes);
+    std::vector<PartBuffers> buffers(threads_, PartBuffers(pass.writes.size()));
+    parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
+      run_part(pass, inputs, parts[index], buffers[worker]);
+    });
+  }
+
+  // Temporaries are written where they belong, outputs to a buffer that then goes to the sink.
+  void run_part(const Pass& pass, cpu::Inputs inputs, const cpu::Part& part, PartBuffers& buffers) {
+    std::vector<cpu::Destination> destinations;
+    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+      const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
+      if (is_temporary(pass.writes[k])) {
+        std::byte* whole = temporaries_[pass.writes[k]].data();
+        destinations.push_back({whole + part.begin * size, part.step * size});
+        continue;
+      }
+      const std::uint64_t bytes = part.length * size;
+      if (buffers[k].size() < part.count * bytes) buffers[k].resize(part.count * bytes);
+      destinations.push_back({buffers[k].data(), bytes});
+    }
+    cpu::execute_part(pass.kernel, inputs, part, cpu::Stores::cached, destinations);
+    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+      if (is_temporary(pass.writes[k])) continue;
+      const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
+      const std::uint64_t bytes = part.length * size;
+      for (std::uint64_t i = 0; i < part.count; ++i) {
+        sink_(pass.writes[k], (part.begin + i * part.step) * size,
+              std::span(buffers[k]).subspan(i * bytes, bytes));
+      }
+    }
+  }
+
+  const Plan& plan_;
+  SlotBytes inputs_;
+  unsigned threads_;
+  const OutputSink& sink_;
+  std::vector<Buffer> temporaries_;  // by slot
+};
+
+}  // namespace
+
+void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink) {
+  HostPlan(plan, inputs, threads, sink).run();
+}
+
+}  // namespace dmlop

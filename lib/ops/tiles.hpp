@@ -1,0 +1,59 @@
+// What tiling asks a kind of kernel: one overload per kind of each question. TileGrid visits a
+// kernel without a default, so a kind that forgets an answer does not compile.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/tiling.hpp"
+
+namespace dmlop::tiles {
+
+/// Elements of a tile's buffers along one axis; a buffer's size is the product over all axes.
+struct Needs {
+  std::uint64_t output = 1;
+  std::vector<std::uint64_t> inputs;  // in the kernel's order
+};
+
+/// The extents of the axes of the kernel's outputs.
+std::vector<std::uint64_t> extents_of(const IndexMapKernel& kernel);
+std::vector<std::uint64_t> extents_of(const LpPoolingKernel& kernel);
+
+/// The bytes of an element of each input.
+std::vector<std::size_t> input_element_sizes(const IndexMapKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const LpPoolingKernel& kernel);
+
+/// What output indices `range` of one axis need.
+Needs needs_along(const IndexMapKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const LpPoolingKernel& kernel, std::size_t axis, TileRange range);
+
+/// Where an axis is cut so that no range is longer than `size`: 0, ..., its extent. An axis that
+/// must stay whole has no cuts between. `inputs_fit` says that only the outputs are too large.
+std::vector<std::uint64_t> cuts_of(const IndexMapKernel& kernel, std::size_t axis,
+                                   std::uint64_t size, bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const LpPoolingKernel& kernel, std::size_t axis,
+                                   std::uint64_t size, bool inputs_fit);
+
+/// The tile of one range per axis.
+Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const LpPoolingKernel& kernel, const std::vector<TileRange>& box);
+
+/// The whole kernel as one tile: the inputs as they lie in memory, the kernel's own strides.
+Tile whole_tile_of(const IndexMapKernel& kernel);
+Tile whole_tile_of(const LpPoolingKernel& kernel);
+
+/// A contiguous part of an input that holds all a kernel reads: elements [offset, offset + count).
+struct Hull {
+  std::int64_t offset = 0;
+  std::uint64_t count = 1;
+
+  /// Adds an axis of so many indices.
+  void extend(std::int64_t stride, std::uint64_t indices);
+  /// The copy of it.
+  IndexMapKernel gather(std::size_t element_size) const;
+};
+
+/// Positions 0, size, 2 * size, ..., extent.
+std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size);
+
+}  // namespace dmlop::tiles

@@ -1,0 +1,235 @@
+// What the Markdown documents say is true: their commands run, their links lead somewhere, and the
+// names and numbers in them exist. tests/README.md says how to write a block of commands.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dmlop::test;
+
+const fs::path source = DMLOP_SOURCE_DIR;
+
+/// All documents of the project, as paths below its root.
+std::vector<std::string> documents() {
+  std::vector<std::string> found;
+  for (fs::recursive_directory_iterator at(source), end; at != end; ++at) {
+    const std::string name = at->path().filename().string();
+    const bool is_foreign = name == "node_modules" || name.starts_with("build") || name[0] == '.';
+    if (at->is_directory() && is_foreign) at.disable_recursion_pending();
+    if (!at->is_directory() && name.ends_with(".md"))
+      found.push_back(at->path().lexically_relative(source).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A fenced block of a document.
+struct Block {
+  std::size_t line = 0;  // of its fence
+  std::string language;
+  std::string text;
+  std::string reason_not_to_run;
+  bool follows_a_block = false;  // with nothing but empty lines between
+};
+
+std::vector<Block> blocks_of(const std::string& document) {
+  static const std::regex reason("<!-- not run: (.+) -->");
+  std::vector<Block> blocks;
+  bool is_inside = false;
+  std::string
+      before;  // the last line outside blocks that is not empty; "```" is the end of a block
+  const auto lines = lines_of(read_file(source / document));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("```")) {
+      is_inside = !is_inside;
+      if (is_inside) {
+        Block block{
+            .line = i + 1, .language = lines[i].substr(3), .follows_a_block = before == "```"};
+        if (std::smatch match; std::regex_match(before, match, reason))
+          block.reason_not_to_run = match[1];
+        blocks.push_back(block);
+      }
+      before = "```";
+    } else if (is_inside) {
+      blocks.back().text += lines[i] + "\n";
+    } else if (!lines[i].empty()) {
+      before = lines[i];
+    }
+  }
+  REQUIRE_MESSAGE(!is_inside, document << " ends inside a block");
+  return blocks;
+}
+
+/// The exit code that a block promises: N where its last line ends with "# exit code N".
+int promised_exit_code(const std::string& block) {
+  static const std::regex promise("# exit code ([0-9]+)\n$");
+  std::smatch match;
+  return std::regex_search(block, match, promise) ? std::stoi(match[1]) : 0;
+}
+
+/// The text of a document without its blocks.
+std::string prose_of(const std::string& document) {
+  std::string prose;
+  bool is_inside = false;
+  for (const std::string& line : lines_of(read_file(source / document))) {
+    if (line.starts_with("```")) is_inside = !is_inside;
+    prose += is_inside ? "\n" : line + "\n";
+  }
+  return prose;
+}
+
+/// What stands between backticks in the prose of a document.
+std::vector<std::string> code_of(const std::string& document) {
+  static const std::regex code("`([^`\n]+)`");
+  const std::string prose = prose_of(document);
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(prose.begin(), prose.end(), code), end; at != end; ++at)
+    found.push_back((*at)[1]);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("documents: every command runs, and prints what the document shows") {
+  std::size_t commands = 0;
+  for (const std::string& document : documents()) {
+    CAPTURE(document);
+    const Folder folder;
+    fs::copy(source / "samples", folder / "samples", fs::copy_options::recursive);
+    fs::create_directory_symlink(fs::path(program_path()).parent_path(), folder / "build");
+    const std::string* printed = nullptr;  // by the block before
+    std::string output;
+    for (const Block& block : blocks_of(document)) {
+      CAPTURE(block.line);
+      if (block.language == "sh" && block.reason_not_to_run.empty()) {
+        const auto result = shell("set -e; exec 2>&1; " + block.text, {.folder = folder.path()});
+        output = result.output;
+        printed = &output;
+        ++commands;
+        CAPTURE(output);
+        CHECK(result.code == promised_exit_code(block.text));
+      } else {
+        if (block.language == "text" && block.follows_a_block && printed != nullptr)
+          CHECK(block.text == *printed);
+        printed = nullptr;
+      }
+    }
+  }
+  CHECK(commands >= 10);
+}
+
+TEST_CASE("documents: commands are in blocks that a test sees") {
+  const std::set<std::string> languages{"sh", "text", "json", "jsonc", "cmake", "cpp"};
+  for (const std::string& document : documents()) {
+    CAPTURE(document);
+    for (const Block& block : blocks_of(document)) {
+      CAPTURE(block.line);
+      CHECK_MESSAGE(languages.contains(block.language), "unknown language: " << block.language);
+    }
+    for (const std::string& line : lines_of(prose_of(document)))
+      CHECK_MESSAGE(!line.starts_with("    "), "an indented block; use ```sh: " << line);
+  }
+}
+
+TEST_CASE("documents: links lead to files and headings that exist") {
+  static const std::regex link("\\]\\(([^)#:]*)(#[^)]*)?\\)");
+  std::size_t links = 0;
+  for (const std::string& document : documents()) {
+    const std::string prose = prose_of(document);
+    for (std::sregex_iterator at(prose.begin(), prose.end(), link), end; at != end; ++at) {
+      const std::string path = (*at)[1], heading = (*at)[2];
+      CAPTURE(document);
+      CAPTURE(path);
+      CAPTURE(heading);
+      ++links;
+      const fs::path target =
+          path.empty() ? source / document : (source / document).parent_path() / path;
+      REQUIRE(fs::exists(target));
+      if (heading.empty()) continue;
+      // GitHub's name of a heading: lower case, "-" for spaces, no other punctuation.
+      std::vector<std::string> headings;
+      for (const std::string& line : lines_of(read_file(target))) {
+        if (!line.starts_with("#")) continue;
+        std::string name = "#";
+        for (const char c : line.substr(line.find(' ') + 1)) {
+          if (c == ' ') name += '-';
+          if (c == '-' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0)
+            name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+        headings.push_back(name);
+      }
+      CHECK(std::count(headings.begin(), headings.end(), heading) == 1);
+    }
+  }
+  CHECK(links >= 10);
+}
+
+TEST_CASE("documents: the options, tests and commands of build.sh that they name exist") {
+  // Options of other programs.
+  const std::set<std::string> foreign{"--array",   "--cpus-per-task", "--dependency", "--env",
+                                      "--install", "--no-ids",        "--preset",     "--sshlogin",
+                                      "--version", "--workers",       "--wrap"};
+  static const std::regex option("--[a-z][a-z0-9-]*"), test("[a-z0-9_]+_test");
+  static const std::regex build("\\./build\\.sh ([a-z-]+)");
+  std::string manual = dmlop_program({"manual"}).output;
+  std::erase(manual, '\\');
+  const std::string build_help = shell("./build.sh help", {.folder = source.string()}).output;
+  std::size_t options = 0;
+  for (const std::string& document : documents()) {
+    CAPTURE(document);
+    for (const std::string& code : code_of(document)) {
+      CAPTURE(code);
+      for (std::sregex_iterator at(code.begin(), code.end(), option), end; at != end; ++at) {
+        ++options;
+        const std::regex whole(at->str() + "(?![a-z0-9-])");
+        CHECK((foreign.contains(at->str()) || std::regex_search(manual, whole)));
+      }
+      if (std::smatch match; std::regex_match(code, match, test))
+        CHECK(fs::exists(source / "tests" / (code + ".cpp")));
+      if (std::smatch match; std::regex_search(code, match, build))
+        CHECK(build_help.find("\n  " + match[1].str() + " ") != std::string::npos);
+    }
+  }
+  CHECK(options >= 20);
+}
+
+TEST_CASE("README says how many operators run") {
+  const auto operators = nlohmann::json::parse(dmlop_program({"ops", "--format", "json"}).output);
+  const auto runs = std::count_if(operators.begin(), operators.end(),
+                                  [](const auto& one) { return !one.at("runsOn").empty(); });
+  const std::string all = std::to_string(operators.size());
+  const std::string text = read_file(source / "README.md");
+  CHECK(text.find(std::to_string(runs) + " of DirectML's " + all + " operators run") !=
+        std::string::npos);
+  CHECK(text.find("All " + all + " are described and checked") != std::string::npos);
+}
+
+TEST_CASE("the table of the operators that run is what dmlop ops prints") {
+  const std::string text = read_file(source / "specs" / "README.md");
+  const std::string begin = "<!-- ops -->\n";
+  const std::size_t first = text.find(begin), end = text.find("<!-- /ops -->");
+  REQUIRE(first != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  CHECK(text.substr(first + begin.size(), end - first - begin.size()) ==
+        dmlop_program({"ops", "--format", "markdown"}).output);
+}
+
+TEST_CASE("README is short") {
+  CHECK(lines_of(read_file(source / "README.md")).size() < 130);
+}
