@@ -10,6 +10,7 @@ void DescriptionOptions::add_to(CLI::App& command, bool many) {
       "The op description, its folder, a DxDispatch model, or an operator's name with --set; - is "
       "standard input");
   option->required();
+  set_choices(*option, specified_operators());
   if (!many) option->expected(1);
   command
       .add_option_function<std::vector<std::string>>(

@@ -81,8 +81,8 @@ constexpr std::array binding_paragraphs{
 constexpr std::array folder_paragraphs{
     Paragraph{
         "",
-        "dmlop batch FOLDER runs every job below FOLDER; check, run and bench take the folder of "
-        "one job. These files are a job:"},
+        "dmlop batch FOLDER runs every job below FOLDER. check, run and bench take the folder of "
+        "one job; run compares with its golden files only with --expect. These files are a job:"},
     Paragraph{"op.json", "The description; or model.json, a model of DxDispatch."},
     Paragraph{"NAME.npy", "The input of this name, such as InputTensor.npy."},
     Paragraph{"expected/NAME.npy",

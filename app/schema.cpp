@@ -108,10 +108,9 @@ schema::Names chosen_operators(const std::string& chosen) {
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (const OperatorSpec* spec = find_spec(upper_case(std::string(name)))) return {spec->name};
-  const auto near = near_operators(name);
-  throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + chosen + "\"" +
-                                    (near.empty() ? "; `dmlop ops` lists them"
-                                                  : "; did you mean " + join(near, " or ") + "?"));
+  const std::string meant = operator_suggestion(name);
+  throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + chosen + "\"; " +
+                                    (meant.empty() ? "`dmlop ops` lists them" : meant));
 }
 
 Json schema_of(const Options& options) {

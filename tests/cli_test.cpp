@@ -160,7 +160,7 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
        "\"PADDING1\"?"},
       {{"schema", "GEM"},
        2,
-       "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean GEMM"},
+       "dmlop: error: no operator of DirectML is called \"GEM\"; did you mean \"GEMM\""},
       {{"completion"}, 2, "dmlop: error: SHELL is required"},
       {{"completion", "tcsh"}, 2, "dmlop: error: "},
   });

@@ -105,7 +105,7 @@ TEST_CASE("an operator's name: capitals are the operator, other letters a file t
   const auto misspelt = folder.dmlop({"run", "PADING"});
   CHECK(misspelt.code == 2);
   CHECK(contains(misspelt.error, "PADING is no file and no operator\n"));
-  CHECK(contains(misspelt.error, "did you mean PADDING or PADDING1?"));
+  CHECK(contains(misspelt.error, "did you mean \"PADDING\" or \"PADDING1\"?"));
   CHECK(folder.dmlop({"run", "pad.json"}).code == 6);
 }
 

@@ -51,11 +51,11 @@ std::string description_in(const std::string& folder, Diagnostics& diagnostics) 
 bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
   const auto is_in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), is_in_name) || is_there(to_path(name))) return false;
-  const auto near = near_operators(upper_case(name));
-  if (near.empty()) return false;
+  const std::string meant = operator_suggestion(name);
+  if (meant.empty()) return false;
   diagnostics.push_back({.kind = ErrorKind::usage,
                          .message = name + " is no file and no operator",
-                         .suggestion = "did you mean " + join(near, " or ") + "?"});
+                         .suggestion = meant});
   return true;
 }
 
