@@ -30,7 +30,7 @@ CompletedOption completed(const CLI::Option& option) {
   CompletedOption result{names_of(option),   option.get_description(),
                          choices_of(option), option.get_expected_max() > 0,
                          takes_file(option), ""};
-  if (value_of(option).starts_with("[NAME=]"))
+  if (value_of(option).find("[NAME=]") != std::string::npos)
     result.tensors = option.check_name("-i") ? "inputs" : "outputs";
   return result;
 }

@@ -48,8 +48,8 @@ std::string samples_folder() {
     if (program.empty() || !has_samples(folder)) continue;
     const std::string found = to_text(folder.lexically_normal());
     std::error_code ignored;
-    const std::string near = to_text(fs::proximate(folder, ignored));
-    return near.empty() || near.size() > found.size() ? found : near;
+    const std::string relative = to_text(fs::proximate(folder, ignored));
+    return relative.empty() || relative.size() > found.size() ? found : relative;
   }
   return samples_name;
 }

@@ -109,13 +109,13 @@ TEST_CASE("ends: GitHub's annotations take a number behind a colon for a line, a
     const char* properties;
   };
   for (const Row& row : {
-           Row{"jobs.jsonl:12", ",file=jobs.jsonl,line=12"},
-           Row{"a:b/jobs.jsonl:12", ",file=a%3Ab/jobs.jsonl,line=12"},
-           Row{"C:/jobs/op.json", ",file=C%3A/jobs/op.json"},
-           Row{"a:7b/op.json", ",file=a%3A7b/op.json"},
-           Row{"a:b7", ",file=a%3Ab7"},
-           Row{"jobs:", ",file=jobs%3A"},
-           Row{":", ",file=%3A"},
+           Row{"jobs.jsonl:12", ",file=jobs.jsonl,line=12,col=1"},
+           Row{"a:b/jobs.jsonl:12", ",file=a%3Ab/jobs.jsonl,line=12,col=1"},
+           Row{"C:/jobs/op.json", ",file=C%3A/jobs/op.json,line=1,col=1"},
+           Row{"a:7b/op.json", ",file=a%3A7b/op.json,line=1,col=1"},
+           Row{"a:b7", ",file=a%3Ab7,line=1,col=1"},
+           Row{"jobs:", ",file=jobs%3A,line=1,col=1"},
+           Row{":", ",file=%3A,line=1,col=1"},
        }) {
     CAPTURE(row.place);
     const std::string text = github_annotations(

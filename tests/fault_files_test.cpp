@@ -159,6 +159,7 @@ class Run {
     CHECK(contains(now.program.error, reason));
     const bool names_file = contains(now.program.error, ".npy") ||
                             contains(now.program.error, "op.json") ||
+                            contains(now.program.error, "tol.json") ||
                             contains(now.program.error, "standard output");
     CHECK(names_file);
     CHECK(clean_.program.output.starts_with(now.program.output));

@@ -243,9 +243,6 @@ TEST_CASE("model program: exit codes and what to do instead") {
        2,
        "dmlop: error: -i is for op descriptions"},
       {{"run", "model.json", "--cpu", "--feature-level", "1_0"}, 3, "model.json:"},
-      {{"batch", "model.json", "--cpu"},
-       3,
-       "model.json:1:1: error: this is one DxDispatch model, not a list of jobs"},
   };
   for (const Row& row : rows) {
     const auto result = folder.run(row.arguments);

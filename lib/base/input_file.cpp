@@ -79,9 +79,8 @@ std::string neighbour(const std::string& path, const std::error_code& error) {
   const fs::path folder = missing.parent_path();
   std::vector<fs::path> names;
   std::error_code ignored;
-  fs::directory_iterator entry(folder.empty() ? "." : folder, ignored);
-  for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
-    names.push_back(entry->path().filename());
+  for (const FolderEntry& entry : entries_of(folder.empty() ? "." : to_text(folder), ignored)) {
+    names.push_back(to_path(entry.name));
     if (names.size() > most_names) return "";
   }
   std::sort(names.begin(), names.end());

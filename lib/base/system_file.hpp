@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace dmlop {
 
@@ -159,6 +160,15 @@ std::string random_letters();
 std::error_code replace_file(const std::string& from, const std::string& to);
 /// Removes a file if possible. Needs no memory.
 void remove_file(const char* path) noexcept;
+
+enum class EntryKind { folder, link, other };
+struct FolderEntry {
+  std::string name;
+  EntryKind kind;
+};
+/// What a folder has, in no order. std::filesystem's iterator is of no use here: it ends the process
+/// if it gets no memory. What was read before an error is returned, too.
+std::vector<FolderEntry> entries_of(const std::string& folder, std::error_code& error);
 
 /// Whether files can be created in the folder.
 std::error_code check_writable_folder(const std::string& path);

@@ -1,4 +1,5 @@
 // POSIX implementation of base/system_file.hpp.
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -394,6 +396,51 @@ std::error_code replace_file(const std::string& from, const std::string& to) {
 
 void remove_file(const char* path) noexcept {
   ::unlink(path);
+}
+
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const {
+    ::closedir(folder);
+  }
+};
+
+EntryKind kind_of(DIR* folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN)
+    return entry.d_type == DT_DIR   ? EntryKind::folder
+           : entry.d_type == DT_LNK ? EntryKind::link
+                                    : EntryKind::other;
+  struct stat status {};
+  if (::fstatat(::dirfd(folder), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return EntryKind::other;
+  return S_ISDIR(status.st_mode)   ? EntryKind::folder
+         : S_ISLNK(status.st_mode) ? EntryKind::link
+                                   : EntryKind::other;
+}
+
+}  // namespace
+
+std::vector<FolderEntry> entries_of(const std::string& folder, std::error_code& error) {
+  error.clear();
+  int number = -1;
+  do {
+    number = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+  } while (number < 0 && errno == EINTR);
+  const std::unique_ptr<DIR, CloseFolder> open(number < 0 ? nullptr : ::fdopendir(number));
+  if (!open) {
+    error = last_error();
+    if (number >= 0) ::close(number);
+    return {};
+  }
+  std::vector<FolderEntry> entries;
+  for (errno = 0; const dirent* entry = ::readdir(open.get()); errno = 0) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..")
+      entries.push_back({std::string(name), kind_of(open.get(), *entry)});
+  }
+  if (errno != 0) error = last_error();
+  return entries;
 }
 
 std::error_code check_writable_folder(const std::string& path) {

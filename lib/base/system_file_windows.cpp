@@ -305,6 +305,20 @@ std::error_code replace_file(const std::string& from, const std::string& to) {
   }
 }
 
+std::vector<FolderEntry> entries_of(const std::string& folder, std::error_code& error) {
+  namespace fs = std::filesystem;
+  std::vector<FolderEntry> entries;
+  for (fs::directory_iterator at(to_path(folder), error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code ignored;
+    const EntryKind kind = at->is_symlink(ignored)     ? EntryKind::link
+                           : at->is_directory(ignored) ? EntryKind::folder
+                                                       : EntryKind::other;
+    entries.push_back({to_text(at->path().filename()), kind});
+  }
+  return entries;
+}
+
 std::error_code check_writable_folder(const std::string& path) {
   // Permissions are lists of rules on Windows, so only creating a file gives the answer. The file
   // removes itself.

@@ -60,12 +60,12 @@ class FolderWalk {
 
   void list(const fs::path& folder, std::vector<fs::path>& folders) {
     std::error_code error;
-    fs::directory_iterator at(folder, error);
-    for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
-      const fs::path& path = at->path();
+    for (const FolderEntry& entry : entries_of(to_text(folder), error)) {
+      const fs::path path = folder / to_path(entry.name);
       std::error_code ignored;
-      const bool is_link = at->is_symlink(ignored);
-      const bool is_folder = at->is_directory(ignored);
+      const bool is_link = entry.kind == EntryKind::link;
+      const bool is_folder =
+          is_link ? fs::is_directory(path, ignored) : entry.kind == EntryKind::folder;
       if (has_job_folder(to_text(path))) found_.push_back({path});
       if (is_folder && !is_link) folders.push_back(path);
       if (is_folder && is_link && !refuses(path)) links_.insert(path);

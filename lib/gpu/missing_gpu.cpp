@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/path.hpp"
+#include "base/system_file.hpp"
 
 #ifndef _WIN32
 #include <unistd.h>
@@ -51,10 +52,9 @@ std::string maker_of(const std::string& vendor) {
 std::vector<Card> cards_of(const fs::path& root) {
   std::vector<Card> cards;
   std::error_code error;
-  fs::directory_iterator entry(root / "sys/class/drm", error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string node = to_text(entry->path().filename());
-    const std::string vendor = first_line(entry->path() / "device/vendor");
+  const fs::path cards_folder = root / "sys/class/drm";
+  for (const auto& [node, kind] : entries_of(to_text(cards_folder), error)) {
+    const std::string vendor = first_line(cards_folder / node / "device/vendor");
     if (node.starts_with("renderD") && !vendor.empty()) cards.push_back({node, maker_of(vendor)});
   }
   std::sort(cards.begin(), cards.end(),

@@ -341,10 +341,14 @@ NpyFile open_npy(const Source& source) {
   return NpyFile::open(PinnedFile(source.confinement, source.path));
 }
 
-// False, too, where nobody can tell.
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(to_path(path), ignored);
+// Whether there is no such file. Errors: io_failed if the system cannot tell, as the file may
+// exist.
+bool is_absent(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(to_path(path), error).type();
+  if (type == std::filesystem::file_type::none)
+    throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
+  return type == std::filesystem::file_type::not_found;
 }
 
 // An Error about a file, as a finding at the place that names the file.
@@ -528,8 +532,8 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
     }
     Expectation expectation{tensor, source->path, std::nullopt,
                             request.tolerance.value_or(Tolerance{}), element};
-    const bool is_missing = request.expected_may_be_missing && !exists(source->path);
     try {
+      const bool is_missing = request.expected_may_be_missing && is_absent(source->path);
       if (!is_missing) {
         expectation.file = with_context("reading the golden file " + source->path,
                                         [&] { return open_npy(*source); });
@@ -537,7 +541,10 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
       diagnostics.push_back(file_finding(description, *source, error));
-      if (!exists(source->path)) diagnostics.back().suggestion = "create it with --update-golden";
+      std::error_code ignored;
+      if (std::filesystem::status(to_path(source->path), ignored).type() ==
+          std::filesystem::file_type::not_found)
+        diagnostics.back().suggestion = "create it with --update-golden";
     }
   }
   return expected;

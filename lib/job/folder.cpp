@@ -32,8 +32,8 @@ std::vector<NamedFile> npy_files_of(const fs::path& folder, const SharedConfinem
   std::vector<NamedFile> files;
   std::error_code error;
   const fs::path listed = folder.empty() ? fs::path(".") : folder;
-  for (fs::directory_iterator at(listed, error), end; !error && at != end; at.increment(error)) {
-    const fs::path name = at->path().filename();
+  for (const FolderEntry& entry : entries_of(to_text(listed), error)) {
+    const fs::path name = to_path(entry.name);
     if (name.extension() == ".npy" && name != "expected.npy")
       files.push_back({to_text(name.stem()), to_text(folder / name), confinement});
   }

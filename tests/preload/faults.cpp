@@ -249,7 +249,8 @@ int open(const char* path, int flags, ...) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  if (is_our_path(path) && fails(is_unnamed ? "tmpfile" : "open", path)) return -1;
+  const char* call = is_unnamed ? "tmpfile" : (flags & O_DIRECTORY) != 0 ? "opendir" : "open";
+  if (is_our_path(path) && fails(call, path)) return -1;
   return opened(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode)),
                 is_our_path(path));
 }
