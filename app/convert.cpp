@@ -5,6 +5,7 @@
 
 #include "base/output.hpp"
 #include "command.hpp"
+#include "description_options.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
 
@@ -12,6 +13,7 @@ namespace dmlop::app {
 namespace {
 
 struct Options {
+  DescriptionOptions description;
   JobRequest request;
   ModelOptions model;
   std::string to_model;
@@ -33,11 +35,12 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
 int convert_op(const OpenedFile& file, const Options& options) {
   Diagnostics diagnostics;
   JobRequest request = options.request;
+  request.description_path = file.path;
   request.outputs_may_be_dropped = true;
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
   stop_jobs_gently();
-  std::vector<std::string> read{request.description_path};
+  std::vector<std::string> read{file.path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
   return finish(model_of(*job, options.to_model), read, options);
 }
@@ -50,7 +53,7 @@ int convert_model(const OpenedFile& file, const Options& options) {
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
-  std::vector<std::string> read{options.request.description_path};
+  std::vector<std::string> read{file.path};
   for (const Resource& resource : model->resources) read.push_back(resource.initial.path);
   return finish(op_of(*model, options.to_op), read, options);
 }
@@ -68,8 +71,8 @@ int convert(const Options& options) {
   if (options.to_model == "-" || options.to_op == "-")
     refuse("the result names files relative to itself and cannot be a stream; name a file");
   Diagnostics diagnostics;
-  const std::string& path = options.request.description_path;
-  const auto file = open_op_or_model(path, diagnostics);
+  const std::string& path = options.description.name();
+  const auto file = options.description.open(path, diagnostics);
   if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
@@ -87,10 +90,7 @@ int convert(const Options& options) {
 
 Action add_convert(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("FILE.json", options->request.description_path,
-                  "The op description or the DxDispatch model; - is standard input")
-      ->required();
+  options->description.add_to(command);
   command
       .add_option("--to-model", options->to_model,
                   "Write a DxDispatch model: the operator, its .npy files, and its output's file")

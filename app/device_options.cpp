@@ -36,7 +36,7 @@ gpu::DeviceRequest DeviceOptions::request() const {
   if (cpu) return {"cpu"};
   if (gpu) return {"gpu"};
   if (!device.empty()) return {device};
-  return {environment_variable("DMLOP_DEVICE")};
+  return {environment_variable("DMLOP_DEVICE"), "DMLOP_DEVICE"};
 }
 
 }  // namespace dmlop::app

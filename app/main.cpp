@@ -112,6 +112,16 @@ int print_help(const CLI::App& program, const CLI::ParseError& end) {
   return code;
 }
 
+// Whether a file, a job or an operator is named by "", as by a variable of a script that is not set.
+bool has_empty_name(const CLI::App& command) {
+  const auto is_empty_name = [](const CLI::Option* option) {
+    const auto& texts = option->results();
+    return option->get_positional() && std::find(texts.begin(), texts.end(), "") != texts.end();
+  };
+  const auto options = command.get_options();
+  return std::any_of(options.begin(), options.end(), is_empty_name);
+}
+
 int run_command_line(const std::vector<std::string>& words, int argument_count, char** arguments) {
   if (words.empty()) {
     print_overview(StandardStream::error);
@@ -124,6 +134,10 @@ int run_command_line(const std::vector<std::string>& words, int argument_count, 
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_help(line.app, error);
     return fail(wrong_arguments(line.app, error));
+  }
+  for (const CLI::App* command : line.app.get_subcommands()) {
+    if (has_empty_name(*command))
+      return fail("an argument is empty and names nothing: give it a name, or leave it out", exit_usage);
   }
   for (std::size_t i = 0; i < commands().size(); ++i) {
     if (line.app.got_subcommand(commands()[i].name)) return line.actions[i]();

@@ -96,6 +96,8 @@ class Printer {
 };
 
 void print(StandardStream stream, std::initializer_list<Text> parts) {
+  // So that both streams in one file or terminal are in order.
+  if (stream == StandardStream::error) std::fflush(stdout);
   Printer printer(file_of(stream));
   for (const Text& part : parts) printer.print(part);
 }

@@ -56,6 +56,7 @@ struct DispatchTimes {
 /// hardware GPU, else the CPU).
 struct DeviceRequest {
   std::string text;
+  std::string origin = {};  // where it stands, if that is no option: "DMLOP_DEVICE"
 };
 
 struct DeviceChoice {

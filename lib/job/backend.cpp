@@ -36,7 +36,9 @@ Backend::Backend(Backend&&) noexcept = default;
 
 Backend::Backend(const gpu::DeviceRequest& request) {
   if (request.text == "cpu") return;  // no driver is touched
-  const gpu::DeviceChoice choice = choose_device(request, gpu::list_devices());
+  const auto choose = [&] { return choose_device(request, gpu::list_devices()); };
+  const gpu::DeviceChoice choice =
+      request.origin.empty() ? choose() : with_context(request.origin, choose);
   notice_ = choice.notice;
   is_asked_for_ = !request.text.empty();
   if (!choice.cpu) gpu_ = std::make_unique<Gpu>(gpu::open_device(choice.index));

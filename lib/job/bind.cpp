@@ -541,8 +541,8 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
       diagnostics.push_back(file_finding(description, *source, error));
-      std::error_code ignored;
-      if (std::filesystem::status(to_path(source->path), ignored).type() ==
+      std::error_code unknown;
+      if (std::filesystem::status(to_path(source->path), unknown).type() ==
           std::filesystem::file_type::not_found)
         diagnostics.back().suggestion = "create it with --update-golden";
     }

@@ -47,7 +47,11 @@ std::optional<Diagnostic> unavailability(const Description& description) {
 }
 
 Plan make_plan(const Description& description) {
-  return find_operator(description.spec->name)->plan(description);
+  const Operator* row = find_operator(description.spec->name);
+  if (row == nullptr)
+    throw Error(ErrorKind::unavailable,
+                "DML_OPERATOR_" + description.spec->name + " is not implemented");
+  return row->plan(description);
 }
 
 Strides input_strides(const TensorDesc& tensor) {

@@ -29,7 +29,8 @@ void check_description(Description& description, Diagnostics& diagnostics);
 /// A finding of kind `unavailable` where the operator has no kernels here yet.
 std::optional<Diagnostic> unavailability(const Description& description);
 
-/// The plan of a description that was checked without findings and is available.
+/// The plan of a description that was checked without findings. Errors: unavailable, where the
+/// operator has no kernels.
 Plan make_plan(const Description& description);
 
 /// An input's strides: as described, or packed.

@@ -134,6 +134,8 @@ class SettingWriter {
         const Form whole = std::exchange(form, form_of_part(form, *value, steps[i]));
         value = &inner(*value, whole, steps[i]);
       }
+      if (i + 1 == steps.size() && setting_.value == "null" && !steps[i].element)
+        return leave_out(*value, steps[i].name);
       value = part(*value, steps[i]);
       if (value == nullptr) return;
     }
@@ -143,6 +145,10 @@ class SettingWriter {
   }
 
  private:
+  static void leave_out(json::Value& object, const std::string& name) {
+    std::erase_if(object.members, [&](const json::Member& member) { return member.name == name; });
+  }
+
   // Where the description has its fields: in its desc, or beside its type.
   json::Value& fields_object() {
     for (const char* name : {"Desc", "desc"}) {
