@@ -185,10 +185,9 @@ int run_program(int argument_count, char** arguments) {
     code = fail(error.what(), exit_run_failed);
   }
   // A result that could not be written is reported as a failure.
-  const bool is_written = finish_output();
-  if (!is_written && code == exit_done)
-    code = fail("writing standard output failed", exit_io_failed);
-  return code;
+  if (finish_output()) return code;
+  const int lost = fail("writing standard output failed", exit_io_failed);
+  return std::max(code, lost);
 }
 
 }  // namespace dmlop::app

@@ -11,6 +11,7 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/folder_job.hpp"
 #include "command.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
@@ -246,6 +247,13 @@ JobRequest request_for(const OpenedFile& file, const Options& options, Diagnosti
     throw Error(ErrorKind::usage,
                 "--expect without a file compares with the golden files in expected/ beside an "
                 "op.json, and there is none here; write --expect GOLDEN.npy");
+  if (options.expects_folder && !options.update_golden.empty()) {
+    const std::string reason = expected_failure_beside(file.path, request.confinement, diagnostics);
+    if (!reason.empty())
+      throw Error(ErrorKind::usage, "job.json expects this job to fail (" + reason +
+                                        "), so its golden files are right and are not updated; "
+                                        "remove xfail from job.json first");
+  }
   return request;
 }
 

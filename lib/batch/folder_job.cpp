@@ -58,6 +58,15 @@ void read_folder_job(BatchJob& job, const std::string& path, const SharedConfine
     read_job_file(job, to_text(to_path(path).parent_path() / "job.json"), confinement);
 }
 
+std::string expected_failure_beside(const std::string& path, const SharedConfinement& confinement,
+                                    Diagnostics& diagnostics) {
+  if (!has_job_folder(path)) return "";
+  BatchJob job;
+  read_job_file(job, to_text(to_path(path).parent_path() / "job.json"), confinement);
+  diagnostics.insert(diagnostics.end(), job.findings.begin(), job.findings.end());
+  return job.xfail_reason;
+}
+
 const std::vector<std::string>& job_file_fields() {
   static const std::vector<std::string> fields{"$schema", "tags", "skip", "xfail"};
   return fields;

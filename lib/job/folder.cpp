@@ -217,6 +217,54 @@ void warn_of_misnamed_inputs(const JobRequest& request, const Description& descr
   }
 }
 
+// The part of a job that a name in its folder is nearly; "" where it is none, or is that part.
+std::string meant_part(const FolderEntry& entry) {
+  const std::vector<std::string> parts{"expected", "expected.npy", "tol.json", "job.json"};
+  const std::string lower = lower_case(entry.name);
+  if (has(parts, entry.name)) return "";
+  if (has(parts, lower)) return lower;
+  if (lower == "tolerance.json") return "tol.json";
+  const bool is_slip = lower.size() + 1 >= parts[0].size() && lower.size() <= parts[0].size() + 1 &&
+                       nearest_name(lower, {parts[0]}) == parts[0];
+  return entry.kind == EntryKind::folder && is_slip ? parts[0] : "";
+}
+
+// Adds golden files whose extension is nearly .npy.
+void find_misnamed_golden(const fs::path& folder, FolderFiles& files) {
+  std::error_code ignored;  // it was listed before
+  for (const FolderEntry& entry : entries_of(to_text(folder), ignored)) {
+    const fs::path name = to_path(entry.name);
+    const std::string extension = to_text(name.extension());
+    if (extension != ".npy" && lower_case(extension) == ".npy")
+      files.misnamed.push_back({to_text(folder / name), to_text(name.stem()) + ".npy"});
+  }
+}
+
+// Adds what else in the folder has nearly the name of a part of a job that is not there.
+void find_misnamed(const fs::path& folder, FolderFiles& files, Diagnostics& diagnostics) {
+  std::error_code ignored;  // it was listed before
+  const fs::path listed = folder.empty() ? fs::path(".") : folder;
+  for (const FolderEntry& entry : entries_of(to_text(listed), ignored)) {
+    const std::string meant = meant_part(entry);
+    if (!meant.empty() && !has_entry(folder / meant, diagnostics))
+      files.misnamed.push_back({to_text(folder / to_path(entry.name)), meant});
+  }
+}
+
+// A golden file that is overlooked would let a job pass or, with --update-golden, be made anew.
+void report_misnamed(const JobRequest& request, Diagnostics& diagnostics, Diagnostics& warnings) {
+  for (const MisnamedPart& part : request.found.misnamed) {
+    const bool hides_golden = request.compares_with_found && !part.meant.ends_with(".json");
+    (hides_golden ? diagnostics : warnings)
+        .push_back({.file = part.path,
+                    .message = "this is not used, as its name is not " + part.meant,
+                    .rule =
+                        "beside op.json, expected/ or expected.npy has the golden files, tol.json "
+                        "the tolerance, and job.json says how a batch treats the job",
+                    .suggestion = "rename it to " + part.meant});
+  }
+}
+
 }  // namespace
 
 bool has_job_folder(const std::string& description_path) {
@@ -231,8 +279,11 @@ FolderFiles files_beside(const std::string& description_path, const SharedConfin
   const fs::path folder = to_path(description_path).parent_path();
   files.inputs = npy_files_of(folder, confinement, diagnostics);
   files.golden_folder = to_text(folder / "expected");
-  if (has_entry(folder / "expected", diagnostics))
+  if (has_entry(folder / "expected", diagnostics)) {
     files.expected = npy_files_of(folder / "expected", confinement, diagnostics);
+    find_misnamed_golden(folder / "expected", files);
+  }
+  find_misnamed(folder, files, diagnostics);
   if (has_entry(folder / "expected.npy", diagnostics))
     files.expected.push_back({"", to_text(folder / "expected.npy"), confinement});
   return files;
@@ -271,6 +322,7 @@ JobRequest with_files_found(const JobRequest& request, const Description& descri
   const auto golden = golden_files_of(request, description, diagnostics, warnings);
   if (request.compares_with_found) add_golden_files(complete, description, golden);
   warn_of_misnamed_inputs(complete, description, warnings);
+  report_misnamed(request, diagnostics, warnings);
   return complete;
 }
 

@@ -27,9 +27,16 @@ struct NamedFile {
 };
 
 /// What lies beside a description and belongs to it by its name (job/folder.hpp).
+/// A file or folder beside a description whose name is nearly that of a part of a job.
+struct MisnamedPart {
+  std::string path;
+  std::string meant;  // "expected"
+};
+
 struct FolderFiles {
   std::vector<NamedFile> inputs;    // NAME.npy, whether or not NAME is an input
   std::vector<NamedFile> expected;  // expected/NAME.npy, likewise, and expected.npy without a name
+  std::vector<MisnamedPart> misnamed = {};
   std::string golden_folder;        // where golden files belong; "": the description has no folder
 };
 

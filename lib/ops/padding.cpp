@@ -25,21 +25,11 @@ std::string number_text(double value) {
   return {text.data(), end};
 }
 
-// The number as it is written, before it becomes a FLOAT.
-std::optional<double> written_number(const Field& field) {
-  if (field.written == nullptr || field.written->kind != json::Value::Kind::number)
-    return std::nullopt;
-  const std::string& text = field.written->text;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} ? std::optional(number) : std::nullopt;
-}
-
 // A whole number with all its digits.
 std::string whole_text(double number) {
   std::array<char, 48> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number,
-                                          std::chars_format::fixed, 0);
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed, 0);
   return {text.data(), end};
 }
 
@@ -60,15 +50,13 @@ void check_padding_value(const Description& description, Diagnostics& diagnostic
   diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) +
                     "; PaddingValue is truncated toward zero";
   diagnostic.suggestion = "write a value from " + range_text(*type);
-  if (const auto written = written_number(*description.find("PaddingValue"));
-      written && converts_to(*type, *written)) {
-    // FLOAT keeps 24 bits of a number, and has rounded this one out of the range.
-    diagnostic.message = "PaddingValue is " + description.find("PaddingValue")->written->text +
-                         ", which is " + whole_text(*value) + " as FLOAT and does not fit " +
-                         std::string(name_of(*type));
-    const float rounded = static_cast<float>(*value);
-    diagnostic.suggestion =
-        "write " + whole_text(double{std::nextafter(rounded, 0.0F)}) + ", the next FLOAT that fits";
+  // FLOAT keeps 24 bits of a number, and may have rounded this one out of the range.
+  const double below = double{std::nextafter(static_cast<float>(*value), 0.0F)};
+  const json::Value* written = description.find("PaddingValue")->written;
+  if (written != nullptr && converts_to(*type, below) && written->text != whole_text(*value)) {
+    diagnostic.message = "PaddingValue is " + written->text + ", which is " + whole_text(*value) +
+                         " as FLOAT and does not fit " + std::string(name_of(*type));
+    diagnostic.suggestion = "write " + whole_text(below) + ", the next FLOAT that fits";
   }
   diagnostics.push_back(std::move(diagnostic));
 }
