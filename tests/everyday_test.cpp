@@ -141,6 +141,33 @@ TEST_CASE("check --format json lists what is valid beside what is not") {
   CHECK(json.at("descriptions").at(0).at("file") == "valid.json");
 }
 
+TEST_CASE("an argument that is empty is wrong usage, as a variable may not be set") {
+  const FilesOfUser files;
+  for (const char* command : {"run", "check", "bench", "batch", "inspect", "convert"}) {
+    CAPTURE(command);
+    const auto result = files.run({command, ""});
+    CHECK(result.code == 2);
+    CHECK(contains(result.error, "an argument is empty and names nothing"));
+  }
+}
+
+TEST_CASE("bench of an operator without kernels says so") {
+  const FilesOfUser files;
+  const auto result =
+      files.run({"bench", "ELEMENT_WISE_ABS", "--cpu", "--set", "InputTensor=FLOAT32:1,1,2,2"});
+  CHECK(result.code == 4);
+  CHECK(contains(result.error, "DML_OPERATOR_ELEMENT_WISE_ABS is not implemented"));
+}
+
+TEST_CASE("a device that a variable names is blamed on the variable") {
+  const FilesOfUser files;
+  files.write("op.json", edge);
+  const auto result = dmlop_program({"run", "op.json", "-i", "x.npy"},
+                                    {.folder = files.path(), .environment = {"DMLOP_DEVICE=foo"}});
+  CHECK(result.code == 2);
+  CHECK(contains(result.error, "DMLOP_DEVICE: \"foo\" is no device"));
+}
+
 TEST_CASE("convert takes one direction") {
   const FilesOfUser files;
   const auto both = files.run({"convert", "op.json", "--to-model", "m.json", "--to-op", "o.json"});

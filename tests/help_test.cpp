@@ -53,13 +53,13 @@ TEST_CASE("every example of every help works") {
   for (const std::string& command : commands) helps.push_back(command + " --help");
   for (const std::string& help : helps) {
     CAPTURE(help);
-    const auto examples = examples_of(shell("dmlop " + help).output);
+    const Folder folder;
+    fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples", folder / "samples",
+             fs::copy_options::recursive);
+    const auto examples = examples_of(shell("dmlop " + help, {.folder = folder.path()}).output);
     CHECK(examples.size() >= (help.starts_with("manual") ? 1 : 2));
     for (const std::string& example : examples) {
       CAPTURE(example);
-      const Folder folder;
-      fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples", folder / "samples",
-               fs::copy_options::recursive);
       const auto result = shell(example, {.folder = folder.path()});
       CAPTURE(result.error);
       CHECK(result.code == 0);

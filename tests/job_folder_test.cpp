@@ -257,6 +257,42 @@ TEST_CASE("a job's folder: an input whose name has a slip is suggested") {
   }
 }
 
+TEST_CASE("a job's folder: golden files whose place has a slip are an error, not a pass") {
+  struct Row {
+    const char* wrong;
+    const char* right;
+  };
+  for (const Row& row : {Row{"Expected", "expected"}, Row{"expcted", "expected"},
+                         Row{"expected/OutputTensor.NPY", "expected/OutputTensor.npy"}}) {
+    CAPTURE(row.wrong);
+    const JobFolder folder;
+    folder.run({"-o", "y.npy"});
+    fs::create_directory(folder / "job/expected");
+    fs::copy(folder / "y.npy", folder / "job/expected/OutputTensor.npy",
+             fs::copy_options::overwrite_existing);
+    CHECK(folder.dmlop({"batch", "job", "--cpu"}).code == 0);
+    fs::rename(folder / ("job/" + std::string(row.right)),
+               folder / ("job/" + std::string(row.wrong)));
+    const std::string place = "job/" + std::string(row.wrong) + ": error: this is not used";
+    const std::string help = "help: rename it to " + fs::path(row.right).filename().string() + "\n";
+    for (const std::string option : {"--update-golden=accept", "--cpu"}) {
+      const auto batch = folder.dmlop({"batch", "job", option});
+      CHECK(batch.code == 3);
+      CHECK(contains(batch.output, place));
+      CHECK(contains(batch.output, help));
+    }
+    CHECK(contains(folder.dmlop({"check", "job"}).error, "warning: this is not used"));
+  }
+}
+
+TEST_CASE("a job's folder: run does not bless a job that job.json expects to fail") {
+  const JobFolder folder;
+  folder.write("job/job.json", R"({"xfail": "bug 12"})");
+  const auto run = folder.run({"--expect", "--update-golden=accept"});
+  CHECK(run.code == 2);
+  CHECK(contains(run.error, "job.json expects this job to fail (bug 12)"));
+}
+
 TEST_CASE("a job's folder: --confine holds for what is found") {
   const JobFolder folder;
   folder.write("outside.npy", folder.input);

@@ -228,6 +228,28 @@ TEST_CASE("PaddingValue: infinity and NaN are values of floating types") {
   }
 }
 
+TEST_CASE("PaddingValue: a number that FLOAT rounds out of the range is told the next that fits") {
+  const auto refused = [](DataType type, const std::string& value) {
+    nlohmann::ordered_json description =
+        case_of(Padding{"CONSTANT", {0}, {1}, 0}, {Tensor::packed(type, {1})}).description;
+    description["desc"]["PaddingValue"] = nlohmann::ordered_json::parse(value);
+    const Diagnostics found = findings(description);
+    return found.empty() ? "" : found.front().message + " | " + found.front().suggestion;
+  };
+  CHECK(refused(DataType::Int32, "2147483647") ==
+        "PaddingValue is 2147483647, which is 2147483648 as FLOAT and does not fit INT32 | write "
+        "2147483520, the next FLOAT that fits");
+  CHECK(refused(DataType::Int32, "2147483520") == "");
+  CHECK(refused(DataType::Int64, "9223372036854775807") ==
+        "PaddingValue is 9223372036854775807, which is 9223372036854775808 as FLOAT and does not "
+        "fit INT64 | write 9223371487098961920, the next FLOAT that fits");
+  CHECK(refused(DataType::Int64, "9223371487098961920") == "");
+  // What was never in the range is told the range.
+  CHECK(refused(DataType::Int32, "2147483648") ==
+        "PaddingValue is 2147483648, which does not fit INT32 | write a value from -2147483648 to "
+        "2147483647");
+}
+
 TEST_CASE("PaddingValue: what an integer type cannot hold is refused, with its range") {
   const auto refused = [](DataType type, const nlohmann::ordered_json& value) {
     nlohmann::ordered_json description =

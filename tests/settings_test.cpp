@@ -127,7 +127,6 @@ TEST_CASE("--set: a value is read as its field's kind asks for") {
       {"PADDING", "InputTensor.Sizes=2,3", R"({"Sizes":[2,3]})"},
       {"PADDING", "InputTensor.DataType=UINT8", R"({"DataType":"UINT8"})"},
       {"PADDING", "InputTensor.Flags=OWNED_BY_DML", R"({"Flags":["OWNED_BY_DML"]})"},
-      {"PADDING", "InputTensor=null", "null"},
       {"TOP_K1", "K=3", "3"},
       {"CUMULATIVE_SUMMATION", "HasExclusiveSum=True", "true"},
       {"CUMULATIVE_SUMMATION", "HasExclusiveSum=0", "0"},
@@ -184,6 +183,23 @@ TEST_CASE("--set: replaces what a file has, beside its type as in its desc") {
   const char* with_desc = R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE"}})";
   CHECK(with_set_in_file(with_desc, {"PaddingMode=WRAP"}).root.dump() ==
         R"({"type":"PADDING","desc":{"PaddingMode":"WRAP"}})");
+}
+
+TEST_CASE("--set: null leaves a field out, also one that a file has and that is not optional") {
+  const Folder folder;
+  folder.write("op.json", R"({"type": "PADDING", "desc": {
+    "InputTensor": {"DataType": "FLOAT32", "Sizes": [2]},
+    "OutputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
+    "PaddingMode": "EDGE", "StartPadding": [0], "EndPadding": [1]}})");
+  const auto check = [&](const std::string& setting) {
+    return dmlop_program({"check", "op.json", "--set", "EndPadding=5", "--set", setting},
+                         {.folder = folder.path()});
+  };
+  CHECK(check("OutputTensor=null").output.find("OutputTensor FLOAT32 [7]") != std::string::npos);
+  CHECK(check("OutputTensor.Sizes=null").output.find("OutputTensor FLOAT32 [7]") !=
+        std::string::npos);
+  CHECK(check("StartPadding=null").error.find("the field \"StartPadding\" is missing") !=
+        std::string::npos);
 }
 
 TEST_CASE("--set: findings are those of a file, at the option") {
