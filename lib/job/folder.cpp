@@ -27,19 +27,26 @@ bool has_entry(const fs::path& path, Diagnostics& diagnostics) {
   return false;
 }
 
-std::vector<NamedFile> npy_files_of(const fs::path& folder, const SharedConfinement& confinement,
-                                    Diagnostics& diagnostics) {
-  std::vector<NamedFile> files;
+// What a folder has. One that cannot be listed is a finding: a golden file that was overlooked
+// would not be compared.
+std::vector<FolderEntry> listed(const fs::path& folder, Diagnostics& diagnostics) {
   std::error_code error;
-  const fs::path listed = folder.empty() ? fs::path(".") : folder;
-  for (const FolderEntry& entry : entries_of(to_text(listed), error)) {
+  const std::string path = folder.empty() ? "." : to_text(folder);
+  auto entries = entries_of(path, error);
+  if (error)
+    diagnostics.push_back(
+        {.kind = ErrorKind::io_failed, .message = "listing " + path + ": " + reason(error)});
+  return entries;
+}
+
+std::vector<NamedFile> npy_files_of(const fs::path& folder, const std::vector<FolderEntry>& entries,
+                                    const SharedConfinement& confinement) {
+  std::vector<NamedFile> files;
+  for (const FolderEntry& entry : entries) {
     const fs::path name = to_path(entry.name);
     if (name.extension() == ".npy" && name != "expected.npy")
       files.push_back({to_text(name.stem()), to_text(folder / name), confinement});
   }
-  if (error)  // a golden file that was overlooked would not be compared
-    diagnostics.push_back({.kind = ErrorKind::io_failed,
-                           .message = "listing " + to_text(listed) + ": " + reason(error)});
   std::sort(files.begin(), files.end(),
             [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
   return files;
@@ -230,9 +237,9 @@ std::string meant_part(const FolderEntry& entry) {
 }
 
 // Adds golden files whose extension is nearly .npy.
-void find_misnamed_golden(const fs::path& folder, FolderFiles& files) {
-  std::error_code ignored;  // it was listed before
-  for (const FolderEntry& entry : entries_of(to_text(folder), ignored)) {
+void find_misnamed_golden(const fs::path& folder, const std::vector<FolderEntry>& entries,
+                          FolderFiles& files) {
+  for (const FolderEntry& entry : entries) {
     const fs::path name = to_path(entry.name);
     const std::string extension = to_text(name.extension());
     if (extension != ".npy" && lower_case(extension) == ".npy")
@@ -241,10 +248,9 @@ void find_misnamed_golden(const fs::path& folder, FolderFiles& files) {
 }
 
 // Adds what else in the folder has nearly the name of a part of a job that is not there.
-void find_misnamed(const fs::path& folder, FolderFiles& files, Diagnostics& diagnostics) {
-  std::error_code ignored;  // it was listed before
-  const fs::path listed = folder.empty() ? fs::path(".") : folder;
-  for (const FolderEntry& entry : entries_of(to_text(listed), ignored)) {
+void find_misnamed(const fs::path& folder, const std::vector<FolderEntry>& entries,
+                   FolderFiles& files, Diagnostics& diagnostics) {
+  for (const FolderEntry& entry : entries) {
     const std::string meant = meant_part(entry);
     if (!meant.empty() && !has_entry(folder / meant, diagnostics))
       files.misnamed.push_back({to_text(folder / to_path(entry.name)), meant});
@@ -277,13 +283,15 @@ FolderFiles files_beside(const std::string& description_path, const SharedConfin
   FolderFiles files;
   if (!has_job_folder(description_path)) return files;
   const fs::path folder = to_path(description_path).parent_path();
-  files.inputs = npy_files_of(folder, confinement, diagnostics);
+  const auto entries = listed(folder, diagnostics);
+  files.inputs = npy_files_of(folder, entries, confinement);
   files.golden_folder = to_text(folder / "expected");
   if (has_entry(folder / "expected", diagnostics)) {
-    files.expected = npy_files_of(folder / "expected", confinement, diagnostics);
-    find_misnamed_golden(folder / "expected", files);
+    const auto golden = listed(folder / "expected", diagnostics);
+    files.expected = npy_files_of(folder / "expected", golden, confinement);
+    find_misnamed_golden(folder / "expected", golden, files);
   }
-  find_misnamed(folder, files, diagnostics);
+  find_misnamed(folder, entries, files, diagnostics);
   if (has_entry(folder / "expected.npy", diagnostics))
     files.expected.push_back({"", to_text(folder / "expected.npy"), confinement});
   return files;
