@@ -61,8 +61,10 @@ const OperatorSpec* find_spec(std::string_view name) {
   const std::scoped_lock lock(mutex);
   if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();
   const auto& names = specified_operators();
-  name = without_alias(name);
-  if (!std::binary_search(names.begin(), names.end(), name)) return nullptr;
+  const auto is_specified = [&] { return std::binary_search(names.begin(), names.end(), name); };
+  // Aliases are few, and reading them takes longer than the rest.
+  if (!is_specified()) name = without_alias(name);
+  if (!is_specified()) return nullptr;
   if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();
   // The file is named after the operator, in lower case.
   const EmbeddedSpec& file = *find_embedded_spec(lower_case(std::string(name)));
