@@ -330,3 +330,20 @@ TEST_CASE("tolerances of the command line win over the jobs'") {
   folder.run({"jobs", "--filter", "wrong", "--atol", "0.5"});
   CHECK(folder.run({"jobs", "--filter", "wrong", "--atol", "0.4", "--resume"}).code() == 1);
 }
+
+TEST_CASE("a job whose tags cannot be read is INVALID whatever tags are asked for") {
+  const BatchFolder folder;
+  for (const char* text :
+       {"{\"tags\": [\"slow\"", "[]", R"({"tags": "slow"})", R"({"tags": [1]})"}) {
+    CAPTURE(text);
+    folder.write("jobs/a/op.json", "{" + edge_fields + "}");
+    folder.write("jobs/a/InputTensor.npy", folder.read("x.npy"));
+    folder.write("jobs/a/job.json", text);
+    CHECK(folder.run({"jobs", "--tag", "fast"}).statuses() == "a INVALID");
+  }
+  folder.write("jobs.jsonl",
+               lines_of({"{", named_job("b", "golden.npy", R"("tags": 1)"), named_job("c"),
+                         named_job("d", "golden.npy", R"("tags": ["fast"])")}));
+  CHECK(folder.run({"jobs.jsonl", "--tag", "fast"}).statuses() ==
+        "b INVALID, d PASSED, line-1 INVALID");
+}

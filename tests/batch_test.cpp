@@ -467,3 +467,17 @@ TEST_CASE("an --out without permission is said before anything is run") {
   CHECK(result.code == 6);
   CHECK(result.output == "");
 }
+
+TEST_CASE("a model that writes no file keeps nothing with --out, and stays MISTRUSTED") {
+  const BatchFolder folder;
+  const std::string model = std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/slice1.json";
+  for (const auto& out : std::vector<std::vector<std::string>>{{}, {"--out", "kept"}}) {
+    CAPTURE(out.size());
+    std::vector<std::string> arguments{model};
+    arguments.insert(arguments.end(), out.begin(), out.end());
+    const auto outcome = folder.run(arguments);
+    CHECK(outcome.code() == 1);
+    CHECK(outcome.statuses() == "slice1 MISTRUSTED");
+    CHECK(contains(outcome.record("slice1").at("message"), "add golden files by resource"));
+  }
+}

@@ -2,6 +2,7 @@
 // where nothing but a difference stands in the way.
 #include <doctest/doctest.h>
 
+#include "base/text.hpp"
 #include "batch.hpp"
 #include "batch/conclusion.hpp"
 
@@ -128,15 +129,18 @@ TEST_CASE("--update-golden: jobs of lists name their golden files") {
                             edge_job(R"("id": "c")"), named_job("d", "x.npy"),
                             named_job("e", "deep/new.npy")});
   const auto outcome = folder.run({"jobs.jsonl", "--update-golden=accept", "--jobs", "1"});
-  CHECK(outcome.statuses() == "a UPDATED, b UPDATED, c MISTRUSTED, d INVALID, e INVALID");
+  CHECK(outcome.statuses() == "a UPDATED, b INVALID, c MISTRUSTED, d INVALID, e INVALID");
   CHECK(folder.read("other.npy") == folder.read("golden.npy"));
-  CHECK(folder.read("deep/new.npy") == folder.read("golden.npy"));
+  CHECK_FALSE(folder.has("deep/new.npy"));
   // Neither an input nor the golden file of another job, which runs beside this one.
   CHECK(folder.read("x.npy") == float_npy("(3,)", {1, 2, 3}));
   CHECK(contains(outcome.record("d").at("message"), "are the same file"));
-  CHECK(contains(outcome.record("e").at("message"),
-                 "goes to deep/new.npy, which another job of this batch writes"));
+  for (const char* id : {"b", "e"}) {
+    CHECK(contains(outcome.record(id).at("message"),
+                   "belongs to another job of this batch, too: deep/new.npy"));
+  }
   // Without an update they may share it.
+  folder.write("deep/new.npy", folder.read("golden.npy"));
   CHECK(folder.run({"jobs.jsonl", "--filter", "[be]"}).statuses() == "b PASSED, e PASSED");
 }
 
@@ -284,4 +288,88 @@ TEST_CASE("what several outputs come to: each has its own update, the job one st
   CHECK(result.golden_replaced == 1);
   CHECK(contains(result.message, "A: created a.npy"));
   CHECK(contains(result.brief, "C: replaced a.npy"));
+}
+
+TEST_CASE("--update-golden replaces nothing that another job reads, by whatever name") {
+  struct Row {
+    std::string golden;
+    std::string input;
+    std::string manifest;
+  };
+  for (const Row& row : std::vector<Row>{{"k2/in.npy", "k2/in.npy", "jobs.jsonl"},
+                                         {"k2/in.npy", "link.npy", "jobs.jsonl"},
+                                         {"link.npy", "k2/in.npy", "jobs.jsonl"},
+                                         {"k2/in.npy", "./k2/../k2/in.npy", "jobs.json"},
+                                         {"k2/in.npy", "k2/in.npy", "-"}}) {
+    CAPTURE(row.golden);
+    CAPTURE(row.input);
+    CAPTURE(row.manifest);
+    const BatchFolder folder;
+    const std::string second = edge_job(R"("id": "second", "expect": "golden.npy")", row.input);
+    const std::vector<std::string> jobs{second, named_job("first", row.golden)};
+    folder.write("jobs.jsonl", lines_of(jobs));
+    folder.write("jobs.json", "[" + jobs[1] + ", " + jobs[0] + "]");
+    folder.write("k2/in.npy", folder.read("other.npy"));
+    fs::create_symlink("k2/in.npy", folder / "link.npy");
+    const auto outcome = folder.run({row.manifest, "--update-golden=accept", "--jobs", "1"},
+                                    row.manifest == "-" ? lines_of(jobs) : "");
+    CHECK(outcome.status("first") == "INVALID");
+    CHECK(contains(outcome.record("first").at("message"),
+                   "the golden file of OutputTensor belongs to another job of this batch, too"));
+    CHECK(folder.read("k2/in.npy") == folder.read("other.npy"));
+  }
+}
+
+TEST_CASE("--update-golden: a folder's job and a model keep their inputs from other jobs") {
+  const TreeFolder folder;
+  folder.write("jobs/m/model.json",
+               read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/padding.json"));
+  folder.write("jobs/padding/InputTensor.npy", folder.read("other.npy"));
+  folder.write("list.json", "[" + named_job("a", "jobs/same/InputTensor.npy") + ", " +
+                                named_job("b", "jobs/padding/InputTensor.npy") + "]");
+  const std::string before = folder.read("jobs/same/InputTensor.npy");
+  const auto outcome = folder.run({"jobs", "list.json", "--update-golden=accept"});
+  CHECK(outcome.status("list/a") == "INVALID");
+  CHECK(outcome.status("list/b") == "INVALID");
+  CHECK(folder.read("jobs/same/InputTensor.npy") == before);
+  CHECK(folder.read("jobs/padding/InputTensor.npy") == folder.read("other.npy"));
+}
+
+TEST_CASE("--update-golden: a golden file of two jobs is replaced for neither, however chosen") {
+  for (const char* manifest : {"jobs.jsonl", "jobs.json"}) {
+    for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
+             {}, {"--filter", "a"}, {"--exclude", "a"}, {"--shard", "0/2"}, {"--shard", "1/2"}}) {
+      CAPTURE(manifest);
+      CAPTURE(dmlop::join(choice));
+      const std::vector<std::string> jobs{named_job("a", "other.npy"), named_job("b", "other.npy")};
+      const BatchFolder folder(jobs);
+      folder.write("jobs.json", "[" + jobs[0] + ", " + jobs[1] + "]");
+      const std::string before = folder.read("other.npy");
+      std::vector<std::string> arguments{manifest, "--update-golden=accept"};
+      arguments.insert(arguments.end(), choice.begin(), choice.end());
+      const auto outcome = folder.run(arguments);
+      CHECK(outcome.records.size() == (choice.empty() ? 2 : 1));
+      for (const Json& record : outcome.records) CHECK(record.at("status") == "INVALID");
+      CHECK(folder.read("other.npy") == before);
+    }
+  }
+}
+
+TEST_CASE(
+    "--update-golden: NaN that equals nothing is never UPDATED, as the next batch would fail") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const char* golden : {"some.npy", "other.npy", "new.npy"}) {
+    CAPTURE(golden);
+    const BatchFolder folder({edge_job(
+        R"("id": "a", "tolerance": {"nan": "differ"}, "expect": ")" + std::string(golden) + "\"",
+        "in.npy")});
+    folder.write("in.npy", float_npy("(3,)", {1, nan, 3}));
+    folder.write("some.npy", float_npy("(6,)", {1, 1, nan, 3, 3, 3}));
+    const std::string before = folder.has(golden) ? folder.read(golden) : "";
+    const auto outcome = folder.run({"jobs.jsonl", "--update-golden=accept"});
+    CHECK(outcome.code() == 1);
+    CHECK(outcome.status("a") == "MISTRUSTED");
+    CHECK(contains(outcome.record("a").at("message"), "the output holds NaN"));
+    CHECK((folder.has(golden) ? folder.read(golden) : "") == before);
+  }
 }

@@ -119,7 +119,8 @@ class BatchRun {
   }
 
   void read(Manifest& manifest, bool works_itself) {
-    JobSelector jobs(manifest, options_.selection);
+    JobFiles* files = options_.update_golden != UpdateGolden::no ? &runner_.job_files() : nullptr;
+    JobSelector jobs(manifest, options_.selection, files);
     while (auto job = jobs.next()) {
       if (has_failed_) return;
       works_itself ? do_job(std::move(*job)) : queue_.push(std::move(*job));

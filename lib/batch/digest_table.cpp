@@ -21,6 +21,10 @@ std::uint32_t DigestTable::add(std::uint64_t digest, std::uint32_t number) {
   return 0;
 }
 
+std::uint32_t DigestTable::find(std::uint64_t digest) const {
+  return numbers_.empty() ? 0 : numbers_[place_of(digest)];
+}
+
 // Where the digest is or belongs. Probing starts at its own place.
 std::size_t DigestTable::place_of(std::uint64_t digest) const {
   std::size_t at = (digest * multiplier_ >> 32) % numbers_.size();

@@ -15,6 +15,8 @@ class DigestTable {
   /// Adds a digest with a number other than 0, unless it is there already. Returns the number with
   /// which it was added before, or 0 if it is new.
   std::uint32_t add(std::uint64_t digest, std::uint32_t number);
+  /// The number with which a digest was added; 0 if it was not.
+  std::uint32_t find(std::uint64_t digest) const;
 
  private:
   std::size_t place_of(std::uint64_t digest) const;

@@ -29,7 +29,10 @@ void read_job_document(BatchJob& job, const json::Document& document) {
 void read_job_file(BatchJob& job, const std::string& path, const SharedConfinement& confinement) {
   std::error_code error;
   const fs::file_type type = fs::symlink_status(to_path(path), error).type();
-  if (type == fs::file_type::not_found) return;
+  if (type == fs::file_type::not_found) {
+    job.has_known_tags = true;
+    return;
+  }
   try {
     if (error) throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
     const PathProblem problem = confinement ? confinement->problem_of_file(path) : PathProblem{};
@@ -54,6 +57,7 @@ void read_folder_job(BatchJob& job, const std::string& path, const SharedConfine
   request.description_path = path;
   request.found = files_beside(path, confinement, job.findings);
   request.tolerance = tolerance_beside(path, confinement, job.findings);
+  job.has_known_tags = !has_job_folder(path);
   if (has_job_folder(path))
     read_job_file(job, to_text(to_path(path).parent_path() / "job.json"), confinement);
 }

@@ -145,7 +145,9 @@ class JobReader {
 
 void read_choice(BatchJob& job, const json::Document& document, const json::Value& root) {
   FieldReader reader(document, job.findings);
+  const std::size_t before = job.findings.size();
   if (const json::Value* tags = root.find("tags")) read_tags(job, reader, document, *tags);
+  job.has_known_tags = job.findings.size() == before;
   const auto read_reason = [&](const std::string& name, std::string& reason, const char* what) {
     const json::Value* value = root.find(name);
     if (value == nullptr) return;

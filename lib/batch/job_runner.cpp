@@ -73,8 +73,13 @@ Tolerance overridden(const std::optional<Tolerance>& own, const Tolerance& given
 class JobRun {
  public:
   JobRun(BatchJob& job, Backend& backend, const BatchOptions& options,
-         std::atomic<unsigned>& pictures, OutputPaths& outputs)
-      : job_(job), backend_(backend), options_(options), pictures_(pictures), outputs_(outputs) {
+         std::atomic<unsigned>& pictures, OutputPaths& outputs, JobFiles& files)
+      : job_(job),
+        backend_(backend),
+        options_(options),
+        pictures_(pictures),
+        outputs_(outputs),
+        files_(files) {
     result.id = job.id;
     result.place = job.place;
     result.repeat = repeat_command(job, options);
@@ -142,11 +147,12 @@ class JobRun {
                : !prepared_->outputs.empty() || !prepared_->expected.empty())
       return true;
     end(Status::mistrusted, 1,
-        model_ ? "no file is kept and no resource compared: add golden files by resource (expect, "
-                 "or RESOURCE.npy in a folder expected/) or use --out"
-               : "the output is neither kept nor compared: add a golden file (expect, or " +
-                     output_name(*prepared_->description.spec) +
-                     ".npy in a folder expected/) or use --out");
+        model_
+            ? "no file is kept and no resource compared: add golden files by resource (expect, "
+              "or RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out"
+            : "the output is neither kept nor compared: add a golden file (expect, or " +
+                  output_name(*prepared_->description.spec) +
+                  ".npy in a folder expected/) or use --out");
     return false;
   }
 
@@ -191,7 +197,8 @@ class JobRun {
     if (!prepared_) return;
     for (const Diagnostic& warning : prepared_->warnings)
       result.warnings += to_text(warning, "warning") + "\n";
-    claim_outputs(findings);
+    refuse_shared_golden(findings);
+    if (findings.empty()) claim_outputs(findings);
   }
 
   // If two jobs wrote one file, one result would be lost at random. Whoever uses a worker on
@@ -217,6 +224,24 @@ class JobRun {
         refuse_output(output, "another job of this batch writes", findings);
     }
   }
+
+  // Whether jobs are selected or not, and whichever of them runs first.
+  void refuse_shared_golden(Diagnostics& findings) {
+    if (!updates_) return;
+    for (const NamedFile& golden : golden_paths()) {
+      if (may_have_several_writers(golden.path) ||
+          !files_.is_of_another(written_path(golden.path), job_))
+        continue;
+      findings.push_back(
+          {.message = "the golden file of " + golden.tensor +
+                      " belongs to another job of this "
+                      "batch, too: " +
+                      golden.path,
+           .rule = "--update-golden replaces no file that another job reads or is compared with",
+           .suggestion = "give the job a golden file of its own"});
+    }
+  }
+
   void refuse_output(const NamedFile& output, const std::string& why, Diagnostics& findings) const {
     findings.push_back({.message = output.tensor + " goes to " + output.path + ", which " + why,
                         .rule = options_.update_golden != UpdateGolden::no
@@ -233,7 +258,8 @@ class JobRun {
     model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings);
     if (!model_) return;
     result.operator_name = model_->operator_name();
-    claim_outputs(findings);
+    refuse_shared_golden(findings);
+    if (findings.empty()) claim_outputs(findings);
   }
 
   static std::string output_name(const OperatorSpec& spec) {
@@ -453,6 +479,7 @@ class JobRun {
   const BatchOptions& options_;
   std::atomic<unsigned>& pictures_;
   OutputPaths& outputs_;
+  JobFiles& files_;
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
   std::optional<Job> prepared_;
@@ -483,7 +510,7 @@ JobRunner::JobRunner(Backend& backend, const BatchOptions& options)
     : backend_(backend), options_(options), outputs_(options.reports) {}
 
 BatchResult JobRunner::run(BatchJob job) {
-  JobRun run(job, backend_, options_, pictures_, outputs_);
+  JobRun run(job, backend_, options_, pictures_, outputs_, files_);
   try {
     run.run();
   } catch (const Error& error) {

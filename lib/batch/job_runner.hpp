@@ -9,6 +9,7 @@
 
 #include "batch/batch.hpp"
 #include "batch/digest_table.hpp"
+#include "batch/job_files.hpp"
 
 namespace dmlop {
 
@@ -37,6 +38,10 @@ class JobRunner {
   /// The result of a job that is not run, for `reason`.
   BatchResult not_run(const BatchJob& job, const std::string& reason) const;
 
+  /// The files that the jobs name, for whoever reads them: with --update-golden none of them is
+  /// replaced for another job.
+  JobFiles& job_files() { return files_; }
+
   /// Whether the device was lost, so that nothing can run any more.
   bool device_lost() const { return device_lost_; }
 
@@ -46,6 +51,7 @@ class JobRunner {
   std::atomic<bool> device_lost_{false};
   std::atomic<unsigned> pictures_{0};
   OutputPaths outputs_;
+  JobFiles files_;
 };
 
 }  // namespace dmlop

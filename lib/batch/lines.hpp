@@ -26,6 +26,8 @@ class LineReader {
   /// more input would have to be waited for. Errors: io_failed, also if the lines of a file changed
   /// while they were read; invalid_input for a line of more than 2^30 bytes.
   std::optional<Line> next();
+  /// Whether these are the lines of a file that can be read again.
+  bool is_regular() const { return is_regular_; }
 
  private:
   bool fill();

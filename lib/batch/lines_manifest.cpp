@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "batch/job_reader.hpp"
@@ -9,11 +10,10 @@ namespace {
 
 class LinesManifest : public Manifest {
  public:
-  explicit LinesManifest(ManifestSource source)
-      : source_(std::move(source)), lines_(source_.path, json::max_text_bytes) {}
+  explicit LinesManifest(ManifestSource source) : source_(std::move(source)) { open(); }
 
   std::optional<BatchJob> next() override {
-    while (auto line = lines_.next()) {
+    while (auto line = lines_->next()) {
       ++number_;
       if (line->is_too_long) return too_long_job();
       if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -21,8 +21,16 @@ class LinesManifest : public Manifest {
     }
     return std::nullopt;
   }
+  bool rewind() override {
+    if (source_.path == "-" || !lines_->is_regular()) return false;
+    open();
+    number_ = 0;
+    return true;
+  }
 
  private:
+  void open() { lines_.emplace(source_.path, json::max_text_bytes); }
+
   BatchJob too_long_job() const {
     BatchJob job{
         .id = made_up_id(), .place = source_.path + ":" + std::to_string(number_), .line = number_};
@@ -55,7 +63,7 @@ class LinesManifest : public Manifest {
   std::string made_up_id() const { return source_.id_of(made_up_name()); }
 
   ManifestSource source_;
-  LineReader lines_;
+  std::optional<LineReader> lines_;
   std::uint32_t number_ = 0;
 };
 

@@ -82,8 +82,6 @@ class ManifestList : public Manifest {
     return sum;
   }
   bool rewind() override {
-    // Of JSON Lines nobody knows the number, and they are read once only.
-    if (!size()) return false;
     at_ = 0;
     return std::all_of(manifests_.begin(), manifests_.end(),
                        [](const auto& manifest) { return manifest->rewind(); });

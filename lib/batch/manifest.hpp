@@ -15,15 +15,17 @@
 namespace dmlop {
 
 struct BatchJob {
-  std::string id;           // unique in its batch; also the job's folder below --out
-  std::string place;        // "jobs.jsonl:12", or the path of the description
-  std::uint32_t line = 0;   // of the manifest; 0 in a folder
-  std::string made_up_id;   // from its place, such as "line-12"
-  bool has_own_id = false;  // the id is written, not made up
+  std::string id;            // unique in its batch; also the job's folder below --out
+  std::string place;         // "jobs.jsonl:12", or the path of the description
+  std::uint32_t line = 0;    // of the manifest; 0 in a folder
+  std::uint32_t number = 0;  // of all jobs of the batch, from 1
+  std::string made_up_id;    // from its place, such as "line-12"
+  bool has_own_id = false;   // the id is written, not made up
   std::vector<std::string> tags;
-  std::string skip_reason;   // not empty: the job is not to be run
-  std::string xfail_reason;  // not empty: the job is to differ from its golden files
-  JobRequest request;        // files by tensor, golden files, tolerance
+  bool has_known_tags = false;  // they could be read, also where there are none
+  std::string skip_reason;      // not empty: the job is not to be run
+  std::string xfail_reason;     // not empty: the job is to differ from its golden files
+  JobRequest request;           // files by tensor, golden files, tolerance
   /// The description as part of a document; null if it is the file request.description_path.
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;
@@ -45,7 +47,7 @@ class Manifest {
   virtual std::optional<BatchJob> next() = 0;
   /// The number of jobs, if it is known beforehand.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-  /// Begins again with the first job; false where jobs can be read once only.
+  /// Begins again with the first job; false, before the first, where jobs can be read once only.
   virtual bool rewind() { return false; }
 };
 

@@ -153,8 +153,10 @@ void ModelJob::update_golden(JobResult& result) const {
   for (const Change& change : changes_) {
     OutputComparison& output = result.comparisons[change.comparison];
     const Comparison& comparison = output.comparison;
-    if (!comparison.tolerance.allow_trivial &&
-        !has_number(comparison.data_type, change.elements.bytes())) {
+    const bool is_trivial = !comparison.tolerance.allow_trivial &&
+                            !has_number(comparison.data_type, change.elements.bytes());
+    if (is_trivial ||
+        equals_nothing(comparison.data_type, change.elements.bytes(), comparison.tolerance)) {
       output.update = GoldenUpdate::refused;
       continue;
     }

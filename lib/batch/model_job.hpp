@@ -27,7 +27,7 @@ class ModelJob {
   std::vector<NamedFile> outputs() const;
   /// The golden files that the run is compared with, by resource.
   std::vector<NamedFile> golden_files() const;
-  bool keeps_or_compares() const { return writes_ || !expected_.empty(); }
+  bool keeps_or_compares() const { return !outputs().empty() || !expected_.empty(); }
 
   /// Adds everything that the result depends on.
   void add_to(Digest& digest) const;

@@ -23,7 +23,8 @@ bool Selection::selects(const BatchJob& job) const {
   const auto has_tag = [&](const std::string& tag) {
     return std::find(job.tags.begin(), job.tags.end(), tag) != job.tags.end();
   };
-  return tags.empty() || std::any_of(tags.begin(), tags.end(), has_tag);
+  // One that may have the tags asked for is not to disappear.
+  return tags.empty() || !job.has_known_tags || std::any_of(tags.begin(), tags.end(), has_tag);
 }
 
 std::string Selection::shard_text() const {
@@ -44,9 +45,24 @@ void UsedIds::check(BatchJob& job) {
   job.id = job.made_up_id;  // records go by id, and this one is taken
 }
 
+// Reads all jobs for the files that they name, also of jobs that are not selected, and begins
+// again. Where jobs can be read once only, their files become known as they come.
+void JobSelector::survey() {
+  if (files_ == nullptr || !manifest_.rewind()) return;
+  std::uint32_t number = 0;
+  while (auto job = manifest_.next()) {
+    check_for_stop();
+    job->number = ++number;
+    files_->add(*job);
+  }
+  manifest_.rewind();
+  has_all_files_ = true;
+}
+
 // Reads all jobs to know which are selected, as ids and tags stand in files, and begins again.
 void JobSelector::deal() {
-  if (selection_.shard_count == 1 || !manifest_.rewind()) return;
+  // Of JSON Lines nobody knows the number, and there may be many.
+  if (selection_.shard_count == 1 || !manifest_.size() || !manifest_.rewind()) return;
   struct Card {
     std::uint64_t digest;
     std::uint64_t number;
@@ -70,15 +86,20 @@ void JobSelector::deal() {
 }
 
 bool JobSelector::is_mine(const BatchJob& job) {
-  const std::uint64_t number = count_++;
+  const std::uint64_t number = job.number - 1;
   if (mine_) return number < mine_->size() && (*mine_)[number];
   if (!selection_.selects(job)) return false;
   return selected_++ % selection_.shard_count == selection_.shard_index;
 }
 
 std::optional<BatchJob> JobSelector::next() {
-  if (!std::exchange(has_begun_, true)) deal();
+  if (!std::exchange(has_begun_, true)) {
+    survey();
+    deal();
+  }
   while (auto job = manifest_.next()) {
+    job->number = ++count_;
+    if (files_ != nullptr && !has_all_files_) files_->add(*job);
     ids_.check(*job);
     if (is_mine(*job)) return job;
   }

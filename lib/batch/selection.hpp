@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "batch/digest_table.hpp"
+#include "batch/job_files.hpp"
 #include "batch/manifest.hpp"
 
 namespace dmlop {
@@ -39,9 +40,10 @@ class UsedIds {
 /// where the manifest can be read once only.
 class JobSelector {
  public:
-  /// Both must outlive this.
-  JobSelector(Manifest& manifest, const Selection& selection)
-      : manifest_(manifest), selection_(selection) {}
+  /// All must outlive this. Where `files` is not null, they get the files of all jobs, selected or
+  /// not.
+  JobSelector(Manifest& manifest, const Selection& selection, JobFiles* files = nullptr)
+      : manifest_(manifest), selection_(selection), files_(files) {}
 
   /// The next job of this shard; nothing at the end. Errors: as Manifest::next(), interrupted.
   std::optional<BatchJob> next();
@@ -49,14 +51,17 @@ class JobSelector {
   std::uint64_t selected() const { return selected_; }
 
  private:
+  void survey();
   void deal();
   bool is_mine(const BatchJob& job);
 
   Manifest& manifest_;
   const Selection& selection_;
+  JobFiles* files_;
+  bool has_all_files_ = false;  // before the first job
   UsedIds ids_;
   std::uint64_t selected_ = 0;
-  std::uint64_t count_ = 0;  // of the jobs that were read
+  std::uint32_t count_ = 0;  // of the jobs that were read
   bool has_begun_ = false;
   std::optional<std::vector<bool>> mine_;  // of all jobs, where they were dealt out beforehand
 };

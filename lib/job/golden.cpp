@@ -79,6 +79,16 @@ bool has_number(DataType type, std::span<const std::byte> elements) {
   return false;
 }
 
+bool equals_nothing(DataType type, std::span<const std::byte> elements,
+                    const Tolerance& tolerance) {
+  if (tolerance.nan_equals_nan) return false;
+  const std::size_t size = size_of(type);
+  for (std::size_t at = 0; at + size <= elements.size(); at += size) {
+    if (std::isnan(element_value(type, &elements[at]))) return true;
+  }
+  return false;
+}
+
 bool may_update(std::vector<OutputComparison>& comparisons) {
   const bool may = std::none_of(
       comparisons.begin(), comparisons.end(),
@@ -134,6 +144,11 @@ std::string summary_of(const OutputComparison& output) {
       break;
   }
   const bool is_zero = comparison.all_zero;
+  const bool is_trivial = is_zero || comparison.all_nan;
+  if (!comparison.tolerance.nan_equals_nan && (!is_trivial || comparison.tolerance.allow_trivial))
+    return output.expected_path +
+           " is left alone, as the output holds NaN, which equals nothing with this tolerance, "
+           "not even a copy of itself; let NaN equal NaN (\"nan\": \"equal\"), or mend the output";
   return output.expected_path + " is left alone, as " +
          (is_zero ? "every element of the output is 0, and the golden ones are not all the same"
           : comparison.all_nan || comparison.verdict() == Verdict::passed ||

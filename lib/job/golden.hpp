@@ -22,6 +22,10 @@ void update_golden(const Job& job, Backend& backend, const ExecutionOptions& opt
 /// Whether one of the elements is a number: what is NaN all over proves nothing.
 bool has_number(DataType type, std::span<const std::byte> elements);
 
+/// Whether one of the elements is NaN and the tolerance lets NaN equal nothing: no golden file
+/// would match these elements, not even their own.
+bool equals_nothing(DataType type, std::span<const std::byte> elements, const Tolerance& tolerance);
+
 /// "none", "created", "replaced", "refused".
 std::string_view name_of(GoldenUpdate update);
 

@@ -1,0 +1,90 @@
+#include "batch/job_files.hpp"
+
+#include "base/file.hpp"
+#include "base/system_file.hpp"
+#include "batch/digest.hpp"
+#include "job/bind.hpp"
+#include "model/open.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+/// The description of a job with the file that its paths are relative to.
+struct Source {
+  std::shared_ptr<const json::Document> document;
+  std::shared_ptr<const json::Value> root;
+};
+
+Source source_of(const BatchJob& job) {
+  if (job.document) return {job.document, job.root};
+  const std::string& path = job.request.description_path;
+  if (path.empty()) return {};
+  try {
+    Diagnostics ignored;
+    std::string text = json::read_text(PinnedFile(job.request.confinement, path));
+    const auto file = parse_op_or_model(json::Source{path}, std::move(text), ignored);
+    if (file) return {file->document, file->root()};
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+  return {};
+}
+
+void add_path(const json::Value* value, const std::string& file, std::vector<std::string>& paths) {
+  const bool is_path = value != nullptr && value->kind == Kind::string && !value->text.empty() &&
+                       value->text.find('\0') == std::string::npos;
+  if (is_path) paths.push_back(path_beside(file, value->text));
+}
+
+void add_sources_of_model(const json::Value& root, const std::string& file,
+                          std::vector<std::string>& paths) {
+  const json::Value* resources = root.find("resources");
+  if (resources == nullptr) return;
+  for (const json::Member& resource : resources->members) {
+    const json::Value* values = resource.value.find("initialValues");
+    if (values != nullptr) add_path(values->find("sourcePath"), file, paths);
+  }
+}
+
+std::vector<std::string> paths_of(const BatchJob& job) {
+  std::vector<std::string> paths;
+  const FolderFiles& found = job.request.found;
+  for (const auto* files : {&job.request.expected, &found.inputs, &found.expected}) {
+    for (const NamedFile& file : *files) paths.push_back(file.path);
+  }
+  const Source source = source_of(job);
+  if (!source.root) return paths;
+  const std::string& file = source.document->file();
+  if (is_model(*source.root)) {
+    add_sources_of_model(*source.root, file, paths);
+  } else if (const json::Value* bindings = source.root->find("bindings")) {
+    for (const json::Member& member : bindings->members) add_path(&member.value, file, paths);
+  }
+  return paths;
+}
+
+}  // namespace
+
+void JobFiles::add(const BatchJob& job) {
+  for (const std::string& path : paths_of(job)) {
+    if (!may_have_several_writers(path)) add(written_path(path), job.number);
+  }
+}
+
+void JobFiles::add(const std::string& path, std::uint32_t number) {
+  const std::uint64_t digest = short_digest(path);
+  const std::scoped_lock lock(mutex_);
+  const std::uint32_t first = first_.add(digest, number);
+  if (first != 0 && first != number) shared_.add(digest, number);
+}
+
+bool JobFiles::is_of_another(const std::string& path, const BatchJob& job) {
+  const std::uint64_t digest = short_digest(path);
+  const std::scoped_lock lock(mutex_);
+  const std::uint32_t first = first_.find(digest);
+  return shared_.find(digest) != 0 || (first != 0 && first != job.number);
+}
+
+}  // namespace dmlop
