@@ -16,14 +16,36 @@ std::uint64_t elements_of(const LpPoolingKernel& pooling) {
   return count;
 }
 
+std::uint64_t elements_of(const JoinKernel& join) {
+  std::uint64_t count = 0;
+  for (std::size_t part = 0; part < join.parts.size(); ++part) count += join.part_elements(part);
+  return count;
+}
+std::uint64_t elements_of(const TopKKernel& top) {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < top.axes.size(); ++i)
+    count *= i == top.axis ? top.k : top.axes[i].extent;
+  return count;
+}
+
 std::vector<std::size_t> element_sizes_of(const IndexMapKernel& map) {
   return {map.element_size};
 }
 std::vector<std::size_t> element_sizes_of(const LpPoolingKernel& pooling) {
   return {size_of(pooling.data_type)};
 }
+std::vector<std::size_t> element_sizes_of(const JoinKernel& join) {
+  return {join.parts.front().element_size};
+}
+std::vector<std::size_t> element_sizes_of(const TopKKernel& top) {
+  return {size_of(top.data_type), size_of(top.index_type)};
+}
 
 }  // namespace
+
+std::uint64_t JoinKernel::part_elements(std::size_t part) const {
+  return elements_of(parts[part]);
+}
 
 std::uint64_t output_elements(const Kernel& kernel) {
   return std::visit([](const auto& kind) { return elements_of(kind); }, kernel);

@@ -71,7 +71,35 @@ struct LpPoolingKernel {
   std::uint64_t p = 2;
 };
 
-using Kernel = std::variant<IndexMapKernel, LpPoolingKernel>;
+/// Tensors one after the other along an axis. The outputs of part p, packed, are those of its
+/// index map over input p; the parts differ in their extent along `axis` only.
+struct JoinKernel {
+  std::vector<IndexMapKernel> parts;  // of one element size; none has a reversal
+  std::uint64_t outer = 1;            // elements along the axes outside of the joined one
+
+  std::uint64_t part_elements(std::size_t part) const;  // of all its outputs
+};
+
+/// An axis of an input that is read with strides.
+struct StridedAxis {
+  std::uint64_t extent = 1;
+  std::uint64_t stride = 0;  // elements
+  bool operator==(const StridedAxis&) const = default;
+};
+
+/// The first `k` elements of each sequence along an axis when it is sorted, and where they stood:
+/// two outputs. Equal elements, among them 0 and -0, keep their order; NaN is larger than any
+/// number.
+struct TopKKernel {
+  DataType data_type = DataType::Float32;
+  DataType index_type = DataType::UInt32;
+  std::vector<StridedAxis> axes;  // of the input, outermost first
+  std::size_t axis = 0;
+  std::uint64_t k = 1;
+  bool is_descending = false;  // the largest first
+};
+
+using Kernel = std::variant<IndexMapKernel, LpPoolingKernel, JoinKernel, TopKKernel>;
 
 /// How many outputs the kernel writes.
 std::size_t output_count(const Kernel& kernel);
