@@ -48,21 +48,12 @@ PartShape part_shape(const LpPoolingKernel&, std::uint64_t) {
   return {};
 }
 
-PartShape part_shape(const JoinKernel&, std::uint64_t) {
-  return {};
-}
-
-PartShape part_shape(const TopKKernel& top, std::uint64_t bytes) {
-  std::uint64_t inner = 1;
-  for (std::size_t i = top.axis + 1; i < top.axes.size(); ++i) inner *= top.axes[i].extent;
-  return sequences_shape(top.k, inner, size_of(top.data_type), bytes);
-}
-
 PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64_t size,
                           std::uint64_t bytes) {
   const std::uint64_t length =
       std::min(inner, std::max(bytes / size / extent, range_bytes_min / size));
-  if (length == inner || extent == 1) return {.granule = extent * inner};
+  if (extent == 1) return {};
+  if (length == inner) return {.granule = extent * inner};
   return {.blocks = Blocks{extent, inner, length}};
 }
 

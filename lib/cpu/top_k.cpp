@@ -187,6 +187,12 @@ class TopK {
 
 }  // namespace
 
+PartShape part_shape(const TopKKernel& top, std::uint64_t bytes) {
+  std::uint64_t inner = 1;
+  for (std::size_t i = top.axis + 1; i < top.axes.size(); ++i) inner *= top.axes[i].extent;
+  return sequences_shape(top.k, inner, size_of(top.data_type), bytes);
+}
+
 void run_part(const TopKKernel& kernel, Inputs inputs, const Part& part, Stores,
               Destinations outputs) {
   const std::array<std::size_t, 2> sizes{size_of(kernel.data_type), size_of(kernel.index_type)};

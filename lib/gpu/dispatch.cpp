@@ -209,26 +209,18 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
   return dispatch;
 }
 
-// Kinds that only the CPU runs so far.
-Dispatch dispatch_of(const JoinKernel&, std::uint64_t) {
-  throw std::logic_error("a join has no GPU kernel");
-}
-Dispatch dispatch_of(const TopKKernel&, std::uint64_t) {
-  throw std::logic_error("a selection has no GPU kernel");
+template <OnlyOnCpu Kind>
+Dispatch dispatch_of(const Kind&, std::uint64_t) {
+  throw std::logic_error("a kernel that only the CPU runs has no dispatch");
 }
 
-constexpr const char* only_on_cpu = "it has no GPU kernel yet";
-
+template <OnlyOnCpu Kind>
+std::string refusal_of(const Kind&) {
+  return "it has no GPU kernel yet";
+}
 std::string refusal_of(const IndexMapKernel&) {
   return "";
 }
-std::string refusal_of(const JoinKernel&) {
-  return only_on_cpu;
-}
-std::string refusal_of(const TopKKernel&) {
-  return only_on_cpu;
-}
-
 // Whether 32 bits hold window sizes and paddings, with room to add them.
 bool fits_32_bits(const LpPoolingKernel& pooling) {
   constexpr std::uint64_t most = std::uint64_t{1} << 28;

@@ -122,11 +122,16 @@ std::string run_case(const fs::path& folder, dmlop::Backend& backend) {
   const auto job = prepare_job(request, Purpose::run, diagnostics);
   if (!diagnostics.empty()) return to_text(diagnostics.front());
   try {
-    for (const OutputInMemory& output : outputs_in_memory(*job, backend, {})) {
+    JobResult result;
+    for (const OutputInMemory& output : outputs_in_memory(*job, backend, {}, &result)) {
       const fs::path golden = folder / "expected" / file_name(output.name);
       const std::string found = deviation(output, NpyFile::open(golden.string()));
       if (!found.empty()) return output.name + ": " + found;
     }
+    const bool runs_here =
+        find_operator(job->description.spec->name)->runs_on == RunsOn::everywhere;
+    if (runs_here && !result.notice.empty()) return result.notice;
+    if (!runs_here && backend.is_gpu() && result.device != "cpu") return "a GPU runs it";
   } catch (const Error& error) {
     return error.what();
   }
