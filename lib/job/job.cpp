@@ -243,6 +243,13 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
   return result;
 }
 
+gpu::DispatchTimes execute_job(const Job& job, Backend& backend, const ExecutionOptions& options,
+                               const OutputSink& sink) {
+  const gpu::DispatchTimes times = execute(job, backend, options, sink);
+  require_intact_inputs(job);
+  return times;
+}
+
 bool write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
                     const Expectation& expectation) {
   NpyOutput output(job, expectation.path);
@@ -265,12 +272,11 @@ Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions
                         gpu::DispatchTimes* times) {
   Buffer bytes(NpyOutput::output_bytes(job), "the output");
   const gpu::DispatchTimes taken =
-      execute(job, backend, options,
-              [&](std::size_t, std::uint64_t offset, std::span<const std::byte> part) {
-                std::copy(part.begin(), part.end(), bytes.data() + offset);
-              });
+      execute_job(job, backend, options,
+                  [&](std::size_t, std::uint64_t offset, std::span<const std::byte> part) {
+                    std::copy(part.begin(), part.end(), bytes.data() + offset);
+                  });
   if (times != nullptr) *times = taken;
-  require_intact_inputs(job);
   return bytes;
 }
 
