@@ -36,7 +36,7 @@ struct Source {
 };
 
 bool is_same_file(const Source& source, const std::string& written) {
-  return !source.memory && is_same_file(source.path, written);
+  return !source.memory && dmlop::is_same_file(source.path, written);
 }
 
 // "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
