@@ -165,8 +165,8 @@ TEST_CASE("public interface: every type of C++ number") {
     CHECK(dmlop::name_of(type) == name);
     CHECK(dmlop::size_of(type) == sizeof(Number));
     CHECK(numbers<Number>(outputs[0]) == std::vector<Number>{1, 1, 2, 2, 2});
-    CHECK_THROWS_AS(outputs[0].elements<std::conditional_t<sizeof zero == 1, float, char>>(),
-                    std::invalid_argument);
+    using Other = std::conditional_t<(sizeof zero == 1), float, char>;
+    CHECK_THROWS_AS(outputs[0].elements<Other>(), std::invalid_argument);
   };
   check_number(0.0F, ElementType::float32, "FLOAT32");
   check_number(0.0, ElementType::float64, "FLOAT64");
