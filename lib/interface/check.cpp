@@ -27,15 +27,17 @@ NamedFile to_named_file(const Input& input) {
 }  // namespace
 
 Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
-                 const std::vector<Target>& targets, Purpose purpose) {
+                 const std::vector<Target>* targets, Purpose purpose) {
   if (operation.text.empty() && operation.file.empty())
     throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
   Prepared prepared;
   JobRequest request{.feature_level = level_of(operation), .is_of_library = true};
   for (const Input& input : inputs) request.inputs.push_back(to_named_file(input));
-  for (const Target& target : targets)
-    request.outputs.push_back({target.name, path_text(target.path)});
-  request.outputs_may_be_dropped = targets.empty();
+  request.outputs_may_be_dropped = targets == nullptr;
+  if (targets != nullptr) {
+    for (const Target& target : *targets)
+      request.outputs.push_back({target.name, path_text(target.path)});
+  }
   if (!operation.confined_to.empty())
     request.confinement = std::make_shared<Confinement>(path_text(operation.confined_to));
   const std::string file = path_text(operation.file);
@@ -54,7 +56,7 @@ Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
 
 CheckResult v0::check(const Operation& operation, const std::vector<Input>& inputs) {
   return with_failures([&] {
-    Prepared prepared = prepare(operation, inputs, {}, Purpose::check);
+    Prepared prepared = prepare(operation, inputs, nullptr, Purpose::check);
     CheckResult result;
     result.findings = to_findings(prepared.findings);
     if (!prepared.job) return result;

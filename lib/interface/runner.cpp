@@ -16,7 +16,7 @@ struct Runner::State {
 namespace {
 
 Job prepared_job(const Operation& operation, const std::vector<Input>& inputs,
-                 const std::vector<Target>& targets) {
+                 const std::vector<Target>* targets) {
   Prepared prepared = prepare(operation, inputs, targets, Purpose::run);
   if (!prepared.job) throw to_failure(prepared.findings);
   return std::move(*prepared.job);
@@ -57,7 +57,7 @@ std::string Runner::device() const {
 
 std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<Input>& inputs) {
   return with_failures([&] {
-    Job job = prepared_job(operation, inputs, {});
+    Job job = prepared_job(operation, inputs, nullptr);
     job.outputs.clear();  // that the JSON's bindings name
     const Plan plan = make_plan(job.description);
     std::vector<Tensor> outputs;
@@ -79,7 +79,7 @@ std::vector<TensorInfo> Runner::run_to_files(const Operation& operation,
                                              const std::vector<Input>& inputs,
                                              const std::vector<Target>& targets) {
   return with_failures([&] {
-    Job job = prepared_job(operation, inputs, targets);
+    Job job = prepared_job(operation, inputs, &targets);
     run_job(job, state_->backend, state_->execution);
     std::vector<TensorInfo> outputs;
     for (const TensorUse& use : outputs_of(job)) outputs.push_back(to_info(use));

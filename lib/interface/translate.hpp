@@ -27,13 +27,14 @@ Failure to_failure(const Diagnostics& diagnostics);
 
 TensorInfo to_info(const TensorUse& use);
 
-/// What an operation asks for, after its JSON was read. Errors: those of check().
+/// What an operation asks for, after its JSON was read. Without targets its outputs go to no file.
+/// Errors: those of check().
 struct Prepared {
   std::optional<Job> job;  // nothing where there are findings
   Diagnostics findings;
 };
 Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
-                 const std::vector<Target>& targets, Purpose purpose);
+                 const std::vector<Target>* targets, Purpose purpose);
 
 FailureKind to_failure_kind(ErrorKind kind);
 
