@@ -58,7 +58,6 @@ std::string Runner::device() const {
 std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<Input>& inputs) {
   return with_failures([&] {
     Job job = prepared_job(operation, inputs, nullptr);
-    job.outputs.clear();  // that the JSON's bindings name
     const Plan plan = make_plan(job.description);
     std::vector<Tensor> outputs;
     std::vector<std::byte*> memory(plan.slots.size());

@@ -7,6 +7,7 @@ foreach(function IN ITEMS check operators devices Runner::run Runner::run_to_fil
     message(SEND_ERROR "${LIBRARY} does not have dmlop::${function}")
   endif()
 endforeach()
+string(STRIP "${lines}" lines)
 string(REPLACE ";" "," lines "${lines}")
 string(REPLACE "[" "(" lines "${lines}")
 string(REPLACE "]" ")" lines "${lines}")
