@@ -369,3 +369,20 @@ TEST_CASE("public interface: the CPU is listed first, and every listed device ca
     CHECK(numbers<float>(outputs.at(0)) == std::vector<float>{1, 1, 2, 3, 4, 5, 6, 6, 6});
   }
 }
+
+TEST_CASE("public interface: .npy files beside an op.json are its inputs") {
+  const Folder folder;
+  folder.write("op.json", edge.text);
+  folder.write("InputTensor.npy", float_npy("(2,)", {8, 9}));
+  CHECK(only_output({.file = folder / "op.json"}, {}) == std::vector<float>{8, 8, 9, 9, 9});
+  // What is passed takes precedence, and a text has no folder.
+  CHECK(only_output({.file = folder / "op.json"}, {{"InputTensor", view(six, {6})}}).size() == 9);
+  CHECK_THROWS_AS(cpu().run({.text = edge.text, .file = folder / "op.json"}), dmlop::Failure);
+}
+
+TEST_CASE("public interface: an output that comes in many parts") {
+  std::vector<std::uint32_t> many(std::size_t{1} << 22);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::uint32_t>(i);
+  const auto outputs = cpu().run(copy_of(), {{"InputTensor", view(many, {1U << 11, 1U << 11})}});
+  CHECK(std::ranges::equal(outputs.at(0).elements<std::uint32_t>(), many));
+}
