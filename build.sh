@@ -194,7 +194,7 @@ lint() {
   mkdir -p build-lint/cppcheck
   # Checks the files of all systems. doctest's macro stands for a function.
   cppcheck --quiet -j "$(nproc)" --std=c++20 --enable=warning,performance,portability --inline-suppr \
-    '-DTEST_CASE(name)=static void test_case()' -I lib -I tests \
+    '-DTEST_CASE(name)=static void test_case()' -I lib -I tests -I tests/support \
     --cppcheck-build-dir=build-lint/cppcheck --suppressions-list=tests/cppcheck.supp \
     --template='{file}:{line}: {severity}: {message} [{id}]' --error-exitcode=1 \
     lib app tests || found=1

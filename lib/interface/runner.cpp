@@ -1,10 +1,6 @@
 // Runner of <dmlop/dmlop.hpp>.
-#include <algorithm>
-
 #include "interface/translate.hpp"
 #include "job/backend.hpp"
-#include "ops/operator.hpp"
-#include "ops/plan.hpp"
 
 namespace dmlop {
 
@@ -28,15 +24,6 @@ std::vector<TensorUse> outputs_of(Job& job) {
   return uses;
 }
 
-std::vector<std::byte> room_for(const Slot& slot) {
-  try {
-    return std::vector<std::byte>(slot.bytes());
-  } catch (const std::exception&) {  // bad_alloc, length_error
-    throw Error(ErrorKind::run_failed, "out of memory for the " + std::to_string(slot.bytes()) +
-                                           " bytes of " + slot.field);
-  }
-}
-
 }  // namespace
 
 Runner::Runner(const RunnerOptions& options)
@@ -58,18 +45,14 @@ std::string Runner::device() const {
 std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<Input>& inputs) {
   return with_failures([&] {
     Job job = prepared_job(operation, inputs, nullptr);
-    const Plan plan = make_plan(job.description);
     std::vector<Tensor> outputs;
-    std::vector<std::byte*> memory(plan.slots.size());
-    for (const TensorUse& use : outputs_of(job)) {
-      const std::size_t slot = plan.find(use.spec->name, use.element).value();
-      outputs.push_back({to_info(use), room_for(plan.slots[slot])});
-      memory[slot] = outputs.back().bytes.data();
+    for (const OutputInMemory& output :
+         outputs_in_memory(job, state_->backend, state_->execution)) {
+      const auto bytes = output.bytes.bytes();
+      outputs.push_back(
+          {{output.name, to_element_type(*output.desc->data_type), output.desc->sizes},
+           {bytes.begin(), bytes.end()}});
     }
-    execute_job(job, state_->backend, state_->execution,
-                [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
-                  std::copy(bytes.begin(), bytes.end(), memory[slot] + offset);
-                });
     return outputs;
   });
 }

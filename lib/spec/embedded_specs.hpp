@@ -1,4 +1,4 @@
-// The files of specs/, embedded when the program is built.
+// The operators' files of specs/, embedded when the program is built.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@ namespace dmlop {
 
 struct EmbeddedSpec {
   std::string_view name;    // base name of the file: "padding"
-  std::string_view family;  // its folder: "data_movement"; "" for directml.json
+  std::string_view family;  // its folder: "data_movement"
   std::string_view text;
 };
 
@@ -16,8 +16,5 @@ std::span<const EmbeddedSpec> embedded_specs();
 
 /// The spec with this base name, or null.
 const EmbeddedSpec* find_embedded_spec(std::string_view name);
-
-/// The text of the spec with this base name, or "".
-std::string_view embedded_spec(std::string_view name);
 
 }  // namespace dmlop

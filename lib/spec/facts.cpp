@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "spec/embedded_specs.hpp"
+#include "spec/embedded_facts.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -13,9 +13,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Json& facts() {
-  static const Json json = Json::parse(embedded_spec("directml"));
-  return json;
+/// Calls action(row) for the rows of a section of specs/directml.json.
+template <typename Action>
+void for_each_row(std::string_view section, Action&& action) {
+  for (const EmbeddedFact& fact : embedded_facts()) {
+    if (fact.section == section) action(Json::parse(fact.text));
+  }
+}
+
+/// The row of this name.
+std::optional<Json> find_row(std::string_view section, std::string_view name) {
+  for (const EmbeddedFact& fact : embedded_facts()) {
+    if (fact.name == name && fact.section == section) return Json::parse(fact.text);
+  }
+  return std::nullopt;
 }
 
 FeatureLevel level_of(const Json& json) {
@@ -24,11 +35,14 @@ FeatureLevel level_of(const Json& json) {
   return *level;
 }
 
-const Json* operator_row(std::string_view name) {
-  for (const Json& row : facts().at("operators")) {
-    if (row.at(0).get_ref<const std::string&>() == name) return &row;
-  }
-  return nullptr;
+/// Each alias with the operator that it stands for.
+const std::vector<std::pair<std::string, std::string>>& aliases() {
+  static const std::vector<std::pair<std::string, std::string>> list = [] {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for_each_row("aliases", [&](const Json& row) { rows.emplace_back(row.at(0), row.at(1)); });
+    return rows;
+  }();
+  return list;
 }
 
 std::vector<EnumValue> data_type_values() {
@@ -45,32 +59,35 @@ std::vector<EnumValue> data_type_values() {
 const std::vector<std::string>& known_operators() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
-    for (const Json& row : facts().at("operators")) list.push_back(row.at(0));
+    for (const EmbeddedFact& fact : embedded_facts()) {
+      if (fact.section == "operators") list.emplace_back(fact.name);
+    }
     return list;
   }();
   return names;
 }
 
 std::optional<FeatureLevel> operator_introduced(std::string_view name) {
-  const Json* row = operator_row(name);
-  return row != nullptr ? std::optional(level_of(row->at(2))) : std::nullopt;
+  const auto row = find_row("operators", name);
+  return row ? std::optional(level_of(row->at(2))) : std::nullopt;
 }
 
 std::optional<std::int64_t> operator_value(std::string_view name) {
-  const Json* row = operator_row(name);
-  return row != nullptr ? std::optional(row->at(1).get<std::int64_t>()) : std::nullopt;
+  const auto row = find_row("operators", name);
+  return row ? std::optional(row->at(1).get<std::int64_t>()) : std::nullopt;
 }
 
 std::string_view without_alias(std::string_view name) {
-  const auto& aliases = facts().at("aliases");
-  const auto found = aliases.find(std::string(name));
-  return found == aliases.end() ? name : std::string_view(found->get_ref<const std::string&>());
+  for (const auto& [alias, meant] : aliases()) {
+    if (alias == name) return meant;
+  }
+  return name;
 }
 
 std::vector<std::string> aliases_of(std::string_view name) {
   std::vector<std::string> list;
-  for (const auto& [alias, meant] : facts().at("aliases").items()) {
-    if (meant.get_ref<const std::string&>() == name) list.push_back(alias);
+  for (const auto& [alias, meant] : aliases()) {
+    if (meant == name) list.push_back(alias);
   }
   return list;
 }
@@ -84,11 +101,10 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
   if (enum_name == "DML_TENSOR_DATA_TYPE") {
     values = data_type_values();
   } else {
-    const auto& enums = facts().at("enums");
-    const auto rows = enums.find(std::string(enum_name));
-    if (rows == enums.end())
-      throw std::logic_error("specs: DirectML.h has no " + std::string(enum_name));
-    for (const Json& row : *rows) values.push_back({row.at(0), row.at(1), level_of(row.at(2))});
+    const auto row = find_row("enums", enum_name);
+    if (!row) throw std::logic_error("specs: DirectML.h has no " + std::string(enum_name));
+    for (const Json& value : row->at(1))
+      values.push_back({value.at(0), value.at(1), level_of(value.at(2))});
   }
   return parsed.emplace(enum_name, std::move(values)).first->second;
 }
@@ -96,9 +112,10 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
 const std::vector<FusedActivation>& fused_activations() {
   static const std::vector<FusedActivation> list = [] {
     std::vector<FusedActivation> rows;
-    for (const auto& [name, row] : facts().at("fused_activations").items())
-      rows.push_back(
-          {name, level_of(row.at("from")), row.value("into", std::vector<std::string>())});
+    for_each_row("fused_activations", [&](const Json& row) {
+      rows.push_back({row.at(0), level_of(row.at(1)), {}});
+      if (row.size() > 2) rows.back().into = row.at(2);
+    });
     return rows;
   }();
   return list;
@@ -107,7 +124,7 @@ const std::vector<FusedActivation>& fused_activations() {
 const std::vector<Family>& families() {
   static const std::vector<Family> list = [] {
     std::vector<Family> rows;
-    for (const auto& [name, title] : facts().at("families").items()) rows.push_back({name, title});
+    for_each_row("families", [&](const Json& row) { rows.push_back({row.at(0), row.at(1)}); });
     return rows;
   }();
   return list;

@@ -46,9 +46,8 @@ Tolerance OperatorSpec::default_tolerance(DataType type) const {
 const std::vector<std::string>& specified_operators() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
-    for (const EmbeddedSpec& spec : embedded_specs()) {
-      if (!spec.family.empty()) list.push_back(upper_case(std::string(spec.name)));
-    }
+    for (const EmbeddedSpec& spec : embedded_specs())
+      list.push_back(upper_case(std::string(spec.name)));
     std::sort(list.begin(), list.end());
     return list;
   }();
@@ -59,16 +58,12 @@ const OperatorSpec* find_spec(std::string_view name) {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<const OperatorSpec>, std::less<>> parsed;
   const std::scoped_lock lock(mutex);
-  if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();
-  const auto& names = specified_operators();
-  const auto is_specified = [&] { return std::binary_search(names.begin(), names.end(), name); };
-  // Aliases are few, and reading them takes longer than the rest.
-  if (!is_specified()) name = without_alias(name);
-  if (!is_specified()) return nullptr;
+  name = without_alias(name);
   if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();
   // The file is named after the operator, in lower case.
-  const EmbeddedSpec& file = *find_embedded_spec(lower_case(std::string(name)));
-  auto spec = std::make_unique<const OperatorSpec>(read_spec(file));
+  const EmbeddedSpec* file = find_embedded_spec(lower_case(std::string(name)));
+  if (file == nullptr || upper_case(std::string(file->name)) != name) return nullptr;
+  auto spec = std::make_unique<const OperatorSpec>(read_spec(*file));
   return parsed.emplace(name, std::move(spec)).first->second.get();
 }
 

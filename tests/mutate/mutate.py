@@ -15,7 +15,7 @@ others for --patience seconds, as they take without a change. --again makes thos
 --report prints what there is and changes nothing. Ctrl-C ends a run with a report.
 
 Exit code 0 when every change was noticed, 1 when some survived. Needs Python, git, cmake and ninja."""
-import argparse, concurrent.futures, contextlib, hashlib, json, os, re, resource, shutil, signal, subprocess, sys, time
+import argparse, concurrent.futures, contextlib, glob, hashlib, json, os, re, resource, shutil, signal, subprocess, sys, time
 
 from changes import apply, changes_of
 
@@ -117,10 +117,9 @@ class Entries:
         self.names = [test["name"] for test in listed["tests"] if not re.search(NOT_ASKED, test["name"])]
         self.jobs = jobs
         self.seconds = {}
-        self.texts = {}
-        for name in self.names:
-            path = os.path.join(TREE, "tests", name + "_test.cpp")
-            self.texts[name] = read("", path).decode() if os.path.isfile(path) else ""
+        self.texts = dict.fromkeys(self.names, "")
+        for path in glob.glob(os.path.join(TREE, "tests", "*", "*_test.cpp")):
+            self.texts[os.path.basename(path).removesuffix("_test.cpp")] = read("", path).decode()
 
     def measure(self):
         """Runs each once, unchanged, unless these programs' are known; those that fail are not asked."""

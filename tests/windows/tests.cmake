@@ -32,11 +32,12 @@ foreach(name IN LISTS program_tests)
   add_test(NAME program_${name} COMMAND ${DMLOP_NATIVE_BUILD}/dmlop_tests
     --source-file=*/${name}_test.cpp "--test-case-exclude=${left_out}")
   set_tests_properties(program_${name} PROPERTIES
-    ENVIRONMENT "DMLOP_TEST_PROGRAM=${wrapper}" TIMEOUT 300)
+    LABELS program ENVIRONMENT "DMLOP_TEST_PROGRAM=${wrapper}" TIMEOUT 300)
 endforeach()
 
 # Direct3D's own: what is missing, what is kept, the bytes of all builds and backends side by side.
 foreach(name IN ITEMS direct3d same_bytes)
   add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/windows/${name}_test.sh
     ${wrapper} ${DMLOP_NATIVE_BUILD}/dmlop ${PROJECT_SOURCE_DIR}/samples ${conformance})
+  set_tests_properties(${name} PROPERTIES LABELS windows)
 endforeach()

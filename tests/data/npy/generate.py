@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the .npy files of this folder with NumPy; tests/npy_test.cpp says what they hold."""
+"""Writes the .npy files of this folder with NumPy; tests/files/npy_test.cpp says what they hold."""
 import os
 
 import numpy

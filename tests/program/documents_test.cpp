@@ -115,6 +115,20 @@ std::string texts_of_scripts() {
   return texts;
 }
 
+/// The folders of tests/.
+std::vector<std::string> test_folders() {
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(source / "tests"))
+    if (entry.is_directory()) folders.push_back(entry.path().filename().string());
+  return folders;
+}
+
+bool is_a_test(const std::string& name) {
+  return std::ranges::any_of(test_folders(), [&](const std::string& folder) {
+    return fs::exists(source / "tests" / folder / (name + ".cpp"));
+  });
+}
+
 }  // namespace
 
 TEST_CASE("documents: every command runs, and prints what the document shows") {
@@ -212,13 +226,23 @@ TEST_CASE("documents: the options, tests and commands of build.sh that they name
         const std::regex whole(at->str() + "(?![a-z0-9-])");
         CHECK((foreign.contains(at->str()) || std::regex_search(known, whole)));
       }
-      if (std::smatch match; std::regex_match(code, match, test))
-        CHECK(fs::exists(source / "tests" / (code + ".cpp")));
+      if (std::smatch match; std::regex_match(code, match, test)) CHECK(is_a_test(code));
       if (std::smatch match; std::regex_search(code, match, build))
         CHECK(build_help.find("\n  " + match[1].str() + " ") != std::string::npos);
     }
   }
   CHECK(options >= 20);
+}
+
+TEST_CASE("documents: the table of the tests has a row for each folder") {
+  const std::string text = read_file(source / "tests" / "README.md");
+  const std::vector<std::string> folders = test_folders();
+  CHECK(folders.size() >= 20);
+  for (const std::string& folder : folders) {
+    CAPTURE(folder);
+    CHECK((text.find("`" + folder + "/`") != std::string::npos ||
+           text.find("[" + folder + "/](") != std::string::npos));
+  }
 }
 
 TEST_CASE("README says how many operators run") {

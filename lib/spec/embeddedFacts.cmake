@@ -1,0 +1,44 @@
+# Embeds the rows of specs/directml.json one by one, so that a program parses only those that it needs. Every
+# member but "about" is a list of rows, and the first member of a row is its name.
+function(dmlop_embedded_facts generated_source)
+  set(file ${PROJECT_SOURCE_DIR}/specs/directml.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} facts)
+  set(rows "")
+  string(JSON section_count LENGTH "${facts}")
+  math(EXPR last_section "${section_count} - 1")
+  foreach(section_index RANGE ${last_section})
+    string(JSON section MEMBER "${facts}" ${section_index})
+    if(section STREQUAL about)
+      continue()
+    endif()
+    string(JSON section_text GET "${facts}" ${section})
+    string(JSON row_count LENGTH "${section_text}")
+    math(EXPR last "${row_count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON text GET "${section_text}" ${i})
+      string(JSON name GET "${text}" 0)
+      string(REGEX REPLACE "\n[ \t]*" "" text "${text}")
+      string(APPEND rows "    EmbeddedFact{\"${section}\", \"${name}\", R\"json(${text})json\"},\n")
+    endforeach()
+  endforeach()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_facts.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
+#include "spec/embedded_facts.hpp"
+
+#include <array>
+
+namespace dmlop {
+namespace {
+
+constexpr std::array facts{
+@rows@};
+
+}  // namespace
+
+std::span<const EmbeddedFact> embedded_facts() { return facts; }
+
+}  // namespace dmlop
+]])
+  set(${generated_source} ${source} PARENT_SCOPE)
+endfunction()
