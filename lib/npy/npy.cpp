@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 namespace {
@@ -499,9 +501,12 @@ std::uint64_t npy_bytes_wanted(std::span<const std::byte> first) {
 }
 
 NpyFile::NpyFile(InputFile file)
-    : file_(std::move(file)), header_(file_.read_intact([this](auto bytes) {
-        return parse_npy_header(bytes, file_.is_whole());
+    : file_(std::move(file)), header_(file_->read_intact([this](auto bytes) {
+        return parse_npy_header(bytes, file_->is_whole());
       })) {}
+
+NpyFile::NpyFile(const MemoryTensor& tensor)
+    : memory_(tensor.bytes), header_{.data_type = tensor.data_type, .sizes = tensor.sizes} {}
 
 NpyFile NpyFile::open(const std::string& path) {
   return NpyFile(InputFile::open(path, npy_bytes_wanted));
@@ -511,8 +516,31 @@ NpyFile NpyFile::open(const PinnedFile& file) {
   return NpyFile(InputFile::open(file, npy_bytes_wanted));
 }
 
+NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
+  const bool is_strided = !tensor.strides.empty();
+  if (is_strided && tensor.strides.size() != tensor.sizes.size())
+    throw Error(ErrorKind::invalid_input, "it has " + counted(tensor.sizes.size(), "size") +
+                                              " and " + counted(tensor.strides.size(), "stride") +
+                                              ": give a stride for each size, or none");
+  const std::size_t size = size_of(tensor.data_type);
+  const bool is_empty = std::ranges::find(tensor.sizes, 0U) != tensor.sizes.end();
+  const auto elements = is_strided && !is_empty ? reached_elements(tensor.sizes, tensor.strides)
+                                                : dmlop::element_count(tensor.sizes);
+  const std::uint64_t held = tensor.bytes.size();
+  const bool fits =
+      elements && *elements <= held / size && (is_strided || held == *elements * size);
+  if (fits) return NpyFile(tensor);
+  throw Error(ErrorKind::invalid_input,
+              "it has " + counted(held, "byte") + ", but " +
+                  std::string(name_of(tensor.data_type)) + " " + list_of(tensor.sizes) +
+                  (is_strided ? " with strides " + list_of(tensor.strides) : "") + " needs " +
+                  (elements ? std::to_string(*elements) + " elements of " + counted(size, "byte")
+                            : "more than memory can have") +
+                  ": give other sizes or another buffer");
+}
+
 std::span<const std::byte> NpyFile::data() const {
-  return file_.bytes().subspan(header_.data_offset);
+  return file_ ? file_->bytes().subspan(header_.data_offset) : memory_;
 }
 
 void require_intact(const NpyFile& file, const std::string& path) {
