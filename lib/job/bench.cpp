@@ -214,40 +214,40 @@ void bench_cpu(const Plan& plan, SlotBytes inputs, unsigned threads, const Bench
   }
 }
 
-void fill_lane(gpu::Lane& lane, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
+void fill_stream(gpu::Stream& stream, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
     const Kernel gather(tile.gathers[i]);
-    const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
+    const auto staging = stream.input(i, output_elements(gather) * tile.gathers[i].element_size);
     cpu::execute_all(gather, inputs.subspan(i), threads, staging.data());
   }
 }
 
 /// The copy kernel over random data that stays on the device.
-class CopyLane {
+class CopyStream {
  public:
-  CopyLane(gpu::Device& device, std::uint64_t total_bytes) : lane_(device.make_lane()) {
+  CopyStream(gpu::Device& device, std::uint64_t total_bytes) : stream_(device.make_stream()) {
     const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
     bytes_ = std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
-    const auto staging = lane_->input(2, bytes_);
+    const auto staging = stream_->input(2, bytes_);
     std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): every time the same
     for (std::uint64_t at = 0; at + 8 <= bytes_; at += 8) {
       const std::uint64_t bits = random();
       std::memcpy(&staging[at], &bits, sizeof bits);
     }
     dispatch_ = gpu::copy_dispatch(bytes_);
-    lane_->submit(dispatch_);
-    lane_->finish();
+    stream_->submit(dispatch_);
+    stream_->finish();
   }
-  std::optional<double> run() const { return lane_->repeat(dispatch_); }
+  std::optional<double> run() const { return stream_->repeat(dispatch_); }
   double bytes_moved() const { return 2.0 * static_cast<double>(bytes_); }
 
  private:
-  std::unique_ptr<gpu::Lane> lane_;
+  std::unique_ptr<gpu::Stream> stream_;
   gpu::Dispatch dispatch_;
   std::uint64_t bytes_ = 0;
 };
 
-// Plans of one kernel: the lane measures one dispatch.
+// Plans of one kernel: the stream measures one dispatch.
 void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& backend,
                const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
@@ -266,16 +266,16 @@ void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& bac
   }
   const Tile tile = grid->tile(0);
   const gpu::Dispatch dispatch = gpu::make_dispatch(tile.kernel, device.buffer_bytes_limit());
-  const CopyLane copy(device, result.input_bytes + result.output_bytes);
+  const CopyStream copy(device, result.input_bytes + result.output_bytes);
   {
-    const auto lane = device.make_lane();
-    fill_lane(*lane, tile, inputs, threads);
-    lane->submit(dispatch);
-    const auto output = lane->finish();
+    const auto stream = device.make_stream();
+    fill_stream(*stream, tile, inputs, threads);
+    stream->submit(dispatch);
+    const auto output = stream->finish();
     PlanInMemory on_cpu(plan, slots, threads);
     on_cpu.run();
     compare_with_cpu(pass.kernel, output, on_cpu.output(pass.writes.front()));
-    const gpu::DispatchTimes times = lane->times();
+    const gpu::DispatchTimes times = stream->times();
     const std::string reason = times.upload ? "" : "the device has no timestamps";
     result.upload_seconds = {times.upload, reason};
     result.download_seconds = {times.download, reason};
@@ -285,7 +285,7 @@ void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& bac
     result.seconds = measure(options, gpu_warm_up_seconds, [&] {
       if (const auto seconds = copy.run()) copies.push_back(*seconds);
       const auto start = Clock::now();
-      const auto seconds = lane->repeat(dispatch);
+      const auto seconds = stream->repeat(dispatch);
       return seconds.value_or(seconds_since(start));
     });
     // Those of the warm-up, which came first, do not count.

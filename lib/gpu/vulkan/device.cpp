@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t timestamp_count = 4;  // begin, uploaded, computed, downloaded
 
-/// What device and lanes share.
+/// What device and streams share.
 struct Context {
   VkPhysicalDevice physical;
   VkDevice device = VK_NULL_HANDLE;
@@ -72,9 +72,9 @@ struct InputSource {
   std::uint64_t bytes = 0;  // 0: there is no such input
 };
 
-class VulkanLane : public Lane {
+class VulkanStream : public Stream {
  public:
-  explicit VulkanLane(Context& context) : VulkanLane(context, Nothing{}) {
+  explicit VulkanStream(Context& context) : VulkanStream(context, Nothing{}) {
     create_commands();
     create_descriptors();
     const VkQueryPoolCreateInfo queries{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -84,7 +84,7 @@ class VulkanLane : public Lane {
           "creating a query pool");
   }
 
-  ~VulkanLane() override {
+  ~VulkanStream() override {
     if (!becomes_idle()) {
       abandon();
       return;
@@ -172,7 +172,7 @@ class VulkanLane : public Lane {
   struct Nothing {};
 
   // Delegated to, so that the destructor takes back what was created before a failure.
-  VulkanLane(Context& context, Nothing)
+  VulkanStream(Context& context, Nothing)
       : context_(context),
         output_(context.physical, context.device, Place::device),
         download_(context.physical, context.device, Place::download) {
@@ -471,9 +471,9 @@ class VulkanDevice : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
-  std::unique_ptr<Lane> make_lane() override {
+  std::unique_ptr<Stream> make_stream() override {
     check_alive();
-    return std::make_unique<VulkanLane>(context_);
+    return std::make_unique<VulkanStream>(context_);
   }
   std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
     check_alive();
