@@ -35,8 +35,8 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
 int convert_op(const OpenedFile& file, const Options& options) {
   Diagnostics diagnostics;
   JobRequest request = options.request;
-  request.description_path = file.path;
   request.outputs_may_be_dropped = true;
+  complete_request(request, file, {}, diagnostics);
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
   stop_jobs_gently();

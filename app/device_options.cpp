@@ -30,6 +30,12 @@ void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 62, "at least 4KB"))
       ->type_name("BYTES");
+  command
+      .add_option("--host-memory", execution.host_memory_bytes,
+                  "Limit the memory for temporary tensors on the CPU, such as 2GB (default: none)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62, "at least 1B"))
+      ->type_name("BYTES");
 }
 
 gpu::DeviceRequest DeviceOptions::request() const {

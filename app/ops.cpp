@@ -22,10 +22,11 @@ struct Options {
   bool example = false;
 };
 
-// Where an operator runs: what is implemented has a kernel on each.
 const std::vector<std::string>& places_of(const OperatorSpec& spec) {
-  static const std::vector<std::string> all{"cpu", "vulkan", "d3d12"}, none;
-  return find_operator(spec.name) != nullptr ? all : none;
+  static const std::vector<std::string> all{"cpu", "vulkan", "d3d12"}, cpu{"cpu"}, none;
+  const Operator* row = find_operator(spec.name);
+  if (row == nullptr) return none;
+  return row->runs_on == RunsOn::everywhere ? all : cpu;
 }
 
 std::string places_text(const OperatorSpec& spec) {

@@ -83,25 +83,6 @@ void print_timings(const Timings& timings) {
   }
 }
 
-/// An output that goes to no file and is not compared, so it is shown.
-struct ShownOutput {
-  const FieldSpec* field;
-  const TensorDesc* desc;
-  Buffer bytes;
-
-  Elements elements() const { return {*desc->data_type, desc->sizes, bytes.bytes()}; }
-};
-
-std::optional<ShownOutput> compute_to_show(Job& job, Backend& backend,
-                                           const ExecutionOptions& execution,
-                                           gpu::DispatchTimes& times) {
-  for (const TensorUse& use : tensors_of(job.description)) {
-    if (!use.spec->is_output()) continue;
-    return ShownOutput{use.spec, use.desc, output_in_memory(job, backend, execution, &times)};
-  }
-  return std::nullopt;
-}
-
 struct Outcome {
   int exit_code = exit_done;
   std::vector<OutputComparison> comparisons;
@@ -127,13 +108,17 @@ void print_comparisons(const Outcome& outcome) {
   }
 }
 
-Json output_json(const std::string& tensor, const TensorDesc& desc) {
-  return {{"name", tensor}, {"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
+const TensorDesc& desc_of(const Job& job, const BoundOutput& output) {
+  return *job.description.find_tensor(output.tensor, output.element);
+}
+
+Json output_json(const std::string& name, const TensorDesc& desc) {
+  return {{"name", name}, {"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
 }
 
 void print_result(const Job& job, const Options& options, const std::string& device,
                   const Timings& timings, const Outcome& outcome,
-                  const std::optional<ShownOutput>& shown) {
+                  const std::vector<OutputInMemory>& shown) {
   if (options.timings && options.format == Format::text) print_timings(timings);
   if (options.format == Format::json) {
     Json json{{"status", outcome.exit_code == exit_done ? "done" : "different"},
@@ -142,15 +127,12 @@ void print_result(const Job& job, const Options& options, const std::string& dev
               {"outputs", Json::array()}};
     if (options.timings) json["timings"] = to_json(timings);
     for (const BoundOutput& output : job.outputs) {
-      const TensorDesc& desc = job.description.tensor(output.tensor);
-      json["outputs"].push_back({{"name", output.tensor},
-                                 {"file", output.path},
-                                 {"dataType", name_of(*desc.data_type)},
-                                 {"sizes", desc.sizes}});
+      json["outputs"].push_back(output_json(output.name(), desc_of(job, output)));
+      json["outputs"].back()["file"] = output.path;
     }
-    if (shown) {
-      json["outputs"].push_back(output_json(shown->field->name, *shown->desc));
-      json["outputs"].back().update(contents_json(shown->elements()));
+    for (const OutputInMemory& output : shown) {
+      json["outputs"].push_back(output_json(output.name, *output.desc));
+      json["outputs"].back().update(contents_json(output.elements()));
     }
     if (!job.warnings.empty()) json["warnings"] = notes_json(job.warnings);
     Json comparisons = Json::array();
@@ -168,13 +150,13 @@ void print_result(const Job& job, const Options& options, const std::string& dev
   if (options.quiet) return;
   for (const BoundOutput& output : job.outputs) {
     if (is_standard_output(output.path)) continue;
-    const TensorDesc& desc = job.description.tensor(output.tensor);
-    print({output.tensor, ": ", name_of(*desc.data_type), " ", list_of(desc.sizes), " in ",
+    const TensorDesc& desc = desc_of(job, output);
+    print({output.name(), ": ", name_of(*desc.data_type), " ", list_of(desc.sizes), " in ",
            output.path, "\n"});
   }
-  if (shown) {
-    print({shown->field->name, ": ", name_of(*shown->desc->data_type), " ",
-           list_of(shown->desc->sizes), "\n", Text::lines(contents_text(shown->elements()))});
+  for (const OutputInMemory& output : shown) {
+    print({output.name, ": ", name_of(*output.desc->data_type), " ", list_of(output.desc->sizes),
+           "\n", Text::lines(contents_text(output.elements()))});
   }
   print_comparisons(outcome);
 }
@@ -292,21 +274,22 @@ int run(const Options& options) {
   if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", notice, "\n"});
   const bool is_shown = job->outputs.empty() && job->expected.empty() && !options.quiet;
-  std::optional<ShownOutput> shown;
+  std::vector<OutputInMemory> shown;
   JobResult result;
   {
     const RunProgress progress(*job, options.quiet);
-    if (is_shown) shown = compute_to_show(*job, backend, options.execution, timings.device);
-    if (!shown) {
-      result = run_job(*job, backend, options.execution);
-      timings.device = result.times;
-    }
+    if (is_shown) shown = outputs_in_memory(*job, backend, options.execution, &result);
+    if (!is_shown) result = run_job(*job, backend, options.execution);
   }
+  timings.device = result.times;
+  if (!result.notice.empty() && !options.quiet)
+    print(StandardStream::error, {"dmlop: ", result.notice, "\n"});
   if (!options.update_golden.empty()) update_golden(*job, backend, options.execution, result);
   timings.execute_and_write = clock.lap();
   const int exit_code = exit_code_of(result.comparisons, options.update_golden == "accept");
   const Outcome outcome{exit_code, std::move(result.comparisons)};
-  print_result(*job, options, backend.spec(), timings, outcome, shown);
+  const std::string& device = result.device.empty() ? backend.spec() : result.device;
+  print_result(*job, options, device, timings, outcome, shown);
   return outcome.exit_code;
 }
 

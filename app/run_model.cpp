@@ -61,9 +61,12 @@ class CommandRunner {
 
   void operator()(const DispatchCommand& command) {
     Stopwatch clock;
-    const gpu::DispatchTimes times = runtime_.dispatch(command);
+    const Execution execution = runtime_.dispatch(command);
+    const gpu::DispatchTimes& times = execution.times;
     const double seconds = clock.lap();
     const std::string& name = model_.dispatchables[command.dispatchable].name;
+    if (!execution.notice.empty() && !options_.quiet)
+      print(StandardStream::error, {"dmlop: ", name, ": ", execution.notice, "\n"});
     if (options_.timings && options_.format == Format::text) {
       const std::string kernel =
           times.kernel ? ", " + with_decimals(*times.kernel * 1e3, 6) + " ms median (GPU)" : "";

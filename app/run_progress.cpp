@@ -66,6 +66,7 @@ std::string large_run_notice(const Job& job) {
     if (input.file.header().big_endian) kept += input.file.data().size();
   }
   const std::uint64_t outputs = output_bytes(job, false);
+  kept += temporary_bytes(job);
   if (inputs + outputs + kept < large_run_bytes) return "";
   const std::uint64_t memory = machine_memory();
   return "reads " + gibibytes(inputs) + " and writes " + gibibytes(outputs) +

@@ -121,9 +121,16 @@ class OutputFile {
   void commit(bool wanted_after_stop = false);
 
  private:
+  friend void commit_together(std::span<OutputFile* const> files);
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Commits several outputs, in order. After an error, every file is what it was before, except on
+/// file systems without hard links, where files that were replaced already stay replaced. Pipes and
+/// devices come first; what they got cannot be taken back. A process that is killed in the middle
+/// leaves the first of the files complete and the others as they were.
+void commit_together(std::span<OutputFile* const> files);
 
 /// Removes the temporary files of all outputs that are being written, for a program that has to end
 /// at once. No output can be created afterwards. Needs no memory.

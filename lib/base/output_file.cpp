@@ -56,9 +56,11 @@ struct OutputFile::State {
   explicit State(std::string given_path) : path(std::move(given_path)) {}
   ~State() {
     file.close();
-    if (temporary.empty()) return;
-    remove_file(temporary.c_str());
-    unlist_unfinished(temporary);
+    for (const std::string* name : {&temporary, &former}) {
+      if (name->empty()) continue;
+      remove_file(name->c_str());
+      unlist_unfinished(*name);
+    }
   }
 
   std::string path;  // as given, for messages
@@ -66,8 +68,10 @@ struct OutputFile::State {
   std::string target;
   std::string folder;  // of the file
   std::string temporary;
+  std::string former;  // another name of the file that is replaced, while it may come back
   SystemFile file;
   bool is_held_back = true;
+  bool is_new = false;  // nothing had the name of the target
   std::uint64_t reserved = 0;
   std::atomic<std::uint64_t> end = 0;  // where the last byte written ends
   std::mutex held_back_mutex;
@@ -79,15 +83,18 @@ struct OutputFile::State {
   void require_name() const;
   void create_file();
   std::error_code take_temporary_name(
-      const std::function<std::error_code(const std::string&)>& take);
+      std::string& taken, const std::function<std::error_code(const std::string&)>& take) const;
   void reserve(std::uint64_t size);
   void reserve_memory(std::uint64_t size);
   void hold_back(std::uint64_t offset, std::span<const std::byte> bytes);
   SystemFile open_stream(std::error_code& error) const;
   void send_to_stream(void (*between_steps)());
   void send_held_back(bool wanted_after_stop);
+  void shrink_to_end();
   void give_name();
   bool link();
+  void keep_former();
+  void take_back() noexcept;
 };
 
 namespace {
@@ -181,7 +188,7 @@ void OutputFile::State::create_file() {
   std::error_code error;
   file = SystemFile::create_unnamed(folder, error);
   if (!error) return;
-  error = take_temporary_name([this](const std::string& name) {
+  error = take_temporary_name(temporary, [this](const std::string& name) {
     std::error_code failed;
     file = SystemFile::create_new(name, failed);
     return failed;
@@ -190,9 +197,9 @@ void OutputFile::State::create_file() {
     fail("creating " + path + ": no temporary file in folder " + folder + ": " + reason(error));
 }
 
-/// Calls `take` with one name after another until one is free; `temporary` is then that name.
+/// Calls `take` with one name after another until one is free; `taken` is then that name.
 std::error_code OutputFile::State::take_temporary_name(
-    const std::function<std::error_code(const std::string&)>& take) {
+    std::string& taken, const std::function<std::error_code(const std::string&)>& take) const {
   constexpr std::size_t max_kept = 200;  // a file name has at most 255 bytes
   constexpr int max_attempts = 100;
   const std::string name = to_text(to_path(target).filename()).substr(0, max_kept);
@@ -202,8 +209,8 @@ std::error_code OutputFile::State::take_temporary_name(
     const std::scoped_lock lock(unfinished_mutex);
     error = take(candidate);
     if (error) continue;
-    temporary = std::move(candidate);  // cannot fail, so the file will be removed
-    replace_unfinished(nullptr, temporary.c_str());
+    taken = std::move(candidate);  // cannot fail, so the file will be removed
+    replace_unfinished(nullptr, taken.c_str());
   }
   return error;
 }
@@ -282,12 +289,17 @@ void OutputFile::State::send_held_back(bool wanted_after_stop) {
   if (error) fail("writing " + path + ": " + reason(error));
 }
 
-void OutputFile::State::give_name() {
+void OutputFile::State::shrink_to_end() {
   std::error_code error;
   if (reserved > end) error = file.resize(end);
   if (error) fail("writing " + path + ": " + reason(error));
+  reserved = 0;
+}
+
+void OutputFile::State::give_name() {
+  shrink_to_end();
   if (temporary.empty() && link()) return;
-  error = file.close();
+  std::error_code error = file.close();
   if (error) fail("writing " + path + ": " + reason(error));
   error = replace_file(temporary, target);
   if (error) fail("naming " + path + ": " + reason(error));
@@ -301,9 +313,35 @@ bool OutputFile::State::link() {
   std::error_code error = file.link(target);
   const bool is_taken = error == std::errc::file_exists;
   if (is_taken)
-    error = take_temporary_name([this](const std::string& name) { return file.link(name); });
+    error = take_temporary_name(temporary,
+                                [this](const std::string& name) { return file.link(name); });
   if (error) fail("naming " + path + ": " + reason(error));
   return !is_taken;
+}
+
+/// Gives the file that is to be replaced another name, if there is one and the file system can.
+void OutputFile::State::keep_former() {
+  std::error_code error;
+  const fs::file_type type = fs::status(to_path(target), error).type();
+  is_new = type == fs::file_type::not_found;
+  if (type != fs::file_type::regular) return;
+  take_temporary_name(former, [this](const std::string& name) {
+    std::error_code failed;
+    fs::create_hard_link(to_path(target), to_path(name), failed);
+    return failed;
+  });
+}
+
+/// Undoes give_name(), as far as keep_former() could prepare that.
+void OutputFile::State::take_back() noexcept {
+  if (is_new) return remove_file(target.c_str());
+  try {
+    if (former.empty() || replace_file(former, target)) return;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  unlist_unfinished(former);
+  former.clear();
 }
 
 OutputFile::OutputFile(std::string path, std::uint64_t size, Contents contents)
@@ -361,6 +399,29 @@ void OutputFile::commit(bool wanted_after_stop) {
     state_->send_held_back(wanted_after_stop);
   } else {
     state_->give_name();
+  }
+}
+
+void commit_together(std::span<OutputFile* const> files) {
+  if (files.size() == 1) return files.front()->commit();
+  std::vector<OutputFile::State*> named;
+  for (OutputFile* file : files) {
+    OutputFile::State& state = *file->state_;
+    assert(!state.committed && "committed twice");
+    state.committed = true;
+    state.is_held_back ? state.send_held_back(false) : state.shrink_to_end();
+  }
+  try {
+    for (OutputFile* file : files) {
+      OutputFile::State& state = *file->state_;
+      if (state.is_held_back) continue;
+      state.keep_former();
+      state.give_name();
+      named.push_back(&state);
+    }
+  } catch (...) {
+    for (auto state = named.rbegin(); state != named.rend(); ++state) (*state)->take_back();
+    throw;
   }
 }
 

@@ -18,6 +18,7 @@
 #include "batch/repeat_command.hpp"
 #include "compare/picture.hpp"
 #include "job/bind.hpp"
+#include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "model/open.hpp"
 
@@ -118,6 +119,9 @@ class JobRun {
     }
   }
 
+  /// Why another device than the batch's ran the job; "" where it did.
+  const std::string& notice() const { return done_.notice; }
+
   BatchResult result;
 
  private:
@@ -150,9 +154,9 @@ class JobRun {
         model_
             ? "no file is kept and no resource compared: add golden files by resource (expect, "
               "or RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out"
-            : "the output is neither kept nor compared: add a golden file (expect, or " +
-                  output_name(*prepared_->description.spec) +
-                  ".npy in a folder expected/) or use --out");
+            : "no output is kept or compared: add golden files (expect, or " +
+                  first_output(*prepared_->description.spec) +
+                  ".npy in a folder expected/), or use --out");
     return false;
   }
 
@@ -262,7 +266,7 @@ class JobRun {
     if (findings.empty()) claim_outputs(findings);
   }
 
-  static std::string output_name(const OperatorSpec& spec) {
+  static std::string first_output(const OperatorSpec& spec) {
     for (const FieldSpec& field : spec.fields) {
       if (field.is_output()) return field.name;
     }
@@ -291,10 +295,12 @@ class JobRun {
     fs::create_directories(folder, error);
     if (error)
       throw Error(ErrorKind::io_failed, "creating " + to_text(folder) + ": " + reason(error));
-    const std::string tensor = output_name(*description.spec);
-    const std::string path = to_text(folder / (tensor + ".npy"));
-    check_output(path, &Confinement::problem_of_file, findings);
-    request.outputs = {{tensor, path}};
+    request.outputs.clear();
+    for (const std::string& name : output_file_names(description, request)) {
+      const std::string path = to_text(folder / to_path(name + ".npy"));
+      check_output(path, &Confinement::problem_of_file, findings);
+      request.outputs.push_back({name, path});
+    }
   }
 
   void report(const Diagnostics& findings) {
@@ -346,7 +352,7 @@ class JobRun {
     if (model_) return model_->outputs();
     std::vector<NamedFile> files;
     for (const BoundOutput& output : prepared_->outputs)
-      files.push_back({output.tensor, output.path});
+      files.push_back({output.name(), output.path});
     return files;
   }
 
@@ -354,7 +360,7 @@ class JobRun {
     if (model_) return model_->golden_files();
     std::vector<NamedFile> files;
     for (const Expectation& expectation : prepared_->expected)
-      files.push_back({expectation.tensor, expectation.path});
+      files.push_back({expectation.name(), expectation.path});
     return files;
   }
 
@@ -381,12 +387,12 @@ class JobRun {
 
   void digest_files(Digest& digest) {
     for (const BoundInput& input : prepared_->inputs) {
-      input_digests_.emplace_back(input.tensor, array_digest_of(input.file));
-      digest.add(input.tensor);
+      input_digests_.emplace_back(input.name(), array_digest_of(input.file));
+      digest.add(input.name());
       digest.add(input_digests_.back().second);
     }
     for (const Expectation& expectation : prepared_->expected) {
-      digest.add(expectation.tensor);
+      digest.add(expectation.name());
       digest.add(expectation.file ? array_digest_of(*expectation.file) : "missing");
       digest.add(to_text(expectation.tolerance));
       digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
@@ -429,7 +435,7 @@ class JobRun {
       return {{"picturesMissing",
                "only the first " + std::to_string(pictures_max) + " failures have pictures"}};
     const std::uint64_t bytes = comparison.elements * size_of(comparison.data_type);
-    const auto is_same = [&](const auto& other) { return other.tensor == output.tensor; };
+    const auto is_same = [&](const auto& other) { return other.name() == output.tensor; };
     const auto& outputs = prepared_->outputs;
     const auto bound = std::find_if(outputs.begin(), outputs.end(), is_same);
     const std::string path = bound == outputs.end() ? "" : bound->path;
@@ -448,10 +454,10 @@ class JobRun {
       require_intact(written, path);
       return json;
     }
-    const auto actual = output_in_memory(*prepared_, backend_, options_.execution);
+    const auto actual =
+        outputs_in_memory(*prepared_, backend_, options_.execution, nullptr, output.tensor);
     return pictures_json(
-        plane_pictures(Elements(comparison.data_type, comparison.sizes, actual.bytes()), expected,
-                       worst, nan_equals_nan));
+        plane_pictures(actual.front().elements(), expected, worst, nan_equals_nan));
   }
 
   std::string record() {
@@ -459,7 +465,7 @@ class JobRun {
     const bool keeps_text = result.status != Status::passed && text.size() <= recorded_bytes_max;
     RecordParts parts{.result = result,
                       .tags = job_.tags,
-                      .device = backend_.spec(),
+                      .device = done_.device.empty() ? backend_.spec() : done_.device,
                       .description = keeps_text ? text : "",
                       .check_seconds = check_seconds_,
                       .times = done_.times,
@@ -524,7 +530,14 @@ BatchResult JobRunner::run(BatchJob job) {
     run.fail(Error(ErrorKind::run_failed, error.what()));
   }
   run.finish();
+  if (!run.notice().empty() && is_new(run.notice()))
+    run.result.warnings += run.result.id + ": " + run.notice() + "\n";
   return std::move(run.result);
+}
+
+bool JobRunner::is_new(const std::string& notice) {
+  const std::scoped_lock lock(notices_mutex_);
+  return notices_.insert(notice).second;
 }
 
 BatchResult JobRunner::not_run(const BatchJob& job, const std::string& reason) const {

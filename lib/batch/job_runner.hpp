@@ -46,8 +46,13 @@ class JobRunner {
   bool device_lost() const { return device_lost_; }
 
  private:
+  /// Whether no job had this notice before.
+  bool is_new(const std::string& notice);
+
   Backend& backend_;
   const BatchOptions& options_;
+  std::mutex notices_mutex_;
+  std::set<std::string> notices_;
   std::atomic<bool> device_lost_{false};
   std::atomic<unsigned> pictures_{0};
   OutputPaths outputs_;

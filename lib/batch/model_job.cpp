@@ -132,7 +132,10 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   };
   for (std::size_t i = 0; i < model_.commands.size(); ++i) {
     const ModelCommand& command = model_.commands[i];
-    if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) runtime.dispatch(*dispatch);
+    if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
+      const Execution execution = runtime.dispatch(*dispatch);
+      if (result.notice.empty()) result.notice = execution.notice;
+    }
     const auto* write = std::get_if<WriteFileCommand>(&command);
     if (write != nullptr && writes_) {
       write_file(model_.resources[write->resource], *write, runtime.contents(write->resource),
@@ -145,6 +148,7 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   for (const Expected& expected : expected_) {
     if (!expected.command) compare(expected);
   }
+  result.device = join(runtime.devices());
   return result;
 }
 

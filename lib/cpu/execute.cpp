@@ -17,15 +17,6 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 // Outputs from this size on are not kept in the caches, however large these are.
 constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
 
-// A part that is one stretch of a kernel with one output.
-template <typename Execute>
-void run_stretch(Stores stores, const Part& part, std::size_t element_size,
-                 const Destination& destination, Execute&& execute) {
-  Output output(destination.to, stores, element_size);
-  execute(part.begin, part.begin + part.length, output);
-  output.finish();
-}
-
 }  // namespace
 
 void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Stores stores,

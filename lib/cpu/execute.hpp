@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "cpu/output.hpp"
@@ -37,6 +38,16 @@ void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
                  std::span<std::byte* const> outputs);
 /// The same for a kernel with one output.
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output);
+
+/// An index map that is executed in several pieces.
+class IndexMapMover {
+ public:
+  virtual ~IndexMapMover() = default;
+  /// Output elements [begin, end), in row-major order.
+  virtual void run(std::uint64_t begin, std::uint64_t end, Output& output) const = 0;
+};
+/// The arguments must outlive it.
+std::unique_ptr<IndexMapMover> make_mover(const IndexMapKernel& kernel, Inputs inputs);
 
 void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, Output& output);

@@ -358,18 +358,48 @@ class IndexMap {
 
 }  // namespace
 
-void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
-                       std::uint64_t end, Output& output) {
+namespace {
+
+// Calls action with an element of the kernel's size.
+template <typename Action>
+auto with_element(const IndexMapKernel& kernel, Action&& action) {
   switch (kernel.element_size) {
     case 1:
-      return IndexMap<std::uint8_t>(kernel, inputs).run(begin, end, output);
+      return action(std::uint8_t{});
     case 2:
-      return IndexMap<std::uint16_t>(kernel, inputs).run(begin, end, output);
+      return action(std::uint16_t{});
     case 4:
-      return IndexMap<std::uint32_t>(kernel, inputs).run(begin, end, output);
+      return action(std::uint32_t{});
     default:
-      return IndexMap<std::uint64_t>(kernel, inputs).run(begin, end, output);
+      return action(std::uint64_t{});
   }
+}
+
+template <typename T>
+class Mover : public IndexMapMover {
+ public:
+  Mover(const IndexMapKernel& kernel, Inputs inputs) : map_(kernel, inputs) {}
+  void run(std::uint64_t begin, std::uint64_t end, Output& output) const override {
+    map_.run(begin, end, output);
+  }
+
+ private:
+  IndexMap<T> map_;
+};
+
+}  // namespace
+
+void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
+                       std::uint64_t end, Output& output) {
+  with_element(kernel, [&](auto element) {
+    IndexMap<decltype(element)>(kernel, inputs).run(begin, end, output);
+  });
+}
+
+std::unique_ptr<IndexMapMover> make_mover(const IndexMapKernel& kernel, Inputs inputs) {
+  return with_element(kernel, [&](auto element) -> std::unique_ptr<IndexMapMover> {
+    return std::make_unique<Mover<decltype(element)>>(kernel, inputs);
+  });
 }
 
 }  // namespace dmlop::cpu

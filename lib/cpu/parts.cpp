@@ -29,8 +29,8 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
 
 // A reversal along an outer axis reads far apart for every stretch, and the next index along the
 // axis reads the same places again.
-std::optional<Blocks> blocks_of(const IndexMapKernel& map, std::uint64_t) {
-  if (!map.reversal || !has_own_lengths(map)) return std::nullopt;
+PartShape part_shape(const IndexMapKernel& map, std::uint64_t) {
+  if (!map.reversal || !has_own_lengths(map)) return {};
   const std::uint64_t size = map.element_size;
   std::uint64_t inner = 1;
   for (std::size_t i = map.reversal->axis + 1; i < map.axes.size(); ++i)
@@ -40,17 +40,29 @@ std::optional<Blocks> blocks_of(const IndexMapKernel& map, std::uint64_t) {
       inner,
       std::max(block_bytes / size / std::max<std::uint64_t>(1, sequence), range_bytes_min / size));
   const bool fits = sequence <= block_bytes_max / (length * size);
-  if (sequence <= 1 || length * size < range_bytes_min || !fits) return std::nullopt;
-  return Blocks{sequence, inner, length};
+  if (sequence <= 1 || length * size < range_bytes_min || !fits) return {};
+  return {.blocks = Blocks{sequence, inner, length}};
 }
 
-std::optional<Blocks> blocks_of(const LpPoolingKernel&, std::uint64_t) {
-  return std::nullopt;
+PartShape part_shape(const LpPoolingKernel&, std::uint64_t) {
+  return {};
+}
+
+PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64_t size,
+                          std::uint64_t bytes) {
+  const std::uint64_t length =
+      std::min(inner, std::max(bytes / size / extent, range_bytes_min / size));
+  if (extent == 1) return {};
+  if (length == inner) return {.granule = extent * inner};
+  return {.blocks = Blocks{extent, inner, length}};
 }
 
 Parts::Parts(const Kernel& kernel, std::uint64_t bytes) : total_(output_elements(kernel)) {
-  const auto blocks = std::visit([&](const auto& kind) { return blocks_of(kind, bytes); }, kernel);
-  const std::uint64_t stretch = std::max<std::uint64_t>(1, bytes / output_element_size(kernel));
+  const PartShape shape =
+      std::visit([&](const auto& kind) { return part_shape(kind, bytes); }, kernel);
+  const auto& blocks = shape.blocks;
+  const std::uint64_t granules = bytes / output_element_size(kernel) / shape.granule;
+  const std::uint64_t stretch = shape.granule * std::max<std::uint64_t>(1, granules);
   sequence_ = blocks ? blocks->ranges : 1;
   inner_ = blocks ? blocks->inner : total_;
   length_ = blocks ? blocks->length : stretch;

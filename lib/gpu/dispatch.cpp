@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <stdexcept>
 
 namespace dmlop::gpu {
 namespace {
@@ -208,13 +209,20 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
   return dispatch;
 }
 
-// Whether the kernels' 32-bit numbers hold those of a kind.
-bool fits(const IndexMapKernel&) {
-  return true;
+template <OnlyOnCpu Kind>
+Dispatch dispatch_of(const Kind&, std::uint64_t) {
+  throw std::logic_error("a kernel that only the CPU runs has no dispatch");
 }
 
-// Window sizes and paddings, with room to add them.
-bool fits(const LpPoolingKernel& pooling) {
+template <OnlyOnCpu Kind>
+std::string refusal_of(const Kind&) {
+  return "it has no GPU kernel yet";
+}
+std::string refusal_of(const IndexMapKernel&) {
+  return "";
+}
+// Whether 32 bits hold window sizes and paddings, with room to add them.
+bool fits_32_bits(const LpPoolingKernel& pooling) {
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   const auto axis_fits = [](const PoolingAxis& axis) {
     return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
@@ -228,10 +236,14 @@ bool fits(const LpPoolingKernel& pooling) {
   return left > 0;
 }
 
+std::string refusal_of(const LpPoolingKernel& pooling) {
+  return fits_32_bits(pooling) ? "" : "its numbers do not fit the 32 bits of a GPU kernel";
+}
+
 }  // namespace
 
-bool fits_kernel(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return fits(kind); }, kernel);
+std::string kernel_refusal(const Kernel& kernel) {
+  return std::visit([](const auto& kind) { return refusal_of(kind); }, kernel);
 }
 
 Dispatch make_dispatch(const Kernel& kernel, std::uint64_t state_bytes_limit) {

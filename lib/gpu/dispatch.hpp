@@ -6,8 +6,9 @@
 
 namespace dmlop::gpu {
 
-/// Whether the kernels' 32-bit numbers hold the kernel's, buffers aside.
-bool fits_kernel(const Kernel& kernel);
+/// Why no GPU runs the kernel, whatever its buffers, in words that follow "because"; "" where one
+/// can.
+std::string kernel_refusal(const Kernel& kernel);
 
 /// The kernel variant, constants and stages for a kernel that fits and whose buffers fit the
 /// kernels' 32-bit arithmetic (TileLimits). Its state takes at most `state_bytes_limit`, which must

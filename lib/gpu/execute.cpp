@@ -94,21 +94,21 @@ class TileRunner {
 }  // namespace
 
 std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& options) const {
-  if (!fits_kernel(kernel)) return "its numbers do not fit the 32 bits of a GPU kernel";
+  if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
   if (!TileGrid::make(kernel, limits_for(device_, options)))
     return "no part of it is small enough for the device's buffers";
   return "";
 }
 
 std::string Executor::resident_refusal(const Kernel& kernel) const {
-  if (!fits_kernel(kernel)) return "its numbers do not fit the 32 bits of a GPU kernel";
+  if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   return grid && grid->is_whole() ? "" : "its tensors do not fit the device's buffers";
 }
 
 bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
-  if (!fits_kernel(kernel)) return false;
+  if (!kernel_refusal(kernel).empty()) return false;
   const TileLimits limits = limits_for(device_, options);
   const auto grid = TileGrid::make(kernel, limits);
   if (!grid) return false;
@@ -134,7 +134,7 @@ Stream& Executor::first_stream() {
 
 bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                 const ResidentRange& output, DispatchTimes& times) {
-  if (!fits_kernel(kernel)) return false;
+  if (!kernel_refusal(kernel).empty()) return false;
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   if (!grid || !grid->is_whole()) return false;
   Stream& stream = first_stream();

@@ -260,7 +260,7 @@ void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& bac
   std::vector<std::span<const std::byte>> inputs;
   for (const std::size_t slot : pass.reads) inputs.push_back(slots[slot]);
   const auto grid = TileGrid::make(pass.kernel, {.buffer_bytes = device.buffer_bytes_limit()});
-  if (!grid || grid->size() != 1 || !gpu::fits_kernel(pass.kernel)) {
+  if (!grid || grid->size() != 1 || !gpu::kernel_refusal(pass.kernel).empty()) {
     throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
                                            device.info().name + "; bench smaller ones");
   }

@@ -258,7 +258,7 @@ class HeaderMerger {
                Diagnostics& diagnostics)
       : description_(description),
         slot_(slot),
-        tensor_(to_text(Place{{slot.field}, slot.element})),
+        tensor_(tensor_name(slot.field, slot.element)),
         path_(std::move(path)),
         diagnostics_(diagnostics) {}
 
@@ -383,6 +383,17 @@ void refuse_other_count(const Description& description, Binder& binder, const st
                "name one file for each tensor");
 }
 
+// The output that a file would be written by, too; devices take any number of them.
+const BoundOutput* writer_of(const std::vector<BoundOutput>& outputs, const std::string& path) {
+  const bool is_stream = is_standard_output(path);
+  if (!is_stream && may_have_several_writers(path)) return nullptr;
+  const auto is_it = [&](const BoundOutput& other) {
+    return is_stream ? is_standard_output(other.path) : names_same_file(other.path, path);
+  };
+  const auto found = std::find_if(outputs.begin(), outputs.end(), is_it);
+  return found == outputs.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::string field_of_file(const std::string& name) {
@@ -457,7 +468,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         if (purpose == Purpose::run) binder.require(slot.field, slot.element);
         continue;
       }
-      const std::string tensor = to_text(Place{{slot.field}, slot.element});
+      const std::string tensor = tensor_name(slot.field, slot.element);
       if (is_standard_input(source->path) && ++from_standard_input > 1) {
         binder.usage("standard input can be read once only", "name a file for " + tensor);
         continue;
@@ -486,7 +497,7 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
   std::vector<BoundOutput> outputs;
   for (const auto& [field, element] : all_slots(description, binder)) {
     const Source* target = binder.find(field, element);
-    const std::string tensor = to_text(Place{{field}, element});
+    const std::string tensor = tensor_name(field, element);
     if (target == nullptr) {
       if (purpose == Purpose::run && !request.outputs_may_be_dropped)
         binder.require(field, element);
@@ -500,6 +511,11 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
     }
     if (is_same_file(description.file(), target->path)) {
       binder.refuse_target(*target, tensor + " would replace the description " + target->path);
+    }
+    if (const BoundOutput* other = writer_of(outputs, target->path)) {
+      binder.refuse_target(*target,
+                           tensor + " and " + other->name() + " both go to " +
+                               (is_standard_output(target->path) ? "standard output" : target->path));
     }
     outputs.push_back({field, target->path, element});
   }
@@ -520,7 +536,7 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
     if (source == nullptr) continue;
     for (const BoundOutput& output : outputs) {
       if (!is_same_file(source->path, output.path)) continue;
-      binder.usage(output.tensor + " would replace the golden file " + source->path,
+      binder.usage(output.name() + " would replace the golden file " + source->path,
                    "write the output to another file, or use --update-golden");
     }
     for (const std::string& input : inputs.names()) {
@@ -528,6 +544,12 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
       if (!request.expected_may_be_missing || file == nullptr) continue;
       if (!is_same_file(file->path, source->path)) continue;
       binder.usage("the golden file and " + input + " are the same file: " + source->path,
+                   "name another golden file, as --update-golden may replace it");
+    }
+    for (const Expectation& other : expected) {
+      if (!request.expected_may_be_missing || !names_same_file(other.path, source->path)) continue;
+      binder.usage(tensor_name(tensor, element) + " and " + other.name() +
+                       " have the same golden file: " + source->path,
                    "name another golden file, as --update-golden may replace it");
     }
     Expectation expectation{tensor, source->path, std::nullopt,

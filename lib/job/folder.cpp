@@ -89,6 +89,15 @@ void add_inputs(JobRequest& request, const Description& description) {
   }
 }
 
+// A command line may write "OutputTensors[1]" for "OutputTensors.1".
+std::string with_dot(std::string name) {
+  const std::size_t mark = name.rfind('[');
+  if (mark == std::string::npos || !name.ends_with(']')) return name;
+  name.pop_back();
+  name[mark] = '.';
+  return name;
+}
+
 // Golden files that are to be written belong into the folder.
 void add_golden_files(JobRequest& request, const Description& description,
                       const std::vector<NamedFile>& found) {
@@ -100,17 +109,13 @@ void add_golden_files(JobRequest& request, const Description& description,
     if (!is_named(named, field, outputs)) request.expected.push_back(file);
   }
   if (!request.expected_may_be_missing || request.found.golden_folder.empty()) return;
-  for (const std::string& output : outputs) {
-    const Field& field = *description.find(output);
-    if (is_named(request.expected, output, outputs)) continue;
-    const auto add = [&](const std::string& name) {
-      const fs::path path = to_path(request.found.golden_folder) / to_path(name + ".npy");
-      request.expected.push_back({name, to_text(path), request.confinement});
+  for (const std::string& name : output_file_names(description, request)) {
+    const auto is_it = [&](const NamedFile& file) {
+      return file.tensor.empty() ? outputs.size() == 1 : with_dot(file.tensor) == name;
     };
-    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
-    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
-      add(output + "." + std::to_string(i));
-    if (!field.spec->is_tensor_array() && !field.is_absent()) add(output);
+    if (std::any_of(request.expected.begin(), request.expected.end(), is_it)) continue;
+    const fs::path path = to_path(request.found.golden_folder) / to_path(name + ".npy");
+    request.expected.push_back({name, to_text(path), request.confinement});
   }
 }
 
@@ -272,6 +277,27 @@ void report_misnamed(const JobRequest& request, Diagnostics& diagnostics, Diagno
 }
 
 }  // namespace
+
+std::vector<std::string> output_file_names(const Description& description,
+                                           const JobRequest& request) {
+  std::vector<std::string> names;
+  for (const std::string& output : tensors(*description.spec, &FieldSpec::is_output)) {
+    const Field& field = *description.find(output);
+    const std::size_t before = names.size();
+    const auto* elements = std::get_if<std::vector<TensorDesc>>(&field.value);
+    for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i)
+      names.push_back(output + "." + std::to_string(i));
+    if (!field.spec->is_tensor_array() && !field.is_absent()) names.push_back(output);
+    if (names.size() > before || field.written != nullptr) continue;
+    for (const auto* files : {&request.expected, &request.found.expected}) {
+      for (const NamedFile& file : *files) {
+        if (field_of_file(file.tensor) == output && !has(names, file.tensor))
+          names.push_back(file.tensor);
+      }
+    }
+  }
+  return names;
+}
 
 bool has_job_folder(const std::string& description_path) {
   const fs::path name = to_path(description_path).filename();

@@ -6,6 +6,11 @@
 
 namespace dmlop {
 
+/// What files of a job's outputs are called, without .npy: "OutputTensor", "OutputTensors.1". An
+/// optional output that is not described counts where it has a golden file.
+std::vector<std::string> output_file_names(const Description& description,
+                                           const JobRequest& request);
+
 /// Whether a description has a folder of its own: its name is op.json or model.json.
 bool has_job_folder(const std::string& description_path);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
 #include "base/path.hpp"
 #include "base/text.hpp"
@@ -46,7 +47,7 @@ bool proves_nothing(const Comparison& comparison) {
 // What a golden file that was missing has now.
 OutputComparison created(const Job& job, const Expectation& expectation) {
   const TensorDesc& desc = *job.description.find_tensor(expectation.tensor, expectation.element);
-  OutputComparison output{expectation.tensor, expectation.path, {}, GoldenUpdate::created};
+  OutputComparison output{expectation.name(), expectation.path, {}, GoldenUpdate::created};
   output.comparison.tolerance = expectation.tolerance;
   output.comparison.data_type = *desc.data_type;
   output.comparison.sizes = desc.sizes;
@@ -104,19 +105,26 @@ void update_golden(const Job& job, Backend& backend, const ExecutionOptions& opt
                    JobResult& result) {
   auto& comparisons = result.comparisons;
   if (!may_update(comparisons)) return;
+  std::vector<const Expectation*> changed;
+  std::vector<std::unique_ptr<FolderOf>> folders;
   for (const Expectation& expectation : job.expected) {
-    auto output = std::find_if(
-        comparisons.begin(), comparisons.end(),
-        [&](const OutputComparison& one) { return one.expected_path == expectation.path; });
-    const bool is_missing = output == comparisons.end();
-    if (!is_missing && output->comparison.verdict() == Verdict::passed) continue;
-    if (is_missing) output = comparisons.insert(output, created(job, expectation));
-    const FolderOf folder(expectation.path);
-    const bool is_kept = write_expected(job, backend, options, expectation);
-    output->update = !is_kept     ? GoldenUpdate::refused
-                     : is_missing ? GoldenUpdate::created
-                                  : GoldenUpdate::replaced;
+    const auto index = static_cast<std::size_t>(&expectation - job.expected.data());
+    const bool is_missing = !expectation.file;
+    if (is_missing)
+      comparisons.insert(comparisons.begin() + static_cast<std::ptrdiff_t>(index),
+                         created(job, expectation));
+    OutputComparison& output = comparisons[index];
+    if (!is_missing && output.comparison.verdict() == Verdict::passed) continue;
+    output.update = is_missing ? GoldenUpdate::created : GoldenUpdate::replaced;
+    changed.push_back(&expectation);
+    folders.push_back(std::make_unique<FolderOf>(expectation.path));
   }
+  if (changed.empty()) return;
+  const std::vector<bool> may_be = write_expected(job, backend, options, changed);
+  if (std::find(may_be.begin(), may_be.end(), false) == may_be.end()) return;
+  for (const Expectation* expectation : changed)
+    comparisons[static_cast<std::size_t>(expectation - job.expected.data())].update =
+        GoldenUpdate::refused;
 }
 
 std::string_view name_of(GoldenUpdate update) {

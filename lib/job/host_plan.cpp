@@ -9,17 +9,15 @@
 namespace dmlop {
 namespace {
 
-// A thread computes so much at a time: large enough for system calls not to matter, small enough to
-// still be in the cache when it is written.
-constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
-
 class HostPlan {
  public:
-  HostPlan(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink)
+  HostPlan(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
+           std::uint64_t part_bytes)
       : plan_(plan),
         inputs_(inputs),
         threads_(threads),
         sink_(sink),
+        part_bytes_(part_bytes),
         temporaries_(plan.slots.size()) {}
 
   void run() {
@@ -48,7 +46,7 @@ class HostPlan {
     std::vector<std::span<const std::byte>> inputs;
     for (const std::size_t slot : pass.reads)
       inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
-    const cpu::Parts parts(pass.kernel, part_bytes);
+    const cpu::Parts parts(pass.kernel, part_bytes_);
     std::vector<PartBuffers> buffers(threads_, PartBuffers(pass.writes.size()));
     parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
       run_part(pass, inputs, parts[index], buffers[worker]);
@@ -85,13 +83,15 @@ class HostPlan {
   SlotBytes inputs_;
   unsigned threads_;
   const OutputSink& sink_;
+  std::uint64_t part_bytes_;
   std::vector<Buffer> temporaries_;  // by slot
 };
 
 }  // namespace
 
-void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink) {
-  HostPlan(plan, inputs, threads, sink).run();
+void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
+                 std::uint64_t part_bytes) {
+  HostPlan(plan, inputs, threads, sink, part_bytes).run();
 }
 
 }  // namespace dmlop

@@ -56,17 +56,26 @@ struct JobRequest {
   bool is_of_batch = false;              // no option of a command line names its files
 };
 
+/// "InputTensor", or "InputTensors[1]" for an element of an array of tensors.
+std::string tensor_name(const std::string& field, std::optional<std::size_t> element);
+/// What its files are called, without .npy: "InputTensors.1".
+std::string file_name_of(const std::string& field, std::optional<std::size_t> element);
+
 struct BoundInput {
   std::string tensor;
   NpyFile file;
   std::string path;
   std::optional<std::size_t> element = {};  // of an array of tensors
+
+  std::string name() const { return tensor_name(tensor, element); }
 };
 
 struct BoundOutput {
   std::string tensor;
   std::string path;
   std::optional<std::size_t> element = {};
+
+  std::string name() const { return tensor_name(tensor, element); }
 };
 
 /// A golden file that an output is compared with.
@@ -76,6 +85,8 @@ struct Expectation {
   std::optional<NpyFile> file;  // absent: it does not exist yet
   Tolerance tolerance;
   std::optional<std::size_t> element = {};
+
+  std::string name() const { return tensor_name(tensor, element); }
 };
 
 /// A request whose description is complete and checked.
@@ -127,23 +138,42 @@ struct OutputComparison {
 
 struct JobResult {
   gpu::DispatchTimes times;
+  std::string device;                         // what ran it: "cpu", or a GPU's spec; "": nothing did
+  std::string notice;                         // why that was not the chosen device; else ""
   std::vector<OutputComparison> comparisons;  // one for each golden file that exists
 
   /// The worst of the comparisons; passed where there is none.
   Verdict verdict() const;
 };
 
+/// Bytes that temporaries of the job's plan take at most at a time.
+std::uint64_t temporary_bytes(const Job& job);
+
 /// Executes the job, writes its outputs, all or none, and compares them with the golden files while
-/// they are computed. Errors: io_failed, run_failed, interrupted.
+/// they are computed. Errors: io_failed, run_failed, interrupted; unavailable where the device that
+/// was asked for cannot run the operator.
 JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
 
-/// Executes the job and writes the output as its golden file. False, and nothing is written, where
-/// the output has no number and the tolerance does not allow that. Errors: as run_job.
-bool write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
-                    const Expectation& expectation);
+/// Executes the job and writes outputs as their golden files, all of them or none. Returns for each
+/// whether it may be one: not where it has no number and the tolerance does not allow that, or has
+/// NaN that equals nothing. Errors: as run_job.
+std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                                 const std::vector<const Expectation*>& expectations);
 
-/// Executes the job into memory: the packed elements of its output. Errors: as run_job.
-Buffer output_in_memory(const Job& job, Backend& backend, const ExecutionOptions& options,
-                        gpu::DispatchTimes* times = nullptr);
+/// An output that is computed into memory: its packed elements.
+struct OutputInMemory {
+  std::string name;  // "OutputTensor", "OutputTensors[1]"
+  const TensorDesc* desc;
+  Buffer bytes;
+
+  Elements elements() const { return {*desc->data_type, desc->sizes, bytes.bytes()}; }
+};
+
+/// Executes the job into memory; the outputs come in the order of the fields. With `name`, only
+/// that one is kept. `result`, if given, gets times and device. Errors: as run_job.
+std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
+                                              const ExecutionOptions& options,
+                                              JobResult* result = nullptr,
+                                              const std::string& name = "");
 
 }  // namespace dmlop

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "job/job.hpp"
 #include "model/reading.hpp"
 #include "ops/operator.hpp"
 
@@ -69,10 +70,20 @@ class BindingReader {
     }
   }
 
+  // The descs of a field that are there: one, those of an array, or none.
+  std::vector<const TensorDesc*> descs_of(const std::string& field) const {
+    if (const TensorDesc* desc = description_.find_tensor(field)) return {desc};
+    std::vector<const TensorDesc*> descs;
+    for (std::size_t i = 0; const TensorDesc* desc = description_.find_tensor(field, i); ++i)
+      descs.push_back(desc);
+    return descs;
+  }
+
   void read_tensor(const std::string& tensor) {
-    const TensorDesc& desc = description_.tensor(tensor);
+    const std::vector<const TensorDesc*> descs = descs_of(tensor);
     const json::Value* source = object_.find(tensor);
-    const bool owned = is_owned(desc);
+    if (descs.empty()) return refuse_absent(tensor, source);
+    const bool owned = is_owned(*descs.front());
     if (source == nullptr) {
       if (owned != initial_) return;
       reading_.add(object_, tensor + " is not bound" + (initial_ ? " at initialisation" : ""),
@@ -80,7 +91,8 @@ class BindingReader {
                               "bindings, before the first command"
                             : operator_ + " needs it",
                    "write " + std::string(initial_ ? "\"bindings\": {" : "") + "\"" + tensor +
-                       "\": \"RESOURCE\"" + (initial_ ? "} beside type" : ""));
+                       "\": " + example_source(tensor, descs.size()) +
+                       (initial_ ? "} beside type" : ""));
       return;
     }
     if (owned != initial_) {
@@ -92,19 +104,43 @@ class BindingReader {
                    owned ? "bind it in the dispatchable" : "bind it in the dispatch command");
       return;
     }
-    const json::Value* single = single_source(*source, tensor);
-    if (single != nullptr) read_source(*single, tensor, desc);
+    read_sources(*source, tensor, descs);
   }
 
-  const json::Value* single_source(const json::Value& source, const std::string& tensor) {
-    if (source.kind != Kind::array) return &source;
-    if (source.items.size() == 1) return &source.items.front();
-    reading_.add(source, tensor + " takes 1 resource, but " + std::to_string(source.items.size()) +
-                             " are bound");
-    return nullptr;
+  bool is_array(const std::string& tensor) const {
+    return description_.spec->find_field(tensor)->is_tensor_array();
   }
 
-  void read_source(const json::Value& source, const std::string& tensor, const TensorDesc& desc) {
+  std::string example_source(const std::string& tensor, std::size_t count) const {
+    if (!is_array(tensor)) return "\"RESOURCE\"";
+    return count == 1 ? "[\"RESOURCE\"]" : "[\"RESOURCE\", ...]";
+  }
+
+  void refuse_absent(const std::string& tensor, const json::Value* source) {
+    if (source == nullptr || source->kind == Kind::null) return;
+    reading_.add(*source, tensor + " is bound, but the dispatchable has no " + tensor,
+                 "a binding needs a tensor desc",
+                 "add " + tensor + " to the dispatchable's desc, or leave the binding out");
+  }
+
+  void read_sources(const json::Value& source, const std::string& tensor,
+                    const std::vector<const TensorDesc*>& descs) {
+    const bool is_list = source.kind == Kind::array;
+    const std::size_t count = is_list ? source.items.size() : 1;
+    if (count != descs.size()) {
+      reading_.add(source, tensor + " takes " + counted(descs.size(), "resource") + ", but " +
+                               std::to_string(count) + (count == 1 ? " is" : " are") + " bound");
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto element = is_array(tensor) ? std::optional(i) : std::nullopt;
+      read_source(is_list ? source.items[i] : source, tensor, element, *descs[i]);
+    }
+  }
+
+  void read_source(const json::Value& source, const std::string& field,
+                   std::optional<std::size_t> element, const TensorDesc& desc) {
+    const std::string tensor = tensor_name(field, element);
     if (source.kind != Kind::string && source.kind != Kind::object) {
       reading_.reader.expected(source, tensor,
                                "the name of a resource, or an object such as {\"name\": "
@@ -122,7 +158,7 @@ class BindingReader {
     if (!resource || !offset) return;
     const Resource& buffer = reading_.model.resources[*resource];
     if (buffer.is_usable && fits(source, tensor, desc, buffer, *offset))
-      bindings_.push_back({tensor, {*resource, *offset, needed_bytes(desc)}});
+      bindings_.push_back({field, {*resource, *offset, needed_bytes(desc)}, element});
   }
 
   std::optional<std::size_t> find_resource(const json::Value& value, const std::string& place) {
@@ -249,7 +285,8 @@ void check_overlaps(ModelReading& reading, const json::Value& place,
       if (spec.in_place && is_same) continue;
       const json::Value* written = place.find(output.tensor);
       reading.add(written != nullptr ? *written : place,
-                  output.tensor + " and " + input.tensor + " are bound to the same bytes of \"" +
+                  tensor_name(output.tensor, output.element) + " and " +
+                      tensor_name(input.tensor, input.element) + " are bound to the same bytes of \"" +
                       printable(reading.model.resources[a.resource].name) + "\"",
                   "DML_OPERATOR_" + spec.name +
                       (spec.in_place ? " may write over an input, but to the same bytes only"

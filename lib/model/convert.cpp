@@ -38,8 +38,10 @@ class ModelMaker {
 
   Conversion make() {
     for (const FieldSpec& field : description_.spec->fields) {
-      if (field.is_input()) add_input(field.name);
-      if (field.is_output()) add_output(field.name);
+      if (!field.is_tensor()) continue;
+      if (description_.find_tensor(field.name) != nullptr) add(field, std::nullopt);
+      for (std::size_t i = 0; description_.find_tensor(field.name, i) != nullptr; ++i)
+        add(field, i);
     }
     remark_on_dxdispatch();
     const std::string name = lower_case(description_.spec->name);
@@ -47,7 +49,7 @@ class ModelMaker {
     if (!owned_.empty()) dispatchable["bindings"] = owned_;
     Json commands = Json::array();
     commands.push_back({{"type", "dispatch"}, {"dispatchable", name}, {"bindings", bindings_}});
-    commands.push_back(std::move(write_file_));
+    for (Json& write : writes_) commands.push_back(std::move(write));
     conversion_.text = readable_text({{"resources", resources_},
                                       {"dispatchables", {{name, dispatchable}}},
                                       {"commands", commands}});
@@ -55,36 +57,56 @@ class ModelMaker {
   }
 
  private:
-  void add_input(const std::string& tensor) {
-    const auto is_of = [&](const BoundInput& input) { return input.tensor == tensor; };
+  void add(const FieldSpec& field, std::optional<std::size_t> element) {
+    const TensorDesc& desc = *description_.find_tensor(field.name, element);
+    const std::string resource =
+        element ? field.name + "_" + std::to_string(*element) : field.name;
+    field.is_input() ? add_input(field.name, element, desc, resource)
+                     : add_output(field.name, element, desc, resource);
+    Json& bindings = field.is_input() && is_owned(desc) ? owned_ : bindings_;
+    if (element) {
+      bindings[field.name].push_back(resource);
+    } else {
+      bindings[field.name] = resource;
+    }
+  }
+
+  // The fields of a tensor in the model's description.
+  Json& fields_of(const std::string& tensor, std::optional<std::size_t> element) {
+    return element ? fields_[tensor][*element] : fields_[tensor];
+  }
+
+  void add_input(const std::string& tensor, std::optional<std::size_t> element,
+                 const TensorDesc& desc, const std::string& resource) {
+    const auto is_of = [&](const BoundInput& input) {
+      return input.tensor == tensor && input.element == element;
+    };
     const BoundInput& input = *std::find_if(job_.inputs.begin(), job_.inputs.end(), is_of);
-    const TensorDesc& desc = description_.tensor(tensor);
-    const std::string source = source_of(tensor, input.file, input.path);
-    resources_[tensor] = {{"initialValuesDataType", name_of(*desc.data_type)},
-                          {"initialValues", {{"sourcePath", source}}}};
-    (is_owned(desc) ? owned_ : bindings_)[tensor] = tensor;
+    // The description's strides refer to the elements in the order of the file.
+    const bool keeps_order = description_.is_written({{tensor, "Strides"}, element});
+    const std::string source = source_of(resource, input.file, input.path, keeps_order);
+    if (has_copy_in_c_order_) fields_of(tensor, element).erase("Strides");
+    resources_[resource] = {{"initialValuesDataType", name_of(*desc.data_type)},
+                            {"initialValues", {{"sourcePath", source}}}};
   }
 
   // Returns the input's own file, or a copy if DxDispatch would misread or refuse it.
-  std::string source_of(const std::string& tensor, const NpyFile& file, const std::string& path) {
+  std::string source_of(const std::string& resource, const NpyFile& file, const std::string& path,
+                        bool keeps_order) {
+    has_copy_in_c_order_ = false;
     const NpyHeader& header = file.header();
     const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
     const bool is_stream = is_standard_input(path);
     if (!is_swapped && !header.fortran_order && !is_stream)
       return path_from(conversion_.path, path);
-    const std::string copy = companion_path(conversion_.path, tensor);
+    const std::string copy = companion_path(conversion_.path, resource);
     conversion_.remarks.push_back(path + " is copied to " + copy + ": " +
                                   (is_stream    ? "standard input has no name"
                                    : is_swapped ? "DxDispatch misreads big-endian files"
                                                 : "DxDispatch refuses files in Fortran order"));
-    // The description's strides refer to the elements in the order of the file.
-    const bool keeps_order = description_.is_written({tensor, "Strides"});
     NpyHeader plain = header;
-    if (keeps_order) {
-      plain.sizes = {file.element_count()};
-    } else {
-      fields_[tensor].erase("Strides");
-    }
+    if (keeps_order) plain.sizes = {file.element_count()};
+    has_copy_in_c_order_ = !keeps_order;
     conversion_.files.push_back({copy, npy_header_bytes(plain.data_type, plain.sizes),
                                  elements_of(file, path, keeps_order)});
     require_intact(file, path);
@@ -107,31 +129,33 @@ class ModelMaker {
     return bytes;
   }
 
-  void add_output(const std::string& tensor) {
-    const TensorDesc& desc = description_.tensor(tensor);
+  void add_output(const std::string& tensor, std::optional<std::size_t> element,
+                  const TensorDesc& desc, const std::string& resource) {
     const std::uint64_t count = *element_count(desc.sizes);
     if (count > value_count_max)
-      throw Error(ErrorKind::invalid_input, tensor + " has " + std::to_string(count) +
+      throw Error(ErrorKind::invalid_input, resource + " has " + std::to_string(count) +
                                                 " elements; a resource of a model has at most " +
                                                 std::to_string(value_count_max));
-    resources_[tensor] = {{"initialValuesDataType", name_of(*desc.data_type)},
-                          {"initialValues", {{"valueCount", count}, {"value", 0}}}};
-    bindings_[tensor] = tensor;
-    std::string target = tensor + ".npy";
-    if (!job_.outputs.empty() && job_.outputs.front().path != "-")
-      target = to_text(to_path(job_.outputs.front().path));
+    resources_[resource] = {{"initialValuesDataType", name_of(*desc.data_type)},
+                            {"initialValues", {{"valueCount", count}, {"value", 0}}}};
+    std::string target = resource + ".npy";
+    const auto is_of = [&](const BoundOutput& output) {
+      return output.tensor == tensor && output.element == element;
+    };
+    const auto bound = std::find_if(job_.outputs.begin(), job_.outputs.end(), is_of);
+    if (bound != job_.outputs.end() && bound->path != "-") target = to_text(to_path(bound->path));
     if (lower_case(to_text(to_path(target).extension())) != ".npy") {
       conversion_.remarks.push_back("the output goes to " + target +
                                     ".npy: of another name DxDispatch writes no .npy file");
       target += ".npy";
     }
     if (desc.strides)
-      conversion_.remarks.push_back("the Strides of " + tensor +
+      conversion_.remarks.push_back("the Strides of " + tensor_name(tensor, element) +
                                     " are left out: its file holds the logical tensor");
-    write_file_ = {{"type", "writeFile"},
-                   {"resource", tensor},
-                   {"targetPath", target},
-                   {"dimensions", desc.sizes}};
+    writes_.push_back({{"type", "writeFile"},
+                       {"resource", resource},
+                       {"targetPath", target},
+                       {"dimensions", desc.sizes}});
   }
 
   void remark_on_dxdispatch() {
@@ -163,7 +187,8 @@ class ModelMaker {
   Json resources_ = Json::object();
   Json bindings_ = Json::object();
   Json owned_ = Json::object();
-  Json write_file_;
+  std::vector<Json> writes_;
+  bool has_copy_in_c_order_ = false;  // of the last input; its strides no longer hold
 };
 
 /// Turns a model into an op description.
@@ -178,11 +203,14 @@ class OpMaker {
     for (const auto* bindings : {&dispatchable.owned, &command.bindings}) {
       for (const TensorBinding& binding : *bindings) {
         const FieldSpec& field = *description.spec->find_field(binding.tensor);
-        const TensorDesc& desc = description.tensor(binding.tensor);
-        if (field.is_input()) {
+        const TensorDesc& desc = *description.find_tensor(binding.tensor, binding.element);
+        if (field.is_input() && binding.element) {
+          bindings_[binding.tensor].push_back(file_of(binding, desc));
+        } else if (field.is_input()) {
           bindings_[binding.tensor] = file_of(binding, desc);
         } else if (desc.strides) {
-          conversion_.remarks.push_back("the Strides of " + binding.tensor +
+          conversion_.remarks.push_back("the Strides of " +
+                                        tensor_name(binding.tensor, binding.element) +
                                         " are left out: its file holds the logical tensor");
         }
       }
@@ -230,7 +258,9 @@ class OpMaker {
     const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
     Buffer elements(count * size_of(*desc.data_type), "the elements of " + name);
     copy_in_pieces(buffer.bytes().subspan(binding.range.offset, elements.size()), elements.data());
-    const std::string path = companion_path(conversion_.path, binding.tensor);
+    const std::string path = companion_path(
+        conversion_.path,
+        binding.element ? binding.tensor + "_" + std::to_string(*binding.element) : binding.tensor);
     conversion_.files.push_back(
         {path, npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
          std::move(elements)});

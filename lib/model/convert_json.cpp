@@ -41,17 +41,52 @@ Json enum_json(const FieldSpec& field, std::int64_t value) {
   return value;
 }
 
-Json field_json(const Field& field) {
-  const FieldSpec& spec = *field.spec;
-  if (const auto* tensor = std::get_if<TensorDesc>(&field.value))
-    return tensor_json(*tensor, spec.is_input());
-  if (const auto* number = std::get_if<double>(&field.value)) return float_json(*number);
-  if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&field.value)) return *numbers;
-  if (const auto* integer = std::get_if<std::int64_t>(&field.value))
-    return spec.kind == FieldKind::enumeration ? enum_json(spec, *integer) : Json(*integer);
-  return spec.kind == FieldKind::float32 ? Json(0)
-                                         : Json();  // a field that is left out and has no effect
-}
+/// A field's value as JSON: one overload for each kind of value.
+class FieldJson {
+ public:
+  FieldJson(const Description& description, const Field& field)
+      : description_(description), field_(field) {}
+
+  Json operator()(std::monostate) const {
+    const bool is_number = field_.spec->kind == FieldKind::float32;
+    return is_number ? Json(0) : Json();  // a field that is left out and has no effect
+  }
+  Json operator()(const TensorDesc& desc) const {
+    return tensor_json(desc, field_.spec->is_input());
+  }
+  Json operator()(const std::vector<TensorDesc>& descs) const {
+    Json json = Json::array();
+    for (const TensorDesc& desc : descs) json.push_back((*this)(desc));
+    return json;
+  }
+  Json operator()(std::int64_t integer) const {
+    const bool is_enumeration = field_.spec->kind == FieldKind::enumeration;
+    return is_enumeration ? enum_json(*field_.spec, integer) : Json(integer);
+  }
+  Json operator()(double number) const { return float_json(number); }
+  Json operator()(const std::vector<std::int64_t>& integers) const { return integers; }
+  Json operator()(const std::vector<double>& numbers) const {
+    Json json = Json::array();
+    for (const double number : numbers) json.push_back(float_json(number));
+    return json;
+  }
+  Json operator()(const Size2d& size) const {
+    return {{"Width", size.width}, {"Height", size.height}};
+  }
+  Json operator()(const ScaleBias& both) const {
+    return {{"Scale", float_json(both.scale)}, {"Bias", float_json(both.bias)}};
+  }
+  Json operator()(const Scalar& scalar) const { return as_written(*scalar.written); }
+  Json operator()(const std::vector<NestedOperator>&) const { return as_written(*field_.written); }
+
+ private:
+  Json as_written(const json::Value& value) const {
+    return Json::parse(description_.document().source(value));
+  }
+
+  const Description& description_;
+  const Field& field_;
+};
 
 constexpr std::size_t line_length = 96;
 
@@ -102,7 +137,10 @@ void append(const Json& json, std::size_t indent, std::string& text) {
 
 Json fields_json(const Description& description) {
   Json json = Json::object();
-  for (const Field& field : description.fields) json[field.spec->name] = field_json(field);
+  for (const Field& field : description.fields) {
+    if (field.is_absent() && field.spec->is_tensor()) continue;
+    json[field.spec->name] = std::visit(FieldJson(description, field), field.value);
+  }
   return json;
 }
 

@@ -64,6 +64,11 @@ struct BufferRange {
 struct TensorBinding {
   std::string tensor;
   BufferRange range;
+  std::optional<std::size_t> element = {};  // of an array of tensors
+
+  bool is(const std::string& field, std::optional<std::size_t> index) const {
+    return tensor == field && element == index;
+  }
 };
 
 struct Dispatchable {

@@ -113,7 +113,7 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     for (const TensorBinding& binding : dispatch->bindings) {
       const FieldSpec& field = *description.spec->find_field(binding.tensor);
       if (!field.is_output() || binding.range.resource != resource) continue;
-      const TensorDesc& desc = description.tensor(field.name);
+      const TensorDesc& desc = *description.find_tensor(field.name, binding.element);
       tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, description.spec};
       if (desc.strides) tensor.strides = *desc.strides;
     }

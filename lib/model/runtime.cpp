@@ -85,7 +85,9 @@ void Runtime::keep_owned(const Model& model) {
 
 Runtime::Place Runtime::place_of(const Slot& slot, const DispatchCommand& command) {
   const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
-  const auto is_it = [&](const TensorBinding& binding) { return binding.tensor == slot.field; };
+  const auto is_it = [&](const TensorBinding& binding) {
+    return binding.is(slot.field, slot.element);
+  };
   const auto& bindings = command.bindings;
   const auto binding = std::find_if(bindings.begin(), bindings.end(), is_it);
   if (binding == bindings.end()) {
@@ -168,7 +170,7 @@ bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& tim
   return true;
 }
 
-gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
+Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
   const Step step = this->step(bound);
   const auto outputs = step.plan.slots_of(SlotKind::output);
   for (const std::size_t slot : outputs) bound.slots[slot].memory->device_is_current = false;
@@ -177,25 +179,26 @@ gpu::DispatchTimes Runtime::dispatch_from_host(const BoundPlan& bound) {
     Scatter(step.slots[slot], step.plan.slots[slot].element_size).write(offset, bytes);
   };
   if (!is_in_place(step))
-    return backend_.execute(step.plan, step.inputs(), options_, scatter).times;
+    return backend_.execute(step.plan, step.inputs(), options_, scatter);
   std::vector<Buffer> kept(step.plan.slots.size());
   for (const std::size_t slot : outputs)
     kept[slot] = Buffer(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
-  const gpu::DispatchTimes times =
-      backend_
-          .execute(step.plan, step.inputs(), options_,
-                   [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
-                     std::copy(bytes.begin(), bytes.end(), kept[slot].data() + offset);
-                   })
-          .times;
+  const Execution execution = backend_.execute(
+      step.plan, step.inputs(), options_,
+      [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
+        std::copy(bytes.begin(), bytes.end(), kept[slot].data() + offset);
+      });
   for (const std::size_t slot : outputs) scatter(slot, 0, kept[slot].bytes());
-  return times;
+  return execution;
 }
 
-gpu::DispatchTimes Runtime::dispatch(const DispatchCommand& command) {
+Execution Runtime::dispatch(const DispatchCommand& command) {
   const BoundPlan bound = bind(command);
-  gpu::DispatchTimes times;
-  return dispatch_on_device(bound, times) ? times : dispatch_from_host(bound);
+  Execution execution{.times = {}, .device = backend_.spec(), .notice = {}};
+  if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
+  if (std::find(devices_.begin(), devices_.end(), execution.device) == devices_.end())
+    devices_.push_back(execution.device);
+  return execution;
 }
 
 }  // namespace dmlop

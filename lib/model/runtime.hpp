@@ -23,10 +23,13 @@ class Runtime {
 
   /// Executes an operator. Its output replaces exactly its own bytes in the buffer. Errors: as
   /// Backend::execute.
-  gpu::DispatchTimes dispatch(const DispatchCommand& command);
+  Execution dispatch(const DispatchCommand& command);
 
   /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
   std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
+
+  /// What ran the dispatches so far: "cpu", GPUs' specs.
+  const std::vector<std::string>& devices() const { return devices_; }
 
   /// How many dispatches ran on buffers of the GPU.
   std::uint64_t resident_dispatches() const { return resident_dispatches_; }
@@ -81,13 +84,14 @@ class Runtime {
   bool on_device(Memory& memory);
   /// Returns false and does nothing if the plan has to run from the host's memory.
   bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
-  gpu::DispatchTimes dispatch_from_host(const BoundPlan& bound);
+  Execution dispatch_from_host(const BoundPlan& bound);
 
   const Model& model_;
   Backend& backend_;
   ExecutionOptions options_;
   std::vector<Memory> memories_;            // of each resource
   std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
+  std::vector<std::string> devices_;
   std::uint64_t resident_dispatches_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/operator.hpp"
+
 namespace dmlop {
 namespace {
 
@@ -83,6 +85,15 @@ IndexMapKernel simplified(IndexMapKernel kernel) {
   kernel.axes = std::move(axes);
   if (kernel.reversal) kernel.reversal->axis = *reversed;
   return kernel;
+}
+
+IndexMapKernel packed_copy(const TensorDesc& tensor) {
+  IndexMapKernel kernel{.element_size = size_of(*tensor.data_type)};
+  const Strides strides = input_strides(tensor);
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i)
+    kernel.axes.push_back(
+        {.extent = tensor.sizes[i], .stride = static_cast<std::int64_t>(strides[i])});
+  return simplified(std::move(kernel));
 }
 
 Piece piece_at(const IndexMapAxis& axis, std::uint64_t o) {

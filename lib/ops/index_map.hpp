@@ -4,12 +4,16 @@
 #include <cstdint>
 
 #include "ops/kernel.hpp"
+#include "spec/description.hpp"
 
 namespace dmlop {
 
 /// The same movement with as few axes as possible: axes of extent 1 are folded into the offset and
 /// neighbours that move as one are merged. At least one axis remains.
 IndexMapKernel simplified(IndexMapKernel kernel);
+
+/// The elements of a tensor, packed.
+IndexMapKernel packed_copy(const TensorDesc& tensor);
 
 /// A stretch of an axis along which the source moves evenly: the output indices [o, o + count) read
 /// offset, offset + stride, … or, where outside, the fill.

@@ -1,40 +1,42 @@
 #include "ops/kernel.hpp"
 
 namespace dmlop {
-namespace {
 
-// The answers of each kind, under names that no function of a whole Kernel has: a kind without one
-// does not compile.
-std::uint64_t elements_of(const IndexMapKernel& map) {
+std::uint64_t IndexMapKernel::output_elements() const {
   std::uint64_t count = 1;
-  for (const IndexMapAxis& axis : map.axes) count *= axis.extent;
-  return count;
-}
-std::uint64_t elements_of(const LpPoolingKernel& pooling) {
-  std::uint64_t count = pooling.batch_extents[0] * pooling.batch_extents[1];
-  for (const PoolingAxis& axis : pooling.axes) count *= axis.output_extent;
+  for (const IndexMapAxis& axis : axes) count *= axis.extent;
   return count;
 }
 
-std::vector<std::size_t> element_sizes_of(const IndexMapKernel& map) {
-  return {map.element_size};
-}
-std::vector<std::size_t> element_sizes_of(const LpPoolingKernel& pooling) {
-  return {size_of(pooling.data_type)};
+std::uint64_t LpPoolingKernel::output_elements() const {
+  std::uint64_t count = batch_extents[0] * batch_extents[1];
+  for (const PoolingAxis& axis : axes) count *= axis.output_extent;
+  return count;
 }
 
-}  // namespace
+std::uint64_t JoinKernel::output_elements() const {
+  std::uint64_t count = 0;
+  for (const IndexMapKernel& part : parts) count += part.output_elements();
+  return count;
+}
+
+std::uint64_t TopKKernel::output_elements() const {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;
+  return count;
+}
 
 std::uint64_t output_elements(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return elements_of(kind); }, kernel);
+  return std::visit([](const auto& kind) { return kind.output_elements(); }, kernel);
 }
 
 std::size_t output_count(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return element_sizes_of(kind).size(); }, kernel);
+  return std::visit([](const auto& kind) { return kind.output_element_sizes().size(); }, kernel);
 }
 
 std::size_t output_element_size(const Kernel& kernel, std::size_t output) {
-  return std::visit([&](const auto& kind) { return element_sizes_of(kind).at(output); }, kernel);
+  return std::visit([&](const auto& kind) { return kind.output_element_sizes().at(output); },
+                    kernel);
 }
 
 }  // namespace dmlop

@@ -6,7 +6,7 @@
 
 namespace dmlop {
 
-#define DMLOP_OPERATOR(name, plan, check)    \
+#define DMLOP_OPERATOR(name, runs_on, plan, check) \
   Plan plan(const Description& description); \
   void check(const Description& description, Diagnostics& diagnostics);
 #include "ops/operators.def"
@@ -15,7 +15,7 @@ namespace dmlop {
 namespace {
 
 constexpr std::array operators{
-#define DMLOP_OPERATOR(name, plan, check) Operator{#name, plan, check},
+#define DMLOP_OPERATOR(name, runs_on, plan, check) Operator{#name, RunsOn::runs_on, plan, check},
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
 };

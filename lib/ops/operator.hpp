@@ -10,8 +10,12 @@
 
 namespace dmlop {
 
+/// Where an operator runs. What has no GPU kernel yet runs on the CPU with a notice.
+enum class RunsOn : std::uint8_t { everywhere, only_on_cpu };
+
 struct Operator {
   std::string_view name;  // "PADDING"
+  RunsOn runs_on;
   Plan (*plan)(const Description& description);
   void (*check)(const Description& description, Diagnostics& diagnostics);
 };

@@ -1,5 +1,6 @@
 // What tiling asks a kind of kernel: one overload per kind of each question. TileGrid visits a
-// kernel without a default, so a kind that forgets an answer does not compile.
+// kernel without a default, so a kind that forgets an answer does not compile. Kinds that only the
+// CPU runs are never cut.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,33 @@ struct Hull {
   /// The copy of it.
   IndexMapKernel gather(std::size_t element_size) const;
 };
+
+/// Kinds that only the CPU runs have no tiles. Errors: std::logic_error.
+[[noreturn]] void refuse_tiles();
+template <OnlyOnCpu Kind>
+std::vector<std::uint64_t> extents_of(const Kind&) {
+  refuse_tiles();
+}
+template <OnlyOnCpu Kind>
+std::vector<std::size_t> input_element_sizes(const Kind&) {
+  refuse_tiles();
+}
+template <OnlyOnCpu Kind>
+Needs needs_along(const Kind&, std::size_t, TileRange) {
+  refuse_tiles();
+}
+template <OnlyOnCpu Kind>
+std::vector<std::uint64_t> cuts_of(const Kind&, std::size_t, std::uint64_t, bool) {
+  refuse_tiles();
+}
+template <OnlyOnCpu Kind>
+Tile tile_of(const Kind&, const std::vector<TileRange>&) {
+  refuse_tiles();
+}
+template <OnlyOnCpu Kind>
+Tile whole_tile_of(const Kind&) {
+  refuse_tiles();
+}
 
 /// Positions 0, size, 2 * size, ..., extent.
 std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size);

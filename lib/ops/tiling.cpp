@@ -1,11 +1,16 @@
 #include "ops/tiling.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "ops/tiles.hpp"
 
 namespace dmlop {
 namespace tiles {
+
+void refuse_tiles() {
+  throw std::logic_error("a kernel that only the CPU runs has no tiles");
+}
 
 void Hull::extend(std::int64_t stride, std::uint64_t indices) {
   const std::int64_t reach = static_cast<std::int64_t>(indices - 1) * stride;
@@ -127,6 +132,8 @@ Tile whole_tile(const Kernel& kernel) {
 }  // namespace
 
 std::optional<TileGrid> TileGrid::make(const Kernel& kernel, const TileLimits& limits) {
+  const auto is_only_on_cpu = []<typename Kind>(const Kind&) { return OnlyOnCpu<Kind>; };
+  if (std::visit(is_only_on_cpu, kernel)) return std::nullopt;
   TileGrid grid;
   grid.kernel_ = kernel;
   if (fits(whole_tile(kernel), limits)) {

@@ -32,7 +32,7 @@ struct Tile {
 
 class TileGrid {
  public:
-  /// Nothing when no tile can be small enough: one reversed sequence or one pooling window that by
+  /// Nothing for a kernel that only the CPU runs, and when no tile can be small enough: one reversed sequence or one pooling window that by
   /// itself exceeds the limits.
   static std::optional<TileGrid> make(const Kernel& kernel, const TileLimits& limits);
 

@@ -76,8 +76,9 @@ class FieldSet {
   const Field* find(std::string_view name) const;
 
   /// The desc of a tensor, or of an element of an array of tensors; null if it is absent.
-  TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element);
-  const TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element) const;
+  TensorDesc* find_tensor(std::string_view name, std::optional<std::size_t> element = {});
+  const TensorDesc* find_tensor(std::string_view name,
+                                std::optional<std::size_t> element = {}) const;
 
   /// Accessors for operators, after validation. The field must exist and be of that kind.
   const TensorDesc& tensor(std::string_view name) const;

@@ -145,13 +145,13 @@ void RuleChecker::after_violation(const Statement& statement, const Formula::Vio
   if (const Reference* subject = formula.reference_at(violation.subject)) {
     if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return;
   }
-  for (const Place& place : formula.places(scope_, statement.variables, violation.subject)) {
-    const Field* field = fields_.find(place.reference.field);
-    const bool is_input_size = place.reference.attribute == "Sizes" && field->spec->is_input();
-    const bool is_structure = place.reference.attribute == "DimensionCount" ||
-                              place.reference.attribute == "DataType" ||
+  for (const Place& named : formula.places(scope_, statement.variables, violation.subject)) {
+    const Field* field = fields_.find(named.reference.field);
+    const bool is_input_size = named.reference.attribute == "Sizes" && field->spec->is_input();
+    const bool is_structure = named.reference.attribute == "DimensionCount" ||
+                              named.reference.attribute == "DataType" ||
                               field->spec->kind == FieldKind::enumeration;
-    if (!is_input_size && !is_structure) scope_.refuse(place);
+    if (!is_input_size && !is_structure) scope_.refuse(named);
   }
 }
 

@@ -95,7 +95,7 @@ void run_small(const OpenedFile& file, const JobRequest& request) {
   }
   run_for_a_moment([&] {
     Backend cpu;
-    require(output_in_memory(*job, cpu, {.threads = 1}).size() != 0, "an output has elements");
+    require(outputs_in_memory(*job, cpu, {.threads = 1}).size() != 0, "an output has elements");
   });
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("fuzz: seeds cut off, doubled and with every bit of their beginning tu
 
 TEST_CASE("fuzz: every operator has random cases") {
   const std::vector<std::string> operators{
-#define DMLOP_OPERATOR(name, plan, check) #name,
+#define DMLOP_OPERATOR(name, runs_on, plan, check) #name,
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
   };

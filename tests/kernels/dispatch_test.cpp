@@ -155,7 +155,7 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
             CAPTURE(p);
             CAPTURE(outputs);
             CAPTURE(most_input);
-            REQUIRE(gpu::fits_kernel(kernel));
+            REQUIRE(gpu::kernel_refusal(kernel).empty());
             const gpu::Dispatch dispatch = make_dispatch(kernel);
             REQUIRE_FALSE(dispatch.stages.empty());
             CHECK(std::all_of(dispatch.stages.begin(), dispatch.stages.end(), within_limit));
@@ -208,10 +208,11 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
 
 TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
   LpPoolingKernel kernel = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
-  CHECK(gpu::fits_kernel(kernel));
+  CHECK(gpu::kernel_refusal(kernel).empty());
   kernel.axes[0] = {.input_extent = 2, .window = 2};
-  CHECK_FALSE(gpu::fits_kernel(kernel));
-  CHECK_FALSE(gpu::fits_kernel(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)));
+  CHECK_FALSE(gpu::kernel_refusal(kernel).empty());
+  CHECK_FALSE(
+      gpu::kernel_refusal(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)).empty());
 }
 
 TEST_CASE("dispatch: a thread for every 16 bytes of output") {

@@ -53,13 +53,21 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 2, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 4, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
                                     {.extent = 4096, .stride = 1, .lengths_stride = 1}});
   own_lengths.reversal = Reversal{.axis = 0, .lengths_type = DataType::UInt32};
+  const IndexMapKernel far_part =
+      map({{.extent = 4096, .stride = 0}, {.extent = 4096, .stride = far}});
+  const auto longest = [](std::uint64_t extent, std::uint64_t k) {
+    return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
+  };
   return {
+      {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
+      {"selection: a long sequence", longest(large, 1), 1, 0},
+      {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
       {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
       {"pooling: a window of many columns", pooling(1, 1, large, 3), 1, 0},
       {"pooling: a window of many slices", pooling(large, large, 3, 1), 1, 0},
@@ -80,9 +88,12 @@ std::uint64_t written_before_stop(const KernelRow& row) {
   const std::vector<std::span<const std::byte>> inputs{memory, memory};
   const std::byte untouched{0xAA};
   const std::uint64_t size = output_element_size(row.kernel);
-  std::vector<std::byte> output(row.elements * size, untouched);
+  std::vector<std::byte> output(row.elements * size, untouched), others(row.elements * 8);
+  std::vector<cpu::Destination> destinations(output_count(row.kernel), {others.data(), 0});
+  destinations.front().to = output.data();
   try {
-    cpu::execute(row.kernel, inputs, 0, row.elements, output.data());
+    const cpu::Part whole{.begin = 0, .length = row.elements, .step = 0, .count = 1};
+    cpu::execute_part(row.kernel, inputs, whole, cpu::Stores::cached, destinations);
   } catch (const Error& error) {
     CHECK(std::string(error.what()).starts_with("stopped after "));
     std::uint64_t written = 0;

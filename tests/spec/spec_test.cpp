@@ -167,7 +167,7 @@ TEST_CASE("what may be fused, and from which level, is DirectML's") {
 
 TEST_CASE("every operator with code has a spec of its name") {
   std::vector<std::string> with_code;
-#define DMLOP_OPERATOR(name, plan, check) with_code.emplace_back(#name);
+#define DMLOP_OPERATOR(name, runs_on, plan, check) with_code.emplace_back(#name);
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
   CHECK(with_code.size() >= 4);

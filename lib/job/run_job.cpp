@@ -1,0 +1,297 @@
+// Execution of a job: its outputs go, as they are computed, to files, comparisons and memory.
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <functional>
+
+#include "base/buffer.hpp"
+#include "base/parallel.hpp"
+#include "job/golden.hpp"
+#include "job/job.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+/// An input in native byte order: the file's own bytes, or a swapped copy. Errors: run_failed
+/// without memory for the copy.
+class NativeInput {
+ public:
+  explicit NativeInput(const BoundInput& input) : bytes_(input.file.data()) {
+    const NpyHeader& header = input.file.header();
+    const std::size_t size = size_of(header.data_type);
+    if (!header.big_endian || size == 1) return;
+    swapped_ = Buffer(bytes_.size(), "a little-endian copy of " + input.path);
+    in_pieces(bytes_.size() / size, size, [&](std::uint64_t i, std::uint64_t end) {
+      for (; i < end; ++i) {
+        const auto element = bytes_.subspan(i * size, size);
+        std::reverse_copy(element.begin(), element.end(), swapped_.data() + i * size);
+      }
+    });
+    bytes_ = swapped_.bytes();
+  }
+  NativeInput(NativeInput&&) = default;
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  Buffer swapped_;
+  std::span<const std::byte> bytes_;
+};
+
+/// Receives bytes of one output; may be called from several threads at once.
+using BytesSink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
+
+/// A tensor that a plan computes.
+struct PlannedOutput {
+  std::size_t slot;
+  std::string field;
+  std::optional<std::size_t> element;
+  const TensorDesc* desc;
+
+  std::uint64_t bytes() const {
+    return element_count(desc->sizes).value_or(0) * size_of(*desc->data_type);
+  }
+  std::string header() const { return npy_header_bytes(*desc->data_type, desc->sizes); }
+  bool is(const std::string& tensor, std::optional<std::size_t> index) const {
+    return field == tensor && element == index;
+  }
+};
+
+/// A job whose plan is made, and the outputs of the plan in the order of the fields.
+class PlannedJob {
+ public:
+  explicit PlannedJob(const Job& job) : job_(job), plan_(make_plan(job.description)) {
+    for (const FieldSpec& field : job.description.spec->fields) {
+      if (field.is_output()) add(field);
+    }
+  }
+
+  const std::vector<PlannedOutput>& outputs() const { return outputs_; }
+
+  /// Executes it; `sinks` are by output, and may be empty. What was computed counts only if the
+  /// inputs were what they were all the time.
+  void execute(Backend& backend, const ExecutionOptions& options,
+               const std::vector<BytesSink>& sinks, JobResult& result) const {
+    std::vector<NativeInput> natives;
+    std::vector<std::span<const std::byte>> inputs(plan_.slots.size());
+    natives.reserve(job_.inputs.size());
+    for (const BoundInput& input : job_.inputs) {
+      const auto slot = plan_.find(input.tensor, input.element);
+      if (!slot) continue;
+      natives.emplace_back(input);
+      inputs[*slot] = natives.back().bytes();
+    }
+    std::vector<const BytesSink*> by_slot(plan_.slots.size());
+    for (std::size_t i = 0; i < outputs_.size(); ++i) by_slot[outputs_[i].slot] = &sinks[i];
+    const Execution execution = backend.execute(
+        plan_, inputs, options,
+        [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
+          if (*by_slot[slot]) (*by_slot[slot])(offset, bytes);
+        });
+    result.times = execution.times;
+    result.device = execution.device;
+    result.notice = execution.notice;
+  }
+
+  void require_intact_inputs() const {
+    for (const BoundInput& input : job_.inputs) require_intact(input.file, input.path);
+  }
+
+ private:
+  void add(const FieldSpec& field) {
+    const auto add_slot = [&](std::size_t slot, std::optional<std::size_t> element) {
+      const TensorDesc* desc = job_.description.find_tensor(field.name, element);
+      outputs_.push_back({slot, field.name, element, desc});
+    };
+    if (const auto slot = plan_.find(field.name)) add_slot(*slot, std::nullopt);
+    for (std::size_t i = 0; const auto slot = plan_.find(field.name, i); ++i) add_slot(*slot, i);
+  }
+
+  const Job& job_;
+  Plan plan_;
+  std::vector<PlannedOutput> outputs_;
+};
+
+/// An output as a .npy file that is being written.
+class NpyOutput {
+ public:
+  NpyOutput(const PlannedOutput& output, const std::string& path)
+      : header_(output.header()), file_(path, header_.size() + output.bytes()) {
+    file_.write_at(0, std::as_bytes(std::span(header_)));
+  }
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+    file_.write_at(header_.size() + offset, bytes);
+  }
+  OutputFile& file() { return file_; }
+
+ private:
+  std::string header_;
+  OutputFile file_;
+};
+
+/// An output that is written as its golden file.
+class GoldenOutput {
+ public:
+  GoldenOutput(const PlannedOutput& output, const Expectation& expectation, NpyOutput& file)
+      : type_(*output.desc->data_type),
+        tolerance_(expectation.tolerance),
+        file_(file),
+        proves_something_(expectation.tolerance.allow_trivial) {}
+
+  void write_at(std::uint64_t offset, std::span<const std::byte> part) {
+    if (!proves_something_ && has_number(type_, part)) proves_something_ = true;
+    if (equals_nothing(type_, part, tolerance_)) matches_itself_ = false;
+    file_.write_at(offset, part);
+  }
+  bool may_be_golden() const { return proves_something_ && matches_itself_; }
+
+ private:
+  DataType type_;
+  const Tolerance& tolerance_;
+  NpyOutput& file_;
+  std::atomic<bool> proves_something_;
+  std::atomic<bool> matches_itself_{true};
+};
+
+void commit(std::deque<NpyOutput>& files) {
+  std::vector<OutputFile*> together;
+  for (NpyOutput& file : files) together.push_back(&file.file());
+  if (!together.empty()) commit_together(together);
+}
+
+/// The comparison of an output with its golden file while the output is computed.
+class RunningComparison {
+ public:
+  RunningComparison(const PlannedOutput& output, const Expectation& expectation)
+      : output_(output),
+        expectation_(expectation),
+        expected_(*expectation.file),
+        comparator_(expected_, *output.desc->data_type, output.desc->sizes,
+                    expectation.tolerance) {}
+  RunningComparison(const RunningComparison&) = delete;
+  RunningComparison& operator=(const RunningComparison&) = delete;
+
+  /// Whether elements can be compared at all.
+  bool needs_elements() const {
+    return expected_.data_type() == *output_.desc->data_type &&
+           expected_.sizes() == output_.desc->sizes;
+  }
+  void add(std::uint64_t offset, std::span<const std::byte> bytes) {
+    comparator_.add(offset / size_of(*output_.desc->data_type), bytes);
+  }
+  OutputComparison finish() {
+    const std::uint64_t first = output_.header().size();
+    const std::size_t size = size_of(*output_.desc->data_type);
+    return {expectation_.name(), expectation_.path,
+            comparator_.finish([&](std::uint64_t index) { return first + index * size; })};
+  }
+  void require_intact() const {
+    with_context("reading the golden file " + expectation_.path,
+                 [&] { expectation_.file->require_intact(); });
+  }
+
+ private:
+  const PlannedOutput& output_;
+  const Expectation& expectation_;
+  Elements expected_;
+  Comparator comparator_;
+};
+
+/// Where the outputs of a run go.
+struct RunningOutputs {
+  std::deque<NpyOutput> files;
+  std::deque<RunningComparison> comparisons;
+  std::vector<BytesSink> sinks;  // by output of the plan
+  bool are_needed = false;       // somebody keeps an output or can compare it
+
+  RunningOutputs(const Job& job, const PlannedJob& planned) {
+    for (const PlannedOutput& output : planned.outputs()) {
+      const auto is_it = [&](const auto& other) { return output.is(other.tensor, other.element); };
+      const auto bound = std::find_if(job.outputs.begin(), job.outputs.end(), is_it);
+      const auto expected = std::find_if(job.expected.begin(), job.expected.end(), is_it);
+      NpyOutput* file = nullptr;
+      RunningComparison* comparison = nullptr;
+      if (bound != job.outputs.end()) file = &files.emplace_back(output, bound->path);
+      if (expected != job.expected.end() && expected->file)
+        comparison = &comparisons.emplace_back(output, *expected);
+      are_needed =
+          are_needed || file != nullptr || (comparison != nullptr && comparison->needs_elements());
+      sinks.emplace_back([=](std::uint64_t offset, std::span<const std::byte> bytes) {
+        if (file != nullptr) file->write_at(offset, bytes);
+        if (comparison != nullptr) comparison->add(offset, bytes);
+      });
+    }
+  }
+};
+
+}  // namespace
+
+std::uint64_t temporary_bytes(const Job& job) {
+  return make_plan(job.description).temporary_bytes();
+}
+
+JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
+  const PlannedJob planned(job);
+  RunningOutputs outputs(job, planned);
+  JobResult result;
+  // Outputs that nobody keeps, and that are not like their golden files, may be of any size.
+  if (outputs.are_needed || job.expected.empty())
+    planned.execute(backend, options, outputs.sinks, result);
+  planned.require_intact_inputs();
+  for (const RunningComparison& comparison : outputs.comparisons) comparison.require_intact();
+  commit(outputs.files);
+  for (RunningComparison& comparison : outputs.comparisons)
+    result.comparisons.push_back(comparison.finish());
+  return result;
+}
+
+std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
+                                 const std::vector<const Expectation*>& expectations) {
+  const PlannedJob planned(job);
+  std::deque<NpyOutput> files;
+  std::deque<GoldenOutput> golden;
+  std::vector<BytesSink> sinks(planned.outputs().size());
+  for (const Expectation* expectation : expectations) {
+    for (std::size_t i = 0; i < sinks.size(); ++i) {
+      const PlannedOutput& output = planned.outputs()[i];
+      if (!output.is(expectation->tensor, expectation->element)) continue;
+      NpyOutput& file = files.emplace_back(output, expectation->path);
+      GoldenOutput& one = golden.emplace_back(output, *expectation, file);
+      sinks[i] = [&one](std::uint64_t offset, std::span<const std::byte> part) {
+        one.write_at(offset, part);
+      };
+    }
+  }
+  JobResult ignored;
+  planned.execute(backend, options, sinks, ignored);
+  planned.require_intact_inputs();
+  std::vector<bool> may_be;
+  for (const GoldenOutput& one : golden) may_be.push_back(one.may_be_golden());
+  if (std::find(may_be.begin(), may_be.end(), false) == may_be.end()) commit(files);
+  return may_be;
+}
+
+std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
+                                              const ExecutionOptions& options, JobResult* result,
+                                              const std::string& name) {
+  const PlannedJob planned(job);
+  std::vector<OutputInMemory> outputs;
+  outputs.reserve(planned.outputs().size());  // sinks point to them
+  std::vector<BytesSink> sinks;
+  for (const PlannedOutput& output : planned.outputs()) {
+    const std::string full_name = tensor_name(output.field, output.element);
+    sinks.emplace_back();
+    if (!name.empty() && full_name != name) continue;
+    outputs.push_back({full_name, output.desc, Buffer(output.bytes(), full_name)});
+    std::byte* to = outputs.back().bytes.data();
+    sinks.back() = [to](std::uint64_t offset, std::span<const std::byte> part) {
+      std::copy(part.begin(), part.end(), to + offset);
+    };
+  }
+  JobResult ignored;
+  planned.execute(backend, options, sinks, result != nullptr ? *result : ignored);
+  planned.require_intact_inputs();
+  return outputs;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,24 @@
+// The fused activation of an operator: an element-wise pass behind its own kernel.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+/// The activation of a field such as "FusedActivation"; null where there is none.
+const NestedOperator* fused_activation(const Description& description,
+                                       std::string_view field = "FusedActivation");
+
+/// Adds a kernel with one output, and the activation if there is one, to a plan. `make` makes the
+/// kernel for the data type that it writes: that of the output tensor, or FLOAT32 where an
+/// activation follows.
+void add_with_activation(PlanBuilder& plan, const Description& description, std::string_view output,
+                         const std::function<Kernel(DataType written)>& make,
+                         std::vector<std::size_t> reads,
+                         std::string_view activation = "FusedActivation");
+
+}  // namespace dmlop

@@ -1,0 +1,168 @@
+// What the real DirectML computes (conformance/README.md): every case of every operator that runs,
+// on the backend that DMLOP_TEST_BACKENDS asks for. Tolerances are those of the software driver that
+// the cases were made with; the operators' own tests hold the precision.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "gpu_device.hpp"
+#include "job/folder.hpp"
+#include "job/job.hpp"
+#include "ops/operator.hpp"
+#include "sweep.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// Cases that are not compared, or with another tolerance, and why.
+struct GoldenException {
+  const char* name;  // "REDUCE/012", or an operator
+  const char* reason;
+};
+const std::vector<GoldenException> exceptions{
+#include "golden_exceptions.inc"
+};
+
+const GoldenException* exception_for(const std::string& name) {
+  const auto is_it = [&](const GoldenException& row) { return row.name == name; };
+  const auto found = std::find_if(exceptions.begin(), exceptions.end(), is_it);
+  return found == exceptions.end() ? nullptr : &*found;
+}
+
+bool has_tag(const Json& about, const char* tag) {
+  const Json& tags = about.at("tags");
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
+
+Json read_json(const fs::path& path) {
+  std::ifstream stream(path);
+  REQUIRE_MESSAGE(stream.good(), path);
+  return Json::parse(stream);
+}
+
+/// Relative and absolute; 0 is bit for bit, but for NaN, which equals NaN.
+double tolerance_of(DataType type) {
+  switch (type) {
+    case DataType::Float32:
+      return 1e-4;
+    case DataType::Float16:
+      return 2e-2;
+    case DataType::Float64:
+      return 1e-9;
+    default:
+      return 0;
+  }
+}
+
+// The largest finite number stands beside infinity.
+double largest_of(DataType type) {
+  return type == DataType::Float16   ? 65504
+         : type == DataType::Float32 ? std::numeric_limits<float>::max()
+                                     : std::numeric_limits<double>::max();
+}
+
+bool agree(DataType type, const std::byte* found, const std::byte* expected) {
+  if (std::memcmp(found, expected, size_of(type)) == 0) return true;
+  const double tolerance = tolerance_of(type);
+  if (tolerance == 0) return false;
+  double is = element_value(type, found), must_be = element_value(type, expected);
+  if (std::isnan(is) || std::isnan(must_be)) return std::isnan(is) && std::isnan(must_be);
+  const auto finite = [&](double value) {
+    return std::isinf(value) ? std::copysign(largest_of(type), value) : value;
+  };
+  is = finite(is), must_be = finite(must_be);
+  return std::abs(is - must_be) <= tolerance * (1 + std::abs(must_be));
+}
+
+std::string deviation(const OutputInMemory& output, const NpyFile& expected) {
+  const DataType type = *output.desc->data_type;
+  if (stored_as(type) != expected.header().data_type) return "the data types differ";
+  if (output.desc->sizes != expected.header().sizes) return "the sizes differ";
+  const std::size_t size = size_of(type);
+  for (std::size_t at = 0; at < output.bytes.size(); at += size) {
+    const std::byte* found = output.bytes.data() + at;
+    const std::byte* must_be = &expected.data()[at];
+    if (agree(type, found, must_be)) continue;
+    return "element " + std::to_string(at / size) + " is " +
+           std::to_string(element_value(type, found)) + ", must be " +
+           std::to_string(element_value(type, must_be));
+  }
+  return "";
+}
+
+std::string file_name(std::string tensor) {
+  const std::size_t mark = tensor.find('[');
+  if (mark != std::string::npos) tensor = tensor.replace(mark, 1, ".").substr(0, tensor.size() - 1);
+  return tensor + ".npy";
+}
+
+dmlop::Backend make_backend() {
+  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
+  const bool on_gpu = asked != nullptr && std::string(asked) == "gpu" && has_gpu();
+  return on_gpu ? dmlop::Backend(open_gpu()) : dmlop::Backend();
+}
+
+/// "" if all outputs are as they must be.
+std::string run_case(const fs::path& folder, dmlop::Backend& backend) {
+  Diagnostics diagnostics;
+  JobRequest request{.description_path = (folder / "op.json").string()};
+  request.found = files_beside(request.description_path, {}, diagnostics);
+  request.found.expected.clear();
+  request.outputs_may_be_dropped = true;
+  const auto job = prepare_job(request, Purpose::run, diagnostics);
+  if (!diagnostics.empty()) return to_text(diagnostics.front());
+  try {
+    JobResult result;
+    for (const OutputInMemory& output : outputs_in_memory(*job, backend, {}, &result)) {
+      const fs::path golden = folder / "expected" / file_name(output.name);
+      const std::string found = deviation(output, NpyFile::open(golden.string()));
+      if (!found.empty()) return output.name + ": " + found;
+    }
+    const bool runs_here =
+        find_operator(job->description.spec->name)->runs_on == RunsOn::everywhere;
+    if (runs_here && !result.notice.empty()) return result.notice;
+    if (!runs_here && backend.is_gpu() && result.device != "cpu") return "a GPU runs it";
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("golden cases: every operator that runs gives what DirectML gives") {
+  dmlop::Backend backend = make_backend();
+  std::map<std::string, int> runs;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(DMLOP_CONFORMANCE) / "golden")) {
+    if (entry.path().filename() != "case.json") continue;
+    const fs::path folder = entry.path().parent_path();
+    const std::string name = folder.parent_path().filename().string();
+    const std::string number = folder.filename().string();
+    if (find_operator(name) == nullptr || !fs::exists(folder / "expected")) continue;
+    const Json about = read_json(entry.path());
+    if (has_tag(about, "diverges") || has_tag(about, "unwritten")) continue;
+    ++runs[name];
+    const std::string full_name = name + "/" + number;
+    const std::string found = run_case(folder, backend);
+    const GoldenException* exception = exception_for(full_name);
+    if (exception != nullptr) {
+      CHECK_MESSAGE(!found.empty(), full_name << " needs no exception");
+    } else {
+      CHECK_MESSAGE(found.empty(), full_name << ": " << found);
+    }
+  }
+  constexpr int fewest = 10;  // cases of an operator
+  CHECK(runs.size() >= 7);
+  for (const auto& [name, count] : runs) CHECK_MESSAGE(count >= fewest, name << ": " << count);
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,90 @@
+// DML_OPERATOR_TOP_K1.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "plan_case.hpp"
+#include "reference/sorting.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+PlanCase top_k_case(const TopK& top, const Tensor& input, const Tensor& values,
+                    const Tensor& indices) {
+  return {"DML_OPERATOR_TOP_K1",
+          {{"Axis", top.axis},
+           {"K", top.k},
+           {"AxisDirection", top.is_decreasing ? "DECREASING" : "INCREASING"}},
+          {{"InputTensor", input}},
+          {{"OutputValueTensor", values}, {"OutputIndexTensor", indices}}};
+}
+
+Tensor indices(const List& sizes, const std::vector<std::uint32_t>& values) {
+  return Tensor::of(DataType::UInt32, sizes, values);
+}
+
+TEST_CASE("TOP_K1: the largest or the smallest come first, with where they stood") {
+  const Tensor input = floats({2, 4}, {3, 1, 4, 2, 5, 9, 2, 6});
+  check_plan_case(top_k_case({1, 2, true}, input, floats({2, 2}, {4, 3, 9, 6}),
+                             indices({2, 2}, {2, 0, 1, 3})));
+  check_plan_case(top_k_case({1, 2, false}, input, floats({2, 2}, {1, 2, 2, 5}),
+                             indices({2, 2}, {1, 3, 2, 0})));
+  check_plan_case(top_k_case({0, 1, true}, input, floats({1, 4}, {5, 9, 4, 6}),
+                             indices({1, 4}, {1, 1, 0, 1})));
+}
+
+TEST_CASE("TOP_K1: equal elements, also 0 and -0, keep their order, and NaN is the largest") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Tensor input = floats({6}, {0.0F, nan, -0.0F, infinity, -infinity, -nan});
+  check_plan_case(top_k_case({0, 6, true}, input,
+                             floats({6}, {nan, -nan, infinity, 0.0F, -0.0F, -infinity}),
+                             indices({6}, {1, 5, 3, 0, 2, 4})));
+  check_plan_case(top_k_case({0, 6, false}, input,
+                             floats({6}, {-infinity, 0.0F, -0.0F, infinity, nan, -nan}),
+                             indices({6}, {4, 0, 2, 3, 1, 5})));
+}
+
+// Small random tensors, and those whose sequences are long enough for each way to sort.
+void check_random(Random& random, const List& sizes, std::size_t axis, std::uint64_t k) {
+  const DataType type = random.one_of<DataType>(
+      {DataType::Float32, DataType::Float16, DataType::Int64, DataType::Int32, DataType::Int16,
+       DataType::Int8, DataType::UInt64, DataType::UInt32, DataType::UInt16, DataType::UInt8});
+  const bool is_float = info(type).kind == NumberKind::floating;
+  const Tensor input = is_float ? random_numbers(type, sizes, true, random)
+                                : random_tensor(type, sizes, random);
+  const TopK top{axis, k, random.one_in(2)};
+  const auto [values, where] =
+      top.result(input, random.one_in(2) ? DataType::UInt32 : DataType::UInt64);
+  check_plan_case(top_k_case(top, input, values, where));
+}
+
+TEST_CASE("TOP_K1: random tensors of all types and strides along every axis") {
+  Random random(43);
+  for (int i = 0; i < 400; ++i) {
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const std::size_t axis = random.below(sizes.size());
+    check_random(random, sizes, axis, random.from_to(1, sizes[axis]));
+  }
+}
+
+TEST_CASE("TOP_K1: long sequences, few and many of their elements") {
+  Random random(44);
+  for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{32}, std::uint64_t{33},
+                                std::uint64_t{300}})
+    check_random(random, {3, 300, 5}, 1, k);
+  for (int i = 0; i < 4; ++i) check_random(random, {(1 << 18) + 7}, 0, i < 2 ? 40 : (1 << 18) + 7);
+}
+
+TEST_CASE("TOP_K1: K is at most the size along Axis") {
+  const Tensor input = floats({1, 2}, {1, 2});
+  nlohmann::ordered_json description =
+      top_k_case({1, 2, true}, input, input, indices({1, 2}, {1, 0})).description();
+  CHECK(messages(description) == "");
+  description["desc"]["K"] = 3;
+  CHECK(messages(description) != "");
+}
+
+}  // namespace
+}  // namespace dmlop::test

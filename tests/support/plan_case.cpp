@@ -1,0 +1,128 @@
+#include "plan_case.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+
+#include "gpu_device.hpp"
+#include "job/backend.hpp"
+#include "job/host_plan.hpp"
+#include "ops/operator.hpp"
+#include "spec/description.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+/// The outputs of a run, and how often each byte was written.
+class Outputs {
+ public:
+  explicit Outputs(const Plan& plan) {
+    for (const Slot& slot : plan.slots) {
+      const bool is_output = slot.kind == SlotKind::output;
+      bytes_.emplace_back(is_output ? slot.bytes() : 0);
+      written_.emplace_back(is_output ? slot.bytes() : 0);
+    }
+  }
+
+  OutputSink sink() {
+    return [this](std::size_t slot, std::uint64_t offset, std::span<const std::byte> part) {
+      if (offset + part.size() > bytes_[slot].size()) {
+        is_outside_ = true;
+        return;
+      }
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        bytes_[slot][offset + i] = part[i];
+        ++written_[slot][offset + i];
+      }
+    };
+  }
+
+  void check(std::size_t slot, const NamedTensor& expected) const {
+    CHECK_FALSE(is_outside_);
+    const auto& times = written_[slot];
+    CHECK_MESSAGE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }),
+                  "every byte is handed out once");
+    CHECK(difference(expected.tensor.type, bytes_[slot], expected.tensor.bytes, expected.ulp) ==
+          "");
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> bytes_;
+  std::vector<std::vector<std::uint8_t>> written_;
+  std::atomic<bool> is_outside_{false};
+};
+
+bool is_gpu_asked_for() {
+  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
+  return asked != nullptr && std::string(asked) == "gpu";
+}
+
+dmlop::Backend& gpu_backend() {
+  static dmlop::Backend backend(open_gpu());
+  return backend;
+}
+
+}  // namespace
+
+nlohmann::ordered_json PlanCase::description() const {
+  nlohmann::ordered_json desc = fields;
+  for (const auto* tensors : {&inputs, &outputs}) {
+    for (const NamedTensor& named : *tensors) {
+      if (named.element) {
+        desc[named.field].push_back(tensor_desc(named.tensor));
+      } else {
+        desc[named.field] = tensor_desc(named.tensor);
+      }
+    }
+  }
+  return {{"type", type}, {"desc", desc}};
+}
+
+void check_plan_case(const PlanCase& a_case) {
+  CAPTURE(a_case.description().dump());
+  Diagnostics diagnostics;
+  auto description = read_description("op.json", a_case.description().dump(),
+                                      newest_feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
+  const Plan plan = make_plan(*description);
+
+  std::vector<std::unique_ptr<std::byte[]>> copies;
+  std::vector<std::span<const std::byte>> inputs(plan.slots.size());
+  for (const NamedTensor& named : a_case.inputs) {
+    const auto slot = plan.find(named.field, named.element);
+    if (!slot) continue;
+    const auto& bytes = named.tensor.bytes;
+    copies.emplace_back(new std::byte[bytes.size() + 1]);  // at an odd address
+    std::copy(bytes.begin(), bytes.end(), copies.back().get() + 1);
+    inputs[*slot] = {copies.back().get() + 1, bytes.size()};
+  }
+  const auto check = [&](const Outputs& outputs) {
+    for (const NamedTensor& expected : a_case.outputs) {
+      CAPTURE(expected.field);
+      CAPTURE(expected.element.value_or(0));
+      const auto slot = plan.find(expected.field, expected.element);
+      REQUIRE(slot);
+      outputs.check(*slot, expected);
+    }
+    CHECK(plan.slots_of(SlotKind::output).size() == a_case.outputs.size());
+  };
+  if (is_gpu_asked_for()) {
+    if (!has_gpu()) return;
+    Outputs outputs(plan);
+    gpu_backend().execute(plan, inputs, {}, outputs.sink());
+    return check(outputs);
+  }
+  for (const std::uint64_t part_bytes : {std::uint64_t{1}, std::uint64_t{24}, host_part_bytes}) {
+    CAPTURE(part_bytes);
+    Outputs outputs(plan);
+    run_on_host(plan, inputs, part_bytes == 24 ? 3 : 1, outputs.sink(), part_bytes);
+    check(outputs);
+  }
+}
+
+}  // namespace dmlop::test

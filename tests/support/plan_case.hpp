@@ -1,0 +1,36 @@
+// Cases of operators with any number of inputs and outputs, executed as whole plans. The CPU runs
+// them on several threads and in parts of all sizes, from unaligned inputs of exact size; a GPU as
+// the program does. Every byte of an output must be handed out exactly once.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/tensor.hpp"
+
+namespace dmlop::test {
+
+/// A tensor of a case, by its field.
+struct NamedTensor {
+  std::string field;
+  Tensor tensor;
+  std::optional<std::size_t> element = {};  // of an array of tensors
+  std::uint64_t ulp = 0;                    // of an output: how far it may be off
+};
+
+struct PlanCase {
+  std::string type;                // "DML_OPERATOR_JOIN"
+  nlohmann::ordered_json fields;   // without the tensors
+  std::vector<NamedTensor> inputs;
+  std::vector<NamedTensor> outputs;  // packed, as they must be
+
+  nlohmann::ordered_json description() const;
+};
+
+/// Runs a case on every backend that DMLOP_TEST_BACKENDS asks for ("gpu"; the CPU by default) and
+/// checks its outputs. What a GPU refuses is not checked there.
+void check_plan_case(const PlanCase& a_case);
+
+}  // namespace dmlop::test
