@@ -415,8 +415,11 @@ Cast find_cast(DataType from, DataType to) {
 class RowWalk {
  public:
   RowWalk(const ElementWiseKernel& kernel, Inputs inputs)
-      : kernel_(kernel), inputs_(inputs), row_(kernel.extents.back()) {
+      : kernel_(kernel), row_(kernel.extents.back()) {
+    std::size_t buffer = 0;
     for (const ElementWiseInput& input : kernel.inputs) {
+      buffers_[static_cast<std::size_t>(&input - kernel.inputs.data())] =
+          input.constant ? nullptr : inputs[buffer++].data();
       const std::uint64_t bytes = input.strides.back() * size_of(input.type);
       steps_each_ += bytes >= 4096 ? far_steps : 8;
     }
@@ -430,7 +433,9 @@ class RowWalk {
       const std::uint64_t most = std::min<std::uint64_t>(stretch, output.room(steps_each_));
       const std::uint64_t count = std::min({row_ - o, end - begin, most});
       std::array<const std::byte*, inputs_most> from{};
-      for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) from[k] = source(k, begin);
+      for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) {
+        if (buffers_[k] != nullptr) from[k] = source(k, begin);
+      }
       row(from, static_cast<std::size_t>(count), output.take(count, steps_each_));
       begin += count;
     }
@@ -442,11 +447,11 @@ class RowWalk {
     std::uint64_t offset = 0;
     for (std::size_t i = kernel_.extents.size(); i-- > 0; index /= kernel_.extents[i])
       offset += index % kernel_.extents[i] * input.strides[i];
-    return inputs_[k].data() + offset * size_of(input.type);
+    return buffers_[k] + offset * size_of(input.type);
   }
 
   const ElementWiseKernel& kernel_;
-  Inputs inputs_;
+  std::array<const std::byte*, inputs_most> buffers_{};
   std::uint64_t row_;
   std::uint64_t steps_each_ = 0;
 };
@@ -484,6 +489,10 @@ class ElementWise {
   const T* loaded(std::size_t k, const std::byte* from, std::size_t count) {
     const ElementWiseInput& input = kernel_.inputs[k];
     T* to = numbers_.data() + k * stretch;
+    if (input.constant) {
+      std::fill(to, to + count, static_cast<T>(*input.constant));
+      return to;
+    }
     const std::uint64_t stride = input.strides.back();
     if (about_.number_class == NumberClass::bits) {
       load_bits(input.type, from, stride, count, to);

@@ -154,7 +154,11 @@ ElementWiseKernel element_wise(Expression expression, const std::vector<std::uin
                            .extents = sizes,
                            .output_type = output_type,
                            .parameters = parameters};
-  for (const ElementWiseOperand& one : operands) kernel.inputs.push_back({one.type, one.strides});
+  for (const ElementWiseOperand& one : operands) {
+    ElementWiseInput input{one.type, one.strides, one.constant};
+    if (one.constant) input.strides.assign(sizes.size(), 0);
+    kernel.inputs.push_back(std::move(input));
+  }
   kernel.compute = compute_type(expression, kernel.inputs);
   merge_axes(kernel);
   return kernel;
@@ -165,7 +169,9 @@ void add_element_wise(PlanBuilder& plan, Expression expression,
                       const std::vector<ElementWiseOperand>& operands, std::size_t output,
                       DataType output_type, std::array<Parameter, 4> parameters) {
   std::vector<std::size_t> reads;
-  for (const ElementWiseOperand& one : operands) reads.push_back(one.slot);
+  for (const ElementWiseOperand& one : operands) {
+    if (!one.constant) reads.push_back(one.slot);
+  }
   plan.add(element_wise(expression, sizes, operands, output_type, parameters), std::move(reads),
            {output});
 }
@@ -174,6 +180,12 @@ ElementWiseOperand operand(PlanBuilder& plan, const Description& description,
                            std::string_view field) {
   const TensorDesc& desc = description.tensor(field);
   return {plan.tensor(field), *desc.data_type, input_strides(desc)};
+}
+
+ElementWiseOperand operand_or(PlanBuilder& plan, const Description& description,
+                              std::string_view field, float otherwise) {
+  if (description.find_tensor(field) != nullptr) return operand(plan, description, field);
+  return {.constant = otherwise};
 }
 
 std::array<Parameter, 4> parameters_of(const FieldSet& fields, DataType type) {

@@ -8,11 +8,13 @@
 
 namespace dmlop {
 
-/// An input of an element-wise pass: a slot with its type and strides along the output's sizes.
+/// An input of an element-wise pass: a slot with its type and strides along the output's sizes, or
+/// a number.
 struct ElementWiseOperand {
-  std::size_t slot;
-  DataType type;
-  std::vector<std::uint64_t> strides;
+  std::size_t slot = 0;
+  DataType type = DataType::Float32;
+  std::vector<std::uint64_t> strides = {};
+  std::optional<float> constant = {};
 };
 
 /// The kernel of an expression over operands, for an output of these sizes; its axes are merged.
@@ -30,6 +32,10 @@ void add_element_wise(PlanBuilder& plan, Expression expression,
 /// A tensor of the description as an operand.
 ElementWiseOperand operand(PlanBuilder& plan, const Description& description,
                            std::string_view field);
+
+/// The same, or a number where an optional tensor is left out.
+ElementWiseOperand operand_or(PlanBuilder& plan, const Description& description,
+                              std::string_view field, float otherwise);
 
 /// The parameters of the fields of an operator or of an activation: FLOAT fields and scalar unions
 /// in their order. As integers they are truncated toward zero and saturated to `type`.

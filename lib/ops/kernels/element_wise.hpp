@@ -34,9 +34,11 @@ const ExpressionInfo& info(Expression expression);
 /// What an expression computes with.
 enum class ComputeType : std::uint8_t { float32, float64, int32, uint32, int64, uint64 };
 
+/// An input, or a number in place of one: then the kernel has no buffer for it.
 struct ElementWiseInput {
   DataType type = DataType::Float32;
   std::vector<std::uint64_t> strides = {};  // elements, one for each extent
+  std::optional<float> constant = {};
 };
 
 /// A parameter as a number, and as an integer of 64 bits for integer computations.
