@@ -116,10 +116,25 @@ HWY_INLINE T sqrt_of(T a) {
   return std::sqrt(a);
 }
 
-#define DMLOP_ELEMENTARY(name)       \
-  template <typename T>              \
-  HWY_INLINE T name##_of(T a) {      \
-    return std::name(a);             \
+using uint = std::uint32_t;
+HWY_INLINE uint asuint(float x) {
+  return std::bit_cast<uint>(x);
+}
+HWY_INLINE float asfloat(uint bits) {
+  return std::bit_cast<float>(bits);
+}
+using std::floor;
+using std::sqrt;
+#define FUNCTION HWY_INLINE
+#include "../../shaders/elementary.hlsli"
+#undef FUNCTION
+
+// FLOAT32 by the functions that the GPU has, too; doubles by the system's.
+#define DMLOP_ELEMENTARY(name)                                   \
+  template <typename T>                                          \
+  HWY_INLINE T name##_of(T a) {                                  \
+    if constexpr (std::is_same_v<T, float>) return fast_##name(a); \
+    return static_cast<T>(std::name(a));                         \
   }
 DMLOP_ELEMENTARY(acos)
 DMLOP_ELEMENTARY(acosh)
@@ -127,17 +142,25 @@ DMLOP_ELEMENTARY(asin)
 DMLOP_ELEMENTARY(asinh)
 DMLOP_ELEMENTARY(atan)
 DMLOP_ELEMENTARY(atanh)
-DMLOP_ELEMENTARY(cos)
 DMLOP_ELEMENTARY(cosh)
-DMLOP_ELEMENTARY(erf)
-DMLOP_ELEMENTARY(erfc)
 DMLOP_ELEMENTARY(exp)
 DMLOP_ELEMENTARY(expm1)
 DMLOP_ELEMENTARY(log)
-DMLOP_ELEMENTARY(sin)
 DMLOP_ELEMENTARY(sinh)
-DMLOP_ELEMENTARY(tan)
 DMLOP_ELEMENTARY(tanh)
+#undef DMLOP_ELEMENTARY
+
+// Those that are the system's for FLOAT32, too.
+#define DMLOP_ELEMENTARY(name)  \
+  template <typename T>         \
+  HWY_INLINE T name##_of(T a) { \
+    return std::name(a);        \
+  }
+DMLOP_ELEMENTARY(cos)
+DMLOP_ELEMENTARY(erf)
+DMLOP_ELEMENTARY(erfc)
+DMLOP_ELEMENTARY(sin)
+DMLOP_ELEMENTARY(tan)
 #undef DMLOP_ELEMENTARY
 
 template <typename T>
@@ -151,14 +174,11 @@ HWY_INLINE T pow_of(T a, T b) {
 
 template <typename T>
 HWY_INLINE T sigmoid_of(T a) {
-  const T e = std::exp(-std::abs(a));
-  return (a < T(0) ? e : T(1)) / (T(1) + e);
+  return fast_sigmoid(a);
 }
-
-// log(1 + e^a), without overflow.
 template <typename T>
 HWY_INLINE T softplus_of(T a) {
-  return larger(a, T(0)) + std::log1p(std::exp(-std::abs(a)));
+  return fast_softplus(a);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

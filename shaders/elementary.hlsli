@@ -1,0 +1,212 @@
+// Elementary functions of FLOAT32, in the language that HLSL and C++ share. They have no branches, so
+// that the CPU's compiler vectorizes them, and no operation but those that every device rounds alike.
+// `dmlop` measures their errors against double (tests/kernels/elementary_test.cpp).
+//
+// Whoever includes this defines FUNCTION (what stands before a function), and in C++ also uint,
+// asuint, asfloat and asint as HLSL has them.
+
+// 2^n for n from -126 to 127.
+FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }
+
+// Not a number.
+FUNCTION float not_a_number() { return asfloat(0x7FC00000u); }
+FUNCTION float infinity() { return asfloat(0x7F800000u); }
+
+FUNCTION float magnitude_of(float x) { return asfloat(asuint(x) & 0x7FFFFFFFu); }
+FUNCTION float with_sign_of(float magnitude, float x) {
+  return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
+}
+
+// The integer nearest to x / ln 2, for |x| < 2^20.
+FUNCTION float halvings_of(float x) { return floor(x * 1.44269504f + 0.5f); }
+
+// x - k ln 2. The first constant has few bits, so that its product with k is exact.
+FUNCTION float without_halvings(float x, float k) {
+  const float r = x - k * 0.693359375f;
+  return r - k * -2.12194440e-4f;
+}
+
+// e^r - 1 for |r| <= ln 2 / 2.
+FUNCTION float small_expm1(float r) {
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  return p * (r * r) + r;
+}
+
+// 2^shift e^x, also where e^x alone is too large.
+FUNCTION float scaled_exp(float x, int shift) {
+  const float low = x < -104.0f ? -104.0f : x;
+  const float bounded = low > 90.0f ? 90.0f : low;
+  const float k = halvings_of(bounded);
+  const float power = 1.0f + small_expm1(without_halvings(bounded, k));
+  const int n = int(k) + shift;
+  const int half_n = n >> 1;
+  const float scaled = power * power_of_two(half_n) * power_of_two(n - half_n);
+  return x != x ? x : scaled;
+}
+
+FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
+
+FUNCTION float fast_expm1(float x) {
+  const float low = x < -20.0f ? -20.0f : x;
+  const float bounded = low > 89.0f ? 89.0f : low;
+  const float k = halvings_of(bounded);
+  const float small = small_expm1(without_halvings(bounded, k));
+  const float half_power = power_of_two(int(k) - 1);  // a half of 2^n, which may be too large
+  const float result = 2.0f * (half_power * small + (half_power - 0.5f));
+  return x != x ? x : magnitude_of(x) < 1.0e-8f ? x : result;
+}
+
+// The logarithm of 2^k (1 + f), plus c, for 1 + f between sqrt(1/2) and sqrt(2).
+FUNCTION float log_of_parts(float k, float f, float c) {
+  const float s = f / (2.0f + f);
+  const float z = s * s;
+  const float w = z * z;
+  const float even = w * (0.40000972152f + w * 0.24279078841f);
+  const float odd = z * (0.66666662693f + w * 0.28498786688f);
+  const float half_square = 0.5f * f * f;
+  return s * (half_square + (even + odd)) + (k * 9.0580006145e-6f + c) - half_square + f +
+         k * 6.9313812256e-1f;
+}
+
+// Where a number is split: sqrt(1/2).
+FUNCTION uint split_bits(float x) { return asuint(x) + (0x3F800000u - 0x3F3504F3u); }
+FUNCTION float split_rest(uint bits) { return asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f; }
+
+FUNCTION float fast_log(float x) {
+  const bool is_small = x < 1.17549435e-38f;
+  const float normal = is_small ? x * 8388608.0f : x;
+  const uint bits = split_bits(normal);
+  const float k = float(int(bits >> 23) - 127) - (is_small ? 23.0f : 0.0f);
+  const float result = log_of_parts(k, split_rest(bits), 0.0f);
+  const float special = x == 0.0f ? -infinity() : x < 0.0f ? not_a_number() : x;
+  return x > 0.0f && x < infinity() ? result : special;
+}
+
+// log(1 + x): what 1 + x loses by rounding is added again.
+FUNCTION float fast_log1p(float x) {
+  const float u = 1.0f + x;
+  const uint bits = split_bits(u);
+  const int n = int(bits >> 23) - 127;
+  const float lost = n >= 2 ? 1.0f - (u - x) : x - (u - 1.0f);
+  const float f = n == 0 ? x : split_rest(bits);
+  const float c = n == 0 ? 0.0f : lost / u;
+  const float result = log_of_parts(float(n), f, c);
+  const float special = x == -1.0f ? -infinity() : x < -1.0f ? not_a_number() : x;
+  return magnitude_of(x) < 1.0e-8f ? x : x > -1.0f && x < infinity() ? result : special;
+}
+
+FUNCTION float fast_sinh(float x) {
+  const float a = magnitude_of(x);
+  const float e = fast_expm1(a);
+  const float small = 0.5f * (e + e / (e + 1.0f));
+  return with_sign_of(a > 20.0f || a != a ? scaled_exp(a, -1) : small, x);
+}
+
+FUNCTION float fast_cosh(float x) {
+  const float a = magnitude_of(x);
+  return scaled_exp(a, -1) + scaled_exp(-a, -1);
+}
+
+FUNCTION float fast_tanh(float x) {
+  const float a = magnitude_of(x);
+  const float z = a * a;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float near = p * z * a + a;
+  const float far = 1.0f - 2.0f / (fast_exp(2.0f * a) + 1.0f);
+  return x != x ? x : with_sign_of(a < 0.625f ? near : far, x);
+}
+
+FUNCTION float fast_asinh(float x) {
+  const float a = magnitude_of(x);
+  const float bounded = a > 1.0e9f ? 1.0e9f : a;
+  const float square = bounded * bounded;
+  const float near = fast_log1p(bounded + square / (1.0f + sqrt(square + 1.0f)));
+  const float far = fast_log(a) + 0.69314718f;
+  return x != x ? x : with_sign_of(a > 1.0e9f ? far : near, x);
+}
+
+FUNCTION float fast_acosh(float x) {
+  const float t = x - 1.0f;
+  const float near = fast_log1p(t + sqrt(2.0f * t + t * t));
+  const float far = fast_log(x) + 0.69314718f;
+  return x > 1.0e9f ? far : x >= 1.0f ? near : not_a_number();
+}
+
+FUNCTION float fast_atanh(float x) {
+  const float a = magnitude_of(x);
+  return with_sign_of(0.5f * fast_log1p(2.0f * a / (1.0f - a)), x);
+}
+
+// (asin(s) - s) / s for the square z of s, for s up to 1/2.
+FUNCTION float asin_rest(float z) {
+  float p = 4.2163199048e-2f;
+  p = p * z + 2.4181311049e-2f;
+  p = p * z + 4.5470025998e-2f;
+  p = p * z + 7.4953002686e-2f;
+  p = p * z + 1.6666752422e-1f;
+  return p * z;
+}
+FUNCTION float small_asin(float s, float z) { return asin_rest(z) * s + s; }
+
+// pi / 2 - 2 asin(sqrt(z)): with what the square root loses by rounding.
+FUNCTION float large_asin(float z) {
+  const float s = sqrt(z);
+  const float high = asfloat(asuint(s) & 0xFFFFF000u);
+  const float low = s > 0.0f ? (z - high * high) / (s + high) : 0.0f;
+  const float rest = 2.0f * s * asin_rest(z) - (-4.37113883e-8f - 2.0f * low);
+  return 0.785398185f - (rest - (0.785398185f - 2.0f * high));
+}
+
+FUNCTION float fast_asin(float x) {
+  const float a = magnitude_of(x);
+  const bool is_large = a > 0.5f;
+  const float z = is_large ? 0.5f * (1.0f - a) : a * a;
+  const float angle = is_large ? large_asin(z) : small_asin(a, z);
+  return a > 1.0f || x != x ? not_a_number() : with_sign_of(angle, x);
+}
+
+FUNCTION float fast_acos(float x) {
+  const float a = magnitude_of(x);
+  const bool is_large = a > 0.5f;
+  const float z = is_large ? 0.5f * (1.0f - a) : a * a;
+  const float angle = small_asin(is_large ? sqrt(z) : a, z);
+  const float near_zero = 1.57079637f - (with_sign_of(angle, x) - -4.37113883e-8f);
+  const float near_minus_one = 3.14159274f - (2.0f * angle - -8.74227766e-8f);
+  const float result = is_large ? (x < 0.0f ? near_minus_one : 2.0f * angle) : near_zero;
+  return a > 1.0f || x != x ? not_a_number() : result;
+}
+
+FUNCTION float fast_atan(float x) {
+  const float a = magnitude_of(x);
+  const bool is_large = a > 2.41421356f, is_middle = a > 0.41421356f;
+  const float t = is_large ? -1.0f / a : is_middle ? (a - 1.0f) / (a + 1.0f) : a;
+  const float start = is_large ? 1.57079637f : is_middle ? 0.785398185f : 0.0f;
+  const float rest = is_large ? -4.37113883e-8f : is_middle ? -2.18556941e-8f : 0.0f;
+  const float z = t * t;
+  float p = 8.05374449538e-2f;
+  p = p * z - 1.38776856032e-1f;
+  p = p * z + 1.99777106478e-1f;
+  p = p * z - 3.33329491539e-1f;
+  const float angle = start + ((p * z * t + rest) + t);
+  return x != x ? x : with_sign_of(angle, x);
+}
+
+FUNCTION float fast_sigmoid(float x) {
+  const float e = fast_exp(-magnitude_of(x));
+  const float result = (x < 0.0f ? e : 1.0f) / (1.0f + e);
+  return x != x ? x : result;
+}
+
+// log(1 + e^x).
+FUNCTION float fast_softplus(float x) {
+  return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x))) + (x != x ? x : 0.0f);
+}
