@@ -39,6 +39,14 @@ std::uint64_t ProductKernel::output_elements() const {
   return count;
 }
 
+std::uint64_t RecurrentKernel::gates() const {
+  return cell == RecurrentCell::rnn ? 1 : cell == RecurrentCell::gru ? 3 : 4;
+}
+
+std::uint64_t RecurrentKernel::output_elements() const {
+  return output_rows() * directions.size() * batch * hidden;
+}
+
 std::uint64_t TopKKernel::output_elements() const {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;
