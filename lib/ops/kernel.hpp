@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "ops/kernels/attention.hpp"
+#include "ops/kernels/element_wise.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
