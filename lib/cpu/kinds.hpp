@@ -14,6 +14,7 @@ struct Blocks {
   std::uint64_t ranges;  // of a block: indices along the axis that all outputs of a block share
   std::uint64_t inner;   // elements of one index of that axis
   std::uint64_t length;  // elements of a range, at most `inner`
+  std::uint64_t of = 0;  // indices of that axis, where blocks do not have all of them
 };
 
 /// How parts look: blocks, or stretches of a multiple of `granule` elements, which are computed
@@ -26,9 +27,9 @@ struct PartShape {
 /// The questions, for every kind:
 /// - how its parts of about so many bytes look;
 /// - run_part: computes a part, range i of output k into outputs[k].to + i * outputs[k].pitch.
-#define DMLOP_KERNEL(Kind)                                                                \
-  PartShape part_shape(const Kind& kernel, std::uint64_t bytes);                          \
-  void run_part(const Kind& kernel, Inputs inputs, const Part& part, Stores stores,       \
+#define DMLOP_KERNEL(Kind)                                                          \
+  PartShape part_shape(const Kind& kernel, std::uint64_t bytes);                    \
+  void run_part(const Kind& kernel, Inputs inputs, const Part& part, Stores stores, \
                 Destinations outputs);
 #include "ops/kernels.def"
 #undef DMLOP_KERNEL

@@ -63,19 +63,23 @@ Parts::Parts(const Kernel& kernel, std::uint64_t bytes) : total_(output_elements
   const auto& blocks = shape.blocks;
   const std::uint64_t granules = bytes / output_element_size(kernel) / shape.granule;
   const std::uint64_t stretch = shape.granule * std::max<std::uint64_t>(1, granules);
-  sequence_ = blocks ? blocks->ranges : 1;
+  ranges_ = blocks ? blocks->ranges : 1;
+  sequence_ = blocks && blocks->of != 0 ? blocks->of : ranges_;
   inner_ = blocks ? blocks->inner : total_;
   length_ = blocks ? blocks->length : stretch;
   per_sequence_ = ceil_div(inner_, length_);
-  count_ = total_ == 0 ? 0 : total_ / (inner_ * sequence_) * per_sequence_;
+  per_axis_ = ceil_div(sequence_, ranges_);
+  count_ = total_ == 0 ? 0 : total_ / (inner_ * sequence_) * per_axis_ * per_sequence_;
 }
 
 Part Parts::operator[](std::uint64_t index) const {
   const std::uint64_t block = index % per_sequence_ * length_;
-  return {.begin = index / per_sequence_ * sequence_ * inner_ + block,
+  const std::uint64_t outer = index / per_sequence_ / per_axis_;
+  const std::uint64_t first = index / per_sequence_ % per_axis_ * ranges_;
+  return {.begin = (outer * sequence_ + first) * inner_ + block,
           .length = std::min(length_, inner_ - block),
           .step = inner_,
-          .count = sequence_};
+          .count = std::min(ranges_, sequence_ - first)};
 }
 
 }  // namespace dmlop::cpu

@@ -28,9 +28,11 @@ class Parts {
  private:
   std::uint64_t total_;         // elements of the output
   std::uint64_t sequence_;      // indices along the reversed axis; 1 where parts are stretches
+  std::uint64_t ranges_;        // of them in a block
   std::uint64_t inner_;         // elements of one index; the whole output where parts are stretches
   std::uint64_t length_;        // elements of a range
   std::uint64_t per_sequence_;  // blocks that inner_ is cut into
+  std::uint64_t per_axis_;      // and those that the axis is cut into
   std::uint64_t count_;
 };
 

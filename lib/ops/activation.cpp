@@ -1,5 +1,6 @@
 #include "ops/activation.hpp"
 
+#include "base/error.hpp"
 #include "ops/element_wise.hpp"
 
 namespace dmlop {
@@ -18,14 +19,19 @@ void add_with_activation(PlanBuilder& plan, const Description& description, std:
   const NestedOperator* fused = fused_activation(description, activation);
   if (fused == nullptr)
     return plan.add(make(*desc.data_type), std::move(reads), {plan.tensor(output)});
+  const auto expression = element_wise_expression(fused->spec->name);
+  if (!expression)
+    throw Error(ErrorKind::unavailable,
+                fused->spec->name +
+                    " is not implemented as a fused activation: leave it out, and "
+                    "run it on the result");
   Kernel kernel = make(DataType::Float32);
   const std::uint64_t elements = output_elements(kernel);
   const std::size_t before =
       plan.temporary("the values before the activation", elements, sizeof(float));
   plan.add(std::move(kernel), std::move(reads), {before});
-  add_element_wise(plan, *element_wise_expression(fused->spec->name), {elements},
-                   {{before, DataType::Float32, {1}}}, plan.tensor(output), *desc.data_type,
-                   parameters_of(*fused, DataType::Float32));
+  add_element_wise(plan, *expression, {elements}, {{before, DataType::Float32, {1}}},
+                   plan.tensor(output), *desc.data_type, parameters_of(*fused, DataType::Float32));
 }
 
 }  // namespace dmlop

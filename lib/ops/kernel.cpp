@@ -20,6 +20,33 @@ std::uint64_t JoinKernel::output_elements() const {
   return count;
 }
 
+std::uint64_t ProductKernel::column_count() const {
+  if (windows.empty()) return columns;
+  std::uint64_t count = 1;
+  for (const ProductWindow& window : windows) count *= window.output_extent;
+  return count;
+}
+
+std::uint64_t ProductKernel::sum_length() const {
+  std::uint64_t length = depth;
+  for (const ProductWindow& window : windows) length *= window.taps;
+  return length;
+}
+
+std::uint64_t ProductKernel::output_elements() const {
+  std::uint64_t count = rows * column_count();
+  for (const std::uint64_t extent : batches) count *= extent;
+  return count;
+}
+
+std::uint64_t RecurrentKernel::gates() const {
+  return cell == RecurrentCell::rnn ? 1 : cell == RecurrentCell::gru ? 3 : 4;
+}
+
+std::uint64_t RecurrentKernel::output_elements() const {
+  return output_rows() * directions.size() * batch * hidden;
+}
+
 std::uint64_t TopKKernel::output_elements() const {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;

@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <variant>
 
+#include "ops/kernels/attention.hpp"
 #include "ops/kernels/element_wise.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/product.hpp"
+#include "ops/kernels/recurrent.hpp"
 #include "ops/kernels/top_k.hpp"
 
 namespace dmlop {

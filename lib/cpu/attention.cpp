@@ -1,0 +1,275 @@
+// Attention on the CPU: a block of queries of one head at a time. Their scores with all keys are in
+// memory, never those of all queries.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "cpu/block_product.hpp"
+#include "cpu/exponentials.hpp"
+#include "cpu/kinds.hpp"
+#include "cpu/packing.hpp"
+
+namespace dmlop::cpu {
+namespace {
+
+/// The vectors of one head.
+struct Vectors {
+  DataType type;
+  const std::byte* data;
+  std::uint64_t row_stride, element_stride;
+
+  Vectors(const AttentionInput& input, std::span<const std::byte> bytes, std::uint64_t batch,
+          std::uint64_t head)
+      : type(input.data_type),
+        data(bytes.data() + (input.offset + batch * input.batch_stride + head * input.head_stride) *
+                                size_of(input.data_type)),
+        row_stride(input.row_stride),
+        element_stride(input.element_stride) {}
+
+  const std::byte* row(std::uint64_t row) const { return data + row * row_stride * size_of(type); }
+  const std::byte* element(std::uint64_t i) const {
+    return data + i * element_stride * size_of(type);
+  }
+};
+
+/// Queries [query, query + count) of a head; the results go to `to`, `pitch` bytes apart.
+struct Queries {
+  std::uint64_t batch, head, query, count;
+  std::byte* to;
+  std::uint64_t pitch;
+};
+
+class Attention {
+ public:
+  Attention(const AttentionKernel& kernel, Inputs inputs) : kernel_(kernel), inputs_(inputs) {
+    const std::size_t after_mask = kernel.mask == AttentionMask::none ? 3 : 4;
+    if (kernel.mask != AttentionMask::none) mask_ = inputs[3].data();
+    if (kernel.position_bias) position_bias_ = inputs[after_mask];
+  }
+
+  void run(const Queries& queries) {
+    multiply_keys(queries);
+    for (std::uint64_t q = 0; q < queries.count; ++q) {
+      const std::span<float> scores(scores_.data() + q * kernel_.keys, kernel_.keys);
+      finish_scores(queries, queries.query + q, scores);
+      softmax(scores);
+    }
+    multiply_values(queries);
+  }
+
+ private:
+  // The products of queries and keys.
+  void multiply_keys(const Queries& queries) {
+    const Vectors query(kernel_.query, inputs_[0], queries.batch, queries.head);
+    const Vectors key(kernel_.key, inputs_[1], queries.batch, queries.head / kernel_.group);
+    scores_.resize(queries.count * kernel_.keys);
+    for (std::uint64_t first = 0; first < kernel_.keys; first += columns_at_once) {
+      const std::uint64_t count = std::min(columns_at_once, kernel_.keys - first);
+      const auto pack = [&](const Vectors& from, std::uint64_t row, std::uint64_t rows,
+                            std::size_t width, std::uint64_t k, std::size_t depth, float* to) {
+        set_depth(k, depth, from.element_stride);
+        pack_lines<float>({from.type, from.row(row), from.row_stride, depth_}, rows, width, line_,
+                          to);
+      };
+      product_.run(
+          queries.count, count, kernel_.size,
+          [&](std::uint64_t k, std::size_t depth, float* to) {
+            pack(query, queries.query, queries.count, panel_rows, k, depth, to);
+          },
+          [&](std::uint64_t k, std::size_t depth, float* to) {
+            pack(key, first, count, product_.width(), k, depth, to);
+          });
+      for (std::uint64_t q = 0; q < queries.count; ++q) {
+        const double* sums = product_.row(q);
+        float* to = scores_.data() + q * kernel_.keys + first;
+        const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
+        for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i] * scale);
+      }
+    }
+  }
+
+  void multiply_values(const Queries& queries) {
+    const Vectors value(kernel_.value, inputs_[2], queries.batch, queries.head / kernel_.group);
+    for (std::uint64_t first = 0; first < kernel_.value_size; first += columns_at_once) {
+      const std::uint64_t count = std::min(columns_at_once, kernel_.value_size - first);
+      product_.run(
+          queries.count, count, kernel_.keys,
+          [&](std::uint64_t k, std::size_t depth, float* to) {
+            set_depth(k, depth, 1);
+            const auto* data = reinterpret_cast<const std::byte*>(scores_.data());
+            pack_lines<float>({DataType::Float32, data, kernel_.keys, depth_}, queries.count,
+                              panel_rows, line_, to);
+          },
+          [&](std::uint64_t k, std::size_t depth, float* to) {
+            set_depth(k, depth, value.row_stride);
+            pack_lines<float>({value.type, value.element(first), value.element_stride, depth_},
+                              count, product_.width(), line_, to);
+          });
+      const std::size_t size = size_of(kernel_.output_type);
+      for (std::uint64_t q = 0; q < queries.count; ++q)
+        write_elements(kernel_.output_type, {product_.row(q), count},
+                       queries.to + q * queries.pitch + first * size);
+    }
+  }
+
+  void set_depth(std::uint64_t k, std::size_t count, std::uint64_t stride) {
+    depth_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) depth_[i] = (k + i) * stride;
+  }
+
+  // Adds what is added to the scores of a query.
+  void finish_scores(const Queries& at, std::uint64_t query, std::span<float> scores) {
+    if (kernel_.position_bias) {
+      const Vectors bias(*kernel_.position_bias, position_bias_, at.batch, at.head);
+      line_.resize(std::max(line_.size(), scores.size()));
+      read_elements(bias.type, bias.row(query), bias.element_stride, scores.size(), line_.data());
+      for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += line_[i];
+      if (kernel_.is_bias_scaled) {
+        for (float& score : scores) score = static_cast<float>(score * kernel_.scale);
+      }
+    }
+    const auto filter = static_cast<float>(kernel_.filter);
+    if (kernel_.mask == AttentionMask::booleans) {
+      const auto& strides = kernel_.mask_strides;
+      const std::uint64_t row = at.batch * strides[0] + at.head * strides[1] + query * strides[2];
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (mask_at(row + i * strides[3]) == 0) scores[i] += filter;
+      }
+    } else if (kernel_.mask != AttentionMask::none) {
+      const Kept kept = kept_keys(at.batch, query);
+      for (std::uint64_t i = 0; i < scores.size(); ++i) {
+        if (i < kept.begin || i >= kept.end) scores[i] += filter;
+      }
+    }
+  }
+
+  /// The keys that count.
+  struct Kept {
+    std::uint64_t begin, end;
+  };
+
+  Kept kept_keys(std::uint64_t batch, std::uint64_t query) const {
+    const auto keys = static_cast<std::int64_t>(kernel_.keys);
+    const auto limited = [&](std::int64_t begin, std::int64_t end) {
+      return Kept{static_cast<std::uint64_t>(std::clamp<std::int64_t>(begin, 0, keys)),
+                  static_cast<std::uint64_t>(std::clamp<std::int64_t>(end, 0, keys))};
+    };
+    const auto& strides = kernel_.mask_strides;
+    const std::uint64_t stride = strides.back();
+    if (kernel_.mask == AttentionMask::lengths) return limited(0, mask_at(batch * stride));
+    if (kernel_.mask == AttentionMask::ends_starts)
+      return limited(mask_at(strides[0] + batch * stride), mask_at(batch * stride));
+    // Starts of the queries, and of the keys, of all sequences one after the other.
+    const auto query_start = [&](std::uint64_t b) { return mask_at((kernel_.batch + b) * stride); };
+    const auto key_start = [&](std::uint64_t b) {
+      return mask_at((2 * kernel_.batch + 1 + b) * stride);
+    };
+    const auto at = static_cast<std::int64_t>(batch * kernel_.queries + query);
+    if (at < query_start(batch) || at >= query_start(batch + 1)) return {0, 0};
+    const auto first = static_cast<std::int64_t>(batch * kernel_.keys);
+    return limited(key_start(batch) - first,
+                   std::min<std::int64_t>(key_start(batch + 1) - first, mask_at(batch * stride)));
+  }
+
+  std::int64_t mask_at(std::uint64_t offset) const {
+    std::int32_t value;
+    std::memcpy(&value, mask_ + offset * sizeof value, sizeof value);
+    return value;
+  }
+
+  static void softmax(std::span<float> scores) {
+    float largest = -std::numeric_limits<float>::infinity();
+    for (const float score : scores) largest = std::max(largest, score);
+    const double sum = exponentials(scores, largest);
+    const auto factor = static_cast<float>(1 / sum);
+    for (float& score : scores) score *= factor;
+  }
+
+  const AttentionKernel& kernel_;
+  Inputs inputs_;
+  const std::byte* mask_ = nullptr;
+  std::span<const std::byte> position_bias_;
+  BlockProduct<float> product_;
+  std::vector<float> scores_, line_;
+  std::vector<std::uint64_t> depth_;
+};
+
+/// A stretch of outputs, which need not end with a head.
+void run_stretch(const AttentionKernel& kernel, Attention& attention, const Part& part,
+                 std::byte* to) {
+  const std::uint64_t size = size_of(kernel.output_type), end = part.begin + part.length;
+  std::vector<std::byte> whole(kernel.value_size * size);
+  for (std::uint64_t at = part.begin; at < end;) {
+    const std::uint64_t head = at / kernel.value_size, skipped = at % kernel.value_size;
+    const std::uint64_t query = head / kernel.heads;
+    attention.run(
+        {query / kernel.queries, head % kernel.heads, query % kernel.queries, 1, whole.data(), 0});
+    const std::uint64_t count = std::min(kernel.value_size - skipped, end - at);
+    std::memcpy(to + (at - part.begin) * size, whole.data() + skipped * size, count * size);
+    at += count;
+  }
+}
+
+}  // namespace
+
+// Some queries of a head.
+PartShape part_shape(const AttentionKernel& kernel, std::uint64_t) {
+  constexpr std::uint64_t scores_at_once = std::uint64_t{1} << 19, most = 120;
+  const std::uint64_t rows = std::clamp<std::uint64_t>(scores_at_once / kernel.keys, 1, most);
+  return {.blocks = Blocks{.ranges = std::min(rows, kernel.queries),
+                           .inner = kernel.heads * kernel.value_size,
+                           .length = kernel.value_size,
+                           .of = kernel.queries}};
+}
+
+void run_part(const AttentionKernel& kernel, Inputs inputs, const Part& part, Stores,
+              Destinations outputs) {
+  Attention attention(kernel, inputs);
+  const Destination& output = outputs.front();
+  if (part.count == 1) return run_stretch(kernel, attention, part, output.to);
+  const std::uint64_t inner = kernel.heads * kernel.value_size, query = part.begin / inner;
+  attention.run({query / kernel.queries, part.begin % inner / kernel.value_size,
+                 query % kernel.queries, part.count, output.to, output.pitch});
+}
+
+PartShape part_shape(const HeadRowsKernel& kernel, std::uint64_t) {
+  return {.granule = kernel.size};
+}
+
+void run_part(const HeadRowsKernel& kernel, Inputs inputs, const Part& part, Stores,
+              Destinations outputs) {
+  const std::size_t size = size_of(kernel.output_type);
+  std::vector<double> row(kernel.size), bias(kernel.size);
+  Steps steps;
+  const std::uint64_t end = part.begin + part.length;
+  for (std::uint64_t at = part.begin; at < end;) {
+    steps.add(2 * kernel.size);
+    const std::uint64_t r = at / kernel.size % kernel.rows, skipped = at % kernel.size;
+    const std::uint64_t head = at / kernel.size / kernel.rows % kernel.heads;
+    const std::uint64_t batch = at / kernel.size / kernel.rows / kernel.heads;
+    const auto read = [&](const AttentionInput& input, std::span<const std::byte> bytes,
+                          std::uint64_t from, std::vector<double>& to) {
+      const Vectors vectors(input, bytes, batch, head);
+      read_elements(vectors.type, vectors.row(from), vectors.element_stride, kernel.size,
+                    to.data());
+    };
+    if (r < kernel.past_rows) {
+      read(*kernel.past, inputs[kernel.bias ? 2 : 1], r, row);
+    } else {
+      read(kernel.input, inputs[0], r - kernel.past_rows, row);
+      if (kernel.bias) {
+        read(*kernel.bias, inputs[1], 0, bias);
+        for (std::uint64_t i = 0; i < kernel.size; ++i) row[i] += bias[i];
+      }
+    }
+    const std::uint64_t count = std::min(kernel.size - skipped, end - at);
+    write_elements(kernel.output_type, std::span(row).subspan(skipped, count),
+                   outputs.front().to + (at - part.begin) * size);
+    at += count;
+  }
+}
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,159 @@
+#include "cpu/packing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/parallel.hpp"
+#include "cpu/panels.hpp"
+#include "tensor/half.hpp"
+#include "tensor/visit_type.hpp"
+
+namespace dmlop::cpu {
+namespace {
+
+// Elements whose places in memory are so many bytes apart are on pages of their own.
+constexpr std::uint64_t page = 4096;
+
+template <typename Element>
+Element element_at(const std::byte* from) {
+  Element element;
+  std::memcpy(&element, from, sizeof element);
+  return element;
+}
+
+template <typename T, typename Element>
+T number(Element element) {
+  if constexpr (std::is_same_v<Element, Half>) {
+    return static_cast<T>(half_to_float(element.bits));
+  } else {
+    return static_cast<T>(element);
+  }
+}
+
+template <typename Element, typename T>
+void read_near(const std::byte* from, std::uint64_t stride, std::uint64_t count, T* to) {
+  if constexpr (std::is_same_v<Element, T>) {
+    if (stride == 1) {
+      std::memcpy(to, from, count * sizeof(T));
+      return;
+    }
+  }
+  if constexpr (std::is_same_v<Element, Half> && std::is_same_v<T, float>) {
+    if (stride == 1) return widen_halves(from, count, to);
+  }
+  if (stride == 0) {
+    std::fill_n(to, count, number<T>(element_at<Element>(from)));
+  } else if (stride == 1) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      to[i] = number<T>(element_at<Element>(from + i * sizeof(Element)));
+  } else {
+    const std::uint64_t step = stride * sizeof(Element);
+    for (std::uint64_t i = 0; i < count; ++i)
+      to[i] = number<T>(element_at<Element>(from + i * step));
+  }
+}
+
+/// The distance of all neighbours; nothing where they differ.
+bool are_even(std::span<const std::uint64_t> offsets, std::uint64_t& stride) {
+  stride = offsets.size() < 2 ? 0 : offsets[1] - offsets[0];
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] - offsets[i - 1] != stride) return false;
+  }
+  return true;
+}
+
+template <typename Element>
+void saturate(std::span<const double> numbers, std::byte* to) {
+  using Limits = std::numeric_limits<Element>;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double clamped = std::clamp<double>(numbers[i], Limits::min(), Limits::max());
+    const auto element = static_cast<Element>(static_cast<int>(clamped));
+    std::memcpy(to + i * sizeof element, &element, sizeof element);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void read_elements(DataType type, const std::byte* from, std::uint64_t stride, std::uint64_t count,
+                   T* to) {
+  const std::uint64_t step = stride * size_of(type);
+  visit_type(type, [&](auto element) {
+    using Element = decltype(element);
+    if (step < page) return read_near<Element>(from, stride, count, to);
+    in_pieces(count, far_steps, [&](std::uint64_t begin, std::uint64_t end) {
+      read_near<Element>(from + begin * step, stride, end - begin, to + begin);
+    });
+  });
+}
+
+template void read_elements(DataType, const std::byte*, std::uint64_t, std::uint64_t, float*);
+template void read_elements(DataType, const std::byte*, std::uint64_t, std::uint64_t, double*);
+
+void write_elements(DataType type, std::span<const double> numbers, std::byte* to) {
+  switch (type) {
+    case DataType::Float32:
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto element = static_cast<float>(numbers[i]);
+        std::memcpy(to + i * sizeof element, &element, sizeof element);
+      }
+      return;
+    case DataType::Float16:
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::uint16_t element = half_from_double(numbers[i]);
+        std::memcpy(to + i * sizeof element, &element, sizeof element);
+      }
+      return;
+    case DataType::UInt8:
+      return saturate<std::uint8_t>(numbers, to);
+    case DataType::Int8:
+      return saturate<std::int8_t>(numbers, to);
+    default:
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto element = static_cast<std::uint32_t>(static_cast<std::int64_t>(numbers[i]));
+        std::memcpy(to + i * sizeof element, &element, sizeof element);
+      }
+  }
+}
+
+template <typename T>
+void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t width,
+                std::vector<T>& line, T* to) {
+  const std::size_t depth = lines.depth.size(), size = size_of(lines.type);
+  if (line.size() < std::max(count, depth)) line.resize(std::max(count, depth));
+  std::uint64_t stride = 0;
+  const bool along_depth = are_even(lines.depth, stride) && stride < lines.line_stride;
+  if (!along_depth) {
+    for (std::size_t k = 0; k < depth; ++k) {
+      read_elements(lines.type, lines.data + lines.depth[k] * size, lines.line_stride, count,
+                    line.data());
+      if (!lines.zeros.empty()) {
+        for (std::size_t i = 0; i < count; ++i) line[i] -= lines.zeros[i];
+      }
+      put_in_panels(line.data(), count, k, depth, width, to);
+    }
+    return;
+  }
+  const std::size_t whole = (count + width - 1) / width * width;
+  for (std::size_t i = 0; i < whole; ++i) {
+    T* panel = to + i / width * width * depth + i % width;
+    if (i >= count) {
+      for (std::size_t k = 0; k < depth; ++k) panel[k * width] = T{0};
+      continue;
+    }
+    const std::byte* first = lines.data + (lines.depth[0] + i * lines.line_stride) * size;
+    read_elements(lines.type, first, stride, depth, line.data());
+    const T zero = lines.zeros.empty() ? T{0} : lines.zeros[i];
+    for (std::size_t k = 0; k < depth; ++k) panel[k * width] = line[k] - zero;
+  }
+}
+
+template void pack_lines(const PackedLines<float>&, std::size_t, std::size_t, std::vector<float>&,
+                         float*);
+template void pack_lines(const PackedLines<double>&, std::size_t, std::size_t, std::vector<double>&,
+                         double*);
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,44 @@
+// Products of packed panels: the SIMD part of matrix products. A panel has some rows of the left
+// matrix, or columns of the right one, for a stretch of the sum: element k of line i stands at
+// k * width + i.
+//
+// Sums are in T for at most sum_block elements; the sums of such blocks are added in double. Float
+// holds the products of 8-bit integers less their zero points, and the sums of a block of them,
+// without error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dmlop::cpu {
+
+/// Elements of a sum that are added in T.
+inline constexpr std::size_t sum_block = 256;
+/// Rows of the left matrix in a panel.
+inline constexpr std::size_t panel_rows = 6;
+/// Columns of the right matrix in a panel, on this machine. T is float or double.
+template <typename T>
+std::size_t panel_columns();
+/// At least panel_columns() of every machine.
+inline constexpr std::size_t panel_columns_max = 64;
+
+/// The panels of a block of both matrices, and where the sums of all their pairs go.
+template <typename T>
+struct PanelProduct {
+  const T* left;        // panels of panel_rows rows, one after the other
+  std::size_t rows;     // of all of them
+  const T* right;       // panels of panel_columns() columns
+  std::size_t columns;  // of all of them
+  std::size_t depth;    // elements of the sums, at most sum_block
+  double* sums;         // room for whole panels of rows and columns
+  std::size_t pitch;    // from row to row of the sums, at least whole panels of columns
+  bool is_first;        // stores the sums; otherwise adds them to what is there
+};
+
+template <typename T>
+void multiply_panels(const PanelProduct<T>& product);
+
+/// Converts binary16, at any address, to float.
+void widen_halves(const std::byte* from, std::uint64_t count, float* to);
+
+}  // namespace dmlop::cpu

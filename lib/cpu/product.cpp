@@ -1,0 +1,259 @@
+// Products of matrices and convolutions on the CPU, in blocks of rows and columns. The sums of
+// 8-bit integers, FLOAT16 and FLOAT32 are in float within a block and in double beyond it, those of
+// wider integers in double. What follows the sums is computed in double and rounded once.
+#include <array>
+#include <cmath>
+#include <type_traits>
+
+#include "cpu/block_product.hpp"
+#include "cpu/kinds.hpp"
+#include "cpu/packing.hpp"
+#include "cpu/window_packing.hpp"
+
+namespace dmlop::cpu {
+namespace {
+
+/// An input of the kernel, at the first element of a batch.
+struct BoundInput {
+  const ProductInput* shape = nullptr;  // null: there is none
+  const std::byte* data = nullptr;
+
+  explicit operator bool() const { return shape != nullptr; }
+
+  /// The elements of `count` rows from `row` on, in column 0.
+  template <typename T>
+  std::span<const T> rows(std::uint64_t row, std::uint64_t count, std::vector<T>& to) const {
+    return read(row * shape->row_stride, shape->row_stride, count, to);
+  }
+  /// The elements of `count` columns from `column` on, in a row.
+  template <typename T>
+  std::span<const T> columns(std::uint64_t row, std::uint64_t column, std::uint64_t count,
+                             std::vector<T>& to) const {
+    return read(row * shape->row_stride + column * shape->column_stride, shape->column_stride,
+                count, to);
+  }
+
+ private:
+  template <typename T>
+  std::span<const T> read(std::uint64_t offset, std::uint64_t stride, std::uint64_t count,
+                          std::vector<T>& to) const {
+    to.resize(count);
+    read_elements(shape->data_type, data + offset * size_of(shape->data_type), stride, count,
+                  to.data());
+    return to;
+  }
+};
+
+/// The inputs of a kernel at a batch.
+struct BoundInputs {
+  BoundInput left, right, left_zero, right_zero, left_scale, right_scale, added;
+  BoundInput output_scale, output_zero;
+
+  BoundInputs(const ProductKernel& kernel, Inputs inputs, std::uint64_t batch) {
+    std::size_t next = 0;
+    const auto bind = [&](const ProductInput& input) {
+      std::uint64_t offset = input.offset, rest = batch;
+      for (std::size_t i = kernel.batches.size(); i-- > 0; rest /= kernel.batches[i])
+        offset += rest % kernel.batches[i] * input.batch_strides[i];
+      return BoundInput{&input, inputs[next++].data() + offset * size_of(input.data_type)};
+    };
+    const auto bind_if = [&](const std::optional<ProductInput>& input) {
+      return input ? bind(*input) : BoundInput{};
+    };
+    left = bind(kernel.left);
+    right = bind(kernel.right);
+    left_zero = bind_if(kernel.left_zero);
+    right_zero = bind_if(kernel.right_zero);
+    left_scale = bind_if(kernel.left_scale);
+    right_scale = bind_if(kernel.right_scale);
+    added = bind_if(kernel.added);
+    if (!kernel.quantization) return;
+    output_scale = bind(kernel.quantization->scale);
+    output_zero = bind_if(kernel.quantization->zero_point);
+  }
+};
+
+/// Rows [row, row + rows) and columns [column, column + columns) of a batch, and where they go.
+struct Block {
+  std::uint64_t batch, row, rows, column, columns;
+  std::byte* to;
+  std::uint64_t pitch;  // bytes from row to row
+};
+
+template <typename T>
+class Product {
+ public:
+  Product(const ProductKernel& kernel, Inputs inputs)
+      : kernel_(kernel), inputs_(inputs), size_(size_of(kernel.output_type)) {}
+
+  /// Blocks of any size.
+  void run(const Block& whole) {
+    for (std::uint64_t column = 0; column < whole.columns; column += columns_at_once) {
+      for (std::uint64_t row = 0; row < whole.rows; row += rows_at_once) {
+        Block block = whole;
+        block.row += row;
+        block.rows = std::min(whole.rows - row, rows_at_once);
+        block.column += column;
+        block.columns = std::min(whole.columns - column, columns_at_once);
+        block.to += row * whole.pitch + column * size_;
+        run_block(block);
+      }
+    }
+  }
+
+ private:
+  void run_block(const Block& block) {
+    const BoundInputs inputs(kernel_, inputs_, block.batch);
+    WindowPacking<T>* windows = nullptr;
+    if (!kernel_.windows.empty()) {
+      std::vector<T> zero(1, T{0});
+      if (inputs.right_zero) inputs.right_zero.columns(0, 0, 1, zero);
+      windows = &windows_.emplace(kernel_, inputs.right.data, zero.front());
+      windows->set_columns(block.column, block.columns);
+    }
+    std::span<const T> left_zeros, right_zeros;
+    if (inputs.left_zero) left_zeros = inputs.left_zero.rows(block.row, block.rows, left_zeros_);
+    if (inputs.right_zero && windows == nullptr)
+      right_zeros = inputs.right_zero.columns(0, block.column, block.columns, right_zeros_);
+
+    const auto pack_left = [&](std::uint64_t k, std::size_t count, T* to) {
+      set_left_depth(k, count);
+      const std::uint64_t first =
+          block.row * kernel_.left.row_stride * size_of(kernel_.left.data_type);
+      pack_lines<T>({kernel_.left.data_type, inputs.left.data + first, kernel_.left.row_stride,
+                     depth_, left_zeros},
+                    block.rows, panel_rows, line_, to);
+    };
+    const auto pack_right = [&](std::uint64_t k, std::size_t count, T* to) {
+      if (windows != nullptr) return windows->pack(k, count, product_.width(), to);
+      depth_.resize(count);
+      for (std::size_t i = 0; i < count; ++i) depth_[i] = (k + i) * kernel_.right_depth_stride;
+      const std::uint64_t first =
+          block.column * kernel_.right.column_stride * size_of(kernel_.right.data_type);
+      pack_lines<T>({kernel_.right.data_type, inputs.right.data + first,
+                     kernel_.right.column_stride, depth_, right_zeros},
+                    block.columns, product_.width(), line_, to);
+    };
+    product_.run(block.rows, block.columns, kernel_.sum_length(), pack_left, pack_right);
+    for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
+  }
+
+  // The offsets of elements [k, k + count) of a left row: channels, and taps within them.
+  void set_left_depth(std::uint64_t k, std::size_t count) {
+    depth_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t rest = k + i, offset = 0;
+      for (std::size_t axis = kernel_.windows.size(); axis-- > 0;) {
+        const ProductWindow& window = kernel_.windows[axis];
+        offset += rest % window.taps * window.left_stride;
+        rest /= window.taps;
+      }
+      depth_[i] = offset + rest * kernel_.left_depth_stride;
+    }
+  }
+
+  void finish_row(const Block& block, const BoundInputs& inputs, const WindowPacking<T>* windows,
+                  std::uint64_t r) {
+    const std::span<double> row(product_.row(r), block.columns);
+    const std::uint64_t at = block.row + r;
+    const auto one = [&](const BoundInput& input) {
+      return input.columns(at, block.column, 1, numbers_).front();
+    };
+    if (inputs.added && kernel_.is_added_scaled) add(inputs, block, at, row);
+    const double factor = kernel_.factor * (inputs.left_scale ? one(inputs.left_scale) : 1);
+    if (inputs.right_scale) {
+      const auto scales = inputs.right_scale.columns(at, block.column, block.columns, numbers_);
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] *= factor * scales[i];
+    } else if (factor != 1) {
+      for (double& sum : row) sum *= factor;
+    }
+    if (inputs.added && !kernel_.is_added_scaled) add(inputs, block, at, row);
+    if (windows != nullptr && windows->has_left_out()) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (windows->is_left_out()[i]) row[i] = 0;
+      }
+    }
+    if (inputs.output_scale)
+      quantize(row, one(inputs.output_scale), inputs.output_zero ? one(inputs.output_zero) : 0);
+    write_elements(kernel_.output_type, row, block.to + r * block.pitch);
+  }
+
+  void add(const BoundInputs& inputs, const Block& block, std::uint64_t at, std::span<double> row) {
+    const auto added = inputs.added.columns(at, block.column, block.columns, numbers_);
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] += kernel_.added_factor * added[i];
+  }
+
+  // NaN becomes 0.
+  static void quantize(std::span<double> row, double scale, double zero_point) {
+    for (double& number : row) {
+      number = std::nearbyint(number / scale) + zero_point;
+      if (std::isnan(number)) number = 0;
+    }
+  }
+
+  const ProductKernel& kernel_;
+  Inputs inputs_;
+  std::size_t size_;
+  BlockProduct<T> product_;
+  std::optional<WindowPacking<T>> windows_;
+  std::vector<std::uint64_t> depth_;
+  std::vector<T> line_, left_zeros_, right_zeros_;
+  std::vector<double> numbers_;
+};
+
+/// Outputs [begin, end) in row-major order: the rest of a row, whole rows, and so on.
+template <typename T>
+void run_stretch(const ProductKernel& kernel, Product<T>& product, const Part& part,
+                 std::byte* to) {
+  const std::uint64_t columns = kernel.column_count(), size = size_of(kernel.output_type);
+  const std::uint64_t end = part.begin + part.length;
+  for (std::uint64_t at = part.begin; at < end;) {
+    const std::uint64_t row = at / columns % kernel.rows, column = at % columns;
+    const std::uint64_t batch = at / columns / kernel.rows;
+    const bool is_whole = column == 0 && end - at >= columns;
+    const std::uint64_t rows = is_whole ? std::min((end - at) / columns, kernel.rows - row) : 1;
+    const std::uint64_t here = is_whole ? columns : std::min(columns - column, end - at);
+    product.run({batch, row, rows, column, here, to + (at - part.begin) * size, columns * size});
+    at += rows * here;
+  }
+}
+
+template <typename T>
+void run_as(const ProductKernel& kernel, Inputs inputs, const Part& part,
+            const Destination& output) {
+  Product<T> product(kernel, inputs);
+  if (part.count == 1) return run_stretch(kernel, product, part, output.to);
+  const std::uint64_t columns = kernel.column_count(), row = part.begin / columns;
+  product.run({row / kernel.rows, row % kernel.rows, part.count, part.begin % columns, part.length,
+               output.to, output.pitch});
+}
+
+bool fits_float(DataType type) {
+  return type == DataType::Float32 || type == DataType::Float16 || size_of(type) == 1;
+}
+
+}  // namespace
+
+// Blocks as square as they can be, because their sides are packed for each; smaller ones where
+// sums are long.
+PartShape part_shape(const ProductKernel& kernel, std::uint64_t bytes) {
+  constexpr std::uint64_t products_at_once = std::uint64_t{1} << 27, fewest = 4096;
+  const std::uint64_t columns = kernel.column_count(), matrix = kernel.rows * columns;
+  const std::uint64_t quick = std::max(fewest, products_at_once / kernel.sum_length());
+  const std::uint64_t elements =
+      std::clamp<std::uint64_t>(bytes / size_of(kernel.output_type), 1, quick);
+  if (matrix <= elements) return {.granule = matrix};
+  const std::uint64_t rows =
+      std::min({kernel.rows, elements, std::max(rows_at_once, elements / columns)});
+  const std::uint64_t length = std::min(columns, elements / rows);
+  return {.blocks = Blocks{.ranges = rows, .inner = columns, .length = length, .of = kernel.rows}};
+}
+
+void run_part(const ProductKernel& kernel, Inputs inputs, const Part& part, Stores,
+              Destinations outputs) {
+  const bool is_float = fits_float(kernel.left.data_type) && fits_float(kernel.right.data_type);
+  if (is_float) return run_as<float>(kernel, inputs, part, outputs.front());
+  run_as<double>(kernel, inputs, part, outputs.front());
+}
+
+}  // namespace dmlop::cpu

@@ -1,0 +1,55 @@
+// Packs the windows of a convolution into panels: a column is an output position, its elements are
+// those under its window. Only a block of them is in memory at a time.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "cpu/packing.hpp"
+#include "ops/kernels/product.hpp"
+
+namespace dmlop::cpu {
+
+template <typename T>
+class WindowPacking {
+ public:
+  /// The windows of the kernel over the batch whose first element is at `data`.
+  WindowPacking(const ProductKernel& kernel, const std::byte* data, T zero);
+
+  /// Goes to output positions [begin, begin + count).
+  void set_columns(std::uint64_t begin, std::uint64_t count);
+  /// Packs elements [first, first + depth) of each into panels of `width`.
+  void pack(std::uint64_t first, std::size_t depth, std::size_t width, T* to);
+
+  /// The columns that are not computed.
+  const std::vector<bool>& is_left_out() const { return is_left_out_; }
+  bool has_left_out() const { return has_left_out_; }
+
+ private:
+  /// Positions side by side along the innermost axis.
+  struct Segment {
+    std::uint64_t z, y, x, count, at;
+  };
+  /// The positions along the innermost axis whose tap lies in the input: each `x_step` from begin
+  /// on, the first of which reads source index `source`, the others `source_step` further.
+  struct Reach {
+    std::int64_t begin, end, x_step, source, source_step;
+  };
+  using Tap = std::array<std::uint64_t, 3>;
+
+  Reach reach_of(std::uint64_t tap) const;
+  void read_line(std::uint64_t channel, const Tap& tap);
+  void read_segment(const Segment& segment, const Reach& reach, const std::byte* row);
+
+  const ProductKernel& kernel_;
+  std::array<ProductWindow, 3> axes_;  // depth, height, width
+  const std::byte* data_;
+  T zero_;
+  std::size_t size_;
+  std::vector<Segment> segments_;
+  std::vector<bool> is_left_out_;
+  bool has_left_out_ = false;
+  std::vector<T> line_, scattered_;
+};
+
+}  // namespace dmlop::cpu
