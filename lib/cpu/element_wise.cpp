@@ -311,19 +311,16 @@ Compute<T> find_compute(Expression expression) {
 template <typename T>
 using Store = void (*)(DataType type, const T* from, std::size_t count, std::byte* to);
 
+// Floats never wrap, and integers are never rounded.
 template <typename T>
 Store<T> find_store(StoreMode mode) {
-  switch (mode) {
-    case StoreMode::wraps:
-      return store<StoreMode::wraps, T>;
-    case StoreMode::abs8:
-      return store<StoreMode::abs8, T>;
-    case StoreMode::rounds:
-      return store<StoreMode::rounds, T>;
-    case StoreMode::truncates:
-      return store<StoreMode::truncates, T>;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (mode == StoreMode::rounds) return store<StoreMode::rounds, T>;
+    return store<StoreMode::truncates, T>;
+  } else {
+    if (mode == StoreMode::abs8) return store<StoreMode::abs8, T>;
+    return store<StoreMode::wraps, T>;
   }
-  return nullptr;
 }
 
 // --- casts

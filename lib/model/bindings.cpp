@@ -141,6 +141,13 @@ class BindingReader {
   void read_source(const json::Value& source, const std::string& field,
                    std::optional<std::size_t> element, const TensorDesc& desc) {
     const std::string tensor = tensor_name(field, element);
+    if (info(*desc.data_type).bits == 4) {
+      reading_.add(source, tensor + " is " + std::string(name_of(*desc.data_type)) +
+                               ", which has two elements in a byte of a buffer",
+                   "tensors of 4 bits run as op descriptions only",
+                   "use an op description, where a file has a byte for each element");
+      return;
+    }
     if (source.kind != Kind::string && source.kind != Kind::object) {
       reading_.reader.expected(source, tensor,
                                "the name of a resource, or an object such as {\"name\": "
