@@ -16,9 +16,17 @@
 #include <cstdint>
 #include <variant>
 
+#include "ops/kernels/band.hpp"
+#include "ops/kernels/fold.hpp"
+#include "ops/kernels/gather.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/nonzero.hpp"
+#include "ops/kernels/random_bits.hpp"
+#include "ops/kernels/scan.hpp"
+#include "ops/kernels/scatter.hpp"
+#include "ops/kernels/sequence.hpp"
 #include "ops/kernels/top_k.hpp"
 
 namespace dmlop {
