@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
+#include "cpu/element_bits.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/rows.hpp"
@@ -17,18 +18,6 @@ namespace dmlop::cpu {
 namespace {
 
 using Int = std::int64_t;
-
-template <typename T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <typename T>
-void store(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof value);
-}
 
 template <typename T>
 void fill(std::byte* output, std::uint64_t count, T value) {
@@ -360,21 +349,6 @@ class IndexMap {
 
 namespace {
 
-// Calls action with an element of the kernel's size.
-template <typename Action>
-auto with_element(const IndexMapKernel& kernel, Action&& action) {
-  switch (kernel.element_size) {
-    case 1:
-      return action(std::uint8_t{});
-    case 2:
-      return action(std::uint16_t{});
-    case 4:
-      return action(std::uint32_t{});
-    default:
-      return action(std::uint64_t{});
-  }
-}
-
 template <typename T>
 class Mover : public IndexMapMover {
  public:
@@ -391,13 +365,13 @@ class Mover : public IndexMapMover {
 
 void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, Output& output) {
-  with_element(kernel, [&](auto element) {
+  with_bits(kernel.element_size, [&](auto element) {
     IndexMap<decltype(element)>(kernel, inputs).run(begin, end, output);
   });
 }
 
 std::unique_ptr<IndexMapMover> make_mover(const IndexMapKernel& kernel, Inputs inputs) {
-  return with_element(kernel, [&](auto element) -> std::unique_ptr<IndexMapMover> {
+  return with_bits(kernel.element_size, [&](auto element) -> std::unique_ptr<IndexMapMover> {
     return std::make_unique<Mover<decltype(element)>>(kernel, inputs);
   });
 }

@@ -1,6 +1,16 @@
 #include "ops/kernel.hpp"
 
 namespace dmlop {
+namespace {
+
+template <typename Axis>
+std::uint64_t product(const std::vector<Axis>& axes) {
+  std::uint64_t count = 1;
+  for (const Axis& axis : axes) count *= axis.extent;
+  return count;
+}
+
+}  // namespace
 
 std::uint64_t IndexMapKernel::output_elements() const {
   std::uint64_t count = 1;
@@ -51,6 +61,34 @@ std::uint64_t TopKKernel::output_elements() const {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;
   return count;
+}
+
+std::uint64_t GatherKernel::output_elements() const {
+  return product(axes);
+}
+
+std::uint64_t ScatterKernel::output_elements() const {
+  return product(outer) * product(coordinates) * product(inner);
+}
+
+std::uint64_t ScanKernel::output_elements() const {
+  return product(axes);
+}
+
+std::uint64_t NonzeroCountKernel::output_elements() const {
+  return (product(axes) + block - 1) / block;
+}
+
+std::uint64_t NonzeroKernel::output_elements() const {
+  return product(count.axes) * coordinates;
+}
+
+std::uint64_t BandKernel::output_elements() const {
+  return product(axes);
+}
+
+std::uint64_t FoldKernel::output_elements() const {
+  return product(batches) * product(axes);
 }
 
 std::uint64_t output_elements(const Kernel& kernel) {

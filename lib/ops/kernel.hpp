@@ -17,12 +17,20 @@
 #include <variant>
 
 #include "ops/kernels/attention.hpp"
+#include "ops/kernels/band.hpp"
 #include "ops/kernels/element_wise.hpp"
+#include "ops/kernels/fold.hpp"
+#include "ops/kernels/gather.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/nonzero.hpp"
 #include "ops/kernels/product.hpp"
+#include "ops/kernels/random_bits.hpp"
 #include "ops/kernels/recurrent.hpp"
+#include "ops/kernels/scan.hpp"
+#include "ops/kernels/scatter.hpp"
+#include "ops/kernels/sequence.hpp"
 #include "ops/kernels/top_k.hpp"
 
 namespace dmlop {

@@ -1,0 +1,28 @@
+// Matrices with one value on some diagonals.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ops/kernels/strided_axis.hpp"
+
+namespace dmlop {
+
+/// Matrices with one value on the diagonals from `begin` to before `end`, or with `is_inverted` on
+/// all others. Diagonal d is where column - row is d. The other elements are those of the input, or
+/// zeros where there is no input.
+struct BandKernel {
+  std::size_t element_size = 4;
+  std::vector<StridedAxis> axes;  // batches, rows, columns; of the input
+  std::array<std::byte, 8> value{};
+  std::int64_t begin = 0, end = 0;
+  bool is_inverted = false;
+
+  static constexpr bool only_on_cpu = true;
+  std::uint64_t output_elements() const;
+  std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
+};
+
+}  // namespace dmlop

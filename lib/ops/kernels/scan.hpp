@@ -1,0 +1,28 @@
+// Running sums and products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ops/kernels/strided_axis.hpp"
+#include "tensor/data_type.hpp"
+
+namespace dmlop {
+
+/// Running sums or products along an axis. Integers wrap; floating-point ones are kept as double
+/// and rounded for each output.
+struct ScanKernel {
+  DataType data_type = DataType::Float32;
+  std::vector<StridedAxis> axes;  // of the input, outermost first
+  std::size_t axis = 0;
+  bool is_product = false;
+  bool from_end = false;      // starts at the last element of a sequence
+  bool is_exclusive = false;  // leaves out the element itself
+
+  static constexpr bool only_on_cpu = true;
+  std::uint64_t output_elements() const;
+  std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
+};
+
+}  // namespace dmlop

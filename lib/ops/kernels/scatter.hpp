@@ -1,0 +1,37 @@
+// A copy of a tensor in which elements are replaced by index.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ops/kernels/indexed_axis.hpp"
+
+namespace dmlop {
+
+struct ScatterAxis {
+  std::uint64_t extent = 1;
+  std::uint64_t input_stride = 0;  // elements
+  std::uint64_t indices_stride = 0;
+  std::uint64_t updates_stride = 0;
+};
+
+/// A copy of the input in which the updates replace elements. The axes of the output are `outer`,
+/// the coordinates and `inner`; those of the updates are `outer`, `updates` and `inner`. Of updates
+/// of the same element the last one in row-major order stays. One with an index beyond its axis is
+/// left out. Inputs: the elements, the indices, the updates.
+struct ScatterKernel {
+  std::size_t element_size = 4;
+  IndexType index;
+  std::vector<ScatterAxis> outer;
+  std::vector<IndexedAxis> coordinates;
+  std::vector<ScatterAxis> updates;  // have no place in the input
+  std::vector<ScatterAxis> inner;
+  std::uint64_t updates_offset = 0;  // elements
+
+  static constexpr bool only_on_cpu = true;
+  std::uint64_t output_elements() const;
+  std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
+};
+
+}  // namespace dmlop
