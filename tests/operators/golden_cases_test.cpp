@@ -84,6 +84,12 @@ bool agree(DataType type, const std::byte* found, const std::byte* expected) {
   return std::abs(is - must_be) <= tolerance * (1 + std::abs(must_be));
 }
 
+// What NONZERO_COORDINATES leaves behind its last row: the DLL writes nothing, and dmlop zeros.
+bool is_unwritten(const std::string& output, const std::byte* expected) {
+  constexpr std::uint32_t prefill = 0xCDCDCDCD;
+  return output == "OutputCoordinatesTensor" && std::memcmp(expected, &prefill, 4) == 0;
+}
+
 std::string deviation(const OutputInMemory& output, const NpyFile& expected) {
   const DataType type = *output.desc->data_type;
   if (stored_as(type) != expected.header().data_type) return "the data types differ";
@@ -92,7 +98,7 @@ std::string deviation(const OutputInMemory& output, const NpyFile& expected) {
   for (std::size_t at = 0; at < output.bytes.size(); at += size) {
     const std::byte* found = output.bytes.data() + at;
     const std::byte* must_be = &expected.data()[at];
-    if (agree(type, found, must_be)) continue;
+    if (agree(type, found, must_be) || is_unwritten(output.name, must_be)) continue;
     return "element " + std::to_string(at / size) + " is " +
            std::to_string(element_value(type, found)) + ", must be " +
            std::to_string(element_value(type, must_be));
