@@ -10,9 +10,12 @@ std::vector<OperatorInfo> v0::operators() {
   places.insert(places.begin(), "cpu");
   std::vector<OperatorInfo> list;
   for (const std::string& name : specified_operators()) {
-    const bool runs = find_operator(name) != nullptr;
+    const Operator* row = find_operator(name);
+    std::vector<std::string> runs_on;
+    if (row != nullptr && row->runs_on == RunsOn::everywhere) runs_on = places;
+    if (row != nullptr && row->runs_on == RunsOn::only_on_cpu) runs_on = {"cpu"};
     list.push_back({name, std::string(family_of(name)), to_text(*operator_introduced(name)),
-                    runs ? places : std::vector<std::string>{}});
+                    std::move(runs_on)});
   }
   return list;
 }

@@ -592,8 +592,7 @@ TEST_CASE("--html: one page with the data, in which no text ends the script") {
 
 TEST_CASE("--skip-code: only when every job was SKIPPED or UNSUPPORTED") {
   const std::string skipped = named_job("s", "golden.npy", R"("skip": "no")");
-  const std::string unsupported =
-      R"({"id": "u", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}})";
+  const std::string unsupported = "{\"id\": \"u\", " + unsupported_members + "}";
   const auto code = [](const std::vector<std::string>& jobs,
                        const std::vector<std::string>& more = {}) {
     const BatchFolder folder(jobs);

@@ -102,7 +102,8 @@ TEST_CASE("a job that fails for another reason than a difference is never blesse
   folder.add("known", "other.npy");
   folder.write("jobs/known/job.json", R"({"xfail": "why"})");
   folder.add("unsupported", "other.npy");
-  folder.write("jobs/unsupported/op.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {}})");
+  fs::remove(folder / "jobs/unsupported/op.json");
+  folder.write("jobs/unsupported/model.json", "{" + unsupported_members + "}");
   std::map<std::string, std::string> before;
   for (const char* id : {"all_nan", "nan_again", "shape_nan", "broken", "unread", "absent",
                          "skipped", "known", "unsupported"})

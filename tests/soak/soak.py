@@ -114,8 +114,8 @@ class Jobs:
         return self.job("skipped", lambda name, job: {"skip": "not today", "tags": ["t"], **job}), "SKIPPED", True
 
     def unsupported(self):
-        desc = b'{"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}'
-        return b'{"type": "ELEMENT_WISE_IDENTITY", "desc": ' + desc + b"}", "UNSUPPORTED", True
+        model = b'{"resources": {}, "dispatchables": {"s": {"type": "hlsl"}}, "commands": []}'
+        return model, "UNSUPPORTED", True
 
     def wrong_description(self):
         which = self.random.randrange(5)
