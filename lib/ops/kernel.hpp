@@ -19,7 +19,11 @@
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/max_places.hpp"
+#include "ops/kernels/regions.hpp"
 #include "ops/kernels/top_k.hpp"
+#include "ops/kernels/unpool.hpp"
+#include "ops/kernels/window.hpp"
 
 namespace dmlop {
 
