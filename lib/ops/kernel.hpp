@@ -24,14 +24,18 @@
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/max_places.hpp"
 #include "ops/kernels/nonzero.hpp"
 #include "ops/kernels/product.hpp"
 #include "ops/kernels/random_bits.hpp"
 #include "ops/kernels/recurrent.hpp"
+#include "ops/kernels/regions.hpp"
 #include "ops/kernels/scan.hpp"
 #include "ops/kernels/scatter.hpp"
 #include "ops/kernels/sequence.hpp"
 #include "ops/kernels/top_k.hpp"
+#include "ops/kernels/unpool.hpp"
+#include "ops/kernels/window.hpp"
 
 namespace dmlop {
 

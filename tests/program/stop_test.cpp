@@ -53,7 +53,7 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 18, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 25, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},

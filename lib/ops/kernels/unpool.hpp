@@ -1,0 +1,30 @@
+// Elements that go to places among zeros.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ops/kernels/strided_axis.hpp"
+#include "tensor/data_type.hpp"
+
+namespace dmlop {
+
+/// Zeros, and among them the elements of the first input, each at the index that stands at its place
+/// in the second. Indices count through the whole output; those beyond its end are ignored. Where
+/// several elements meet, the last one stays, or their sum in double.
+struct UnpoolKernel {
+  DataType data_type = DataType::Float32;
+  DataType index_type = DataType::UInt32;
+  std::vector<StridedAxis> values;           // outermost first
+  std::vector<std::uint64_t> index_strides;  // along the same axes
+  std::uint64_t images = 1;        // that the outermost axes count; indices stay in their image
+  std::uint64_t image_extent = 1;  // elements of the output for each
+  bool adds = false;               // FLOAT32 and FLOAT16
+
+  static constexpr bool only_on_cpu = true;
+  std::uint64_t output_elements() const { return images * image_extent; }
+  std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
+};
+
+}  // namespace dmlop

@@ -1,0 +1,366 @@
+// The pooling operators over windows, max unpooling, and the gradients.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "plan_case.hpp"
+#include "reference/windows.hpp"
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+const Types max_types{DataType::Float32, DataType::Float16, DataType::Int64,  DataType::Int32,
+                      DataType::Int16,   DataType::Int8,    DataType::UInt64, DataType::UInt32,
+                      DataType::UInt16,  DataType::UInt8};
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Any strides, and eighths from -8 to 8, so that sums are exact.
+Tensor random_eighths(DataType type, const List& sizes, Random& random) {
+  Tensor tensor = random_tensor(type, sizes, random);
+  for_each_index(sizes, [&](const Index& i) {
+    const double value = (static_cast<double>(random.below(129)) - 64) / 8;
+    std::memcpy(tensor.at(i), element(type, value).data(), tensor.element_size());
+  });
+  return tensor;
+}
+
+struct RandomPooling {
+  Pooling pooling;
+  List input;
+};
+
+/// Sizes of 4 or 5 dimensions and windows over them; some lie in padding alone.
+RandomPooling random_pooling(Random& random, bool is_dilated) {
+  RandomPooling made;
+  const std::size_t spatial = random.from_to(2, 3);
+  made.input = {random.from_to(1, 3), random.from_to(1, 3)};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const std::uint64_t window = random.from_to(1, 4);
+    const std::uint64_t dilation = is_dilated ? random.from_to(1, 3) : 1;
+    const std::uint64_t reach = (window - 1) * dilation + 1;
+    const std::uint64_t size = random.from_to(1, random.one_in(4) ? 40 : 6);
+    const std::uint64_t start = random.one_in(2) ? random.below(4) : 0;
+    const std::uint64_t least = size + start >= reach ? 0 : reach - size - start;
+    made.input.push_back(size);
+    made.pooling.window.push_back(window);
+    made.pooling.dilations.push_back(dilation);
+    made.pooling.strides.push_back(random.from_to(1, 3));
+    made.pooling.start.push_back(start);
+    made.pooling.end.push_back(least + (random.one_in(2) ? random.below(4) : 0));
+  }
+  return made;
+}
+
+PlanCase average_case(const Pooling& pooling, bool is_dilated, bool includes_padding,
+                      const Tensor& input, const Tensor& output) {
+  auto fields = pooling.fields(is_dilated);
+  fields["IncludePadding"] = includes_padding;
+  return {is_dilated ? "DML_OPERATOR_AVERAGE_POOLING1" : "DML_OPERATOR_AVERAGE_POOLING", fields,
+          {{"InputTensor", input}}, {{"OutputTensor", output}}};
+}
+
+const Pooling two_by_two{{2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+const Pooling padded{{2, 2}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+
+TEST_CASE("AVERAGE_POOLING: the mean of each window, with padding as zeros or left out") {
+  const Tensor input = floats({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  for (const bool is_dilated : {false, true}) {
+    check_plan_case(
+        average_case(two_by_two, is_dilated, false, input, floats({1, 1, 2, 2}, {3, 4, 6, 7})));
+    check_plan_case(average_case(padded, is_dilated, false, input,
+                                 floats({1, 1, 2, 2}, {1, 2.5, 5.5, 7})));
+    check_plan_case(average_case(padded, is_dilated, true, input,
+                                 floats({1, 1, 2, 2}, {0.25, 1.25, 2.75, 7})));
+  }
+}
+
+TEST_CASE("AVERAGE_POOLING: a window in padding alone is 0 / 0, or 0 of the padding") {
+  const Pooling outside{{1, 1}, {1, 1}, {1, 1}, {0, 1}, {0, 0}};
+  const Tensor input = floats({1, 1, 1, 1}, {5});
+  check_plan_case(average_case(outside, false, false, input, floats({1, 1, 1, 2}, {nan, 5})));
+  check_plan_case(average_case(outside, false, true, input, floats({1, 1, 1, 2}, {0, 5})));
+}
+
+TEST_CASE("AVERAGE_POOLING: NaN and infinity stay in their windows") {
+  const Tensor input = floats({1, 1, 1, 6}, {nan, 1, 2, infinity, 3, 4});
+  const Pooling pairs{{1, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  check_plan_case(average_case(pairs, false, false, input,
+                               floats({1, 1, 1, 5}, {nan, 1.5, infinity, infinity, 3.5})));
+}
+
+TEST_CASE("AVERAGE_POOLING: random windows, also with dilations") {
+  Random random(61);
+  for (int i = 0; i < 200; ++i) {
+    const bool is_dilated = random.one_in(2), includes_padding = random.one_in(2);
+    const auto [pooling, sizes] = random_pooling(random, is_dilated);
+    const Tensor input = random_eighths(random.one_of(F2), sizes, random);
+    check_plan_case(average_case(pooling, is_dilated, includes_padding, input,
+                                 pooling.average(input, includes_padding)));
+  }
+}
+
+TEST_CASE("AVERAGE_POOLING: rows and windows longer than what is summed at once") {
+  Random random(62);
+  const Tensor input = random_eighths(DataType::Float32, {1, 1, 2, 9000}, random);
+  for (const Pooling& pooling :
+       {Pooling{{2, 5000}, {1, 3}, {1, 1}, {0, 100}, {0, 100}},
+        Pooling{{1, 3}, {1, 1000}, {1, 1}, {0, 0}, {0, 0}},
+        Pooling{{1, 3}, {1, 1}, {1, 4000}, {0, 0}, {0, 0}},
+        Pooling{{2, 3}, {1, 1}, {1, 2}, {1, 1}, {0, 1}}}) {
+    check_plan_case(average_case(pooling, true, true, input, pooling.average(input, true)));
+  }
+}
+
+PlanCase average_gradient_case(const Pooling& pooling, bool includes_padding,
+                               const Tensor& gradient, const Tensor& output) {
+  auto fields = pooling.fields(false);
+  fields["IncludePadding"] = includes_padding;
+  return {"DML_OPERATOR_AVERAGE_POOLING_GRAD", fields, {{"InputGradientTensor", gradient}},
+          {{"OutputGradientTensor", output, std::nullopt, 1}}};
+}
+
+TEST_CASE("AVERAGE_POOLING_GRAD: each element gets its share of every window that it was in") {
+  check_plan_case(average_gradient_case(
+      two_by_two, false, floats({1, 1, 2, 2}, {1, 2, 3, 4}),
+      floats({1, 1, 3, 3}, {0.25, 0.75, 0.5, 1, 2.5, 1.5, 0.75, 1.75, 1})));
+}
+
+TEST_CASE("AVERAGE_POOLING_GRAD: random windows") {
+  Random random(63);
+  for (int i = 0; i < 200; ++i) {
+    const auto [pooling, sizes] = random_pooling(random, false);
+    const bool includes_padding = random.one_in(2);
+    const Tensor gradient =
+        random_eighths(random.one_of(F2), pooling.output_sizes(sizes), random);
+    check_plan_case(
+        average_gradient_case(pooling, includes_padding, gradient,
+                              pooling.average_gradient(gradient, sizes, includes_padding)));
+  }
+}
+
+PlanCase max_case(const std::string& suffix, const Pooling& pooling, const Tensor& input,
+                  const Tensor& values, const std::optional<Tensor>& places) {
+  PlanCase a_case{"DML_OPERATOR_MAX_POOLING" + suffix, pooling.fields(suffix == "2"),
+                  {{"InputTensor", input}}, {{"OutputTensor", values}}};
+  if (places) a_case.outputs.push_back({"OutputIndicesTensor", *places});
+  return a_case;
+}
+
+TEST_CASE("MAX_POOLING: the page's maxima, and the first place of each in the whole input") {
+  const Tensor input = floats({1, 1, 3, 3}, {1, 2, 3, 2, 4, 2, 5, 6, 7});
+  const Tensor values = floats({1, 1, 2, 2}, {4, 4, 6, 7});
+  const Tensor places =
+      Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {4, 4, 7, 8});
+  check_plan_case(max_case("", two_by_two, input, values, std::nullopt));
+  check_plan_case(max_case("1", two_by_two, input, values, places));
+  check_plan_case(max_case("2", two_by_two, input, values, places));
+}
+
+TEST_CASE("MAX_POOLING: NaN and padding are never the maximum, and -infinity is one") {
+  const Tensor input = floats({1, 1, 1, 5}, {nan, nan, -infinity, nan, 2});
+  const Pooling pairs{{1, 2}, {1, 1}, {1, 1}, {0, 2}, {0, 0}};
+  constexpr float lowest = -std::numeric_limits<float>::max();
+  const Tensor values =
+      floats({1, 1, 1, 6}, {lowest, lowest, lowest, -infinity, -infinity, 2});
+  check_plan_case(max_case("2", pairs, input, values, pairs.places(input, DataType::UInt64)));
+}
+
+TEST_CASE("MAX_POOLING: random windows of all types") {
+  Random random(64);
+  for (int i = 0; i < 300; ++i) {
+    const std::string suffix = random.one_of<std::string>({"", "1", "2"});
+    const auto [pooling, sizes] = random_pooling(random, suffix == "2");
+    const DataType type = random.one_of(max_types);
+    const bool is_float = info(type).kind == NumberKind::floating;
+    const Tensor input = is_float ? random_eighths(type, sizes, random)
+                                  : random_tensor(type, sizes, random);
+    std::optional<Tensor> places;
+    if (suffix != "" && random.one_in(2))
+      places = pooling.places(input, random.one_in(2) ? DataType::UInt64 : DataType::UInt32);
+    check_plan_case(max_case(suffix, pooling, input, pooling.maximum(input), places));
+  }
+}
+
+PlanCase max_gradient_case(const Pooling& pooling, const Tensor& input, const Tensor& gradient,
+                           const Tensor& output) {
+  return {"DML_OPERATOR_MAX_POOLING_GRAD", pooling.fields(),
+          {{"InputTensor", input}, {"InputGradientTensor", gradient}},
+          {{"OutputGradientTensor", output}}};
+}
+
+TEST_CASE("MAX_POOLING_GRAD: a gradient goes to the first largest element, and those that meet add") {
+  check_plan_case(max_gradient_case(two_by_two, floats({1, 1, 3, 3}, {1, 2, 3, 2, 4, 2, 5, 6, 7}),
+                                    floats({1, 1, 2, 2}, {1, 2, 4, 5}),
+                                    floats({1, 1, 3, 3}, {0, 0, 0, 0, 3, 0, 0, 4, 5})));
+}
+
+TEST_CASE("MAX_POOLING_GRAD: random windows, with many equal elements") {
+  Random random(65);
+  for (int i = 0; i < 200; ++i) {
+    const auto [pooling, sizes] = random_pooling(random, true);
+    const DataType type = random.one_of(F2);
+    const Tensor input = random_eighths(type, sizes, random);
+    const Tensor gradient = random_eighths(type, pooling.output_sizes(sizes), random);
+    check_plan_case(max_gradient_case(pooling, input, gradient,
+                                      pooling.maximum_gradient(input, gradient)));
+  }
+}
+
+PlanCase unpooling_case(const Tensor& input, const Tensor& places, const Tensor& output) {
+  return {"DML_OPERATOR_MAX_UNPOOLING", {},
+          {{"InputTensor", input}, {"IndicesTensor", places}}, {{"OutputTensor", output}}};
+}
+
+TEST_CASE("MAX_UNPOOLING: elements stand at their indices among zeros; those beyond are left out") {
+  const Tensor input = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  check_plan_case(unpooling_case(
+      input, Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {5, 0, 2, 6}),
+      floats({1, 1, 2, 3}, {2, 0, 3, 0, 0, 1})));
+  check_plan_case(unpooling_case(input,
+                                 Tensor::of<std::uint64_t>(DataType::UInt64, {1, 1, 2, 2},
+                                                           {std::uint64_t{1} << 32, 3, 3, 1}),
+                                 floats({1, 1, 1, 4}, {0, 4, 0, 3})));
+}
+
+TEST_CASE("MAX_UNPOOLING: undoes random max pooling of all types") {
+  Random random(66);
+  for (int i = 0; i < 200; ++i) {
+    auto [pooling, sizes] = random_pooling(random, true);
+    if (sizes.size() == 5) continue;
+    const DataType type = random.one_of(max_types);
+    const Tensor pooled = random_tensor(type, pooling.output_sizes(sizes), random);
+    const Tensor places =
+        pooling.places(random_tensor(DataType::UInt8, sizes, random),
+                       random.one_in(2) ? DataType::UInt64 : DataType::UInt32);
+    Tensor output = Tensor::packed(type, sizes);
+    for_each_index(pooled.sizes, [&](const Index& index) {
+      const auto place = static_cast<std::uint64_t>(exact_number(places.type, places.at(index)));
+      std::memcpy(&output.bytes[place * size_of(type)], pooled.at(index), size_of(type));
+    });
+    check_plan_case(unpooling_case(pooled, places, output));
+  }
+}
+
+PlanCase norm_case(const Pooling& pooling, std::uint64_t p, const Tensor& input,
+                   const Tensor& output) {
+  auto fields = pooling.fields();
+  fields["P"] = p;
+  return {"DML_OPERATOR_LP_POOLING1", fields, {{"InputTensor", input}},
+          {{"OutputTensor", output, std::nullopt, input.type == DataType::Float16 ? 1U : 4U}}};
+}
+
+TEST_CASE("LP_POOLING1: norms of elements that stand apart") {
+  const Tensor input = floats({1, 1, 1, 5}, {3, 100, -4, 100, 12});
+  check_plan_case(norm_case({{1, 2}, {1, 2}, {1, 2}, {0, 0}, {0, 0}}, 2, input,
+                            floats({1, 1, 1, 2}, {5, std::sqrt(160.0F)})));
+  check_plan_case(norm_case({{1, 3}, {1, 2}, {1, 2}, {0, 2}, {0, 2}}, 1, input,
+                            floats({1, 1, 1, 3}, {7, 19, 16})));
+}
+
+TEST_CASE("LP_POOLING1: random windows, with and without dilations along each axis") {
+  Random random(67);
+  for (int i = 0; i < 200; ++i) {
+    const auto [pooling, sizes] = random_pooling(random, !random.one_in(4));
+    const Tensor input = random_eighths(random.one_of(F2), sizes, random);
+    const std::uint64_t p = random.from_to(1, 4);
+    check_plan_case(norm_case(pooling, p, input, pooling.norm(input, p)));
+  }
+}
+
+// --- QUANTIZED_LINEAR_AVERAGE_POOLING
+
+struct Quantized {
+  Pooling pooling;
+  bool includes_padding;
+  Tensor input, input_scale, output_scale;
+  std::optional<Tensor> input_zero, output_zero;
+
+  static double of_channel(const Tensor& tensor, std::uint64_t channel) {
+    Index index(tensor.sizes.size(), 0);
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] = tensor.sizes[i] > 1 ? channel : 0;
+    return static_cast<double>(exact_number(tensor.type, tensor.at(index)));
+  }
+
+  Tensor result() const {
+    Tensor output = Tensor::packed(input.type, pooling.output_sizes(input.sizes));
+    const double low = input.type == DataType::Int8 ? -128 : 0;
+    for_each_index(output.sizes, [&](const Index& o) {
+      const double zero = input_zero ? of_channel(*input_zero, o[1]) : 0;
+      const auto under = pooling.under(o, input.sizes);
+      double sum = 0;
+      for (const Index& i : under.inside)
+        sum += (static_cast<double>(exact_number(input.type, input.at(i))) - zero) *
+               of_channel(input_scale, o[1]);
+      const auto count =
+          static_cast<double>(includes_padding ? under.padded : under.inside.size());
+      const double units = std::nearbyint(sum / count / of_channel(output_scale, o[1])) +
+                           (output_zero ? of_channel(*output_zero, o[1]) : 0);
+      const double cut = std::isnan(units) ? low : std::clamp(units, low, low + 255);
+      std::memcpy(output.at(o), element(input.type, cut).data(), 1);
+    });
+    return output;
+  }
+
+  PlanCase plan_case() const {
+    auto fields = pooling.fields();
+    fields["IncludePadding"] = includes_padding;
+    PlanCase a_case{"DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING", fields,
+                    {{"InputTensor", input},
+                     {"InputScaleTensor", input_scale},
+                     {"OutputScaleTensor", output_scale}},
+                    {{"OutputTensor", result()}}};
+    if (input_zero) a_case.inputs.push_back({"InputZeroPointTensor", *input_zero});
+    if (output_zero) a_case.inputs.push_back({"OutputZeroPointTensor", *output_zero});
+    return a_case;
+  }
+};
+
+TEST_CASE("QUANTIZED_LINEAR_AVERAGE_POOLING: means of dequantized elements, halves to even") {
+  const auto bytes = [](const List& sizes, const std::vector<std::uint8_t>& values) {
+    return Tensor::of(DataType::UInt8, sizes, values);
+  };
+  const Quantized pairs{{{1, 2}, {1, 2}, {1, 1}, {0, 0}, {0, 0}},
+                        false,
+                        bytes({1, 1, 1, 6}, {10, 11, 12, 13, 250, 255}),
+                        floats({1, 1, 1, 1}, {0.5}),
+                        floats({1, 1, 1, 1}, {0.5}),
+                        std::nullopt,
+                        bytes({1, 1, 1, 1}, {100})};
+  CHECK(pairs.result() == bytes({1, 1, 1, 3}, {110, 112, 255}));
+  check_plan_case(pairs.plan_case());
+}
+
+TEST_CASE("QUANTIZED_LINEAR_AVERAGE_POOLING: random windows, values for all or for each channel") {
+  Random random(68);
+  for (int i = 0; i < 200; ++i) {
+    const auto [pooling, sizes] = random_pooling(random, true);
+    const DataType type = random.one_in(2) ? DataType::Int8 : DataType::UInt8;
+    const auto channel_sizes = [&] {
+      List some(sizes.size(), 1);
+      if (random.one_in(2)) some[1] = sizes[1];
+      return some;
+    };
+    const auto scale = [&] {
+      Tensor tensor = Tensor::packed(DataType::Float32, channel_sizes());
+      for_each_index(tensor.sizes, [&](const Index& at) {
+        const auto value = static_cast<float>(random.from_to(1, 8)) / 4;
+        std::memcpy(tensor.at(at), &value, sizeof value);
+      });
+      return tensor;
+    };
+    const auto zero = [&] {
+      return random.one_in(2) ? std::nullopt
+                              : std::optional(random_tensor(type, channel_sizes(), random));
+    };
+    const Quantized quantized{pooling, random.one_in(2), random_tensor(type, sizes, random),
+                              scale(), scale(),          zero(), zero()};
+    check_plan_case(quantized.plan_case());
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

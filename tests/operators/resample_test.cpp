@@ -1,0 +1,195 @@
+// The resampling operators and their gradients.
+#include <doctest/doctest.h>
+
+#include "plan_case.hpp"
+#include "reference/resampling.hpp"
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+/// Any strides, and halves from -8 to 8.
+Tensor random_halves(DataType type, const List& sizes, Random& random) {
+  if (size_of(type) == 1) return random_tensor(type, sizes, random);
+  Tensor tensor = random_tensor(type, sizes, random);
+  for_each_index(sizes, [&](const Index& i) {
+    const double value = (static_cast<double>(random.below(33)) - 16) / 2;
+    std::memcpy(tensor.at(i), element(type, value).data(), tensor.element_size());
+  });
+  return tensor;
+}
+
+const char* mode_of(Rounding rounding) {
+  return rounding == Rounding::linear ? "LINEAR" : "NEAREST_NEIGHBOR";
+}
+
+nlohmann::ordered_json fields_of(const Resampling& resampling) {
+  return {{"InterpolationMode", mode_of(resampling.rounding)},
+          {"DimensionCount", resampling.scales.size()},
+          {"Scales", resampling.scales},
+          {"InputPixelOffsets", resampling.input_offsets},
+          {"OutputPixelOffsets", resampling.output_offsets}};
+}
+
+nlohmann::ordered_json with_rounding(const Resampling& resampling) {
+  auto fields = fields_of(resampling);
+  fields["RoundingDirection"] = resampling.rounding == Rounding::up ? "INCREASING" : "DECREASING";
+  return fields;
+}
+
+PlanCase forward_case(const std::string& name, const nlohmann::ordered_json& fields,
+                      const Tensor& input, const Tensor& output) {
+  return {"DML_OPERATOR_" + name, fields, {{"InputTensor", input}},
+          {{"OutputTensor", output, std::nullopt, 1}}};
+}
+
+PlanCase gradient_case(const std::string& name, const nlohmann::ordered_json& fields,
+                       const Tensor& input, const Tensor& output) {
+  return {"DML_OPERATOR_" + name, fields, {{"InputGradientTensor", input}},
+          {{"OutputGradientTensor", output, std::nullopt, 1}}};
+}
+
+Resampling centered(Rounding rounding, const std::vector<float>& scales) {
+  return {rounding, scales, std::vector<float>(scales.size(), 0.5F),
+          std::vector<float>(scales.size(), -0.5F)};
+}
+
+TEST_CASE("RESAMPLE: elements have their centers at 0.5, and edges go on") {
+  const Tensor input = floats({1, 2}, {0, 4});
+  const nlohmann::ordered_json linear{
+      {"InterpolationMode", "LINEAR"}, {"ScaleCount", 2}, {"Scales", {1, 2}}};
+  check_plan_case(forward_case("RESAMPLE", linear, input, floats({1, 4}, {0, 1, 3, 4})));
+  const nlohmann::ordered_json nearest{
+      {"InterpolationMode", "NEAREST_NEIGHBOR"}, {"ScaleCount", 2}, {"Scales", {2, 2}}};
+  check_plan_case(
+      forward_case("RESAMPLE", nearest, input, floats({2, 4}, {0, 0, 4, 4, 0, 0, 4, 4})));
+}
+
+TEST_CASE("RESAMPLE2: halfway between two elements the direction decides") {
+  const Tensor input = floats({4}, {1, 2, 3, 4});
+  const auto down = centered(Rounding::down, {0.5F}), up = centered(Rounding::up, {0.5F});
+  check_plan_case(forward_case("RESAMPLE2", with_rounding(down), input, floats({2}, {1, 3})));
+  check_plan_case(forward_case("RESAMPLE2", with_rounding(up), input, floats({2}, {2, 4})));
+}
+
+TEST_CASE("RESAMPLE: an element of weight 0 has no part, also infinity and NaN") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const Resampling same{Rounding::linear, {0.5F}, {0}, {0}};
+  check_plan_case(forward_case("RESAMPLE1", fields_of(same),
+                               floats({4}, {1, infinity, 3, infinity - infinity}),
+                               floats({2}, {1, 3})));
+}
+
+TEST_CASE("RESAMPLE3: antialiasing averages what an output covers") {
+  auto resampling = centered(Rounding::linear, {0.25F});
+  const Tensor input = floats({8}, {1, 2, 3, 6, 0, 0, 8, 0});
+  auto fields = with_rounding(resampling);
+  fields["Antialiased"] = true;
+  check_plan_case(forward_case("RESAMPLE3", fields, input, floats({2}, {3, 2})));
+  fields["Antialiased"] = false;
+  check_plan_case(forward_case("RESAMPLE3", fields, input, floats({2}, {2.5, 4})));
+}
+
+TEST_CASE("UPSAMPLE_2D: height and width become larger by whole factors") {
+  const Tensor input = floats({1, 1, 1, 2}, {0, 6});
+  nlohmann::ordered_json fields{{"ScaleSize", {{"Width", 2}, {"Height", 2}}},
+                                {"InterpolationMode", "NEAREST_NEIGHBOR"}};
+  check_plan_case(forward_case("UPSAMPLE_2D", fields, input,
+                               floats({1, 1, 2, 4}, {0, 0, 6, 6, 0, 0, 6, 6})));
+  fields["InterpolationMode"] = "LINEAR";
+  check_plan_case(forward_case("UPSAMPLE_2D", fields, input,
+                               floats({1, 1, 2, 4}, {0, 1.5, 4.5, 6, 0, 1.5, 4.5, 6})));
+}
+
+TEST_CASE("RESAMPLE_GRAD: the page's example") {
+  check_plan_case(gradient_case("RESAMPLE_GRAD",
+                                fields_of(centered(Rounding::nearest, {1, 1, 0.5F, 1.5F})),
+                                floats({1, 1, 1, 3}, {4, 5, 6}),
+                                floats({1, 1, 2, 2}, {0, 0, 9, 6})));
+}
+
+/// Scales whose powers of two make coordinates exact, so that no rounding decides on an element.
+struct RandomResampling {
+  Resampling resampling;
+  List input, output;
+};
+RandomResampling random_resampling(Random& random, std::size_t dimensions, Rounding rounding,
+                                   bool is_antialiased) {
+  RandomResampling made{.resampling = {.rounding = rounding, .is_antialiased = is_antialiased}};
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const bool is_copied = random.one_in(3);
+    const float scale =
+        is_copied ? 1 : random.one_of<float>({0.125F, 0.25F, 0.5F, 2, 4, 1, 0.3F, 1.7F, 1 / 3.0F});
+    made.input.push_back(random.from_to(1, random.one_in(5) ? 20 : 5));
+    const double wanted = static_cast<double>(made.input.back()) * double{scale};
+    made.output.push_back(random.one_in(4) ? random.from_to(1, 8)
+                                           : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
+    const auto offset = [&](float otherwise) {
+      return is_copied || random.one_in(2) ? otherwise : random.one_of<float>({0, 0.25F, 0.75F});
+    };
+    made.resampling.scales.push_back(scale);
+    made.resampling.input_offsets.push_back(offset(0.5F));
+    made.resampling.output_offsets.push_back(-offset(0.5F));
+  }
+  return made;
+}
+
+TEST_CASE("RESAMPLE1, 2 and 3: random scales, offsets and sizes") {
+  Random random(71);
+  const Types types{DataType::Float32, DataType::Float16, DataType::Int8, DataType::UInt8};
+  for (int i = 0; i < 300; ++i) {
+    const DataType type = random.one_of(types);
+    const std::uint64_t number = random.from_to(1, 3);
+    const bool is_float = size_of(type) > 1, is_antialiased = number == 3 && random.one_in(2);
+    Rounding rounding = Rounding::linear;
+    if (random.one_in(2)) {
+      rounding = number > 1 ? random.one_of<Rounding>({Rounding::down, Rounding::up})
+                 : is_float ? Rounding::nearest
+                            : Rounding::down;
+    }
+    const auto [resampling, input_sizes, output_sizes] =
+        random_resampling(random, random.from_to(1, 4), rounding, is_antialiased);
+    const Tensor input = random_halves(type, input_sizes, random);
+    auto fields = number == 1 ? fields_of(resampling) : with_rounding(resampling);
+    if (number == 3) fields["Antialiased"] = is_antialiased;
+    check_plan_case(forward_case("RESAMPLE" + std::to_string(number), fields, input,
+                                 resampling.result(input, output_sizes)));
+  }
+}
+
+TEST_CASE("RESAMPLE_GRAD and 1: random scales, offsets and sizes") {
+  Random random(72);
+  for (int i = 0; i < 200; ++i) {
+    const bool has_direction = random.one_in(2);
+    Rounding rounding = Rounding::linear;
+    if (random.one_in(2)) {
+      rounding = has_direction ? random.one_of<Rounding>({Rounding::down, Rounding::up})
+                               : Rounding::nearest;
+    }
+    const auto [resampling, sizes, gradient_sizes] =
+        random_resampling(random, random.from_to(1, 4), rounding, false);
+    const Tensor gradient = random_halves(random.one_of(F2), gradient_sizes, random);
+    check_plan_case(gradient_case(
+        has_direction ? "RESAMPLE_GRAD1" : "RESAMPLE_GRAD",
+        has_direction ? with_rounding(resampling) : fields_of(resampling), gradient,
+        resampling.gradient(gradient, sizes)));
+  }
+}
+
+TEST_CASE("RESAMPLE1: rows longer than what is computed at once") {
+  Random random(73);
+  for (const float scale : {3.0F, 0.01F, 0.7F}) {
+    const Resampling resampling = centered(Rounding::linear, {1, scale});
+    const auto width = static_cast<std::uint64_t>(4000 * scale);
+    const Tensor input = random_halves(DataType::Float32, {2, 4000}, random);
+    check_plan_case(forward_case("RESAMPLE1", fields_of(resampling), input,
+                                 resampling.result(input, {2, width})));
+    const Tensor gradient = random_halves(DataType::Float32, {2, width}, random);
+    check_plan_case(gradient_case("RESAMPLE_GRAD", fields_of(resampling), gradient,
+                                  resampling.gradient(gradient, {2, 4000})));
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,195 @@
+// Pooling operators and their gradients by their definitions, element by element.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "reference/lp_pooling.hpp"
+#include "reference/number.hpp"
+#include "reference/tensor.hpp"
+
+namespace dmlop::test {
+
+/// Any element as a number. A long double holds all digits of 64-bit integers.
+inline long double exact_number(DataType type, const std::byte* bytes) {
+  const auto as = [&](auto zero) {
+    std::memcpy(&zero, bytes, sizeof zero);
+    return static_cast<long double>(zero);
+  };
+  switch (type) {
+    case DataType::Int64:
+      return as(std::int64_t{});
+    case DataType::UInt64:
+      return as(std::uint64_t{});
+    case DataType::Int32:
+      return as(std::int32_t{});
+    case DataType::UInt32:
+      return as(std::uint32_t{});
+    case DataType::Int16:
+      return as(std::int16_t{});
+    case DataType::UInt16:
+      return as(std::uint16_t{});
+    case DataType::Int8:
+      return as(std::int8_t{});
+    case DataType::UInt8:
+      return as(std::uint8_t{});
+    default:
+      return number(type, bytes);
+  }
+}
+
+/// Windows over all dimensions behind the first two.
+struct Pooling {
+  List window, strides, dilations, start, end;
+
+  List output_sizes(const List& input) const {
+    List sizes{input[0], input[1]};
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      const std::uint64_t reach = (window[i] - 1) * dilations[i] + 1;
+      sizes.push_back((input[i + 2] + start[i] + end[i] - reach) / strides[i] + 1);
+    }
+    return sizes;
+  }
+
+  /// What is under the window of an output: elements inside of the input, in order, and how many
+  /// are inside of the padded input.
+  struct Under {
+    std::vector<Index> inside;
+    std::uint64_t padded = 0;
+  };
+  Under under(const Index& o, const List& input) const {
+    Under under;
+    for_each_index(window, [&](const Index& w) {
+      Index from = o;
+      bool is_inside = true, is_padded = true;
+      for (std::size_t i = 0; i < w.size(); ++i) {
+        const std::uint64_t place = o[i + 2] * strides[i] + w[i] * dilations[i];
+        from[i + 2] = place - start[i];
+        is_inside = is_inside && place >= start[i] && from[i + 2] < input[i + 2];
+        is_padded = is_padded && place < start[i] + input[i + 2] + end[i];
+      }
+      if (is_inside) under.inside.push_back(from);
+      under.padded += is_padded;
+    });
+    return under;
+  }
+
+  Tensor average(const Tensor& input, bool includes_padding) const {
+    Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
+    for_each_index(output.sizes, [&](const Index& o) {
+      const Under all = under(o, input.sizes);
+      double sum = 0;
+      for (const Index& i : all.inside) sum += number(input.type, input.at(i));
+      const auto count =
+          static_cast<double>(includes_padding ? all.padded : all.inside.size());
+      std::memcpy(output.at(o), element(input.type, sum / count).data(), output.element_size());
+    });
+    return output;
+  }
+
+  /// The incoming gradients, shared among the elements of their windows.
+  Tensor average_gradient(const Tensor& gradient, const List& input, bool includes_padding) const {
+    std::vector<double> sums(Tensor::packed(DataType::UInt8, input).bytes.size());
+    for_each_index(gradient.sizes, [&](const Index& o) {
+      const Under all = under(o, input);
+      const auto count =
+          static_cast<double>(includes_padding ? all.padded : all.inside.size());
+      for (const Index& i : all.inside)
+        sums[place_of(i, input)] += number(gradient.type, gradient.at(o)) / count;
+    });
+    return rounded(gradient.type, input, sums);
+  }
+
+  /// The first largest element under a window that is a number.
+  std::optional<Index> largest(const Index& o, const Tensor& input) const {
+    std::optional<Index> found;
+    for (const Index& i : under(o, input.sizes).inside) {
+      const long double x = exact_number(input.type, input.at(i));
+      if (std::isnan(x)) continue;
+      if (!found || x > exact_number(input.type, input.at(*found))) found = i;
+    }
+    return found;
+  }
+
+  Tensor maximum(const Tensor& input) const {
+    Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
+    for_each_index(output.sizes, [&](const Index& o) {
+      const auto place = largest(o, input);
+      const auto bytes = lowest(input.type);
+      std::memcpy(output.at(o), place ? input.at(*place) : bytes.data(), output.element_size());
+    });
+    return output;
+  }
+
+  Tensor places(const Tensor& input, DataType type) const {
+    Tensor output = Tensor::packed(type, output_sizes(input.sizes));
+    for_each_index(output.sizes, [&](const Index& o) {
+      const auto found = largest(o, input);
+      const std::uint64_t place = found ? place_of(*found, input.sizes) : 0;
+      std::memcpy(output.at(o), &place, output.element_size());
+    });
+    return output;
+  }
+
+  Tensor maximum_gradient(const Tensor& input, const Tensor& gradient) const {
+    std::vector<double> sums(Tensor::packed(DataType::UInt8, input.sizes).bytes.size());
+    for_each_index(gradient.sizes, [&](const Index& o) {
+      if (const auto found = largest(o, input))
+        sums[place_of(*found, input.sizes)] += number(gradient.type, gradient.at(o));
+    });
+    return rounded(gradient.type, input.sizes, sums);
+  }
+
+  Tensor norm(const Tensor& input, std::uint64_t p) const {
+    Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
+    for_each_index(output.sizes, [&](const Index& o) {
+      std::vector<double> values;
+      for (const Index& i : under(o, input.sizes).inside)
+        values.push_back(number(input.type, input.at(i)));
+      const double norm = LpPooling{.p = p, .window = {}, .strides = {}, .start = {}, .end = {}}
+                              .norm(values);
+      std::memcpy(output.at(o), element(input.type, norm).data(), output.element_size());
+    });
+    return output;
+  }
+
+  nlohmann::ordered_json fields(bool with_dilations = true) const {
+    nlohmann::ordered_json fields{{"DimensionCount", window.size()},
+                                  {"Strides", strides},
+                                  {"WindowSize", window},
+                                  {"StartPadding", start},
+                                  {"EndPadding", end}};
+    if (with_dilations) fields["Dilations"] = dilations;
+    return fields;
+  }
+
+  static std::uint64_t place_of(const Index& index, const List& sizes) {
+    std::uint64_t place = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + index[i];
+    return place;
+  }
+
+  static Tensor rounded(DataType type, const List& sizes, const std::vector<double>& values) {
+    Tensor output = Tensor::packed(type, sizes);
+    for_each_index(sizes, [&](const Index& i) {
+      std::memcpy(output.at(i), element(type, values[place_of(i, sizes)]).data(),
+                  output.element_size());
+    });
+    return output;
+  }
+
+  /// What a window without numbers gives.
+  static std::vector<std::byte> lowest(DataType type) {
+    if (type == DataType::Float32) return element(type, -std::numeric_limits<float>::max());
+    if (type == DataType::Float16)
+      return element(type, -std::numeric_limits<double>::infinity());
+    const bool is_signed = info(type).kind == NumberKind::signed_integer;
+    std::vector<std::byte> bytes(size_of(type));
+    if (is_signed) bytes.back() = std::byte{0x80};
+    return bytes;
+  }
+};
+
+}  // namespace dmlop::test
