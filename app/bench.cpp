@@ -138,8 +138,6 @@ int run(const Options& options) {
   complete_request(request, *file, {}, diagnostics);
   const auto job = prepare_job(file->document, file->root(), request, Purpose::check, diagnostics);
   if (!job) return report(diagnostics, options.format);
-  if (auto missing = unavailability(job->description))
-    return report(Diagnostics{std::move(*missing)}, options.format);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
   if (options.format == Format::json) {
     print_json(to_json(result));

@@ -43,9 +43,6 @@ Json tensors_json(Description& description) {
   return tensors;
 }
 
-/// Whether a valid description can be run, as text and JSON say it.
-const char* not_implemented = "valid, but dmlop has no kernels for this operator yet";
-
 Json operators_json(const Model& model) {
   Json operators = Json::object();
   // Each name is new; to look for it among all before takes a quadratic time.
@@ -90,16 +87,13 @@ class Checker {
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     Description& description = job->description;
-    const bool runs = find_operator(description.spec->name) != nullptr;
     Diagnostics warnings = std::move(job->warnings);
     warnings.insert(warnings.begin(), description.warnings.begin(), description.warnings.end());
     if (!options_.quiet && options_.format == Format::text) print_notes(warnings);
     add(path,
-        description.spec->name + ": " + tensors_text(description) +
-            (runs ? "" : std::string(" (") + not_implemented + ")"),
+        description.spec->name + ": " + tensors_text(description),
         {{"file", path},
          {"operator", "DML_OPERATOR_" + description.spec->name},
-         {"implemented", runs},
          {"tensors", tensors_json(description)},
          {"warnings", notes_json(warnings)}});
   }

@@ -30,7 +30,7 @@ inline constexpr std::array<ExitCodeInfo, 8> exit_codes{{
     {exit_different, "compared and different"},
     {exit_usage, "wrong usage"},
     {exit_invalid, "invalid input: JSON, description, .npy or feature level"},
-    {exit_unavailable, "valid, but not available here: operator not implemented, device lacks it"},
+    {exit_unavailable, "valid, but not available here: no such device, or it lacks a kernel"},
     {exit_run_failed, "the device or the run failed"},
     {exit_io_failed, "reading or writing a file failed"},
     {exit_interrupted, "interrupted (terminated: 143)"},

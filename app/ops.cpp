@@ -22,16 +22,13 @@ struct Options {
   bool example = false;
 };
 
-const std::vector<std::string>& places_of(const OperatorSpec& spec) {
-  static const std::vector<std::string> all{"cpu", "vulkan", "d3d12"}, cpu{"cpu"}, none;
-  const Operator* row = find_operator(spec.name);
-  if (row == nullptr) return none;
-  return row->runs_on == RunsOn::everywhere ? all : cpu;
+bool runs_on_gpu(const OperatorSpec& spec) {
+  return find_operator(spec.name)->runs_on == RunsOn::everywhere;
 }
 
-std::string places_text(const OperatorSpec& spec) {
-  const auto& places = places_of(spec);
-  return places.empty() ? "not yet: descriptions are checked only" : join(places);
+const std::vector<std::string>& places_of(const OperatorSpec& spec) {
+  static const std::vector<std::string> all{"cpu", "vulkan", "d3d12"}, cpu{"cpu"};
+  return runs_on_gpu(spec) ? all : cpu;
 }
 
 std::string type_list(const SupportRow& row) {
@@ -132,7 +129,7 @@ void print_row(const SupportRow& row) {
 
 void print_operator(const OperatorSpec& spec) {
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
-         spec.summary, "\n", spec.source, "\nRuns on: ", places_text(spec), "\n\nFields\n"});
+         spec.summary, "\n", spec.source, "\nRuns on: ", join(places_of(spec)), "\n\nFields\n"});
   for (const FieldSpec& field : spec.fields) print_field(field);
   print({"\nRules\n"});
   for (const Rule& rule : spec.rules) print_rule(rule);
@@ -258,14 +255,14 @@ std::vector<const OperatorSpec*> members_of(const Family& family, const Options&
 }
 
 void print_markdown(const Options& options) {
-  print({"| operator | from | dimensions | data types | what it does |\n|---|---|---|---|---|\n"});
+  print({"| operator | from | dimensions | data types | GPU | what it does |\n"
+         "|---|---|---|---|---|---|\n"});
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
-    if (places_of(spec).empty()) continue;
     if (options.feature_level && spec.introduced > *options.feature_level) continue;
     print({"| [", name, "](", spec.source, ") | ", to_text(spec.introduced), " | ",
-           dimension_range(spec.support.front()), " | ", newest_types(spec), " | ",
-           cell(spec.summary), " |\n"});
+           dimension_range(spec.support.front()), " | ", newest_types(spec),
+           runs_on_gpu(spec) ? " | yes | " : " | | ", cell(spec.summary), " |\n"});
   }
 }
 
@@ -273,7 +270,7 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
   constexpr std::size_t name_width = 42;
   print({family.title, "\n"});
   for (const OperatorSpec* spec : members) {
-    const std::string mark = places_of(*spec).empty() ? "    " : "  * ";
+    const std::string mark = runs_on_gpu(*spec) ? "  * " : "    ";
     print({mark, padded(spec->name, name_width), " ",
            to_text(spec->introduced), "  ", spec->summary, "\n"});
   }
@@ -298,7 +295,7 @@ int print_list(const Options& options) {
     if (count > 0) print({"\n"});
     print_family(family, members);
     count += members.size();
-    for (const OperatorSpec* spec : members) run += places_of(*spec).empty() ? 0 : 1;
+    for (const OperatorSpec* spec : members) run += runs_on_gpu(*spec) ? 1 : 0;
   }
   if (options.format == Format::json) {
     print_json(list);
@@ -307,8 +304,8 @@ int print_list(const Options& options) {
   const std::string at_level =
       options.feature_level ? " at feature level " + to_text(*options.feature_level) : "";
   print(StandardStream::error,
-        {count, " operators", at_level, "; dmlop check knows all, ", run,
-         " (*) run; dmlop ops NAME shows one, and where it runs\n"});
+        {count, " operators", at_level, "; all run on the CPU, ", run,
+         " (*) on a GPU, too; dmlop ops NAME shows one\n"});
   return exit_done;
 }
 

@@ -65,7 +65,6 @@ CheckResult v0::check(const Operation& operation, const std::vector<Input>& inpu
     warnings.insert(warnings.end(), prepared.job->warnings.begin(), prepared.job->warnings.end());
     result.warnings = to_findings(warnings, "warning");
     for (const TensorUse& use : tensors_of(description)) result.tensors.push_back(to_info(use));
-    result.is_implemented = find_operator(description.spec->name) != nullptr;
     return result;
   });
 }

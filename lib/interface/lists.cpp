@@ -10,12 +10,9 @@ std::vector<OperatorInfo> v0::operators() {
   places.insert(places.begin(), "cpu");
   std::vector<OperatorInfo> list;
   for (const std::string& name : specified_operators()) {
-    const Operator* row = find_operator(name);
-    std::vector<std::string> runs_on;
-    if (row != nullptr && row->runs_on == RunsOn::everywhere) runs_on = places;
-    if (row != nullptr && row->runs_on == RunsOn::only_on_cpu) runs_on = {"cpu"};
+    const bool is_everywhere = find_operator(name)->runs_on == RunsOn::everywhere;
     list.push_back({name, std::string(family_of(name)), to_text(*operator_introduced(name)),
-                    std::move(runs_on)});
+                    is_everywhere ? places : std::vector<std::string>{"cpu"}});
   }
   return list;
 }

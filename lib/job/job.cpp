@@ -93,9 +93,6 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   Job job{std::move(description), {}, {}, {}};
   const JobRequest request =
       with_files_found(requested, job.description, diagnostics, job.warnings);
-  // What cannot run needs no files: it is checked, and that it cannot is the only finding.
-  const bool is_run = purpose == Purpose::run;
-  if (unavailability(job.description)) purpose = Purpose::check;
   if (!check_confined(job.description, request, diagnostics)) {
     sort_by_position(diagnostics);
     return std::nullopt;
@@ -106,9 +103,6 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   warn_of_incomplete_golden(job, request);
   job.description.judge = request.judge;
   check_description(job.description, diagnostics);
-  if (is_run && diagnostics.empty()) {
-    if (auto finding = unavailability(job.description)) diagnostics.push_back(std::move(*finding));
-  }
   check_four_bit_inputs(job, diagnostics);
   for (Expectation& expectation : job.expected) {
     const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);

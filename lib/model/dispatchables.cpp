@@ -179,10 +179,6 @@ class DispatchableReader {
         read_description(reading_.model.document, std::move(shared), {},
                          reading_.request.feature_level, findings, Completeness::complete);
     if (dispatchable_.description) check_description(*dispatchable_.description, findings);
-    if (dispatchable_.description && findings.empty()) {
-      if (auto missing = unavailability(*dispatchable_.description))
-        findings.push_back(std::move(*missing));
-    }
     if (!findings.empty()) dispatchable_.description.reset();
     for (Diagnostic& finding : findings) {
       drop_level_of_file(finding.suggestion);

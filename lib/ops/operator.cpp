@@ -40,23 +40,8 @@ void check_description(Description& description, Diagnostics& diagnostics) {
   if (row != nullptr) row->check(description, diagnostics);
 }
 
-std::optional<Diagnostic> unavailability(const Description& description) {
-  if (find_operator(description.spec->name) != nullptr) return std::nullopt;
-  const json::Value* type = find_either(description.root(), "Type", "type");
-  Diagnostic diagnostic = description.document().at(
-      *type, "DML_OPERATOR_" + description.spec->name + " is not implemented");
-  diagnostic.kind = ErrorKind::unavailable;
-  diagnostic.rule = "the description is valid, but dmlop has no kernels for this operator yet";
-  diagnostic.suggestion = "`dmlop ops` says which operators run";
-  return diagnostic;
-}
-
 Plan make_plan(const Description& description) {
-  const Operator* row = find_operator(description.spec->name);
-  if (row == nullptr)
-    throw Error(ErrorKind::unavailable,
-                "DML_OPERATOR_" + description.spec->name + " is not implemented");
-  return row->plan(description);
+  return find_operator(description.spec->name)->plan(description);
 }
 
 Strides input_strides(const TensorDesc& tensor) {

@@ -20,21 +20,16 @@ struct Operator {
   void (*check)(const Description& description, Diagnostics& diagnostics);
 };
 
-/// The row of an operator named without DML_OPERATOR_; null where it is not implemented.
+/// The row of an operator named without DML_OPERATOR_; null for other names.
 const Operator* find_operator(std::string_view name);
 
 /// For operators whose formulas say everything.
 inline void no_more_checks(const Description&, Diagnostics&) {}
 
-/// Completes and checks a description: the spec's rules, then the operator's own check. Works for every
-/// operator of DirectML, whether it is implemented or not.
+/// Completes and checks a description: the spec's rules, then the operator's own check.
 void check_description(Description& description, Diagnostics& diagnostics);
 
-/// A finding of kind `unavailable` where the operator has no kernels here yet.
-std::optional<Diagnostic> unavailability(const Description& description);
-
-/// The plan of a description that was checked without findings. Errors: unavailable, where the
-/// operator has no kernels.
+/// The plan of a description that was checked without findings.
 Plan make_plan(const Description& description);
 
 /// An input's strides: as described, or packed.

@@ -151,14 +151,6 @@ TEST_CASE("an argument that is empty is wrong usage, as a variable may not be se
   }
 }
 
-TEST_CASE("bench of an operator without kernels says so") {
-  const FilesOfUser files;
-  const auto result =
-      files.run({"bench", "ELEMENT_WISE_ABS", "--cpu", "--set", "InputTensor=FLOAT32:1,1,2,2"});
-  CHECK(result.code == 4);
-  CHECK(contains(result.error, "DML_OPERATOR_ELEMENT_WISE_ABS is not implemented"));
-}
-
 TEST_CASE("a device that a variable names is blamed on the variable") {
   const FilesOfUser files;
   files.write("op.json", edge);

@@ -110,7 +110,6 @@ TEST_CASE("public interface: a check finds what the program finds, and where") {
 TEST_CASE("public interface: a check tells what the tensors are") {
   const auto result = dmlop::check(edge, {{"InputTensor", view(six, {6})}});
   CHECK(result.findings.empty());
-  CHECK(result.is_implemented);
   REQUIRE(result.tensors.size() == 2);
   CHECK(result.tensors[1].name == "OutputTensor");
   CHECK(result.tensors[1].type == ElementType::float32);
@@ -293,11 +292,6 @@ TEST_CASE("public interface: optional inputs may be left out, of operators that 
   const auto with = dmlop::check(gemm(""), three);
   CHECK(with.findings.empty());
   CHECK(with.tensors.size() == 4);
-  if (without.is_implemented) return;
-  const auto failure = failure_of([&] { cpu().run(gemm(""), two); });
-  CHECK(failure.kind() == FailureKind::unavailable);
-  CHECK(std::string(failure.what()).find("DML_OPERATOR_GEMM is not implemented") !=
-        std::string::npos);
 }
 
 TEST_CASE("public interface: elements of an array of inputs are named by number") {
@@ -353,7 +347,7 @@ TEST_CASE("public interface: all operators are listed, and where they run") {
   REQUIRE(padding.runs_on.size() == 2);
   CHECK(padding.runs_on[0] == "cpu");
   CHECK(named("PADDING1").feature_level == "5_0");
-  CHECK(named("MULTIHEAD_ATTENTION").runs_on.empty());
+  CHECK(named("MULTIHEAD_ATTENTION").runs_on == std::vector<std::string>{"cpu"});
 }
 
 TEST_CASE("public interface: the CPU is listed first, and every listed device can be opened") {

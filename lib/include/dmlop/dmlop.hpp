@@ -160,7 +160,6 @@ struct CheckResult {
   std::vector<Finding> findings;    // empty: valid
   std::vector<Finding> warnings;    // of what is valid, but perhaps not meant
   std::vector<TensorInfo> tensors;  // of what is valid: all tensors, with types and sizes
-  bool is_implemented = false;      // of what is valid: whether the operator runs
 };
 
 /// Checks a description, and that the inputs given fit it. All mistakes are findings. Needs no
