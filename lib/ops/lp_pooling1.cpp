@@ -4,7 +4,7 @@
 
 #include "ops/index_map.hpp"
 #include "ops/operator.hpp"
-#include "ops/pooling_axes.hpp"
+#include "ops/pooling.hpp"
 
 namespace dmlop {
 namespace {

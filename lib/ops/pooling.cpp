@@ -1,4 +1,4 @@
-#include "ops/pooling_axes.hpp"
+#include "ops/pooling.hpp"
 
 #include "ops/operator.hpp"
 
