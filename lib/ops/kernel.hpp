@@ -19,6 +19,7 @@
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/reduce.hpp"
 #include "ops/kernels/top_k.hpp"
 
 namespace dmlop {
