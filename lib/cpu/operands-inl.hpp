@@ -69,7 +69,17 @@ void load_chunk(const std::byte* from, std::uint64_t stride, std::size_t count, 
   }
 }
 
-/// Numbers of any type are read as float; otherwise an operand has the type of its values.
+/// Whether elements are read as values: numbers as float, integers without a loss.
+template <typename Value, typename Element>
+constexpr bool is_readable() {
+  if constexpr (std::is_same_v<Value, float>)
+    return true;
+  else if constexpr (!std::is_integral_v<Element>)
+    return false;
+  else
+    return sizeof(Element) <= sizeof(Value) && std::is_signed_v<Element> == std::is_signed_v<Value>;
+}
+
 template <typename Value>
 class OperandReader {
  public:
@@ -79,8 +89,7 @@ class OperandReader {
       using Element = decltype(element);
       size_ = sizeof(Element);
       is_direct_ = std::is_same_v<Value, Element>;
-      if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, Element>)
-        load_ = load_chunk<Value, Element>;
+      if constexpr (is_readable<Value, Element>()) load_ = load_chunk<Value, Element>;
     });
   }
 

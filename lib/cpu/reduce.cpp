@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -162,87 +165,116 @@ struct Extremes {
 
 constexpr std::size_t lanes = 16;  // cells of a row that is read at a stretch
 
+/// What a row became: a number, or an integer of which the low bytes count.
+struct Result {
+  double number = 0;
+  std::uint64_t integer = 0;
+  bool is_integer = false;
+
+  explicit Result(double value) : number(value) {}
+  template <std::integral T>
+  explicit Result(T value) : integer(static_cast<std::uint64_t>(value)), is_integer(true) {}
+};
+
+/// What is gathered of rows, for chunks of their elements.
+template <typename Value>
+class Cells {
+ public:
+  using Chunks = const Value* const*;  // of each operand
+
+  virtual ~Cells() = default;
+  /// A row begins with an element.
+  virtual void begin(std::size_t at, std::size_t count, Value first) = 0;
+  /// An element to each of `count` cells.
+  virtual void add(std::size_t at, std::size_t count, std::uint64_t position, Chunks from) = 0;
+  /// Elements of one row to its cells, in turns.
+  virtual void add_run(std::size_t at, std::size_t count, std::uint64_t position, Chunks from) = 0;
+  virtual Result result(std::size_t at) const = 0;
+  /// Of all cells of a row that is read at a stretch.
+  virtual Result joined(std::size_t at) = 0;
+};
+
 /// Of a fold of all elements to one.
 template <class Fold>
-class FoldCells {
- public:
+class FoldCells final : public Cells<typename Fold::Value> {
+  using Cell = typename Fold::Cell;
   using Value = typename Fold::Value;
-  static constexpr std::size_t operands = Fold::operands;
+  using Chunks = typename Cells<Value>::Chunks;
 
-  void begin(std::size_t at, std::size_t count, Value) {
+ public:
+  void begin(std::size_t at, std::size_t count, Value) override {
     std::fill_n(cells_ + at, count, Fold::none);
   }
-
-  /// A value to each of `count` cells.
-  template <typename... Values>
-  void add(std::size_t at, std::size_t count, std::uint64_t, const Values* HWY_RESTRICT... from) {
-    typename Fold::Cell* HWY_RESTRICT cells = cells_ + at;
-    for (std::size_t i = 0; i < count; ++i) cells[i] = Fold::both(cells[i], Fold::of(from[i]...));
+  void add(std::size_t at, std::size_t count, std::uint64_t, Chunks from) override {
+    add_each(cells_ + at, count, from, std::make_index_sequence<Fold::operands>());
   }
-
-  /// Values of one row to its cells, one after the other.
-  template <typename... Values>
-  void add_run(std::size_t at, std::size_t count, std::uint64_t position,
-               const Values* HWY_RESTRICT... from) {
-    typename Fold::Cell cells[lanes];
-    std::copy_n(cells_ + at, lanes, cells);
-    std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-      for (std::size_t k = 0; k < lanes; ++k)
-        cells[k] = Fold::both(cells[k], Fold::of(from[i + k]...));
-    }
-    std::copy_n(cells, lanes, cells_ + at);
-    add(at, count - i, position, (from + i)...);
+  void add_run(std::size_t at, std::size_t count, std::uint64_t, Chunks from) override {
+    add_in_turns(cells_ + at, count, from, std::make_index_sequence<Fold::operands>());
   }
-
-  /// All cells of a row become one.
-  typename Fold::Cell joined(std::size_t at) {
+  Result result(std::size_t at) const override { return Result(cells_[at]); }
+  Result joined(std::size_t at) override {
     for (std::size_t half = lanes / 2; half > 0; half /= 2) {
       for (std::size_t k = 0; k < half; ++k)
         cells_[at + k] = Fold::both(cells_[at + k], cells_[at + k + half]);
     }
-    return cells_[at];
+    return result(at);
   }
-  typename Fold::Cell cell(std::size_t at) const { return cells_[at]; }
 
  private:
-  alignas(64) typename Fold::Cell cells_[chunk];
+  template <typename... Values>
+  static HWY_INLINE void add_to(Cell* HWY_RESTRICT cells, std::size_t count,
+                                const Values* HWY_RESTRICT... from) {
+    for (std::size_t i = 0; i < count; ++i) cells[i] = Fold::both(cells[i], Fold::of(from[i]...));
+  }
+
+  template <std::size_t... k>
+  static HWY_INLINE void add_each(Cell* cells, std::size_t count, Chunks from,
+                                  std::index_sequence<k...>) {
+    add_to(cells, count, from[k]...);
+  }
+
+  template <std::size_t... k>
+  static HWY_INLINE void add_in_turns(Cell* to, std::size_t count, Chunks from,
+                                      std::index_sequence<k...>) {
+    Cell cells[lanes];
+    std::copy_n(to, lanes, cells);
+    std::size_t i = 0;
+    for (; i + lanes <= count; i += lanes) add_to(cells, lanes, (from[k] + i)...);
+    add_to(cells, count - i, (from[k] + i)...);
+    std::copy_n(cells, lanes, to);
+  }
+
+  alignas(64) Cell cells_[chunk];
 };
 
 /// Of the search for the place of an extreme. A cell begins with the row's first element, so that a
 /// first NaN stays.
-template <typename Value_, bool is_maximum, bool takes_last>
-class IndexCells {
- public:
-  using Value = Value_;
-  static constexpr std::size_t operands = 1;
+template <typename Value, bool is_maximum, bool takes_last>
+class IndexCells final : public Cells<Value> {
+  using Chunks = typename Cells<Value>::Chunks;
 
-  void begin(std::size_t at, std::size_t count, Value first) {
+ public:
+  void begin(std::size_t at, std::size_t count, Value first) override {
     std::fill_n(values_ + at, count, first);
     std::fill_n(positions_ + at, count, 0);
   }
-
-  void add(std::size_t at, std::size_t count, std::uint64_t position,
-           const Value* HWY_RESTRICT from) {
-    add_stepping<0>(at, count, position, from);
+  void add(std::size_t at, std::size_t count, std::uint64_t position, Chunks from) override {
+    add_stepping<0>(at, count, position, from[0]);
   }
-
-  void add_run(std::size_t at, std::size_t count, std::uint64_t position,
-               const Value* HWY_RESTRICT from) {
+  void add_run(std::size_t at, std::size_t count, std::uint64_t position, Chunks from) override {
     for (std::size_t i = 0; i < count; i += lanes)
-      add_stepping<1>(at, std::min(lanes, count - i), position + i, from + i);
+      add_stepping<1>(at, std::min(lanes, count - i), position + i, from[0] + i);
   }
-
-  std::uint64_t joined(std::size_t at) const {
+  Result result(std::size_t at) const override { return Result(positions_[at]); }
+  Result joined(std::size_t at) override {
     std::size_t best = at;
     for (std::size_t k = at + 1; k < at + lanes; ++k) {
       const bool is_equal = values_[k] == values_[best];
       const bool is_before = positions_[k] < positions_[best];
       if (is_equal ? is_before != takes_last : is_better(values_[k], values_[best])) best = k;
     }
-    return positions_[best];
+    return result(best);
   }
-  std::uint64_t cell(std::size_t at) const { return positions_[at]; }
 
  private:
   static HWY_INLINE bool is_better(Value a, Value b) {
@@ -268,20 +300,20 @@ class IndexCells {
 
 // --- their execution
 
-template <class Cells>
+template <typename Value>
 class Reduction {
-  using Value = typename Cells::Value;
-
  public:
-  Reduction(const ReduceKernel& kernel, Inputs inputs)
+  Reduction(const ReduceKernel& kernel, Inputs inputs, Cells<Value>& cells)
       : kernel_(kernel),
         shape_(shape_of(kernel)),
         kept_(kernel.extents, kernel.operands, 0, kernel.kept - 1),
         reduced_(kernel.extents, kernel.operands, kernel.kept, kernel.extents.size() - 1),
-        size_(size_of(kernel.output_type)) {
-    readers_.reserve(Cells::operands);
+        size_(size_of(kernel.output_type)),
+        cells_(cells) {
+    readers_.reserve(kernel.operands.size());
     for (std::size_t next = 0; const ReduceOperand& operand : kernel.operands) {
-      readers_.emplace_back(operand, !operand.is_position ? inputs[next++] : std::span<const std::byte>());
+      readers_.emplace_back(operand,
+                            operand.is_position ? std::span<const std::byte>() : inputs[next++]);
     }
     const ReduceOperand& first = kernel.operands.front();
     const std::uint64_t stride = shape_.is_columns ? beside(0) : along(0);
@@ -293,63 +325,57 @@ class Reduction {
     const std::uint64_t extent = kernel_.extents[kernel_.kept - 1];
     kept_.seek(begin / extent);
     for (std::uint64_t left = length, i = begin % extent; left > 0; kept_.next(), i = 0) {
-      for (std::uint64_t end = std::min(extent, i + left); i < end;) {
+      for (const std::uint64_t end = std::min(extent, i + left); i < end;) {
         const auto count = static_cast<std::size_t>(std::min(shape_.width, end - i));
         shape_.is_columns ? reduce_columns(i, count) : reduce_rows(i, count);
         for (std::size_t k = 0; k < count; ++k, to += size_)
-          put(shape_.is_columns ? cells_.cell(k) : cells_.joined(k * lanes), to);
+          put(shape_.is_columns ? cells_.result(k) : cells_.joined(k * lanes), to);
         i += count, left -= count;
       }
     }
   }
 
  private:
-  static constexpr auto each_operand = std::make_index_sequence<Cells::operands>();
-
   std::uint64_t beside(std::size_t k) const {
     return kernel_.operands[k].strides[kernel_.kept - 1];
   }
   std::uint64_t along(std::size_t k) const { return kernel_.operands[k].strides.back(); }
-  std::uint64_t offset(std::size_t k, std::uint64_t i, std::uint64_t r) const {
-    return kept_.offset(k) + i * beside(k) + reduced_.offset(k) + r * along(k);
-  }
 
-  template <std::size_t... k>
-  HWY_INLINE void add_column(std::uint64_t i, std::uint64_t r, std::size_t count,
-                             std::uint64_t position, std::index_sequence<k...>) {
+  // A chunk of each operand from element r of row i on, along the rows or across them.
+  const Value* const* read(std::uint64_t i, std::uint64_t r, std::size_t count) {
     steps_.add((is_far_ ? count : 1) * far_steps);
-    cells_.add(0, count, position, readers_[k].read(offset(k, i, r), beside(k), count)...);
-  }
-
-  template <std::size_t... k>
-  HWY_INLINE void add_run(std::size_t cell, std::uint64_t i, std::uint64_t r, std::size_t count,
-                          std::uint64_t position, std::index_sequence<k...>) {
-    steps_.add((is_far_ ? count : 1) * far_steps);
-    cells_.add_run(cell, count, position, readers_[k].read(offset(k, i, r), along(k), count)...);
+    for (std::size_t k = 0; k < readers_.size(); ++k) {
+      const std::uint64_t offset =
+          kept_.offset(k) + i * beside(k) + reduced_.offset(k) + r * along(k);
+      chunks_[k] = readers_[k].read(offset, shape_.is_columns ? beside(k) : along(k), count);
+    }
+    return chunks_.data();
   }
 
   // Rows [i, i + count) of the innermost kept axis.
   void reduce_columns(std::uint64_t i, std::size_t count) {
     const std::uint64_t extent = kernel_.extents.back();
     reduced_.seek(0);
-    const Value* first = readers_[0].read(offset(0, i, 0), beside(0), count);
-    for (std::size_t k = 0; k < count; ++k) cells_.begin(k, 1, first[k]);
     for (std::uint64_t position = 0; position < shape_.length; reduced_.next()) {
-      for (std::uint64_t r = 0; r < extent; ++r, ++position)
-        add_column(i, r, count, position, each_operand);
+      for (std::uint64_t r = 0; r < extent; ++r, ++position) {
+        const Value* const* from = read(i, r, count);
+        for (std::size_t k = 0; position == 0 && k < count; ++k) cells_.begin(k, 1, from[0][k]);
+        cells_.add(0, count, position, from);
+      }
     }
   }
 
   void reduce_rows(std::uint64_t i, std::size_t count) {
     const std::uint64_t extent = kernel_.extents.back();
     reduced_.seek(0);
-    for (std::size_t k = 0; k < count; ++k)
-      cells_.begin(k * lanes, lanes, *readers_[0].read(offset(0, i + k, 0), along(0), 1));
     for (std::uint64_t position = 0; position < shape_.length; reduced_.next()) {
       for (std::uint64_t r = 0; r < extent;) {
         const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, extent - r));
-        for (std::size_t k = 0; k < count; ++k)
-          add_run(k * lanes, i + k, r, run, position, each_operand);
+        for (std::size_t k = 0; k < count; ++k) {
+          const Value* const* from = read(i + k, r, run);
+          if (position == 0) cells_.begin(k * lanes, lanes, from[0][0]);
+          cells_.add_run(k * lanes, run, position, from);
+        }
         r += run, position += run;
       }
     }
@@ -369,17 +395,14 @@ class Reduction {
     return sum;
   }
 
-  // A float is exact in double; of an integer the low bytes count.
-  template <typename Result>
-  void put(Result result, std::byte* to) const {
-    if constexpr (!std::is_floating_point_v<Result>) {
-      const auto bits = static_cast<std::uint64_t>(result);
-      std::memcpy(to, &bits, size_);
+  void put(const Result& result, std::byte* to) const {
+    if (result.is_integer) {
+      std::memcpy(to, &result.integer, size_);
     } else if (kernel_.output_type == DataType::Float16) {
-      const std::uint16_t half = half_from_double(finished(result));
+      const std::uint16_t half = half_from_double(finished(result.number));
       std::memcpy(to, &half, sizeof half);
     } else {
-      const auto single = static_cast<float>(finished(result));
+      const auto single = static_cast<float>(finished(result.number));
       std::memcpy(to, &single, sizeof single);
     }
   }
@@ -388,88 +411,77 @@ class Reduction {
   ReduceShape shape_;
   AxisWalk kept_, reduced_;  // without the innermost axis of each
   std::size_t size_;         // of an output element
+  Cells<Value>& cells_;
   std::vector<OperandReader<Value>> readers_;
+  std::array<const Value*, AxisWalk::operands_max> chunks_{};
   bool is_far_;
   Steps steps_;
-  Cells cells_;
 };
 
 // --- the choice of what to execute
 
-/// A kernel, and what of its outputs where.
-struct Work {
-  const ReduceKernel& kernel;
-  Inputs inputs;
-  const Part& part;
-  std::byte* to;
-
-  template <class Cells>
-  void run() const {
-    Reduction<Cells>(kernel, inputs).run(part.begin, part.length, to);
-  }
-};
+template <typename Value>
+using CellsOf = std::unique_ptr<Cells<Value>>;
 
 template <typename Value, bool is_maximum>
-void find_index(const Work& work) {
-  if (work.kernel.takes_last) return work.run<IndexCells<Value, is_maximum, true>>();
-  work.run<IndexCells<Value, is_maximum, false>>();
+CellsOf<Value> index_cells(bool takes_last) {
+  if (takes_last) return std::make_unique<IndexCells<Value, is_maximum, true>>();
+  return std::make_unique<IndexCells<Value, is_maximum, false>>();
 }
 
 template <typename Value>
-void sum(const Work& work) {
-  const auto of = [&](auto term) { work.run<FoldCells<Sums<Value, decltype(term)>>>(); };
-  switch (work.kernel.term) {
-    case ReduceTerm::value:
-      return of(ValueTerm());
-    case ReduceTerm::magnitude:
-      return of(Magnitude());
-    case ReduceTerm::square:
-      return of(Square());
-    default:
-      break;
-  }
+CellsOf<Value> sum_cells(ReduceTerm term) {
+  const auto of = [](auto chosen) -> CellsOf<Value> {
+    return std::make_unique<FoldCells<Sums<Value, decltype(chosen)>>>();
+  };
+  if (term == ReduceTerm::value) return of(ValueTerm());
+  if (term == ReduceTerm::magnitude) return of(Magnitude());
+  if (term == ReduceTerm::square) return of(Square());
   if constexpr (std::is_same_v<Value, float>) {
-    switch (work.kernel.term) {
-      case ReduceTerm::exponential:
-        return of(Exponential());
-      case ReduceTerm::finite_exponential:
-        return of(FiniteExponential());
-      case ReduceTerm::squared_difference:
-        return of(SquaredDifference());
-      default:
-        return of(ProductWithDifference());
-    }
+    if (term == ReduceTerm::exponential) return of(Exponential());
+    if (term == ReduceTerm::finite_exponential) return of(FiniteExponential());
+    if (term == ReduceTerm::squared_difference) return of(SquaredDifference());
+    if (term == ReduceTerm::product_with_difference) return of(ProductWithDifference());
   }
+  throw std::logic_error("a reduction: integers have no such term");
 }
 
 template <typename Value>
-void reduce(const Work& work) {
-  switch (work.kernel.function) {
+CellsOf<Value> cells_of(const ReduceKernel& kernel) {
+  switch (kernel.function) {
     case ReduceFunction::sum:
+      break;
     case ReduceFunction::product:
-      if constexpr (sizeof(Value) >= 4) {
-        if (work.kernel.function == ReduceFunction::sum) return sum<Value>(work);
-        return work.run<FoldCells<Products<Value>>>();
-      }
-      return;
+      return std::make_unique<FoldCells<Products<Value>>>();
     case ReduceFunction::minimum:
-      return work.run<FoldCells<Extremes<Value, false>>>();
+      return std::make_unique<FoldCells<Extremes<Value, false>>>();
     case ReduceFunction::maximum:
-      return work.run<FoldCells<Extremes<Value, true>>>();
+      return std::make_unique<FoldCells<Extremes<Value, true>>>();
     case ReduceFunction::index_of_minimum:
-      return find_index<Value, false>(work);
+      return index_cells<Value, false>(kernel.takes_last);
     case ReduceFunction::index_of_maximum:
-      return find_index<Value, true>(work);
+      return index_cells<Value, true>(kernel.takes_last);
   }
+  return sum_cells<Value>(kernel.term);
 }
 
+template <typename Value>
+void reduce(const ReduceKernel& kernel, Inputs inputs, const Part& part, std::byte* to) {
+  const CellsOf<Value> cells = cells_of<Value>(kernel);
+  Reduction<Value>(kernel, inputs, *cells).run(part.begin, part.length, to);
+}
+
+// Numbers are read as float, integers with at least 32 bits.
 void Reduce(const ReduceKernel& kernel, Inputs inputs, const Part& part, std::byte* to) {
-  const Work work{kernel, inputs, part, to};
-  visit_type(kernel.operands.front().data_type, [&](auto element) {
-    using Element = decltype(element);
-    constexpr bool is_float = std::is_same_v<Element, Half> || std::is_floating_point_v<Element>;
-    reduce<std::conditional_t<is_float, float, Element>>(work);
-  });
+  const DataTypeInfo& type = info(kernel.operands.front().data_type);
+  if (type.kind == NumberKind::floating) return reduce<float>(kernel, inputs, part, to);
+  const bool is_signed = type.kind == NumberKind::signed_integer;
+  if (type.size == 8) {
+    if (is_signed) return reduce<std::int64_t>(kernel, inputs, part, to);
+    return reduce<std::uint64_t>(kernel, inputs, part, to);
+  }
+  if (is_signed) return reduce<std::int32_t>(kernel, inputs, part, to);
+  reduce<std::uint32_t>(kernel, inputs, part, to);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

@@ -6,21 +6,24 @@
 namespace dmlop {
 
 Plan plan_adam_optimizer(const Description& description) {
-  const auto number = [&](std::string_view field) {
-    return static_cast<float>(description.number(field, 0));
-  };
-  const float beta1 = number("Beta1"), beta2 = number("Beta2");
+  const double beta1 = description.number("Beta1", 0), beta2 = description.number("Beta2", 0);
   const Sizes& sizes = description.tensor("InputParametersTensor").sizes;
   RowPlan plan(description, RowShape::around(sizes, Sizes(sizes.size(), 1)));
+  const RowValue parameter = plan.tensor("InputParametersTensor");
+  const RowValue first = plan.tensor("InputFirstMomentTensor");
+  const RowValue second = plan.tensor("InputSecondMomentTensor");
+  const RowValue gradient = plan.tensor("GradientTensor");
   // What corrects the bias of young means is the same for all parameters.
   const RowValue rate =
-      plan.mapped("the corrected rate", RowFunction::adam_rate, {plan.tensor("TrainingStepTensor")},
-                  {number("LearningRate"), beta1, beta2}, true);
-  plan.map({"OutputParametersTensor", "OutputFirstMomentTensor", "OutputSecondMomentTensor"},
-           RowFunction::adam,
-           {plan.tensor("InputParametersTensor"), plan.tensor("InputFirstMomentTensor"),
-            plan.tensor("InputSecondMomentTensor"), plan.tensor("GradientTensor"), rate},
-           {beta1, beta2, number("Epsilon")});
+      plan.temporary("the corrected rate", Sizes(sizes.size(), 1), DataType::Float32);
+  add_element_wise(plan.builder(), Expression::adam_rate, Sizes(sizes.size(), 1),
+                   {plan.tensor("TrainingStepTensor")}, rate.slot, rate.type,
+                   parameters({description.number("LearningRate", 0), beta1, beta2}));
+  plan.map("OutputParametersTensor", Expression::adam, {parameter, first, second, gradient, rate},
+           {beta1, beta2, description.number("Epsilon", 0)});
+  plan.map("OutputFirstMomentTensor", Expression::running_mean, {first, gradient}, {beta1});
+  plan.map("OutputSecondMomentTensor", Expression::running_mean_square, {second, gradient},
+           {beta2});
   return plan.take();
 }
 

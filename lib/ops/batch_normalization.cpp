@@ -5,8 +5,8 @@
 namespace dmlop {
 namespace {
 
-float epsilon_of(const Description& description) {
-  return static_cast<float>(description.number("Epsilon", 0));
+double epsilon_of(const Description& description) {
+  return description.number("Epsilon", 0);
 }
 
 /// What both gradients begin with: the gradients of bias and scale.
@@ -16,7 +16,7 @@ struct Gradients {
   RowValue product_sum;  // of gradient * (x - mean)
 };
 
-Gradients add_gradients(RowPlan& plan, float epsilon) {
+Gradients add_gradients(RowPlan& plan, double epsilon) {
   Gradients g{.x = plan.tensor("InputTensor"),
               .gradient = plan.tensor("InputGradientTensor"),
               .mean = plan.tensor("MeanTensor"),
@@ -27,10 +27,9 @@ Gradients add_gradients(RowPlan& plan, float epsilon) {
   g.product_sum =
       plan.reduced("the sums of gradients and inputs",
                    {.term = ReduceTerm::product_with_difference}, {g.gradient, g.x, g.mean});
-  plan.map("OutputBiasGradientTensor", RowFunction::normalize, {g.sum, zero, one, one, zero, zero},
-           {}, true);
-  plan.map("OutputScaleGradientTensor", RowFunction::normalize,
-           {g.product_sum, zero, g.variance, one, zero, zero}, {epsilon}, true);
+  plan.map_rows("OutputBiasGradientTensor", Expression::identity, {g.sum});
+  plan.map_rows("OutputScaleGradientTensor", Expression::normalize,
+                {g.product_sum, zero, g.variance, one, zero, zero}, {epsilon});
   return g;
 }
 
@@ -44,7 +43,7 @@ RowPlan gradient_plan(const Description& description) {
 Plan plan_batch_normalization(const Description& description) {
   const Sizes& sizes = description.tensor("InputTensor").sizes;
   RowPlan plan(description, RowShape::along(sizes, {}));
-  plan.map("OutputTensor", RowFunction::normalize,
+  plan.map("OutputTensor", Expression::normalize,
            {plan.tensor("InputTensor"), plan.tensor("MeanTensor"), plan.tensor("VarianceTensor"),
             plan.tensor("ScaleTensor"), plan.tensor("BiasTensor"), plan.constant(0)},
            {epsilon_of(description)});
@@ -55,29 +54,26 @@ Plan plan_batch_normalization_training(const Description& description) {
   RowPlan plan(description, RowShape::around(description.tensor("InputTensor").sizes,
                                              description.tensor("ScaleTensor").sizes));
   const RowValue x = plan.tensor("InputTensor");
-  const RowValue zero = plan.constant(0), one = plan.constant(1);
   const RowValue mean = plan.reduced("the means", {.finish = ReduceFinish::mean}, {x});
   const RowValue variance = plan.reduced(
       "the variances", {.term = ReduceTerm::squared_difference, .finish = ReduceFinish::mean},
       {x, mean});
-  plan.map("OutputTensor", RowFunction::normalize,
+  plan.map("OutputTensor", Expression::normalize,
            {x, mean, variance, plan.tensor("ScaleTensor"), plan.tensor("BiasTensor"),
             plan.tensor_or("FusedAddTensor", 0)},
            {epsilon_of(description)});
-  plan.map("OutputMeanTensor", RowFunction::normalize, {mean, zero, one, one, zero, zero}, {},
-           true);
-  plan.map("OutputVarianceTensor", RowFunction::normalize, {variance, zero, one, one, zero, zero},
-           {}, true);
+  plan.map_rows("OutputMeanTensor", Expression::identity, {mean});
+  plan.map_rows("OutputVarianceTensor", Expression::identity, {variance});
   return plan.take();
 }
 
 // Mean and variance are constants: the gradient is only scaled.
 Plan plan_batch_normalization_grad(const Description& description) {
   RowPlan plan = gradient_plan(description);
-  const float epsilon = epsilon_of(description);
+  const double epsilon = epsilon_of(description);
   const Gradients g = add_gradients(plan, epsilon);
   const RowValue zero = plan.constant(0);
-  plan.map("OutputGradientTensor", RowFunction::normalize,
+  plan.map("OutputGradientTensor", Expression::normalize,
            {g.gradient, zero, g.variance, g.scale, zero, zero}, {epsilon});
   return plan.take();
 }
@@ -85,11 +81,11 @@ Plan plan_batch_normalization_grad(const Description& description) {
 // They follow from the input.
 Plan plan_batch_normalization_training_grad(const Description& description) {
   RowPlan plan = gradient_plan(description);
-  const float epsilon = epsilon_of(description);
+  const double epsilon = epsilon_of(description);
   const Gradients g = add_gradients(plan, epsilon);
-  plan.map("OutputGradientTensor", RowFunction::batch_gradient,
+  plan.map("OutputGradientTensor", Expression::batch_normalization_grad,
            {g.gradient, g.x, g.mean, g.variance, g.scale, g.sum, g.product_sum},
-           {epsilon, static_cast<float>(plan.shape().length())});
+           {epsilon, static_cast<double>(plan.shape().length())});
   return plan.take();
 }
 

@@ -21,11 +21,10 @@ class LocalResponse {
   RowPlan& plan() { return plan_; }
 
   /// The formula's numbers: bias, factor of the sum, beta.
-  std::array<float, 3> parameters() const {
-    const double alpha = description_.number("Alpha", 0);
-    return {static_cast<float>(description_.number("Bias", 0)),
-            static_cast<float>(alpha / static_cast<double>(size_)),
-            static_cast<float>(description_.number("Beta", 0))};
+  std::vector<double> numbers() const {
+    return {description_.number("Bias", 0),
+            description_.number("Alpha", 0) / static_cast<double>(size_),
+            description_.number("Beta", 0)};
   }
 
   /// For each element the sum over its window: along the channels, or along height and width.
@@ -47,37 +46,30 @@ class LocalResponse {
     windows.sizes.push_back(before + 1 + after);
     windows.is_reduced.push_back(true);
     RowValue padded = padded_along(axis, x, before, after);
-    padded.operand.strides.push_back(padded.operand.strides[axis]);
-    Sizes strides = packed_strides(sizes_);
-    const RowValue sums{
-        {.strides = strides},
-        plan_.builder().temporary("the sums of windows", count(sizes_), sizeof(float))};
+    padded.strides.push_back(padded.strides[axis]);
+    const RowValue sums = plan_.temporary("the sums of windows", sizes_, DataType::Float32);
     plan_.builder().add(reduce_kernel(windows, {.term = term}, {padded}, DataType::Float32),
-                        {*padded.slot}, {*sums.slot});
+                        {padded.slot}, {sums.slot});
     return sums;
   }
 
   RowValue padded_along(std::size_t axis, const RowValue& x, std::uint64_t before,
                         std::uint64_t after) {
-    IndexMapKernel kernel{.element_size = size_of(x.operand.data_type)};
+    IndexMapKernel kernel{.element_size = size_of(x.type)};
     Sizes padded = sizes_;
     padded[axis] += before + after;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       kernel.axes.push_back(
-          {.extent = padded[i], .stride = static_cast<std::int64_t>(x.operand.strides[i])});
+          {.extent = padded[i], .stride = static_cast<std::int64_t>(x.strides[i])});
       if (i != axis) continue;
       kernel.axes.back().boundary = Boundary::constant;
       kernel.axes.back().start_padding = static_cast<std::int64_t>(before);
       kernel.axes.back().input_extent = sizes_[i];
     }
-    const RowValue result{
-        {.data_type = x.operand.data_type, .strides = packed_strides(padded)},
-        plan_.builder().temporary("a padded copy", count(padded), kernel.element_size)};
-    plan_.builder().add(simplified(std::move(kernel)), {*x.slot}, {*result.slot});
+    const RowValue result = plan_.temporary("a padded copy", padded, x.type);
+    plan_.builder().add(simplified(std::move(kernel)), {x.slot}, {result.slot});
     return result;
   }
-
-  static std::uint64_t count(const Sizes& sizes) { return element_count(sizes).value_or(0); }
 
   const Description& description_;
   Sizes sizes_;
@@ -92,7 +84,7 @@ Plan plan_local_response_normalization(const Description& description) {
   RowPlan& plan = response.plan();
   const RowValue x = plan.tensor("InputTensor");
   const RowValue squares = response.sums(x, ReduceTerm::square, false);
-  plan.map("OutputTensor", RowFunction::local_response, {x, squares}, response.parameters());
+  plan.map("OutputTensor", Expression::local_response, {x, squares}, response.numbers());
   return plan.take();
 }
 
@@ -102,11 +94,11 @@ Plan plan_local_response_normalization_grad(const Description& description) {
   RowPlan& plan = response.plan();
   const RowValue x = plan.tensor("InputTensor"), gradient = plan.tensor("InputGradientTensor");
   const RowValue squares = response.sums(x, ReduceTerm::square, false);
-  const RowValue products = plan.mapped("the gradients of sums", RowFunction::local_response_sum,
-                                        {x, gradient, squares}, response.parameters());
+  const RowValue products = plan.mapped("the gradients of sums", Expression::local_response_term,
+                                        {x, gradient, squares}, response.numbers());
   const RowValue gradients = response.sums(products, ReduceTerm::value, true);
-  plan.map("OutputGradientTensor", RowFunction::local_response_gradient,
-           {x, gradient, squares, gradients}, response.parameters());
+  plan.map("OutputGradientTensor", Expression::local_response_grad,
+           {x, gradient, squares, gradients}, response.numbers());
   return plan.take();
 }
 

@@ -11,8 +11,8 @@ Plan plan_lp_normalization(const Description& description) {
   const Reduction sum{.term = ReduceTerm::magnitude};
   const Reduction root{.term = ReduceTerm::square, .finish = ReduceFinish::root};
   const RowValue norm = plan.reduced("the norms", description.integer("P") == 1 ? sum : root, {x});
-  plan.map("OutputTensor", RowFunction::divide_by_norm, {x, norm},
-           {static_cast<float>(description.number("Epsilon", 0))});
+  plan.map("OutputTensor", Expression::divide_by_norm, {x, norm},
+           {description.number("Epsilon", 0)});
   return plan.take();
 }
 

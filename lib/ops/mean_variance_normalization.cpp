@@ -18,10 +18,10 @@ Plan plan_normalization(const Description& description, const std::vector<std::i
                             {x, mean});
   }
   const double epsilon = uses_variance ? description.number("Epsilon", 0) : 0;
-  plan.map("OutputTensor", RowFunction::normalize,
+  plan.map("OutputTensor", Expression::normalize,
            {x, mean, variance, plan.tensor_or("ScaleTensor", 1), plan.tensor_or("BiasTensor", 0),
             plan.constant(0)},
-           {static_cast<float>(epsilon)});
+           {epsilon});
   return plan.take();
 }
 

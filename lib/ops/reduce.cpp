@@ -80,7 +80,7 @@ Plan plan_reduce(const Description& description) {
   const RowValue largest = plan.reduced("the maxima", {.function = ReduceFunction::maximum}, {x});
   const RowValue sum =
       plan.reduced("the sums of powers", {.term = ReduceTerm::finite_exponential}, {x, largest});
-  plan.map("OutputTensor", RowFunction::shifted_logarithm, {sum, largest}, {}, true);
+  plan.map_rows("OutputTensor", Expression::shifted_log, {sum, largest});
   return plan.take();
 }
 

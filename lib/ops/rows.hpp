@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ops/element_wise.hpp"
 #include "ops/plan.hpp"
 
 namespace dmlop {
@@ -29,19 +29,19 @@ struct RowShape {
   std::uint64_t length() const;
 };
 
-/// Something that has a value for each element of a shape: a tensor, a temporary or constants.
-/// Strides of 0 repeat it.
-struct RowValue {
-  Operand operand;
-  std::optional<std::size_t> slot = {};  // where the operand is an input of its kernel
-};
+/// What a kernel reads for each element of a shape: strides of 0 repeat a value in its row.
+using RowValue = ElementWiseOperand;
 
+/// A function of rows, and of what it is (ops/kernels/reduce.hpp).
 struct Reduction {
   ReduceFunction function = ReduceFunction::sum;
   ReduceTerm term = ReduceTerm::value;
   ReduceFinish finish = ReduceFinish::none;
   bool takes_last = false;
 };
+
+/// Parameters of an expression: FLOAT fields.
+std::array<Parameter, 4> parameters(const std::vector<double>& values);
 
 class RowPlan {
  public:
@@ -56,10 +56,8 @@ class RowPlan {
   /// The same, or a constant where it is left out.
   RowValue tensor_or(std::string_view field, float otherwise);
   RowValue constant(float value) const;
-  /// Constants along one axis.
-  RowValue constants(std::size_t axis, std::vector<float> values) const;
-  /// The number of an element in its row.
-  RowValue position() const;
+  /// For each element its number in its row.
+  RowValue positions();
 
   /// A temporary of one value for each row. `what` says in a message what it holds.
   RowValue reduced(std::string what, const Reduction& reduction,
@@ -68,23 +66,22 @@ class RowPlan {
   void reduce(std::string_view output, const Reduction& reduction,
               const std::vector<RowValue>& operands);
 
-  /// A temporary of one value for each element of the shape or, with `is_per_row`, for each row.
-  RowValue mapped(std::string what, RowFunction function, const std::vector<RowValue>& operands,
-                  const std::array<float, 3>& parameters = {}, bool is_per_row = false);
-  /// An output with a value for each element or row, after the activation if there is one.
-  void map(std::string_view output, RowFunction function, const std::vector<RowValue>& operands,
-           const std::array<float, 3>& parameters = {}, bool is_per_row = false);
-  /// Several outputs of one kernel.
-  void map(const std::vector<std::string_view>& outputs, RowFunction function,
-           const std::vector<RowValue>& operands, const std::array<float, 3>& parameters);
+  /// A FLOAT32 temporary of one value for each element of the shape.
+  RowValue mapped(std::string what, Expression expression, const std::vector<RowValue>& operands,
+                  const std::vector<double>& parameters = {});
+  /// An output of one value for each element, after the activation if there is one.
+  void map(std::string_view output, Expression expression, const std::vector<RowValue>& operands,
+           const std::vector<double>& parameters = {});
+  /// An output of one value for each row.
+  void map_rows(std::string_view output, Expression expression,
+                const std::vector<RowValue>& operands, const std::vector<double>& parameters = {});
+
+  /// A new temporary; sizes of 1 repeat.
+  RowValue temporary(std::string what, const Sizes& sizes, DataType type);
 
   Plan take() { return builder_.take(); }
 
  private:
-  RowMapKernel map_kernel(RowFunction function, const std::vector<RowValue>& operands,
-                          const std::array<float, 3>& parameters, bool is_per_row) const;
-  RowValue temporary(std::string what, const Sizes& sizes, DataType type);
-
   const Description& description_;
   RowShape shape_;
   PlanBuilder builder_;
@@ -93,8 +90,5 @@ class RowPlan {
 /// A reduction of operands whose strides are those of the shape's axes.
 ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
                            const std::vector<RowValue>& operands, DataType type);
-
-/// The slots that a kernel over these reads.
-std::vector<std::size_t> slots_of(const std::vector<RowValue>& operands);
 
 }  // namespace dmlop

@@ -14,24 +14,24 @@ RowShape rows_of(const Description& description) {
 }
 
 // e^(x - m) with the maximum m: its sums are never infinite.
-Plan plan_exponential(const Description& description, RowFunction function, ReduceFinish finish) {
+Plan plan_exponential(const Description& description, Expression expression, ReduceFinish finish) {
   RowPlan plan(description, rows_of(description));
   const RowValue x = plan.tensor("InputTensor");
   const RowValue largest = plan.reduced("the maxima", {.function = ReduceFunction::maximum}, {x});
   const RowValue sum = plan.reduced(
       "the sums of powers", {.term = ReduceTerm::exponential, .finish = finish}, {x, largest});
-  plan.map("OutputTensor", function, {x, largest, sum});
+  plan.map("OutputTensor", expression, {x, largest, sum});
   return plan.take();
 }
 
 }  // namespace
 
 Plan plan_softmax(const Description& description) {
-  return plan_exponential(description, RowFunction::softmax, ReduceFinish::none);
+  return plan_exponential(description, Expression::softmax, ReduceFinish::none);
 }
 
 Plan plan_log_softmax(const Description& description) {
-  return plan_exponential(description, RowFunction::log_softmax, ReduceFinish::logarithm);
+  return plan_exponential(description, Expression::log_softmax, ReduceFinish::logarithm);
 }
 
 Plan plan_hardmax(const Description& description) {
@@ -39,7 +39,7 @@ Plan plan_hardmax(const Description& description) {
   const RowValue index =
       plan.reduced("the indices of the maxima", {.function = ReduceFunction::index_of_maximum},
                    {plan.tensor("InputTensor")}, DataType::UInt64);
-  plan.map("OutputTensor", RowFunction::is_at, {plan.position(), index});
+  plan.map("OutputTensor", Expression::equals, {plan.positions(), index});
   return plan.take();
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -11,11 +12,26 @@
 #include "job/backend.hpp"
 #include "job/host_plan.hpp"
 #include "ops/operator.hpp"
+#include "reference/number.hpp"
 #include "spec/description.hpp"
 #include "sweep.hpp"
 
 namespace dmlop::test {
 namespace {
+
+/// "" if FLOAT32 or FLOAT16 numbers agree; NaN equals NaN.
+std::string difference_within(double tolerance, DataType type, std::span<const std::byte> found,
+                              std::span<const std::byte> expected) {
+  for (std::size_t at = 0; at < expected.size(); at += size_of(type)) {
+    const double is = number(type, &found[at]), must_be = number(type, &expected[at]);
+    if (std::isnan(must_be) ? std::isnan(is) : is == must_be) continue;
+    if (std::abs(is - must_be) <= tolerance * (1 + std::abs(must_be)) && std::isfinite(must_be))
+      continue;
+    return "element " + std::to_string(at / size_of(type)) + " is " + std::to_string(is) +
+           ", must be " + std::to_string(must_be);
+  }
+  return "";
+}
 
 /// The outputs of a run, and how often each byte was written.
 class Outputs {
@@ -46,8 +62,12 @@ class Outputs {
     const auto& times = written_[slot];
     CHECK_MESSAGE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }),
                   "every byte is handed out once");
-    CHECK(difference(expected.tensor.type, bytes_[slot], expected.tensor.bytes, expected.ulp) ==
-          "");
+    const Tensor& tensor = expected.tensor;
+    const std::string found =
+        expected.tolerance == 0
+            ? difference(tensor.type, bytes_[slot], tensor.bytes, expected.ulp)
+            : difference_within(expected.tolerance, tensor.type, bytes_[slot], tensor.bytes);
+    CHECK(found == "");
   }
 
  private:
