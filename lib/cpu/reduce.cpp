@@ -389,6 +389,8 @@ class Reduction {
         return std::sqrt(sum);
       case ReduceFinish::logarithm:
         return std::log(sum);
+      case ReduceFinish::softmax_logarithm:
+        return std::log(sum > 1e-20 ? sum : 1e-20);
       case ReduceFinish::none:
         break;
     }

@@ -13,9 +13,10 @@ Plan plan_normalization(const Description& description, const std::vector<std::i
   RowValue mean = plan.constant(0), variance = plan.constant(1);
   if (uses_mean) mean = plan.reduced("the means", {.finish = ReduceFinish::mean}, {x});
   if (uses_variance) {
-    variance = plan.reduced("the variances",
-                            {.term = ReduceTerm::squared_difference, .finish = ReduceFinish::mean},
-                            {x, mean});
+    const auto term = uses_mean ? ReduceTerm::squared_difference : ReduceTerm::square;
+    const std::vector<RowValue> operands = uses_mean ? std::vector{x, mean} : std::vector{x};
+    variance =
+        plan.reduced("the variances", {.term = term, .finish = ReduceFinish::mean}, operands);
   }
   const double epsilon = uses_variance ? description.number("Epsilon", 0) : 0;
   plan.map("OutputTensor", Expression::normalize,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 
 #include "ops/activation.hpp"
 #include "ops/operator.hpp"
@@ -75,7 +76,10 @@ bool finds_index(ReduceFunction function) {
 
 std::vector<std::size_t> slots_of(const std::vector<RowValue>& operands) {
   std::vector<std::size_t> slots;
-  for (const RowValue& value : operands) slots.push_back(value.slot);
+  for (const RowValue& value : operands) {
+    if (value.constant) throw std::logic_error("a reduction: its operands are tensors");
+    slots.push_back(value.slot);
+  }
   return slots;
 }
 

@@ -31,7 +31,7 @@ Plan plan_softmax(const Description& description) {
 }
 
 Plan plan_log_softmax(const Description& description) {
-  return plan_exponential(description, Expression::log_softmax, ReduceFinish::logarithm);
+  return plan_exponential(description, Expression::log_softmax, ReduceFinish::softmax_logarithm);
 }
 
 Plan plan_hardmax(const Description& description) {

@@ -75,7 +75,7 @@ TEST_CASE("SOFTMAX1 and its like: random tensors of any strides, along any axes"
   }
 }
 
-TEST_CASE("SOFTMAX: large numbers are no trouble, and infinity and NaN make their row NaN") {
+TEST_CASE("SOFTMAX and LOG_SOFTMAX: large numbers, infinity and NaN") {
   const Tensor input = floats({4, 2}, {1e30F, 1e30F, infinity, 0, -infinity, -infinity, nan, 1});
   check_plan_case(softmax_case("SOFTMAX", {}, input,
                                floats({4, 2}, {0.5F, 0.5F, nan, nan, nan, nan, nan, nan})));
@@ -83,6 +83,12 @@ TEST_CASE("SOFTMAX: large numbers are no trouble, and infinity and NaN make thei
       softmax_case("SOFTMAX", {}, floats({1, 2}, {-infinity, 3}), floats({1, 2}, {0, 1})));
   check_plan_case(
       softmax_case("LOG_SOFTMAX", {}, floats({1, 2}, {-1000, 0}), floats({1, 2}, {-1000, 0})));
+}
+
+// DirectML takes the logarithm of a sum that is NaN as that of 1e-20.
+TEST_CASE("LOG_SOFTMAX: a NaN stays where it is") {
+  check_plan_case(softmax_case("LOG_SOFTMAX", {}, floats({1, 3}, {nan, 1, 3}),
+                               floats({1, 3}, {nan, 44.051702F, 46.051702F})));
 }
 
 TEST_CASE("HARDMAX: the first of equal maxima, and a NaN in first place") {

@@ -32,7 +32,13 @@ enum class ReduceTerm : std::uint8_t {
 };
 
 /// What becomes of a sum of FLOAT32 or FLOAT16.
-enum class ReduceFinish : std::uint8_t { none, mean, root, logarithm };
+enum class ReduceFinish : std::uint8_t {
+  none,
+  mean,
+  root,
+  logarithm,
+  softmax_logarithm,  // of at least 1e-20, also where the sum is NaN, as DirectML takes it
+};
 
 /// A tensor of any strides; 0 repeats it along an axis.
 struct ReduceOperand {
