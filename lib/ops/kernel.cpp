@@ -57,6 +57,12 @@ std::uint64_t RecurrentKernel::output_elements() const {
   return output_rows() * directions.size() * batch * hidden;
 }
 
+std::uint64_t ReduceKernel::output_elements() const {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < kept; ++i) count *= extents[i];
+  return count;
+}
+
 std::uint64_t TopKKernel::output_elements() const {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;

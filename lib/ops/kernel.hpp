@@ -29,6 +29,7 @@
 #include "ops/kernels/product.hpp"
 #include "ops/kernels/random_bits.hpp"
 #include "ops/kernels/recurrent.hpp"
+#include "ops/kernels/reduce.hpp"
 #include "ops/kernels/regions.hpp"
 #include "ops/kernels/scan.hpp"
 #include "ops/kernels/scatter.hpp"

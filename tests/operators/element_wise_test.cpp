@@ -19,7 +19,7 @@ PlanCase case_of_tensors(const std::string& name, const Json& fields,
   for (std::size_t i = 0; i < inputs.size(); ++i) a_case.inputs.push_back({names[i], inputs[i]});
   const bool is_real = output.type == DataType::Float32 || output.type == DataType::Float16;
   const bool moves = name == "ELEMENT_WISE_IDENTITY" || name == "ACTIVATION_IDENTITY";
-  a_case.outputs.push_back({"OutputTensor", output, std::nullopt, ulp, is_real && !moves});
+  a_case.outputs.push_back({"OutputTensor", output, std::nullopt, ulp, 0, is_real && !moves});
   return a_case;
 }
 

@@ -53,7 +53,7 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 25, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 26, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -69,7 +69,13 @@ std::vector<KernelRow> kernel_rows() {
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
     return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
   };
+  const auto sum = [](std::vector<std::uint64_t> extents, std::vector<std::uint64_t> strides) {
+    return ReduceKernel{.extents = std::move(extents), .operands = {{.strides = strides}}};
+  };
   return {
+      {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
+      {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
+      {"reduction: elements far apart", sum({1 << 10, 4096}, {0, far / 4}), 1 << 10, 64},
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
       {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
       {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},

@@ -27,6 +27,20 @@ void make_nan_alike(DataType type, std::vector<std::byte>& bytes) {
   }
 }
 
+/// "" if FLOAT32 or FLOAT16 numbers agree; NaN equals NaN.
+std::string difference_within(double tolerance, DataType type, std::span<const std::byte> found,
+                              std::span<const std::byte> expected) {
+  for (std::size_t at = 0; at < expected.size(); at += size_of(type)) {
+    const double is = number(type, &found[at]), must_be = number(type, &expected[at]);
+    if (std::isnan(must_be) ? std::isnan(is) : is == must_be) continue;
+    if (std::abs(is - must_be) <= tolerance * (1 + std::abs(must_be)) && std::isfinite(must_be))
+      continue;
+    return "element " + std::to_string(at / size_of(type)) + " is " + std::to_string(is) +
+           ", must be " + std::to_string(must_be);
+  }
+  return "";
+}
+
 /// The outputs of a run, and how often each byte was written.
 class Outputs {
  public:
@@ -56,12 +70,17 @@ class Outputs {
     const auto& times = written_[slot];
     CHECK_MESSAGE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }),
                   "every byte is handed out once");
-    std::vector<std::byte> found = bytes_[slot], must_be = expected.tensor.bytes;
-    if (expected.has_any_nan) {
-      make_nan_alike(expected.tensor.type, found);
-      make_nan_alike(expected.tensor.type, must_be);
+    const Tensor& tensor = expected.tensor;
+    if (expected.tolerance != 0) {
+      CHECK(difference_within(expected.tolerance, tensor.type, bytes_[slot], tensor.bytes) == "");
+      return;
     }
-    CHECK(difference(expected.tensor.type, found, must_be, expected.ulp) == "");
+    std::vector<std::byte> found = bytes_[slot], must_be = tensor.bytes;
+    if (expected.has_any_nan) {
+      make_nan_alike(tensor.type, found);
+      make_nan_alike(tensor.type, must_be);
+    }
+    CHECK(difference(tensor.type, found, must_be, expected.ulp) == "");
   }
 
  private:

@@ -1,0 +1,221 @@
+#include "ops/rows.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+
+#include "ops/activation.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+std::uint64_t product(const Sizes& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+// The strides of a tensor whose sizes of 1 repeat.
+Strides repeating(const Sizes& sizes, Strides strides) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) strides[i] = 0;
+  }
+  return strides;
+}
+
+/// Axes with the strides of several operands along them.
+class Axes {
+ public:
+  explicit Axes(const std::vector<RowValue>& operands) : operands_(operands) {}
+
+  // Where each operand goes on as it does inside, the axis merges with the one before.
+  void add(std::size_t axis, std::uint64_t extent) {
+    if (extent == 1) return;
+    Strides strides;
+    for (const RowValue& value : operands_) strides.push_back(value.strides[axis]);
+    if (!axes_.empty() && nest(axes_.back().strides, extent, strides)) {
+      axes_.back() = {axes_.back().extent * extent, std::move(strides)};
+    } else {
+      axes_.push_back({extent, std::move(strides)});
+    }
+  }
+
+  // To the end of the kernel's; at least one.
+  void append_to(ReduceKernel& kernel) const {
+    for (const Axis& axis : axes_) append(axis, kernel);
+    if (axes_.empty()) append({1, Strides(operands_.size(), 0)}, kernel);
+  }
+
+ private:
+  struct Axis {
+    std::uint64_t extent;
+    Strides strides;  // of each operand
+  };
+
+  static bool nest(const Strides& outer, std::uint64_t extent, const Strides& inner) {
+    for (std::size_t k = 0; k < inner.size(); ++k) {
+      if (outer[k] != extent * inner[k]) return false;
+    }
+    return true;
+  }
+
+  static void append(const Axis& axis, ReduceKernel& kernel) {
+    kernel.extents.push_back(axis.extent);
+    for (std::size_t k = 0; k < axis.strides.size(); ++k)
+      kernel.operands[k].strides.push_back(axis.strides[k]);
+  }
+
+  const std::vector<RowValue>& operands_;
+  std::vector<Axis> axes_;
+};
+
+bool finds_index(ReduceFunction function) {
+  return function == ReduceFunction::index_of_minimum ||
+         function == ReduceFunction::index_of_maximum;
+}
+
+std::vector<std::size_t> slots_of(const std::vector<RowValue>& operands) {
+  std::vector<std::size_t> slots;
+  for (const RowValue& value : operands) {
+    if (value.constant) throw std::logic_error("a reduction: its operands are tensors");
+    slots.push_back(value.slot);
+  }
+  return slots;
+}
+
+}  // namespace
+
+RowShape RowShape::along(const Sizes& sizes, const std::vector<std::int64_t>& axes) {
+  RowShape shape{sizes, std::vector<bool>(sizes.size())};
+  for (const std::int64_t axis : axes) shape.is_reduced[static_cast<std::size_t>(axis)] = true;
+  return shape;
+}
+
+RowShape RowShape::around(const Sizes& sizes, const Sizes& values) {
+  RowShape shape{sizes, {}};
+  for (const std::uint64_t size : values) shape.is_reduced.push_back(size == 1);
+  return shape;
+}
+
+Sizes RowShape::value_sizes() const {
+  Sizes values = sizes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (is_reduced[i]) values[i] = 1;
+  }
+  return values;
+}
+
+std::uint64_t RowShape::length() const {
+  return product(sizes) / product(value_sizes());
+}
+
+std::array<Parameter, 4> parameters(const std::vector<double>& values) {
+  std::array<Parameter, 4> result;
+  for (std::size_t i = 0; i < values.size(); ++i) result.at(i).real = static_cast<float>(values[i]);
+  return result;
+}
+
+ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
+                           const std::vector<RowValue>& operands, DataType type) {
+  ReduceKernel kernel{.function = reduction.function,
+                      .term = reduction.term,
+                      .finish = reduction.finish,
+                      .takes_last = reduction.takes_last,
+                      .output_type = type};
+  for (const RowValue& value : operands) kernel.operands.push_back({.data_type = value.type});
+  Axes kept(operands), reduced(operands);
+  std::vector<std::size_t> row;
+  for (std::size_t i = 0; i < shape.sizes.size(); ++i) {
+    if (shape.is_reduced[i]) {
+      row.push_back(i);
+    } else {
+      kept.add(i, shape.sizes[i]);
+    }
+  }
+  // Memory is read in order, unless the order of elements counts.
+  const Strides& strides = operands.front().strides;
+  if (!finds_index(reduction.function)) {
+    std::stable_sort(row.begin(), row.end(),
+                     [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  }
+  for (const std::size_t axis : row) reduced.add(axis, shape.sizes[axis]);
+  kept.append_to(kernel);
+  kernel.kept = kernel.extents.size();
+  reduced.append_to(kernel);
+  return kernel;
+}
+
+RowValue RowPlan::tensor(std::string_view field) {
+  const TensorDesc& desc = description_.tensor(field);
+  return {builder_.tensor(field), *desc.data_type, repeating(desc.sizes, input_strides(desc))};
+}
+
+RowValue RowPlan::tensor_or(std::string_view field, float otherwise) {
+  return builder_.find(field) ? tensor(field) : constant(otherwise);
+}
+
+RowValue RowPlan::constant(float value) const {
+  return {.strides = Strides(shape_.sizes.size(), 0), .constant = value};
+}
+
+RowValue RowPlan::positions() {
+  Sizes row = shape_.sizes;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!shape_.is_reduced[i]) row[i] = 1;
+  }
+  const RowValue result = temporary("the positions in a row", row, DataType::UInt64);
+  // Each is all of a row that has one element.
+  ReduceKernel kernel{.function = ReduceFunction::minimum,
+                      .output_type = DataType::UInt64,
+                      .extents = {product(row), 1},
+                      .operands = {{DataType::UInt64, {1, 0}, true}}};
+  builder_.add(std::move(kernel), {}, {result.slot});
+  return result;
+}
+
+RowValue RowPlan::temporary(std::string what, const Sizes& sizes, DataType type) {
+  return {builder_.temporary(std::move(what), product(sizes), size_of(type)), type,
+          repeating(sizes, packed_strides(sizes))};
+}
+
+RowValue RowPlan::reduced(std::string what, const Reduction& reduction,
+                          const std::vector<RowValue>& operands, DataType type) {
+  const RowValue result = temporary(std::move(what), shape_.value_sizes(), type);
+  builder_.add(reduce_kernel(shape_, reduction, operands, type), slots_of(operands), {result.slot});
+  return result;
+}
+
+void RowPlan::reduce(std::string_view output, const Reduction& reduction,
+                     const std::vector<RowValue>& operands) {
+  const DataType type = *description_.tensor(output).data_type;
+  builder_.add(reduce_kernel(shape_, reduction, operands, type), slots_of(operands),
+               {builder_.tensor(output)});
+}
+
+RowValue RowPlan::mapped(std::string what, Expression expression,
+                         const std::vector<RowValue>& operands, const std::vector<double>& values) {
+  const RowValue result = temporary(std::move(what), shape_.sizes, DataType::Float32);
+  add_element_wise(builder_, expression, shape_.sizes, operands, result.slot, result.type,
+                   parameters(values));
+  return result;
+}
+
+void RowPlan::map(std::string_view output, Expression expression,
+                  const std::vector<RowValue>& operands, const std::vector<double>& values) {
+  std::vector<std::size_t> reads;
+  for (const RowValue& value : operands) {
+    if (!value.constant) reads.push_back(value.slot);
+  }
+  const auto make = [&](DataType written) -> Kernel {
+    return element_wise(expression, shape_.sizes, operands, written, parameters(values));
+  };
+  add_with_activation(builder_, description_, output, make, std::move(reads));
+}
+
+void RowPlan::map_rows(std::string_view output, Expression expression,
+                       const std::vector<RowValue>& operands, const std::vector<double>& values) {
+  add_element_wise(builder_, expression, shape_.value_sizes(), operands, builder_.tensor(output),
+                   *description_.tensor(output).data_type, parameters(values));
+}
+
+}  // namespace dmlop

@@ -1,0 +1,94 @@
+// Plans over rows: the elements of a tensor that are reduced to one value or normalized together.
+// An operator's plan names values and what follows from them; slots, strides and axes are the
+// matter of this file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/element_wise.hpp"
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+/// A tensor's sizes, and the axes along which its rows lie.
+struct RowShape {
+  Sizes sizes;
+  std::vector<bool> is_reduced;
+
+  /// Rows along some axes.
+  static RowShape along(const Sizes& sizes, const std::vector<std::int64_t>& axes);
+  /// Rows along the axes where a tensor of one value per row has size 1.
+  static RowShape around(const Sizes& sizes, const Sizes& values);
+
+  /// Those of a tensor with one value for each row.
+  Sizes value_sizes() const;
+  /// Elements of a row.
+  std::uint64_t length() const;
+};
+
+/// What a kernel reads for each element of a shape: strides of 0 repeat a value in its row.
+using RowValue = ElementWiseOperand;
+
+/// A function of rows, and of what it is (ops/kernels/reduce.hpp).
+struct Reduction {
+  ReduceFunction function = ReduceFunction::sum;
+  ReduceTerm term = ReduceTerm::value;
+  ReduceFinish finish = ReduceFinish::none;
+  bool takes_last = false;
+};
+
+/// Parameters of an expression: FLOAT fields.
+std::array<Parameter, 4> parameters(const std::vector<double>& values);
+
+class RowPlan {
+ public:
+  RowPlan(const Description& description, RowShape shape)
+      : description_(description), shape_(std::move(shape)), builder_(description) {}
+
+  const RowShape& shape() const { return shape_; }
+  PlanBuilder& builder() { return builder_; }
+
+  /// A tensor of the description; sizes of 1 repeat.
+  RowValue tensor(std::string_view field);
+  /// The same, or a constant where it is left out.
+  RowValue tensor_or(std::string_view field, float otherwise);
+  RowValue constant(float value) const;
+  /// For each element its number in its row.
+  RowValue positions();
+
+  /// A temporary of one value for each row. `what` says in a message what it holds.
+  RowValue reduced(std::string what, const Reduction& reduction,
+                   const std::vector<RowValue>& operands, DataType type = DataType::Float32);
+  /// An output of one value for each row.
+  void reduce(std::string_view output, const Reduction& reduction,
+              const std::vector<RowValue>& operands);
+
+  /// A FLOAT32 temporary of one value for each element of the shape.
+  RowValue mapped(std::string what, Expression expression, const std::vector<RowValue>& operands,
+                  const std::vector<double>& parameters = {});
+  /// An output of one value for each element, after the activation if there is one.
+  void map(std::string_view output, Expression expression, const std::vector<RowValue>& operands,
+           const std::vector<double>& parameters = {});
+  /// An output of one value for each row.
+  void map_rows(std::string_view output, Expression expression,
+                const std::vector<RowValue>& operands, const std::vector<double>& parameters = {});
+
+  /// A new temporary; sizes of 1 repeat.
+  RowValue temporary(std::string what, const Sizes& sizes, DataType type);
+
+  Plan take() { return builder_.take(); }
+
+ private:
+  const Description& description_;
+  RowShape shape_;
+  PlanBuilder builder_;
+};
+
+/// A reduction of operands whose strides are those of the shape's axes.
+ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
+                           const std::vector<RowValue>& operands, DataType type);
+
+}  // namespace dmlop

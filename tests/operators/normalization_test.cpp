@@ -1,0 +1,410 @@
+// The operators that normalize rows, their gradients, and the Adam optimizer.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "plan_case.hpp"
+#include "reference/rows.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Axes = std::vector<std::size_t>;
+using rows::Numbers;
+
+/// A case that grows tensor by tensor; outputs may be off by the tolerance of their type.
+class Builder {
+ public:
+  Builder(const std::string& name, nlohmann::ordered_json fields)
+      : case_{"DML_OPERATOR_" + name, std::move(fields), {}, {}} {}
+
+  Builder& input(const std::string& field, const Tensor& tensor) {
+    case_.inputs.push_back({field, tensor});
+    return *this;
+  }
+  Builder& output(const std::string& field, DataType type, const List& sizes,
+                  const Numbers& numbers) {
+    case_.outputs.push_back({field,
+                             rows::tensor_of(type, sizes, numbers),
+                             {},
+                             0,
+                             type == DataType::Float16 ? 2e-3 : 4e-6});
+    return *this;
+  }
+  const PlanCase& done() const { return case_; }
+
+ private:
+  PlanCase case_;
+};
+
+DataType random_type(Random& random) {
+  return random.one_in(2) ? DataType::Float32 : DataType::Float16;
+}
+
+/// Numbers from `least` to `least` + 2, of any strides.
+Tensor random_between(double least, DataType type, const List& sizes, Random& random) {
+  Tensor tensor = random_tensor(type, sizes, random);
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += tensor.element_size()) {
+    const double value = least + static_cast<double>(random.below(1 << 10)) / (1 << 9);
+    std::memcpy(&tensor.bytes[at], element(type, value).data(), tensor.element_size());
+  }
+  return tensor;
+}
+
+/// The same sizes with some made 1.
+List random_broadcast(List sizes, Random& random) {
+  for (std::uint64_t& size : sizes) {
+    if (random.one_in(2)) size = 1;
+  }
+  return sizes;
+}
+
+Axes axes_of_size_one(const List& sizes) {
+  Axes axes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) axes.push_back(i);
+  }
+  return axes;
+}
+
+/// What the kernels are given: parameters are FLOATs.
+double single(double value) {
+  return static_cast<float>(value);
+}
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias.
+Numbers normalized(const Numbers& x, const Numbers& mean, const Numbers& variance, double epsilon,
+                   const Numbers& scale, const Numbers& bias) {
+  Numbers y;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    y.push_back((x[i] - mean[i]) / std::sqrt(variance[i] + epsilon) * scale[i] + bias[i]);
+  return y;
+}
+
+/// The first element of each row.
+Numbers firsts(const Numbers& x, const std::vector<rows::Row>& rows) {
+  Numbers result;
+  for (const rows::Row& row : rows) result.push_back(x[row.front()]);
+  return result;
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION: channels by themselves or together") {
+  const Tensor input = floats({1, 2, 1, 2}, {1, 3, 5, 9});
+  const auto check = [&](bool is_cross_channel, bool is_divided, const Numbers& expected) {
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION", {{"CrossChannel", is_cross_channel},
+                                                            {"NormalizeVariance", is_divided},
+                                                            {"Epsilon", 0}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", DataType::Float32, input.sizes, expected)
+                        .done());
+  };
+  check(false, false, {-1, 1, -2, 2});
+  check(false, true, {-1, 1, -1, 1});
+  check(true, false, {-3.5, -1.5, 0.5, 4.5});
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION, 1 and 2: random tensors, axes, scales and activations") {
+  Random random(67);
+  for (int i = 0; i < 300; ++i) {
+    const int version = static_cast<int>(random.below(3));
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(version == 0 ? 4 : random.from_to(1, 8), random);
+    nlohmann::ordered_json fields{{"Epsilon", 0.25}};
+    Axes axes{2, 3};
+    const bool is_first = random.one_in(2), uses_variance = !random.one_in(4);
+    const bool uses_mean = version < 2 || is_first;
+    if (version == 0) {
+      fields["CrossChannel"] = is_first;
+      if (is_first) axes = {1, 2, 3};
+    } else {
+      axes.clear();
+      for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+        if (random.one_in(2)) axes.push_back(axis);
+      }
+      if (axes.empty()) axes.push_back(random.below(sizes.size()));
+      fields["Axes"] = axes;
+    }
+    fields[version == 2 ? "UseVariance" : "NormalizeVariance"] = uses_variance;
+    if (version == 2) fields["UseMean"] = uses_mean;
+    const bool is_rectified = random.one_in(4);
+    if (is_rectified)
+      fields["FusedActivation"] = {{"Type", "ACTIVATION_RELU"}, {"Desc", nlohmann::json::object()}};
+
+    Builder builder("MEAN_VARIANCE_NORMALIZATION" + (version == 0 ? "" : std::to_string(version)),
+                    fields);
+    const Tensor input = random_between(-1, type, sizes, random);
+    builder.input("InputTensor", input);
+    const Numbers x = rows::numbers_of(input);
+    Numbers scale(x.size(), 1), bias(x.size(), 0);
+    const bool has_both = random.one_in(2);
+    if (has_both || random.one_in(2)) {
+      const Tensor tensor = random_between(-1, type, random_broadcast(sizes, random), random);
+      builder.input("ScaleTensor", tensor);
+      scale = rows::numbers_of(tensor, sizes);
+    }
+    if (has_both) {
+      const Tensor tensor = random_between(-1, type, random_broadcast(sizes, random), random);
+      builder.input("BiasTensor", tensor);
+      bias = rows::numbers_of(tensor, sizes);
+    }
+    auto [mean, variance] = rows::statistics(x, rows::rows_of(sizes, axes), uses_mean);
+    if (!uses_variance) variance.assign(x.size(), 0.75);
+    Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
+    if (is_rectified) {
+      for (double& value : expected) value = std::max(value, 0.0);
+    }
+    check_plan_case(builder.output("OutputTensor", type, sizes, expected).done());
+  }
+}
+
+TEST_CASE(
+    "MEAN_VARIANCE_NORMALIZATION1: a row of one element is 0, and a far mean takes no digits") {
+  const auto check = [](const Tensor& input, const Numbers& expected) {
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION1",
+                            {{"Axes", {0}}, {"NormalizeVariance", true}, {"Epsilon", 1e-5}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", DataType::Float32, input.sizes, expected)
+                        .done());
+  };
+  check(floats({1, 3}, {-4, 0, 5}), {0, 0, 0});
+  check(floats({4, 1}, {4096, 4097, 4098, 4099}), {-1.3416354, -0.44721181, 0.44721181, 1.3416354});
+}
+
+TEST_CASE("BATCH_NORMALIZATION: random tensors, each operand broadcast as it likes") {
+  Random random(68);
+  for (int i = 0; i < 150; ++i) {
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    Builder builder("BATCH_NORMALIZATION", {{"Spatial", true}, {"Epsilon", 0.25}});
+    const auto operand = [&](const char* field, double least, const List& own_sizes) {
+      const Tensor tensor = random_between(least, type, own_sizes, random);
+      builder.input(field, tensor);
+      return rows::numbers_of(tensor, sizes);
+    };
+    const Numbers x = operand("InputTensor", -1, sizes);
+    const Numbers mean = operand("MeanTensor", -1, random_broadcast(sizes, random));
+    const Numbers variance = operand("VarianceTensor", 0, random_broadcast(sizes, random));
+    const Numbers scale = operand("ScaleTensor", -1, random_broadcast(sizes, random));
+    const Numbers bias = operand("BiasTensor", -1, random_broadcast(sizes, random));
+    const Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
+    check_plan_case(builder.output("OutputTensor", type, sizes, expected).done());
+  }
+}
+
+TEST_CASE(
+    "BATCH_NORMALIZATION_TRAINING: its mean, variance and result, with and without an addend") {
+  Random random(69);
+  for (int i = 0; i < 150; ++i) {
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const List values = random_broadcast(sizes, random);
+    const std::vector<rows::Row> rows = rows::rows_of(sizes, axes_of_size_one(values));
+    Builder builder("BATCH_NORMALIZATION_TRAINING", {{"Epsilon", 0.25}});
+    const auto operand = [&](const char* field, const List& own_sizes) {
+      const Tensor tensor = random_between(-1, type, own_sizes, random);
+      builder.input(field, tensor);
+      return rows::numbers_of(tensor, sizes);
+    };
+    const Numbers x = operand("InputTensor", sizes);
+    const Numbers scale = operand("ScaleTensor", values), bias = operand("BiasTensor", values);
+    const auto [mean, variance] = rows::statistics(x, rows);
+    Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
+    if (random.one_in(2)) {
+      const Numbers addend = operand("FusedAddTensor", sizes);
+      for (std::size_t k = 0; k < x.size(); ++k) expected[k] += addend[k];
+    }
+    check_plan_case(builder.output("OutputTensor", type, sizes, expected)
+                        .output("OutputMeanTensor", type, values, firsts(mean, rows))
+                        .output("OutputVarianceTensor", type, values, firsts(variance, rows))
+                        .done());
+  }
+}
+
+// The gradient of sum(gradient * output), by its formula; in training mean and variance follow from
+// the input.
+TEST_CASE("BATCH_NORMALIZATION_GRAD and TRAINING_GRAD: the gradients of input, scale and bias") {
+  Random random(70);
+  for (int i = 0; i < 200; ++i) {
+    const bool is_training = random.one_in(2);
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const List values = random_broadcast(sizes, random);
+    const std::vector<rows::Row> rows = rows::rows_of(sizes, axes_of_size_one(values));
+    Builder builder(is_training ? "BATCH_NORMALIZATION_TRAINING_GRAD" : "BATCH_NORMALIZATION_GRAD",
+                    {{"Epsilon", 0.25}});
+    const auto operand = [&](const char* field, double least, const List& own_sizes) {
+      const Tensor tensor = random_between(least, type, own_sizes, random);
+      builder.input(field, tensor);
+      return rows::numbers_of(tensor, sizes);
+    };
+    const Numbers x = operand("InputTensor", -1, sizes);
+    const Numbers gradient = operand("InputGradientTensor", -1, sizes);
+    const Numbers mean = operand("MeanTensor", -1, values);
+    const Numbers variance = operand("VarianceTensor", 0, values);
+    const Numbers scale = operand("ScaleTensor", -1, values);
+    const auto unit = [&](std::size_t k) {  // the normalized element
+      return (x[k] - mean[k]) / std::sqrt(variance[k] + 0.25);
+    };
+    const Numbers sums =
+        rows::row_sums(rows, x.size(), [&](std::uint64_t k) { return gradient[k]; });
+    const Numbers products =
+        rows::row_sums(rows, x.size(), [&](std::uint64_t k) { return gradient[k] * unit(k); });
+    const auto count = static_cast<double>(rows.front().size());
+    Numbers expected;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double through_row = is_training ? (sums[k] + unit(k) * products[k]) / count : 0;
+      expected.push_back(scale[k] / std::sqrt(variance[k] + 0.25) * (gradient[k] - through_row));
+    }
+    check_plan_case(builder.output("OutputGradientTensor", type, sizes, expected)
+                        .output("OutputScaleGradientTensor", type, values, firsts(products, rows))
+                        .output("OutputBiasGradientTensor", type, values, firsts(sums, rows))
+                        .done());
+  }
+}
+
+TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: an even window reaches one further up") {
+  const Tensor input = floats({1, 3, 1, 1}, {1, 2, 3});
+  check_plan_case(
+      Builder("LOCAL_RESPONSE_NORMALIZATION",
+              {{"CrossChannel", true}, {"LocalSize", 2}, {"Alpha", 2}, {"Beta", 1}, {"Bias", 1}})
+          .input("InputTensor", input)
+          .output("OutputTensor", DataType::Float32, input.sizes, {1.0 / 6, 2.0 / 14, 3.0 / 10})
+          .done());
+}
+
+TEST_CASE("LOCAL_RESPONSE_NORMALIZATION and its gradient: random windows in both directions") {
+  Random random(71);
+  for (int i = 0; i < 200; ++i) {
+    const DataType type = random_type(random);
+    List sizes(4);
+    for (std::uint64_t& size : sizes) size = random.from_to(1, 5);
+    const bool is_cross_channel = random.one_in(2), is_gradient = random.one_in(2);
+    const std::int64_t size =
+        random.one_in(8) ? 0xFFFFFFFF : static_cast<std::int64_t>(random.from_to(1, 7));
+    const double beta = 0.75, bias = 1.5;
+    const double alpha = 0.5 * static_cast<double>(size), factor = 0.5;
+    Builder builder(
+        is_gradient ? "LOCAL_RESPONSE_NORMALIZATION_GRAD" : "LOCAL_RESPONSE_NORMALIZATION",
+        {{"CrossChannel", is_cross_channel},
+         {"LocalSize", size},
+         {"Alpha", alpha},
+         {"Beta", beta},
+         {"Bias", bias}});
+    const Tensor input = random_between(-1, type, sizes, random);
+    builder.input("InputTensor", input);
+    const Numbers x = rows::numbers_of(input);
+    Numbers squares, expected;
+    for (const double value : x) squares.push_back(value * value);
+    Numbers base = rows::window_sums(squares, sizes, size, is_cross_channel);
+    for (double& sum : base) sum = bias + factor * sum;
+    if (!is_gradient) {
+      for (std::size_t k = 0; k < x.size(); ++k)
+        expected.push_back(x[k] * std::pow(base[k], -beta));
+      check_plan_case(builder.output("OutputTensor", type, sizes, expected).done());
+      continue;
+    }
+    const Tensor gradients = random_between(-1, type, sizes, random);
+    builder.input("InputGradientTensor", gradients);
+    const Numbers gradient = rows::numbers_of(gradients);
+    Numbers terms;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      terms.push_back(gradient[k] * x[k] * std::pow(base[k], -beta - 1));
+    const Numbers sums = rows::window_sums(terms, sizes, size, is_cross_channel, true);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      expected.push_back(gradient[k] * std::pow(base[k], -beta) -
+                         2 * factor * beta * x[k] * sums[k]);
+    check_plan_case(builder.output("OutputGradientTensor", type, sizes, expected).done());
+  }
+}
+
+TEST_CASE("LP_NORMALIZATION: random rows by both norms") {
+  Random random(72);
+  for (int i = 0; i < 100; ++i) {
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const std::size_t axis = random.below(sizes.size());
+    const bool is_first = random.one_in(2);
+    const Tensor input = random_between(-1, type, sizes, random);
+    const Numbers x = rows::numbers_of(input);
+    const Numbers sums =
+        rows::row_sums(rows::rows_of(sizes, {axis}), x.size(),
+                       [&](std::uint64_t k) { return is_first ? std::abs(x[k]) : x[k] * x[k]; });
+    Numbers expected;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      expected.push_back(x[k] / std::sqrt((is_first ? sums[k] * sums[k] : sums[k]) + 0.25));
+    check_plan_case(
+        Builder("LP_NORMALIZATION", {{"Axis", axis}, {"Epsilon", 0.25}, {"P", is_first ? 1 : 2}})
+            .input("InputTensor", input)
+            .output("OutputTensor", type, sizes, expected)
+            .done());
+  }
+}
+
+TEST_CASE("LP_NORMALIZATION: the norm of large numbers is finite") {
+  check_plan_case(Builder("LP_NORMALIZATION", {{"Axis", 0}, {"Epsilon", 0}, {"P", 2}})
+                      .input("InputTensor", floats({2}, {3e30F, 4e30F}))
+                      .output("OutputTensor", DataType::Float32, {2}, {0.6, 0.8})
+                      .done());
+}
+
+TEST_CASE("VALUE_SCALE_2D: one scale, a bias for each of 1 or 3 channels") {
+  Random random(73);
+  for (int i = 0; i < 60; ++i) {
+    const DataType type = random_type(random);
+    List sizes(4);
+    for (std::uint64_t& size : sizes) size = random.from_to(1, 5);
+    sizes[1] = random.one_in(2) ? 1 : 3;
+    Numbers bias, expected;
+    for (std::uint64_t c = 0; c < sizes[1]; ++c)
+      bias.push_back(static_cast<double>(random.below(8)));
+    const Tensor input = random_between(-1, type, sizes, random);
+    for (const double value : rows::numbers_of(input)) {
+      const std::uint64_t channel = expected.size() / (sizes[2] * sizes[3]) % sizes[1];
+      expected.push_back(value * 1.5 + bias[channel]);
+    }
+    check_plan_case(Builder("VALUE_SCALE_2D", {{"Scale", 1.5}, {"Bias", bias}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", type, sizes, expected)
+                        .done());
+  }
+}
+
+TEST_CASE("ADAM_OPTIMIZER: parameters and moments after a step, the first, a late one and none") {
+  Random random(74);
+  for (int i = 0; i < 100; ++i) {
+    const DataType type = random_type(random);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const double rate = single(0.1), beta1 = single(0.9), beta2 = single(0.999), epsilon = 0.125;
+    const auto step = random.one_of<std::uint32_t>({0, 1, 2, 10, 100'000});
+    Builder builder(
+        "ADAM_OPTIMIZER",
+        {{"LearningRate", rate}, {"Beta1", beta1}, {"Beta2", beta2}, {"Epsilon", epsilon}});
+    const auto operand = [&](const char* field, double least) {
+      const Tensor tensor = random_between(least, type, sizes, random);
+      builder.input(field, tensor);
+      return rows::numbers_of(tensor);
+    };
+    Numbers parameter = operand("InputParametersTensor", -1);
+    Numbers first = operand("InputFirstMomentTensor", -1);
+    Numbers second = operand("InputSecondMomentTensor", 0);
+    const Numbers gradient = operand("GradientTensor", -1);
+    builder.input("TrainingStepTensor",
+                  Tensor::of<std::uint32_t>(DataType::UInt32, List(sizes.size(), 1), {step}));
+    const double corrected =
+        step == 0 ? rate
+                  : rate * std::sqrt(1 - std::pow(beta2, step)) / (1 - std::pow(beta1, step));
+    for (std::size_t k = 0; k < parameter.size(); ++k) {
+      first[k] = beta1 * first[k] + (1 - beta1) * gradient[k];
+      second[k] = beta2 * second[k] + (1 - beta2) * gradient[k] * gradient[k];
+      parameter[k] -= corrected * first[k] / (std::sqrt(second[k]) + epsilon);
+    }
+    check_plan_case(builder.output("OutputParametersTensor", type, sizes, parameter)
+                        .output("OutputFirstMomentTensor", type, sizes, first)
+                        .output("OutputSecondMomentTensor", type, sizes, second)
+                        .done());
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,259 @@
+// DML_OPERATOR_REDUCE, ARGMIN and ARGMAX.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "plan_case.hpp"
+#include "reference/rows.hpp"
+#include "sweep.hpp"
+#include "tensor/visit_type.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Axes = std::vector<std::size_t>;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+PlanCase reduce_case(const std::string& function, const Axes& axes, const Tensor& input,
+                     const Tensor& output, double tolerance = 0) {
+  return {"DML_OPERATOR_REDUCE",
+          {{"Function", function}, {"Axes", axes}},
+          {{"InputTensor", input}},
+          {{"OutputTensor", output, {}, 0, tolerance}}};
+}
+
+PlanCase index_case(bool is_maximum, bool is_last, const Axes& axes, const Tensor& input,
+                    const Tensor& output) {
+  return {is_maximum ? "DML_OPERATOR_ARGMAX" : "DML_OPERATOR_ARGMIN",
+          {{"Axes", axes}, {"AxisDirection", is_last ? "DECREASING" : "INCREASING"}},
+          {{"InputTensor", input}},
+          {{"OutputTensor", output}}};
+}
+
+Tensor indices(const List& sizes, const std::vector<std::uint32_t>& values) {
+  return Tensor::of(DataType::UInt32, sizes, values);
+}
+
+double tolerance_of(DataType type) {
+  return type == DataType::Float16 ? 1e-3 : 4e-7;
+}
+
+/// Numbers about 1, so that products stay in range.
+Tensor random_factors(DataType type, const List& sizes, bool is_positive, Random& random) {
+  Tensor tensor = random_tensor(type, sizes, random);
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += tensor.element_size()) {
+    double value = 0.75 + static_cast<double>(random.below(1 << 10)) / (1 << 11);
+    if (!is_positive && random.one_in(2)) value = -value;
+    std::memcpy(&tensor.bytes[at], element(type, value).data(), tensor.element_size());
+  }
+  return tensor;
+}
+
+Axes random_axes(std::size_t dimensions, Random& random) {
+  Axes axes;
+  while (axes.empty()) {
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      if (random.one_in(2)) axes.push_back(i);
+    }
+  }
+  if (random.one_in(2)) std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+/// The elements of a tensor in row-major order.
+template <typename T>
+std::vector<T> elements_of(const Tensor& tensor) {
+  std::vector<T> elements;
+  for_each_index(tensor.sizes, [&](const Index& index) {
+    T value;
+    std::memcpy(&value, tensor.at(index), sizeof value);
+    elements.push_back(value);
+  });
+  return elements;
+}
+
+template <typename T>
+std::vector<T> picked(const std::vector<T>& elements, const rows::Row& row) {
+  std::vector<T> result;
+  for (const std::uint64_t place : row) result.push_back(elements[place]);
+  return result;
+}
+
+const std::vector<std::string> float_functions{
+    "AVERAGE", "L1", "L2", "LOG_SUM", "LOG_SUM_EXP", "MAX", "MIN", "MULTIPLY", "SUM", "SUM_SQUARE"};
+
+TEST_CASE("REDUCE: the page's functions of columns, rows and all elements") {
+  const Tensor input = floats({2, 3}, {1, 2, 3, 3, 0, 4});
+  check_plan_case(reduce_case("SUM", {0}, input, floats({1, 3}, {4, 2, 7})));
+  check_plan_case(reduce_case("SUM", {1}, input, floats({2, 1}, {6, 7})));
+  check_plan_case(reduce_case("SUM", {0, 1}, input, floats({1, 1}, {13})));
+  check_plan_case(reduce_case("AVERAGE", {1}, input, floats({2, 1}, {2, 7.0F / 3})));
+  check_plan_case(reduce_case("L1", {1}, floats({1, 2}, {-3, 4}), floats({1, 1}, {7})));
+  check_plan_case(reduce_case("L2", {1}, floats({1, 2}, {-3, 4}), floats({1, 1}, {5})));
+  check_plan_case(reduce_case("SUM_SQUARE", {1}, floats({1, 2}, {-3, 4}), floats({1, 1}, {25})));
+  check_plan_case(reduce_case("MULTIPLY", {0}, input, floats({1, 3}, {3, 0, 12})));
+  check_plan_case(reduce_case("MAX", {1}, input, floats({2, 1}, {3, 4})));
+  check_plan_case(reduce_case("MIN", {1}, input, floats({2, 1}, {1, 0})));
+  check_plan_case(
+      reduce_case("LOG_SUM", {1}, input, floats({2, 1}, {1.7917595F, 1.9459101F}), 1e-7));
+  check_plan_case(reduce_case("ARGMAX", {1}, input, indices({2, 1}, {2, 2})));
+  check_plan_case(reduce_case("ARGMIN", {0, 1}, input, indices({1, 1}, {4})));
+}
+
+TEST_CASE("REDUCE: random floats of all strides along any axes") {
+  Random random(61);
+  for (int i = 0; i < 400; ++i) {
+    const DataType type = random.one_in(2) ? DataType::Float32 : DataType::Float16;
+    const std::string function = random.one_of(float_functions);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const Axes axes = random_axes(sizes.size(), random);
+    const Tensor input = random_factors(type, sizes, function == "LOG_SUM", random);
+    const rows::Numbers x = rows::numbers_of(input);
+    rows::Numbers expected;
+    for (const rows::Row& row : rows::rows_of(sizes, axes))
+      expected.push_back(rows::reduced(function, x, row));
+    const Tensor output = rows::tensor_of(type, rows::reduced_sizes(sizes, axes), expected);
+    check_plan_case(reduce_case(function, axes, input, output, tolerance_of(type)));
+  }
+}
+
+TEST_CASE("REDUCE: integers of all types wrap") {
+  Random random(62);
+  for (int i = 0; i < 300; ++i) {
+    const DataType type = random.one_of<DataType>(
+        {DataType::Int64, DataType::Int32, DataType::Int16, DataType::Int8, DataType::UInt64,
+         DataType::UInt32, DataType::UInt16, DataType::UInt8});
+    const bool is_short = size_of(type) < 4;
+    const std::string function =
+        is_short
+            ? random.one_of<std::string>({"MAX", "MIN"})
+            : random.one_of<std::string>({"MAX", "MIN", "SUM", "L1", "SUM_SQUARE", "MULTIPLY"});
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const Axes axes = random_axes(sizes.size(), random);
+    const Tensor input = random_tensor(type, sizes, random);
+    visit_type(type, [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (std::is_integral_v<T>) {
+        const std::vector<T> elements = elements_of<T>(input);
+        std::vector<T> expected;
+        for (const rows::Row& row : rows::rows_of(sizes, axes))
+          expected.push_back(rows::reduced_integers(function, picked(elements, row)));
+        check_plan_case(reduce_case(function, axes, input,
+                                    Tensor::of(type, rows::reduced_sizes(sizes, axes), expected)));
+      }
+    });
+  }
+}
+
+TEST_CASE("ARGMIN, ARGMAX and REDUCE: random elements of all types, many of them equal") {
+  Random random(63);
+  for (int i = 0; i < 400; ++i) {
+    const DataType type = random.one_of<DataType>(
+        {DataType::Float32, DataType::Float16, DataType::Int64, DataType::Int32, DataType::Int16,
+         DataType::Int8, DataType::UInt64, DataType::UInt32, DataType::UInt16, DataType::UInt8});
+    const DataType index_type = random.one_of<DataType>(
+        {DataType::UInt32, DataType::Int32, DataType::UInt64, DataType::Int64});
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const Axes axes = random_axes(sizes.size(), random);
+    Tensor input = random_tensor(type, sizes, random);
+    for (std::size_t at = 0; at < input.bytes.size(); at += input.element_size()) {
+      const std::vector<std::byte> some = element(type, static_cast<double>(random.below(4)));
+      if (!random.one_in(4)) std::memcpy(&input.bytes[at], some.data(), some.size());
+    }
+    const bool is_maximum = random.one_in(2), is_last = random.one_in(2);
+    const List reduced = rows::reduced_sizes(sizes, axes);
+    Tensor output = Tensor::packed(index_type, reduced);
+    visit_type(type, [&](auto zero) {
+      using T = decltype(zero);
+      using Value = std::conditional_t<std::is_integral_v<T>, T, double>;
+      std::vector<Value> values;
+      if constexpr (std::is_integral_v<T>)
+        values = elements_of<T>(input);
+      else
+        values = rows::numbers_of(input);
+      std::byte* to = output.bytes.data();
+      for (const rows::Row& row : rows::rows_of(sizes, axes)) {
+        const std::uint64_t index =
+            rows::index_of_extreme(picked(values, row), is_maximum, is_last);
+        std::memcpy(to, &index, size_of(index_type));
+        to += size_of(index_type);
+      }
+    });
+    check_plan_case(index_case(is_maximum, is_last, axes, input, output));
+    if (!is_last)
+      check_plan_case(reduce_case(is_maximum ? "ARGMAX" : "ARGMIN", axes, input, output));
+  }
+}
+
+TEST_CASE("REDUCE: NaN is no extreme, and its index is found in first place only") {
+  const Tensor input = floats({3, 3}, {nan, 1, 2, 1, nan, 2, nan, nan, nan});
+  check_plan_case(reduce_case("MAX", {1}, input, floats({3, 1}, {2, 2, -infinity})));
+  check_plan_case(reduce_case("MIN", {1}, input, floats({3, 1}, {1, 1, infinity})));
+  check_plan_case(reduce_case("ARGMAX", {1}, input, indices({3, 1}, {0, 2, 0})));
+  check_plan_case(reduce_case("ARGMIN", {1}, input, indices({3, 1}, {0, 0, 0})));
+  check_plan_case(reduce_case("SUM", {1}, input, floats({3, 1}, {nan, nan, nan}), 1e-7));
+  const Tensor least = floats({1, 2}, {-infinity, -infinity});
+  check_plan_case(reduce_case("MAX", {1}, least, floats({1, 1}, {-infinity})));
+  check_plan_case(reduce_case("ARGMAX", {1}, least, indices({1, 1}, {0})));
+}
+
+TEST_CASE("REDUCE: what a formula can keep in range does not overflow") {
+  check_plan_case(reduce_case(
+      "LOG_SUM_EXP", {1},
+      floats({5, 2}, {100, 101, -1000, -1001, infinity, 0, -infinity, -infinity, nan, 1}),
+      floats({5, 1}, {101.31326F, -999.68674F, infinity, -infinity, nan}), 1e-6));
+  check_plan_case(reduce_case("L2", {0}, floats({2}, {3e20F, 4e20F}), floats({1}, {5e20F})));
+  check_plan_case(
+      reduce_case("SUM", {0}, floats({3}, {3e38F, 3e38F, -3e38F}), floats({1}, {3e38F})));
+}
+
+// Along memory, across it, and with rows or columns of all lengths.
+TEST_CASE("REDUCE: sums of many elements are exact to their last place") {
+  Random random(64);
+  for (const List& sizes : {List{1, 100'003}, List{7, 3000}, List{700, 60}, List{3000, 5}}) {
+    const Tensor input = random_factors(DataType::Float32, sizes, false, random);
+    const rows::Numbers x = rows::numbers_of(input);
+    for (const Axes& axes : {Axes{0}, Axes{1}, Axes{0, 1}}) {
+      rows::Numbers means;
+      for (const rows::Row& row : rows::rows_of(sizes, axes))
+        means.push_back(rows::reduced("AVERAGE", x, row));
+      PlanCase a_case =
+          reduce_case("AVERAGE", axes, input,
+                      rows::tensor_of(DataType::Float32, rows::reduced_sizes(sizes, axes), means));
+      a_case.outputs[0].ulp = 1;
+      check_plan_case(a_case);
+    }
+  }
+}
+
+TEST_CASE("ARGMAX: the index in a long row, along memory and across it") {
+  for (const bool is_last : {false, true}) {
+    std::vector<float> values(2 * 5000, 1.0F);
+    for (const std::size_t at : {1234, 4321, 6000, 9999}) values[at] = 2;
+    const std::vector<std::uint32_t> along =
+        is_last ? std::vector<std::uint32_t>{4321, 4999} : std::vector<std::uint32_t>{1234, 1000};
+    check_plan_case(
+        index_case(true, is_last, {1}, floats({2, 5000}, values), indices({2, 1}, along)));
+    Tensor across = floats({2, 5000}, values);
+    across.sizes = {5000, 2};
+    across.strides = {1, 5000};
+    check_plan_case(index_case(true, is_last, {0}, across, indices({1, 2}, along)));
+  }
+}
+
+TEST_CASE("REDUCE: the output has the sizes of the input, and 1 along Axes") {
+  const Tensor input = floats({2, 2}, {1, 2, 3, 4});
+  nlohmann::ordered_json description =
+      reduce_case("SUM", {1}, input, floats({2, 1}, {3, 7})).description();
+  CHECK(messages(description) == "");
+  description["desc"]["Axes"] = {1, 1};
+  CHECK(messages(description) != "");
+  description["desc"]["Axes"] = {2};
+  CHECK(messages(description) != "");
+}
+
+}  // namespace
+}  // namespace dmlop::test
