@@ -3,7 +3,7 @@
 // window that it was in. QUANTIZED_LINEAR_AVERAGE_POOLING is the mean of dequantized elements,
 // quantized.
 #include "ops/operator.hpp"
-#include "ops/windows.hpp"
+#include "ops/pooling.hpp"
 
 namespace dmlop {
 namespace {

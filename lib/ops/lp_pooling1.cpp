@@ -4,7 +4,7 @@
 
 #include "ops/index_map.hpp"
 #include "ops/operator.hpp"
-#include "ops/windows.hpp"
+#include "ops/pooling.hpp"
 
 namespace dmlop {
 namespace {

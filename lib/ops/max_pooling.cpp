@@ -1,7 +1,7 @@
 // DML_OPERATOR_MAX_POOLING, 1 and 2: the largest element of each window and, if asked for, its index
 // into the whole input.
 #include "ops/operator.hpp"
-#include "ops/windows.hpp"
+#include "ops/pooling.hpp"
 
 namespace dmlop {
 

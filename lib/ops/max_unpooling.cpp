@@ -2,7 +2,7 @@
 // MAX_POOLING_GRAD: each incoming gradient goes to the first largest element of its window; those
 // that meet are added.
 #include "ops/operator.hpp"
-#include "ops/windows.hpp"
+#include "ops/pooling.hpp"
 
 namespace dmlop {
 namespace {

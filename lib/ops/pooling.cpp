@@ -1,4 +1,4 @@
-#include "ops/windows.hpp"
+#include "ops/pooling.hpp"
 
 #include "ops/operator.hpp"
 
