@@ -52,6 +52,17 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
   return {.element_size = 1, .axes = std::move(axes)};
 }
 
+/// One window over rows and columns that are all one element.
+std::vector<WindowAxis> window(std::uint64_t height, std::uint64_t width) {
+  return {{.input_extent = height, .reach = Windows{.size = height}},
+          {.input_extent = width, .reach = Windows{.size = width}}};
+}
+
+/// One output of very many samples.
+Regions sampled(bool takes_maximum) {
+  return {.samples_min = 1 << 20, .samples_max = 1 << 20, .takes_maximum = takes_maximum};
+}
+
 std::vector<KernelRow> kernel_rows() {
   static_assert(std::variant_size_v<Kernel> == 26, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
@@ -81,6 +92,20 @@ std::vector<KernelRow> kernel_rows() {
       {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},
       {"selection: a long sequence", longest(large, 1), 1, 0},
       {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
+      {"sum: a window of many rows", WindowKernel{.axes = window(large, 256)}, 1, 0},
+      {"sum: a window of many columns", WindowKernel{.axes = window(1, large)}, 1, 0},
+      {"maximum: a window of many rows",
+       WindowKernel{.function = WindowFunction::maximum, .axes = window(large, 256)}, 1, 0},
+      {"places: a window of many rows", MaxPlacesKernel{.axes = window(large, 256)}, 1, 0},
+      {"places: a window of many columns", MaxPlacesKernel{.axes = window(1, large)}, 1, 0},
+      {"unpooling: many elements", UnpoolKernel{.values = {{large, 0}}, .index_strides = {0}}, 1, 1},
+      {"unpooling: many elements that are added",
+       UnpoolKernel{.values = {{large, 0}}, .index_strides = {0}, .adds = true}, 1, 0},
+      {"regions: many samples", RegionSampleKernel{sampled(false)}, 1, 0},
+      {"regions: gradients of many samples", RegionGradientKernel{sampled(false), {}}, 1, 0},
+      {"regions: gradients of many samples for a box", RegionBoxGradientKernel{sampled(true), {}}, 4,
+       0},
+      {"regions: many cells", RegionMaximumKernel{.output = {1 << 11, 1 << 11}}, 1 << 22, 1 << 18},
       {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
       {"pooling: a window of many columns", pooling(1, 1, large, 3), 1, 0},
       {"pooling: a window of many slices", pooling(large, large, 3, 1), 1, 0},
@@ -98,7 +123,7 @@ std::vector<KernelRow> kernel_rows() {
 /// How many elements of the output were written when the stop was seen; all where it was not.
 std::uint64_t written_before_stop(const KernelRow& row) {
   const std::vector<std::byte> memory(std::size_t{1} << 26, std::byte{1});
-  const std::vector<std::span<const std::byte>> inputs{memory, memory};
+  const std::vector<std::span<const std::byte>> inputs(4, memory);
   const std::byte untouched{0xAA};
   const std::uint64_t size = output_element_size(row.kernel);
   std::vector<std::byte> output(row.elements * size, untouched), others(row.elements * 8);
