@@ -53,7 +53,7 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 4, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 13, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -64,7 +64,36 @@ std::vector<KernelRow> kernel_rows() {
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
     return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
   };
+  const GatherKernel far_places{
+      .element_size = 1,
+      .axes = {{.extent = 1 << 20, .input_stride = 0, .indices_stride = 0},
+               {.extent = 4096, .input_stride = 0, .indices_stride = 1}},
+      .coordinates = {{.extent = 1 << 26, .stride = 1}}};
+  // Updates of one element, for hours.
+  const ScatterKernel many_updates{.element_size = 4,
+                                   .coordinates = {{.extent = 4, .stride = 0}},
+                                   .updates = {{.extent = large}, {.extent = large}}};
+  ScanKernel long_scan{.axes = {{.extent = 1 << 22, .stride = 0}}};
+  FoldKernel wide_fold{.axes = {FoldAxis{.window = large, .places = large}}};
+  NonzeroCountKernel large_block{
+      .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
+      .block = std::uint64_t{1} << 62};
+  const NonzeroKernel rare{.count = {.data_type = DataType::UInt8,
+                                     .axes = {{.extent = large, .stride = 0},
+                                              {.extent = large, .stride = 0}},
+                                     .block = std::uint64_t{1} << 62}};
   return {
+      {"gather: elements far apart", far_places, 1 << 20, 64},
+      {"scatter: many updates of an element", many_updates, 4, 4},
+      {"scan: a long sequence", long_scan, 1 << 22, 1 << 20},
+      {"fold: a large window", wide_fold, 1, 0},
+      {"counting: a large block", large_block, 1, 0},
+      {"coordinates: a row that never comes", rare, 1 << 20, 0},
+      {"sequence: many elements", SequenceKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
+      {"band: many elements",
+       BandKernel{.element_size = 1, .axes = {{1, 0}, {1 << 12, 0}, {1 << 12, 0}}}, 1 << 24,
+       1 << 20},
+      {"random bits: many elements", RandomBitsKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
       {"selection: a long sequence", longest(large, 1), 1, 0},
       {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
