@@ -73,12 +73,12 @@ std::vector<KernelRow> kernel_rows() {
   const ScatterKernel many_updates{.element_size = 4,
                                    .coordinates = {{.extent = 4, .stride = 0}},
                                    .updates = {{.extent = large}, {.extent = large}}};
-  ScanKernel long_scan{.axes = {{.extent = 1 << 22, .stride = 0}}};
-  FoldKernel wide_fold{.axes = {FoldAxis{.window = large, .places = large}}};
-  NonzeroCountKernel large_block{
+  const ScanKernel long_scan{.axes = {{.extent = 1 << 22, .stride = 0}}};
+  const FoldKernel wide_fold{.axes = {FoldAxis{.window = large, .places = large}}};
+  const NonzeroCountKernel large_block{
       .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
       .block = std::uint64_t{1} << 62};
-  const NonzeroKernel rare{.count = {.data_type = DataType::UInt8,
+  const NonzeroKernel rows{.count = {.data_type = DataType::UInt8,
                                      .axes = {{.extent = large, .stride = 0},
                                               {.extent = large, .stride = 0}},
                                      .block = std::uint64_t{1} << 62}};
@@ -88,7 +88,7 @@ std::vector<KernelRow> kernel_rows() {
       {"scan: a long sequence", long_scan, 1 << 22, 1 << 20},
       {"fold: a large window", wide_fold, 1, 0},
       {"counting: a large block", large_block, 1, 0},
-      {"coordinates: a row that never comes", rare, 1 << 20, 0},
+      {"coordinates: many rows", rows, 1 << 22, 1 << 21},
       {"sequence: many elements", SequenceKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"band: many elements",
        BandKernel{.element_size = 1, .axes = {{1, 0}, {1 << 12, 0}, {1 << 12, 0}}}, 1 << 24,
