@@ -10,14 +10,6 @@
 namespace dmlop {
 namespace {
 
-// The shortest text that reads back as the FLOAT.
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] =
-      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value));
-  return {text.data(), end};
-}
-
 // A whole number with all its digits.
 std::string whole_text(double number) {
   std::array<char, 48> text{};
@@ -42,7 +34,7 @@ void check_fits(const Description& description, std::string_view field,
   if (value == nullptr || !type || converts_to(*type, *value)) return;
   Diagnostic diagnostic = description.at(
       {name, ""}, std::nullopt,
-      name + " is " + number_text(*value) + ", which does not fit " + std::string(name_of(*type)));
+      name + " is " + float_text(*value) + ", which does not fit " + std::string(name_of(*type)));
   diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) + "; " + name +
                     " is truncated toward zero";
   diagnostic.suggestion = "write a value from " + range_text(*type);

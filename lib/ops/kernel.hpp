@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "ops/kernels/band.hpp"
+#include "ops/kernels/element_wise.hpp"
 #include "ops/kernels/fold.hpp"
 #include "ops/kernels/gather.hpp"
 #include "ops/kernels/index_map.hpp"

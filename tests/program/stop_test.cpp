@@ -53,7 +53,7 @@ IndexMapKernel map(std::vector<IndexMapAxis> axes) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 13, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 14, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -61,6 +61,11 @@ std::vector<KernelRow> kernel_rows() {
   own_lengths.reversal = Reversal{.axis = 0, .lengths_type = DataType::UInt32};
   const IndexMapKernel far_part =
       map({{.extent = 4096, .stride = 0}, {.extent = 4096, .stride = far}});
+  const auto element_wise = [](std::uint64_t stride) {
+    return ElementWiseKernel{.expression = Expression::exp,
+                             .extents = {1 << 13, 1 << 13},
+                             .inputs = {{DataType::UInt8, {0, stride}}}};
+  };
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
     return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
   };
@@ -95,6 +100,8 @@ std::vector<KernelRow> kernel_rows() {
        1 << 20},
       {"random bits: many elements", RandomBitsKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
+      {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
+      {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},
       {"selection: a long sequence", longest(large, 1), 1, 0},
       {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
       {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
