@@ -142,8 +142,7 @@ Words philox(Words words, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * words[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57} * words[2];
-    words = {static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key[0],
-             static_cast<std::uint32_t>(b),
+    words = {static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key[0], static_cast<std::uint32_t>(b),
              static_cast<std::uint32_t>(a >> 32) ^ words[3] ^ key[1],
              static_cast<std::uint32_t>(a)};
     key[0] += 0x9E3779B9;

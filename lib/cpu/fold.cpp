@@ -1,5 +1,6 @@
 // Windows put back into an image, on the CPU: a piece of a row of the image at a time, to which
-// each element of the windows adds what it has there. The order is that of the elements of a window.
+// each element of the windows adds what it has there. The order is that of the elements of a
+// window.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -25,8 +26,7 @@ Covering covering(const FoldAxis& axis, std::uint64_t k, std::uint64_t begin, st
   const std::uint64_t shift = k * axis.dilation;
   const std::uint64_t low = begin + axis.start_padding, high = end + axis.start_padding;
   const auto places_before = [&](std::uint64_t index) {
-    const std::uint64_t count =
-        index <= shift ? 0 : (index - shift - 1) / axis.window_stride + 1;
+    const std::uint64_t count = index <= shift ? 0 : (index - shift - 1) / axis.window_stride + 1;
     return std::min(count, axis.places);
   };
   const std::uint64_t first = places_before(low);

@@ -49,7 +49,8 @@ class Gather {
       reach = std::max(reach, axis.extent * axis.stride * sizeof(T));
     const bool shares = walk_.steps()[1] == 0;
     const std::uint64_t places = shares ? walk_.stretch() : 1;
-    const bool is_far = reach >= page_bytes || (shares && walk_.steps()[0] * sizeof(T) >= page_bytes);
+    const bool is_far =
+        reach >= page_bytes || (shares && walk_.steps()[0] * sizeof(T) >= page_bytes);
     return is_far ? 4 + far_steps / std::min(places, far_steps) : 4;
   }
 
@@ -98,15 +99,15 @@ PartShape part_shape(const GatherKernel&, std::uint64_t) {
 
 void run_part(const GatherKernel& kernel, Inputs inputs, const Part& part, Stores stores,
               Destinations outputs) {
-  run_stretch(stores, part, kernel.element_size, outputs.front(),
-              [&](std::uint64_t begin, std::uint64_t end, Output& output) {
-                with_bits(kernel.element_size, [&](auto element) {
-                  with_index(kernel.index.type, [&](auto index) {
-                    Gather<decltype(element), decltype(index)>(kernel, inputs)
-                        .run(begin, end, output);
-                  });
-                });
-              });
+  run_stretch(
+      stores, part, kernel.element_size, outputs.front(),
+      [&](std::uint64_t begin, std::uint64_t end, Output& output) {
+        with_bits(kernel.element_size, [&](auto element) {
+          with_index(kernel.index.type, [&](auto index) {
+            Gather<decltype(element), decltype(index)>(kernel, inputs).run(begin, end, output);
+          });
+        });
+      });
 }
 
 }  // namespace dmlop::cpu

@@ -11,8 +11,8 @@ namespace dmlop::cpu {
 inline constexpr std::uint64_t no_place = ~std::uint64_t{0};
 
 inline std::uint64_t signed_place(std::int64_t index, std::uint64_t extent) {
-  const auto place = static_cast<std::uint64_t>(index < 0 ? index + static_cast<std::int64_t>(extent)
-                                                          : index);
+  const auto place =
+      static_cast<std::uint64_t>(index < 0 ? index + static_cast<std::int64_t>(extent) : index);
   return place < extent ? place : no_place;
 }
 

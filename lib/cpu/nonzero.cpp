@@ -40,19 +40,17 @@ class Nonzero {
         mask_(static_cast<T>(mask_of(kernel.data_type))) {}
 
   std::uint64_t count(std::uint64_t block) {
-    const std::uint64_t begin = block * kernel_.block;
+    const std::uint64_t first = block * kernel_.block;
+    const std::uint64_t end = first + std::min(elements_ - first, kernel_.block);
     std::uint64_t sum = 0;
-    walk_.run(begin, std::min(elements_, begin + kernel_.block),
-              [&](const Walk<1>::Offsets& from, std::uint64_t length) {
-                add_steps(length);
-                const std::byte* at = input_ + from[0] * sizeof(T);
-                if (step() == 1) {  // so that the compiler vectorizes it
-                  for (std::uint64_t k = 0; k < length; ++k)
-                    sum += (load<T>(at + k * sizeof(T)) & mask_) != 0 ? 1 : 0;
-                } else {
-                  for (std::uint64_t k = 0; k < length; ++k) sum += is_nonzero(at, k) ? 1 : 0;
-                }
-              });
+    for (std::uint64_t begin = first; begin < end;) {
+      const std::uint64_t piece = begin + std::min(end - begin, counted_at_once);
+      walk_.run(begin, piece, [&](const Walk<1>::Offsets& from, std::uint64_t length) {
+        add_steps(length);
+        sum += count(input_ + from[0] * sizeof(T), length);
+      });
+      begin = piece;
+    }
     return sum;
   }
 
@@ -85,6 +83,18 @@ class Nonzero {
 
  private:
   static constexpr std::uint64_t at_once = 4096;
+  static constexpr std::uint64_t counted_at_once = std::uint64_t{1} << 18;
+
+  std::uint64_t count(const std::byte* at, std::uint64_t length) const {
+    std::uint64_t sum = 0;
+    if (step() == 1) {  // so that the compiler vectorizes it
+      for (std::uint64_t k = 0; k < length; ++k)
+        sum += (load<T>(at + k * sizeof(T)) & mask_) != 0 ? 1 : 0;
+    } else {
+      for (std::uint64_t k = 0; k < length; ++k) sum += is_nonzero(at, k) ? 1 : 0;
+    }
+    return sum;
+  }
 
   std::uint64_t step() const { return walk_.steps()[0]; }
   bool is_nonzero(const std::byte* at, std::uint64_t k) const {

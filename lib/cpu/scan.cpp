@@ -19,7 +19,7 @@ struct Total {
   using Type = double;
 };
 template <typename T>
-  requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 struct Total<T> {
   using Type = std::conditional_t<(sizeof(T) < 8), std::uint32_t, std::uint64_t>;
 };

@@ -149,12 +149,11 @@ void run_part(const ScatterKernel& kernel, Inputs inputs, const Part& part, Stor
   with_bits(kernel.element_size, [&](auto element) {
     with_index(kernel.index.type, [&](auto index) {
       Scatter<decltype(element), decltype(index)> scatter(kernel, inputs);
-      for_each_sequences(part, places_of(kernel), scatter.inner(),
-                         std::array{kernel.element_size}, outputs,
-                         [&](std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
-                             Destinations to) {
-                           scatter.run(outer, begin, end, {to.front().to, to.front().pitch});
-                         });
+      for_each_sequences(
+          part, places_of(kernel), scatter.inner(), std::array{kernel.element_size}, outputs,
+          [&](std::uint64_t outer, std::uint64_t begin, std::uint64_t end, Destinations to) {
+            scatter.run(outer, begin, end, {to.front().to, to.front().pitch});
+          });
     });
   });
 }

@@ -23,7 +23,8 @@ class Walk {
   using Offsets = std::array<std::uint64_t, tensors>;  // elements
 
   Walk() : Walk(std::vector<WalkAxis<tensors>>{}) {}
-  /// Axes, outermost first, at most 8. Those along which all tensors go on as along the next one are one.
+  /// Axes, outermost first, at most 8. Those along which all tensors go on as along the next one
+  /// are one.
   explicit Walk(const std::vector<WalkAxis<tensors>>& axes) {
     for (const WalkAxis<tensors>& axis : axes) {
       if (axis.extent == 1) continue;

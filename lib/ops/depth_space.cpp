@@ -44,15 +44,11 @@ Plan space_to_depth(const Description& description, DepthOrder order) {
   const Strides strides = input_strides(input);
   const IndexMapAxis depth = axis(input.sizes[1], strides[1]);
   const IndexMapAxis row = axis(block, strides[2]), column = axis(block, strides[3]);
-  std::vector<IndexMapAxis> axes{axis(sizes[0], strides[0])};
-  if (order == DepthOrder::depth_column_row) {
-    axes.insert(axes.end(), {row, column, depth});
-  } else {
-    axes.insert(axes.end(), {depth, row, column});
-  }
-  axes.push_back(axis(sizes[2], block * strides[2]));
-  axes.push_back(axis(sizes[3], block * strides[3]));
-  return moved(description, std::move(axes));
+  const bool depth_is_fastest = order == DepthOrder::depth_column_row;
+  return moved(description,
+               {axis(sizes[0], strides[0]), depth_is_fastest ? row : depth,
+                depth_is_fastest ? column : row, depth_is_fastest ? depth : column,
+                axis(sizes[2], block * strides[2]), axis(sizes[3], block * strides[3])});
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ void check_fits(const Description& description, std::string_view field,
   const json::Value* written = description.find(field)->written;
   const auto* value = std::get_if<double>(&description.find(field)->value);
   if (value == nullptr || !type || converts_to(*type, *value)) return;
-  Diagnostic diagnostic = description.at({name, ""}, std::nullopt,
-                                         name + " is " + float_text(*value) +
-                                             ", which does not fit " + std::string(name_of(*type)));
+  Diagnostic diagnostic = description.at(
+      {name, ""}, std::nullopt,
+      name + " is " + float_text(*value) + ", which does not fit " + std::string(name_of(*type)));
   diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) + "; " + name +
                     " is truncated toward zero";
   diagnostic.suggestion = "write a value from " + range_text(*type);

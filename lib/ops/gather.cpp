@@ -22,9 +22,7 @@ class Gathering {
   const Sizes& indices_sizes() const { return indices_.sizes; }
 
   /// The next axis of the output is dimension i of the input.
-  void add_input(std::size_t i) {
-    kernel_.axes.push_back({input_.sizes[i], input_strides_[i], 0});
-  }
+  void add_input(std::size_t i) { kernel_.axes.push_back({input_.sizes[i], input_strides_[i], 0}); }
   /// It is dimension i of the indices.
   void add_indices(std::size_t i) {
     kernel_.axes.push_back({indices_.sizes[i], 0, indices_strides_[i]});
@@ -57,7 +55,8 @@ class Gathering {
 Plan gather_nd(const Description& description, std::size_t batches) {
   Gathering gathering(description);
   const std::size_t rank = gathering.input_sizes().size();
-  const std::size_t input = rank - static_cast<std::size_t>(description.integer("InputDimensionCount"));
+  const std::size_t input =
+      rank - static_cast<std::size_t>(description.integer("InputDimensionCount"));
   const std::size_t indices =
       rank - static_cast<std::size_t>(description.integer("IndicesDimensionCount"));
   const std::uint64_t coordinates = gathering.indices_sizes().back();
@@ -103,7 +102,8 @@ Plan plan_gather_nd(const Description& description) {
 }
 
 Plan plan_gather_nd1(const Description& description) {
-  return gather_nd(description, static_cast<std::size_t>(description.integer("BatchDimensionCount")));
+  return gather_nd(description,
+                   static_cast<std::size_t>(description.integer("BatchDimensionCount")));
 }
 
 }  // namespace dmlop

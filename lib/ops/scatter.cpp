@@ -31,7 +31,8 @@ Plan plan_scatter_nd(const Description& description) {
   const Strides strides = input_strides(input), indices_strides = input_strides(indices),
                 updates_strides = input_strides(description.tensor("UpdatesTensor"));
   const std::size_t rank = input.sizes.size();
-  const std::size_t first = rank - static_cast<std::size_t>(description.integer("InputDimensionCount"));
+  const std::size_t first =
+      rank - static_cast<std::size_t>(description.integer("InputDimensionCount"));
   const std::size_t first_index =
       rank - static_cast<std::size_t>(description.integer("IndicesDimensionCount"));
   const std::uint64_t coordinates = indices.sizes.back();

@@ -73,15 +73,14 @@ IndexMapKernel padded_gradients(const TensorDesc& input, const std::vector<Sprea
 Plan plan_slice_grad(const Description& description) {
   PlanBuilder plan(description);
   const std::vector<Spread> spreads = spreads_of(description);
-  IndexMapKernel kernel =
-      padded_gradients(description.tensor("InputGradientTensor"), spreads);
+  IndexMapKernel kernel = padded_gradients(description.tensor("InputGradientTensor"), spreads);
   std::size_t source = plan.tensor("InputGradientTensor");
   Sizes used, sizes;  // of the kernel's output: what the next pass reads of it, and all
   for (const IndexMapAxis& each : kernel.axes) used.push_back(each.extent);
   sizes = used;
   const auto next_pass = [&] {
-    const std::size_t temporary = plan.temporary("the gradients so far", kernel.output_elements(),
-                                                 kernel.element_size);
+    const std::size_t temporary =
+        plan.temporary("the gradients so far", kernel.output_elements(), kernel.element_size);
     plan.add(simplified(kernel), {source}, {temporary});
     source = temporary;
     kernel.offset = 0;

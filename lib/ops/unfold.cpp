@@ -64,7 +64,8 @@ Plan plan_unfold(const Description& description) {
   std::vector<Window> windows;
   IndexMapKernel padding{.element_size = size};
   for (std::size_t i = 0; i < input.sizes.size(); ++i) {
-    padding.axes.push_back({.extent = input.sizes[i], .stride = static_cast<std::int64_t>(strides[i])});
+    padding.axes.push_back(
+        {.extent = input.sizes[i], .stride = static_cast<std::int64_t>(strides[i])});
     if (i < 2) {
       image.columns.push_back({input.sizes[i], strides[i]});
       continue;

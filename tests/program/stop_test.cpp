@@ -87,6 +87,36 @@ std::vector<KernelRow> kernel_rows() {
       {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
       {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
       {"reduction: elements far apart", sum({1 << 10, 4096}, {0, far / 4}), 1 << 10, 64},
+  const GatherKernel far_places{
+      .element_size = 1,
+      .axes = {{.extent = 1 << 20, .input_stride = 0, .indices_stride = 0},
+               {.extent = 4096, .input_stride = 0, .indices_stride = 1}},
+      .coordinates = {{.extent = 1 << 26, .stride = 1}}};
+  // Updates of one element, for hours.
+  const ScatterKernel many_updates{.element_size = 4,
+                                   .coordinates = {{.extent = 4, .stride = 0}},
+                                   .updates = {{.extent = large}, {.extent = large}}};
+  const ScanKernel long_scan{.axes = {{.extent = 1 << 22, .stride = 0}}};
+  const FoldKernel wide_fold{.axes = {FoldAxis{.window = large, .places = large}}};
+  const NonzeroCountKernel large_block{
+      .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
+      .block = std::uint64_t{1} << 62};
+  const NonzeroKernel rows{.count = {.data_type = DataType::UInt8,
+                                     .axes = {{.extent = large, .stride = 0},
+                                              {.extent = large, .stride = 0}},
+                                     .block = std::uint64_t{1} << 62}};
+  return {
+      {"gather: elements far apart", far_places, 1 << 20, 64},
+      {"scatter: many updates of an element", many_updates, 4, 4},
+      {"scan: a long sequence", long_scan, 1 << 22, 1 << 20},
+      {"fold: a large window", wide_fold, 1, 0},
+      {"counting: a large block", large_block, 1, 0},
+      {"coordinates: many rows", rows, 1 << 22, 1 << 21},
+      {"sequence: many elements", SequenceKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
+      {"band: many elements",
+       BandKernel{.element_size = 1, .axes = {{1, 0}, {1 << 12, 0}, {1 << 12, 0}}}, 1 << 24,
+       1 << 20},
+      {"random bits: many elements", RandomBitsKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
       {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
       {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},

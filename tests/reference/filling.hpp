@@ -16,8 +16,8 @@ inline Tensor banded(const Tensor& input, const std::byte* value, std::int64_t b
   for_each_index(input.sizes, [&](const Index& index) {
     const auto row = static_cast<std::int64_t>(index[index.size() - 2]);
     const auto diagonal = static_cast<std::int64_t>(index.back()) - row;
-    const bool has_value = begin <= end ? begin <= diagonal && diagonal < end
-                                        : diagonal < end || begin <= diagonal;
+    const bool has_value =
+        begin <= end ? begin <= diagonal && diagonal < end : diagonal < end || begin <= diagonal;
     std::memcpy(output.at(index), has_value ? value : input.at(index), output.element_size());
   });
   return output;

@@ -18,7 +18,8 @@ inline std::int64_t index_at(const Tensor& indices, const Index& at) {
 
 /// The place below n that an index means: negative ones count from the end once. Only signed types
 /// have negative indices. Nothing beyond.
-inline std::optional<std::uint64_t> place_among(std::int64_t index, std::uint64_t n, DataType type) {
+inline std::optional<std::uint64_t> place_among(std::int64_t index, std::uint64_t n,
+                                                DataType type) {
   const bool is_signed = info(type).kind == NumberKind::signed_integer;
   if (is_signed && index < 0) index += static_cast<std::int64_t>(n);
   const auto place = static_cast<std::uint64_t>(index);
@@ -53,8 +54,8 @@ inline Tensor gathered(const Tensor& input, const Tensor& indices, std::size_t a
   const List inner(input.sizes.begin() + at + 1, input.sizes.end());
   const List tuples = last_of(indices.sizes, index_dimensions);
   const List all = joined_index({outer, tuples, inner});
-  Tensor output = Tensor::packed(
-      input.type, all.size() > rank ? last_of(all, rank) : with_leading(all, rank));
+  Tensor output =
+      Tensor::packed(input.type, all.size() > rank ? last_of(all, rank) : with_leading(all, rank));
   for (std::size_t i = 0; i < rank; ++i) {
     if (output.sizes[i] == 0) output.sizes[i] = 1;
   }
@@ -164,8 +165,7 @@ inline Tensor scattered_elements(const Tensor& input, const Tensor& indices, con
                                  std::size_t axis) {
   Tensor output = packed_copy_of(input);
   for_each_index(indices.sizes, [&](const Index& from) {
-    const auto place =
-        place_among(index_at(indices, from), input.sizes[axis], indices.type);
+    const auto place = place_among(index_at(indices, from), input.sizes[axis], indices.type);
     if (!place) return;
     Index to = from;
     to[axis] = *place;

@@ -35,7 +35,8 @@ inline Tensor tiled(const Tensor& input, const List& repeats) {
   });
 }
 
-/// The gradients at start + stride * o, where a negative stride starts at the window's last element.
+/// The gradients at start + stride * o, where a negative stride starts at the window's last
+/// element.
 inline Tensor slice_gradient(const Tensor& gradients, const List& sizes, const List& offsets,
                              const List& windows, const std::vector<std::int64_t>& strides) {
   Tensor output = Tensor::packed(gradients.type, sizes);
@@ -62,8 +63,7 @@ inline Tensor depth_to_space(const Tensor& deep, std::uint64_t block, bool depth
   const List sizes{deep.sizes[0], deep.sizes[1] / block / block, deep.sizes[2] * block,
                    deep.sizes[3] * block};
   return moved(deep, sizes, [&](const Index& to) -> Index {
-    return {to[0],
-            deep_channel(to[1], sizes[1], to[2] % block, to[3] % block, block, depth_first),
+    return {to[0], deep_channel(to[1], sizes[1], to[2] % block, to[3] % block, block, depth_first),
             to[2] / block, to[3] / block};
   });
 }
@@ -73,10 +73,10 @@ inline Tensor space_to_depth(const Tensor& wide, std::uint64_t block, bool depth
                    wide.sizes[3] / block};
   Tensor output = Tensor::packed(wide.type, sizes);
   for_each_index(wide.sizes, [&](const Index& from) {
-    const Index to{from[0],
-                   deep_channel(from[1], wide.sizes[1], from[2] % block, from[3] % block, block,
-                                depth_first),
-                   from[2] / block, from[3] / block};
+    const Index to{
+        from[0],
+        deep_channel(from[1], wide.sizes[1], from[2] % block, from[3] % block, block, depth_first),
+        from[2] / block, from[3] / block};
     std::memcpy(output.at(to), wide.at(from), output.element_size());
   });
   return output;
@@ -136,8 +136,8 @@ struct Windows {
     std::vector<std::uint64_t> integers(sums.size());
     for_each(image, [&](const Index& at, const Index& column) {
       if (at.empty()) return;
-      const auto place = static_cast<std::size_t>(output.at(at) - output.bytes.data()) /
-                         output.element_size();
+      const auto place =
+          static_cast<std::size_t>(output.at(at) - output.bytes.data()) / output.element_size();
       if (info(columns.type).kind == NumberKind::floating) {
         sums[place] += number(columns.type, columns.at(column));
       } else {

@@ -21,7 +21,7 @@ struct IndexType {
 /// An axis into which an element of the indices points.
 struct IndexedAxis {
   std::uint64_t extent = 1;
-  std::uint64_t stride = 0;         // of the tensor that is pointed into, elements
+  std::uint64_t stride = 0;          // of the tensor that is pointed into, elements
   std::uint64_t indices_offset = 0;  // where the index stands in a tuple of them
 };
 

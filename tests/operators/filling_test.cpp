@@ -1,0 +1,218 @@
+// FILL_VALUE_CONSTANT, FILL_VALUE_SEQUENCE, DIAGONAL_MATRIX(1), RANDOM_GENERATOR,
+// CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT.
+#include "reference/filling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "plan_case.hpp"
+#include "reference/scanning.hpp"
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+PlanCase made_up(const std::string& name, Json fields, const Tensor& output) {
+  return {"DML_OPERATOR_" + name, std::move(fields), {}, {{"OutputTensor", output}}};
+}
+
+template <typename T>
+Tensor values(DataType type, const std::vector<T>& elements) {
+  return Tensor::of(type, {elements.size()}, elements);
+}
+
+// --- constants and sequences
+
+TEST_CASE("FILL_VALUE_CONSTANT: every element has the value, all of its bits") {
+  const auto fill = [](const char* type, const Json& value, const Tensor& output) {
+    check_plan_case(
+        made_up("FILL_VALUE_CONSTANT", {{"ValueDataType", type}, {"Value", value}}, output));
+  };
+  fill("FLOAT32", 0.5, floats({2, 3}, {0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F}));
+  fill("FLOAT32", -0.0, floats({2}, {-0.0F, -0.0F}));
+  fill("FLOAT64", 0.1, values<double>(DataType::Float64, {0.1, 0.1}));
+  fill("FLOAT16", 1, values<std::uint16_t>(DataType::Float16, {0x3c00, 0x3c00, 0x3c00}));
+  fill("INT8", -128, values<std::int8_t>(DataType::Int8, {-128, -128, -128}));
+  fill("UINT64", 18446744073709551615U,
+       values<std::uint64_t>(DataType::UInt64, {~std::uint64_t{0}, ~std::uint64_t{0}}));
+  fill("INT64", -9007199254740993, values<std::int64_t>(DataType::Int64, {-9007199254740993}));
+}
+
+TEST_CASE("FILL_VALUE_SEQUENCE: values lie evenly, and integers wrap") {
+  const auto fill = [](const char* type, const Json& start, const Json& delta, const Tensor& output,
+                       std::uint64_t ulp = 0) {
+    PlanCase a_case =
+        made_up("FILL_VALUE_SEQUENCE",
+                {{"ValueDataType", type}, {"ValueStart", start}, {"ValueDelta", delta}}, output);
+    a_case.outputs[0].ulp = ulp;
+    check_plan_case(a_case);
+  };
+  fill("FLOAT32", 1.5, 0.25, floats({2, 3}, {1.5F, 1.75F, 2, 2.25F, 2.5F, 2.75F}));
+  fill("INT8", 126, 1, values<std::int8_t>(DataType::Int8, {126, 127, -128, -127}));
+  fill("UINT16", 1, 65535, values<std::uint16_t>(DataType::UInt16, {1, 0, 65535, 65534}));
+  fill("INT64", 9007199254740993, -1,
+       values<std::int64_t>(DataType::Int64, {9007199254740993, 9007199254740992}));
+  fill("UINT64", 1, 1ULL << 63, values<std::uint64_t>(DataType::UInt64, {1, (1ULL << 63) + 1, 1}));
+  fill("FLOAT16", 0, 1, values<std::uint16_t>(DataType::Float16, {0, 0x3c00, 0x4000}));
+  // Steps are not added up: their errors would be.
+  std::vector<float> long_sequence(300000);
+  for (std::size_t i = 0; i < long_sequence.size(); ++i)
+    long_sequence[i] = static_cast<float>(3 + static_cast<double>(i) * double{0.1F});
+  fill("FLOAT32", 3, 0.1F, values(DataType::Float32, long_sequence), 1);
+}
+
+// --- diagonals
+
+TEST_CASE("DIAGONAL_MATRIX: the offset moves the diagonal to the right or down") {
+  const auto diagonal = [](int offset, const std::vector<float>& elements) {
+    check_plan_case(
+        made_up("DIAGONAL_MATRIX", {{"Offset", offset}, {"Value", 0.5}}, floats({2, 3}, elements)));
+  };
+  diagonal(0, {0.5F, 0, 0, 0, 0.5F, 0});
+  diagonal(1, {0, 0.5F, 0, 0, 0, 0.5F});
+  diagonal(-1, {0, 0, 0, 0.5F, 0, 0});
+  diagonal(3, {0, 0, 0, 0, 0, 0});
+  diagonal(2147483647, {0, 0, 0, 0, 0, 0});
+  diagonal(-2147483648LL, {0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("DIAGONAL_MATRIX: the value is truncated to an integer, which must hold it") {
+  PlanCase a_case = made_up("DIAGONAL_MATRIX", {{"Offset", 0}, {"Value", -2.75}},
+                            Tensor::of<std::int8_t>(DataType::Int8, {2, 2}, {-2, 0, 0, -2}));
+  check_plan_case(a_case);
+  a_case.fields["Value"] = 128;
+  CHECK(messages(a_case.description()) == "Value is 128, which does not fit INT8");
+}
+
+TEST_CASE("DIAGONAL_MATRIX and DIAGONAL_MATRIX1: random bands of batches of all types") {
+  Random random(70);
+  for (int i = 0; i < 300; ++i) {
+    const DataType type = random.one_of(A11);
+    const List sizes = random_sizes(random.from_to(2, 4), random);
+    const auto near = [&] { return static_cast<std::int64_t>(random.below(24)) - 12; };
+    std::int64_t begin = near(), end = random.one_in(3) ? near() : begin + 1;
+    const bool has_input = random.one_in(2);
+    const Tensor input =
+        has_input ? random_tensor(type, sizes, random) : Tensor::packed(type, sizes);
+    const std::vector<std::byte> value = element(type, 7);
+    PlanCase a_case = made_up("DIAGONAL_MATRIX1",
+                              {{"ValueDataType", name_of(type)},
+                               {"Value", 7},
+                               {"DiagonalFillBegin", begin},
+                               {"DiagonalFillEnd", end}},
+                              banded(input, value.data(), begin, end));
+    if (has_input) {
+      a_case.inputs.push_back({"InputTensor", input});
+    } else if (end == begin + 1) {
+      a_case.type = "DML_OPERATOR_DIAGONAL_MATRIX";
+      a_case.fields = {{"Offset", begin}, {"Value", 7}};
+    }
+    check_plan_case(a_case);
+  }
+}
+
+// --- random bits
+
+PlanCase random_case(const std::array<std::uint32_t, 6>& state, std::uint64_t count,
+                     bool has_state) {
+  const RandomBits result = RandomBits::of(state, count);
+  const auto state_tensor = [](const std::array<std::uint32_t, 6>& words) {
+    return values(DataType::UInt32, std::vector<std::uint32_t>(words.begin(), words.end()));
+  };
+  PlanCase a_case{"DML_OPERATOR_RANDOM_GENERATOR",
+                  {{"Type", "PHILOX_4X32_10"}},
+                  {{"InputStateTensor", state_tensor(state)}},
+                  {{"OutputTensor", values(DataType::UInt32, result.bits)}}};
+  if (has_state) a_case.outputs.push_back({"OutputStateTensor", state_tensor(result.state)});
+  return a_case;
+}
+
+TEST_CASE("RANDOM_GENERATOR: the known answers of Random123") {
+  struct Row {
+    std::array<std::uint32_t, 6> state;
+    std::vector<std::uint32_t> bits;
+  };
+  constexpr std::uint32_t ones = 0xffffffff;
+  for (const Row& row :
+       {Row{{0, 0, 0, 0, 0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+        Row{{ones, ones, ones, ones, ones, ones}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        Row{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0},
+            {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}}) {
+    const PlanCase a_case = random_case(row.state, 4, true);
+    CHECK(a_case.outputs[0].tensor == values(DataType::UInt32, row.bits));
+    check_plan_case(a_case);
+  }
+}
+
+TEST_CASE("RANDOM_GENERATOR: the counter has 128 bits, and the state goes on behind the output") {
+  constexpr std::uint32_t ones = 0xffffffff;
+  for (const std::uint64_t count : {1, 4, 5, 30, 1000}) {
+    for (const bool has_state : {false, true}) {
+      check_plan_case(random_case({ones - 1, 0, 0, 0, 1, 2}, count, has_state));
+      check_plan_case(random_case({ones - 1, ones, ones, 5, 1, 2}, count, has_state));
+      check_plan_case(random_case({ones, ones, ones, ones, 1, 2}, count, has_state));
+    }
+  }
+}
+
+// --- running sums and products
+
+PlanCase scan_case(const Scan& scan, const Tensor& input, std::uint64_t ulp = 0) {
+  return {scan.is_product ? "DML_OPERATOR_CUMULATIVE_PRODUCT" : "DML_OPERATOR_CUMULATIVE_SUMMATION",
+          {{"Axis", scan.axis},
+           {"AxisDirection", scan.is_decreasing ? "DECREASING" : "INCREASING"},
+           {scan.is_product ? "HasExclusiveProduct" : "HasExclusiveSum", scan.is_exclusive}},
+          {{"InputTensor", input}},
+          {{"OutputTensor", scan.result(input), {}, ulp}}};
+}
+
+TEST_CASE("CUMULATIVE_SUMMATION: the page's examples") {
+  const Tensor input = floats({1, 1, 3, 4}, {2, 1, 3, 5, 3, 8, 7, 3, 9, 6, 2, 4});
+  const auto check = [&](const Scan& scan, const std::vector<float>& expected) {
+    const PlanCase a_case = scan_case(scan, input);
+    CHECK(a_case.outputs[0].tensor == floats({1, 1, 3, 4}, expected));
+    check_plan_case(a_case);
+  };
+  check({.axis = 3}, {2, 3, 6, 11, 3, 11, 18, 21, 9, 15, 17, 21});
+  check({.axis = 3, .is_exclusive = true}, {0, 2, 3, 6, 0, 3, 11, 18, 0, 9, 15, 17});
+  check({.axis = 2, .is_decreasing = true}, {14, 15, 12, 12, 12, 14, 9, 7, 9, 6, 2, 4});
+  check({.axis = 3, .is_product = true}, {2, 2, 6, 30, 3, 24, 168, 504, 9, 54, 108, 432});
+  check({.axis = 3, .is_product = true, .is_decreasing = true, .is_exclusive = true},
+        {15, 15, 5, 1, 168, 21, 3, 1, 48, 8, 4, 1});
+}
+
+TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: random tensors along every axis") {
+  Random random(71);
+  for (int i = 0; i < 400; ++i) {
+    const DataType type =
+        random.one_of<DataType>({DataType::Float32, DataType::Float16, DataType::Int64,
+                                 DataType::Int32, DataType::UInt64, DataType::UInt32});
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const Scan scan{random.below(sizes.size()), random.one_in(2), random.one_in(2),
+                    random.one_in(2)};
+    const bool is_float = info(type).kind == NumberKind::floating;
+    const Tensor input = is_float ? random_numbers(type, sizes, random.one_in(4), random)
+                                  : random_tensor(type, sizes, random);
+    check_plan_case(scan_case(scan, input, is_float ? 1 : 0));
+  }
+}
+
+TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their precision") {
+  constexpr std::uint64_t count = 3001;  // FLOAT16 knows even numbers only from 2048 on
+  const Tensor ones = values(DataType::Float16, std::vector<std::uint16_t>(count, 0x3c00));
+  check_plan_case(scan_case({.axis = 0}, ones));
+  // 2^24 + 1 + 1 + ... would stay 2^24 in FLOAT32.
+  std::vector<float> elements(count, 1);
+  elements[0] = 16777216;
+  const PlanCase a_case = scan_case({.axis = 0}, values(DataType::Float32, elements));
+  check_plan_case(a_case);
+  const Tensor& output = a_case.outputs[0].tensor;
+  CHECK(number(output.type, output.at({count - 1})) == 16777216 + count - 1);
+}
+
+}  // namespace
+}  // namespace dmlop::test
