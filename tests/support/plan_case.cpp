@@ -61,10 +61,20 @@ class Outputs {
       make_nan_alike(expected.tensor.type, found);
       make_nan_alike(expected.tensor.type, must_be);
     }
+    if (expected.tolerance != 0) return check_within(expected, found);
     CHECK(difference(expected.tensor.type, found, must_be, expected.ulp) == "");
   }
 
  private:
+  static void check_within(const NamedTensor& expected, const std::vector<std::byte>& found) {
+    const DataType type = expected.tensor.type;
+    for (std::size_t at = 0; at < found.size(); at += size_of(type)) {
+      const double is = number(type, &found[at]), must_be = number(type, &expected.tensor.bytes[at]);
+      if (!(std::abs(is - must_be) <= expected.tolerance))
+        FAIL_CHECK("element " << at / size_of(type) << " is " << is << ", must be " << must_be);
+    }
+  }
+
   std::vector<std::vector<std::byte>> bytes_;
   std::vector<std::vector<std::uint8_t>> written_;
   std::atomic<bool> is_outside_{false};
