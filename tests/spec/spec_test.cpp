@@ -175,7 +175,7 @@ TEST_CASE("every operator with code has a spec of its name") {
     CHECK(dmlop::find_operator(name) != nullptr);
     CHECK(dmlop::find_spec(name) != nullptr);
   }
-  CHECK(dmlop::find_operator("GEMM") == nullptr);
+  CHECK(dmlop::find_operator("ACTIVATION") == nullptr);
   CHECK(dmlop::find_spec("directml") == nullptr);
   CHECK(dmlop::find_spec("SCATTER")->name == "SCATTER_ELEMENTS");
 }
