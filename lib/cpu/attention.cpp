@@ -135,26 +135,21 @@ class Attention {
     add_filter(at, query, scores);
   }
 
-  // Softmax is the same for scores that are all moved: where no key counts, the filter is left out,
-  // because it would cost their last digits.
+  // In float, as DirectML does, although large filters cost the scores their last digits.
   void add_filter(const Queries& at, std::uint64_t query, std::span<float> scores) const {
     if (kernel_.mask == AttentionMask::none) return;
     const auto filter = static_cast<float>(kernel_.filter);
     if (kernel_.mask != AttentionMask::booleans) {
       const Kept kept = kept_keys(at.batch, query);
-      if (kept.begin >= kept.end) return;
-      for (std::uint64_t i = 0; i < kept.begin; ++i) scores[i] += filter;
-      for (std::uint64_t i = kept.end; i < scores.size(); ++i) scores[i] += filter;
+      for (std::uint64_t i = 0; i < scores.size(); ++i) {
+        if (i < kept.begin || i >= kept.end) scores[i] += filter;
+      }
       return;
     }
     const auto& strides = kernel_.mask_strides;
     const std::uint64_t row = at.batch * strides[0] + at.head * strides[1] + query * strides[2];
-    const auto counts = [&](std::uint64_t i) { return mask_at(row + i * strides[3]) != 0; };
-    bool counts_any = false;
-    for (std::uint64_t i = 0; i < scores.size() && !counts_any; ++i) counts_any = counts(i);
-    if (!counts_any) return;
     for (std::uint64_t i = 0; i < scores.size(); ++i) {
-      if (!counts(i)) scores[i] += filter;
+      if (mask_at(row + i * strides[3]) == 0) scores[i] += filter;
     }
   }
 
