@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "cpu/block_product.hpp"
 #include "cpu/exponentials.hpp"
 #include "cpu/kinds.hpp"
@@ -131,18 +132,24 @@ class Attention {
         for (float& score : scores) score = static_cast<float>(score * kernel_.scale);
       }
     }
+    add_filter(at, query, scores);
+  }
+
+  // In float, as DirectML does, although large filters cost the scores their last digits.
+  void add_filter(const Queries& at, std::uint64_t query, std::span<float> scores) const {
+    if (kernel_.mask == AttentionMask::none) return;
     const auto filter = static_cast<float>(kernel_.filter);
-    if (kernel_.mask == AttentionMask::booleans) {
-      const auto& strides = kernel_.mask_strides;
-      const std::uint64_t row = at.batch * strides[0] + at.head * strides[1] + query * strides[2];
-      for (std::size_t i = 0; i < scores.size(); ++i) {
-        if (mask_at(row + i * strides[3]) == 0) scores[i] += filter;
-      }
-    } else if (kernel_.mask != AttentionMask::none) {
+    if (kernel_.mask != AttentionMask::booleans) {
       const Kept kept = kept_keys(at.batch, query);
       for (std::uint64_t i = 0; i < scores.size(); ++i) {
         if (i < kept.begin || i >= kept.end) scores[i] += filter;
       }
+      return;
+    }
+    const auto& strides = kernel_.mask_strides;
+    const std::uint64_t row = at.batch * strides[0] + at.head * strides[1] + query * strides[2];
+    for (std::uint64_t i = 0; i < scores.size(); ++i) {
+      if (mask_at(row + i * strides[3]) == 0) scores[i] += filter;
     }
   }
 
@@ -183,7 +190,10 @@ class Attention {
   static void softmax(std::span<float> scores) {
     float largest = -std::numeric_limits<float>::infinity();
     for (const float score : scores) largest = std::max(largest, score);
-    const double sum = exponentials(scores, largest);
+    double sum = 0;
+    in_pieces(scores.size(), 4, [&](std::uint64_t begin, std::uint64_t end) {
+      sum += exponentials(scores.subspan(begin, end - begin), largest);
+    });
     const auto factor = static_cast<float>(1 / sum);
     for (float& score : scores) score *= factor;
   }

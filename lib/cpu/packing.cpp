@@ -14,8 +14,7 @@
 namespace dmlop::cpu {
 namespace {
 
-// Elements whose places in memory are so many bytes apart are on pages of their own.
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page = page_bytes;
 
 template <typename Element>
 Element element_at(const std::byte* from) {
@@ -56,7 +55,7 @@ void read_near(const std::byte* from, std::uint64_t stride, std::uint64_t count,
   }
 }
 
-/// The distance of all neighbours; nothing where they differ.
+/// Whether all neighbours have one distance; the stride is that of the first ones.
 bool are_even(std::span<const std::uint64_t> offsets, std::uint64_t& stride) {
   stride = offsets.size() < 2 ? 0 : offsets[1] - offsets[0];
   for (std::size_t i = 1; i < offsets.size(); ++i) {
@@ -124,10 +123,12 @@ void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t widt
                 std::vector<T>& line, T* to) {
   const std::size_t depth = lines.depth.size(), size = size_of(lines.type);
   if (line.size() < std::max(count, depth)) line.resize(std::max(count, depth));
+  Steps steps;
   std::uint64_t stride = 0;
   const bool along_depth = are_even(lines.depth, stride) && stride < lines.line_stride;
   if (!along_depth) {
     for (std::size_t k = 0; k < depth; ++k) {
+      steps.add(stride * size < page ? count : far_steps);
       read_elements(lines.type, lines.data + lines.depth[k] * size, lines.line_stride, count,
                     line.data());
       if (!lines.zeros.empty()) {
@@ -144,6 +145,7 @@ void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t widt
       for (std::size_t k = 0; k < depth; ++k) panel[k * width] = T{0};
       continue;
     }
+    steps.add(lines.line_stride * size < page ? depth : far_steps);
     const std::byte* first = lines.data + (lines.depth[0] + i * lines.line_stride) * size;
     read_elements(lines.type, first, stride, depth, line.data());
     const T zero = lines.zeros.empty() ? T{0} : lines.zeros[i];

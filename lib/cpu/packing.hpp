@@ -11,6 +11,9 @@
 
 namespace dmlop::cpu {
 
+/// Elements whose places in memory are so many bytes apart are on pages of their own.
+inline constexpr std::uint64_t page_bytes = 4096;
+
 /// Elements of a stride, at any address, as T: float, which holds FLOAT32, FLOAT16 and 8-bit
 /// integers, or double. Errors: as check_for_stop(), where elements are far apart.
 template <typename T>

@@ -19,8 +19,6 @@ inline constexpr std::size_t panel_rows = 6;
 /// Columns of the right matrix in a panel, on this machine. T is float or double.
 template <typename T>
 std::size_t panel_columns();
-/// At least panel_columns() of every machine.
-inline constexpr std::size_t panel_columns_max = 64;
 
 /// The panels of a block of both matrices, and where the sums of all their pairs go.
 template <typename T>

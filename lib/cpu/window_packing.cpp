@@ -90,6 +90,8 @@ void WindowPacking<T>::read_line(std::uint64_t channel, const Tap& tap) {
     const auto z = source_index(axes_[0], segment.z, tap[0]);
     const auto y = source_index(axes_[1], segment.y, tap[1]);
     if (!z || !y) continue;
+    const bool is_far = axes_[1].input_stride * size_ >= page_bytes;
+    steps_.add(is_far ? far_steps : segment.count);
     const std::uint64_t offset = channel * kernel_.right_depth_stride + *z * axes_[0].input_stride +
                                  *y * axes_[1].input_stride;
     read_segment(segment, reach, data_ + offset * size_);

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "cpu/packing.hpp"
 #include "ops/kernels/product.hpp"
 
@@ -50,6 +51,7 @@ class WindowPacking {
   std::vector<bool> is_left_out_;
   bool has_left_out_ = false;
   std::vector<T> line_, scattered_;
+  Steps steps_;
 };
 
 }  // namespace dmlop::cpu

@@ -131,7 +131,7 @@ Plan plan_convolution(const Description& description) {
   const auto make = [&](DataType written) {
     ProductKernel kernel = convolution(description, is_backward, flips, written);
     if (bias) kernel.added = channel_input(description.tensor("BiasTensor"), kernel);
-    return kernel;
+    return simplified(std::move(kernel));
   };
   add_with_activation(plan, description, "OutputTensor", make, reads);
   return plan.take();
@@ -142,7 +142,7 @@ Plan plan_convolution_integer(const Description& description) {
   ProductKernel kernel = convolution(description, false, false, DataType::Int32);
   std::vector<std::size_t> reads;
   add_zero_points(plan, description, kernel, reads);
-  plan.add(std::move(kernel), reads, {plan.tensor("OutputTensor")});
+  plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 
@@ -161,7 +161,7 @@ Plan plan_quantized_linear_convolution(const Description& description) {
   const auto scale = optional_input(plan, description, "OutputScaleTensor", reads, by_channel);
   kernel.quantization = ProductQuantization{
       *scale, optional_input(plan, description, "OutputZeroPointTensor", reads, by_channel)};
-  plan.add(std::move(kernel), reads, {plan.tensor("OutputTensor")});
+  plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 

@@ -1,6 +1,10 @@
 // DML_OPERATOR_GEMM: Alpha * A x B + Beta * C. MATRIX_MULTIPLY_INTEGER: (A - zero point) x (B -
 // zero point). MATRIX_MULTIPLY_INTEGER_TO_FLOAT: the same times the scales of A and B, plus a bias.
 // QUANTIZED_LINEAR_MATRIX_MULTIPLY: the same, quantized.
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
 #include "ops/activation.hpp"
 #include "ops/operator.hpp"
 #include "ops/products.hpp"
@@ -55,6 +59,63 @@ ProductKernel matrix_product(const TensorDesc& left, bool transposes_left, const
   return kernel;
 }
 
+namespace {
+
+using InputPointers = std::vector<ProductInput*>;
+
+InputPointers present(std::initializer_list<std::optional<ProductInput>*> inputs) {
+  InputPointers pointers;
+  for (auto* input : inputs) {
+    if (*input) pointers.push_back(&**input);
+  }
+  return pointers;
+}
+
+/// The inputs that a row has, and those that all rows share.
+std::pair<InputPointers, InputPointers> inputs_of(ProductKernel& kernel) {
+  InputPointers by_row = present({&kernel.left_zero, &kernel.left_scale, &kernel.added});
+  by_row.push_back(&kernel.left);
+  if (kernel.quantization) {
+    by_row.push_back(&kernel.quantization->scale);
+    if (kernel.quantization->zero_point) by_row.push_back(&*kernel.quantization->zero_point);
+  }
+  InputPointers shared = present({&kernel.right_zero, &kernel.right_scale});
+  shared.push_back(&kernel.right);
+  return {by_row, shared};
+}
+
+void remove_batch_axis(ProductKernel& kernel, std::size_t axis) {
+  const auto at = static_cast<std::ptrdiff_t>(axis);
+  const auto [by_row, shared] = inputs_of(kernel);
+  for (const InputPointers& inputs : {by_row, shared}) {
+    for (ProductInput* input : inputs)
+      input->batch_strides.erase(input->batch_strides.begin() + at);
+  }
+  kernel.batches.erase(kernel.batches.begin() + at);
+}
+
+}  // namespace
+
+ProductKernel simplified(ProductKernel kernel) {
+  for (std::size_t axis = kernel.batches.size(); axis-- > 0;) {
+    if (kernel.batches[axis] == 1) remove_batch_axis(kernel, axis);
+  }
+  const auto [by_row, shared] = inputs_of(kernel);
+  const auto is_shared = [](const ProductInput* input) { return input->batch_strides.back() == 0; };
+  const auto is_even = [&](const ProductInput* input) {
+    return kernel.rows == 1 || input->batch_strides.back() == kernel.rows * input->row_stride;
+  };
+  while (!kernel.batches.empty() && std::all_of(shared.begin(), shared.end(), is_shared) &&
+         std::all_of(by_row.begin(), by_row.end(), is_even)) {
+    if (kernel.rows == 1) {
+      for (ProductInput* input : by_row) input->row_stride = input->batch_strides.back();
+    }
+    kernel.rows *= kernel.batches.back();
+    remove_batch_axis(kernel, kernel.batches.size() - 1);
+  }
+  return kernel;
+}
+
 Plan plan_gemm(const Description& description) {
   PlanBuilder plan(description);
   const auto transposes = [&](const char* field) {
@@ -71,7 +132,7 @@ Plan plan_gemm(const Description& description) {
     kernel.factor = description.number("Alpha", 1);
     kernel.added = added;
     kernel.added_factor = description.number("Beta", 0);
-    return kernel;
+    return simplified(std::move(kernel));
   };
   add_with_activation(plan, description, "OutputTensor", make, reads);
   return plan.take();
@@ -102,7 +163,7 @@ Plan plan_matrix_multiply_integer(const Description& description) {
   PlanBuilder plan(description);
   std::vector<std::size_t> reads;
   ProductKernel kernel = quantized_product(plan, description, reads);
-  plan.add(std::move(kernel), reads, {plan.tensor("OutputTensor")});
+  plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 
@@ -111,7 +172,7 @@ Plan plan_matrix_multiply_integer_to_float(const Description& description) {
   std::vector<std::size_t> reads;
   ProductKernel kernel = quantized_product(plan, description, reads);
   kernel.added = optional_input(plan, description, "BiasTensor", reads, matrix_input);
-  plan.add(std::move(kernel), reads, {plan.tensor("OutputTensor")});
+  plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 
@@ -125,7 +186,7 @@ Plan plan_quantized_linear_matrix_multiply(const Description& description) {
   kernel.quantization = ProductQuantization{
       *optional_input(plan, description, "OutputScaleTensor", reads, by_row),
       optional_input(plan, description, "OutputZeroPointTensor", reads, by_row)};
-  plan.add(std::move(kernel), reads, {plan.tensor("OutputTensor")});
+  plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 

@@ -9,6 +9,10 @@ namespace dmlop {
 ProductKernel matrix_product(const TensorDesc& left, bool transposes_left, const TensorDesc& right,
                              bool transposes_right, DataType output_type);
 
+/// The same product with fewer batches and more rows: batches that share the right matrix become
+/// rows where their rows are evenly apart.
+ProductKernel simplified(ProductKernel kernel);
+
 /// A tensor with the sizes of a product's output.
 ProductInput matrix_input(const TensorDesc& tensor);
 

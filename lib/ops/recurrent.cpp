@@ -83,22 +83,17 @@ class RecurrentPlanner {
     const TensorDesc& weights = description_.tensor("WeightTensor");
     const Strides x = input_strides(input), w = input_strides(weights);
     const std::uint64_t directions = kernel_.directions.size(), columns = weights.sizes[2];
-    const bool are_rows_even = kernel_.batch == 1 || x[1] == kernel_.batch * x[2];
-    // Steps and batch become rows together where they can.
-    const std::uint64_t rows = are_rows_even ? kernel_.steps * kernel_.batch : kernel_.batch;
-    const std::uint64_t row_stride = are_rows_even && kernel_.batch == 1 ? x[1] : x[2];
-    ProductKernel product{.batches = {directions, are_rows_even ? 1 : kernel_.steps},
-                          .rows = rows,
-                          .columns = columns,
-                          .left = {.data_type = *input.data_type,
-                                   .batch_strides = {0, x[1]},
-                                   .row_stride = row_stride},
-                          .right = {.data_type = *weights.data_type,
-                                    .batch_strides = {w[1], 0},
-                                    .column_stride = w[2]},
-                          .depth = input.sizes[3],
-                          .left_depth_stride = x[3],
-                          .right_depth_stride = w[3]};
+    ProductKernel product{
+        .batches = {directions, kernel_.steps},
+        .rows = kernel_.batch,
+        .columns = columns,
+        .left = {.data_type = *input.data_type, .batch_strides = {0, x[1]}, .row_stride = x[2]},
+        .right = {.data_type = *weights.data_type,
+                  .batch_strides = {w[1], 0},
+                  .column_stride = w[2]},
+        .depth = input.sizes[3],
+        .left_depth_stride = x[3],
+        .right_depth_stride = w[3]};
     std::vector<std::size_t> reads{plan_.tensor("InputTensor"), plan_.tensor("WeightTensor")};
     const auto of_input = [](const TensorDesc& bias) {
       const Strides b = input_strides(bias);
@@ -108,7 +103,7 @@ class RecurrentPlanner {
     product.added = optional_input(plan_, description_, "BiasTensor", reads, of_input);
     const std::size_t gates = plan_.temporary("the gates of the inputs", product.output_elements(),
                                               size_of(product.output_type));
-    plan_.add(std::move(product), reads, {gates});
+    plan_.add(simplified(std::move(product)), reads, {gates});
     return gates;
   }
 

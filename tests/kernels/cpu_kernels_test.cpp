@@ -15,11 +15,11 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
-#include "cpu/simd_dispatch.hpp"
 #include "reference/lp_pooling.hpp"
 #include "reference/padding.hpp"
 #include "reference/reverse_subsequences.hpp"
 #include "reference/slice1.hpp"
+#include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -56,20 +56,6 @@ class EndOfPage {
   std::size_t readable_ = 0;
   std::size_t mapped_ = 0;
 };
-
-/// Calls action() once for each instruction set of this machine, which kernels then use.
-template <typename Action>
-void on_every_target(Action&& action) {
-  REQUIRE(cpu::simd_targets() != 0);
-  for (int bit = 0; bit < 63; ++bit) {
-    const std::int64_t target = (std::int64_t{1} << bit) & cpu::simd_targets();
-    if (target == 0) continue;
-    cpu::limit_simd_targets(target);
-    CAPTURE(std::string(hwy::TargetName(target)));
-    action();
-  }
-  cpu::limit_simd_targets(0);
-}
 
 // What a case gives when it is computed with `compute`; checks that nothing else is written.
 template <typename Compute>

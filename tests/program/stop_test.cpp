@@ -77,6 +77,23 @@ std::vector<KernelRow> kernel_rows() {
                              .extents = {1 << 13, 1 << 13},
                              .inputs = {{DataType::UInt8, {0, stride}}}};
   };
+  // A sum of equal elements.
+  const ProductKernel long_sum{.left = {DataType::Float32}, .right = {DataType::Float32},
+                               .depth = large};
+  ProductKernel far_columns = long_sum;
+  far_columns.depth = 1;
+  far_columns.columns = 1 << 13;
+  far_columns.right.column_stride = far / 4;
+  ProductKernel large_window = long_sum;
+  large_window.depth = 1;
+  large_window.windows = {{.taps = large, .input_extent = large}};
+  const RecurrentKernel network{.steps = 1 << 24, .directions = {{false, {ScalarActivation{}}}},
+                                .weights = {DataType::Float32, {0, 0, 0}}, .has_final = true};
+  const AttentionInput same{DataType::Float32};
+  const AttentionKernel attention{.keys = 1 << 24, .size = 256, .query = same, .key = same,
+                                  .value = same};
+  const HeadRowsKernel far_rows{.size = 1 << 11,
+                                .input = {.data_type = DataType::Float32, .element_stride = far}};
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
     return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
   };
@@ -120,6 +137,12 @@ std::vector<KernelRow> kernel_rows() {
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
       {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
       {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},
+      {"product: a long sum", long_sum, 1, 0},
+      {"product: elements far apart", far_columns, 1 << 13, 64},
+      {"convolution: a large window", large_window, 1, 0},
+      {"recurrent network: many steps", network, 1, 0},
+      {"attention: many keys", attention, 1, 0},
+      {"rows of heads: elements far apart", far_rows, 1 << 11, 64},
       {"selection: a long sequence", longest(large, 1), 1, 0},
       {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
       {"sum: a window of many rows", WindowKernel{.axes = window(large, 256)}, 1, 0},

@@ -1,0 +1,125 @@
+// The SIMD parts of products and of softmax on every instruction set that this machine has.
+#include "simd_targets.hpp"
+//
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/exponentials.hpp"
+#include "cpu/panels.hpp"
+#include "random.hpp"
+#include "reference/number.hpp"
+
+namespace dmlop::test {
+namespace {
+
+std::size_t whole(std::size_t count, std::size_t width) {
+  return (count + width - 1) / width * width;
+}
+
+/// Panels of `width` lines of small whole numbers; element k of line i is at(i, k).
+template <typename T>
+struct Panels {
+  std::size_t width, depth;
+  std::vector<T> numbers;
+
+  Panels(std::size_t lines, std::size_t panel_width, std::size_t sum, Random& random)
+      : width(panel_width), depth(sum), numbers(whole(lines, panel_width) * sum) {
+    for (T& number : numbers) number = static_cast<T>(random.below(17)) - 8;
+  }
+  T at(std::size_t line, std::size_t k) const {
+    return numbers[line / width * width * depth + k * width + line % width];
+  }
+};
+
+template <typename T>
+void check_panels(std::size_t rows, std::size_t columns, std::size_t depth, Random& random) {
+  const Panels<T> left(rows, cpu::panel_rows, depth, random);
+  const Panels<T> right(columns, cpu::panel_columns<T>(), depth, random);
+  const std::size_t pitch = whole(columns, right.width) + right.width;
+  std::vector<double> sums(whole(rows, cpu::panel_rows) * pitch, 1000);
+  cpu::PanelProduct<T> product{
+      left.numbers.data(), rows, right.numbers.data(), columns, depth, sums.data(), pitch, true};
+  cpu::multiply_panels(product);
+  product.is_first = false;
+  cpu::multiply_panels(product);
+  bool are_right = true;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      double sum = 0;
+      for (std::size_t k = 0; k < depth; ++k) sum += left.at(r, k) * right.at(c, k);
+      are_right = are_right && sums[r * pitch + c] == 2 * sum;
+    }
+    // Behind the last panel nothing is written.
+    are_right = are_right && sums[(r + 1) * pitch - 1] == 1000;
+  }
+  CHECK(are_right);
+}
+
+TEST_CASE("panels: all numbers of rows and columns") {
+  Random random(91);
+  on_every_target([&] {
+    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows; ++rows) {
+      for (const std::size_t columns : {1, 7, 16, 33, 70}) {
+        for (const std::size_t depth : {1, 5, 256}) {
+          CAPTURE(rows);
+          CAPTURE(columns);
+          CAPTURE(depth);
+          check_panels<float>(rows, columns, depth, random);
+          check_panels<double>(rows, columns, depth, random);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("panels: every half becomes the float of its value") {
+  std::vector<std::byte> halves(1 + 2 * 65536);  // at an odd address
+  for (std::uint32_t i = 0; i < 65536; ++i) {
+    const auto half = static_cast<std::uint16_t>(i);
+    std::memcpy(&halves[1 + 2 * i], &half, sizeof half);
+  }
+  on_every_target([&] {
+    for (const std::size_t count : {std::size_t{65536}, std::size_t{65533}, std::size_t{1}}) {
+      std::vector<float> floats(count + 1, -1);
+      cpu::widen_halves(&halves[1], count, floats.data());
+      bool are_right = floats.back() == -1;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const double value = half_value(static_cast<std::uint16_t>(i));
+        are_right = are_right && (std::isnan(value) ? std::isnan(floats[i]) : floats[i] == value);
+      }
+      CHECK(are_right);
+    }
+  });
+}
+
+TEST_CASE("exponentials: within 4 units in the last place, and their sum") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  on_every_target([&] {
+    for (const std::size_t count : {1, 3, 16, 1000}) {
+      std::vector<float> numbers(count);
+      for (std::size_t i = 0; i < count; ++i)
+        numbers[i] = -80.0F * static_cast<float>(i) / static_cast<float>(count);
+      const std::vector<float> before = numbers;
+      double must_be = 0;
+      const double sum = cpu::exponentials(numbers, 0.5F);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double exact = std::exp(static_cast<double>(before[i]) - 0.5);
+        CHECK(std::abs(numbers[i] - exact) <= exact * 4 * 0x1p-23);
+        must_be += exact;
+      }
+      CHECK(sum == doctest::Approx(must_be).epsilon(1e-6));
+    }
+    std::vector<float> special{-infinity, -200, std::nanf(""), infinity};
+    cpu::exponentials(special, 0);
+    CHECK(special[0] == 0);
+    CHECK(special[1] == 0);
+    CHECK(std::isnan(special[2]));
+    CHECK(special[3] == infinity);
+  });
+}
+
+}  // namespace
+}  // namespace dmlop::test

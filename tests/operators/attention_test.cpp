@@ -1,0 +1,217 @@
+// DML_OPERATOR_MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1.
+#include "reference/attention.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "ops/operator.hpp"
+#include "plan_case.hpp"
+#include "small_numbers.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+struct Layout {
+  bool is_numbered = false;  // MULTIHEAD_ATTENTION1
+  std::string stacked;       // "QueryKey", "KeyValue" or "QueryKeyValue"; "": none
+  bool has_present = false;
+};
+
+/// {batch, length, heads, tensors, size} of tensors {batch, length, heads * size}.
+Tensor stacked(const std::vector<Tensor>& tensors, std::uint64_t heads) {
+  const List& sizes = tensors.front().sizes;
+  const std::uint64_t size = sizes[2] / heads;
+  Tensor stack =
+      Tensor::packed(tensors.front().type, {sizes[0], sizes[1], heads, tensors.size(), size});
+  for_each_index(stack.sizes, [&](const Index& at) {
+    set_value(stack, at, value_at(tensors[at[3]], {at[0], at[1], at[2] * size + at[4]}));
+  });
+  return stack;
+}
+
+PlanCase case_of(const MultiheadAttention& use, const Layout& layout, double tolerance) {
+  PlanCase a_case{"DML_OPERATOR_MULTIHEAD_ATTENTION", {}, {}, {}};
+  a_case.fields = {
+      {"Scale", use.scale}, {"MaskFilterValue", use.filter}, {"MaskType", use.mask_type}};
+  if (layout.is_numbered) {
+    a_case.type += "1";
+    a_case.fields["QueryHeadCount"] = use.heads;
+    a_case.fields["KeyValueHeadCount"] = use.key_heads;
+  } else {
+    a_case.fields["HeadCount"] = use.heads;
+  }
+  const auto is_stacked = [&](const char* name) {
+    return layout.stacked.find(name) != std::string::npos;
+  };
+  std::vector<Tensor> stack;
+  const auto add = [&](const char* name, const Tensor& tensor) {
+    if (is_stacked(name)) return stack.push_back(tensor);
+    a_case.inputs.push_back({std::string(name) + "Tensor", tensor});
+  };
+  add("Query", use.query);
+  add("Key", use.key);
+  add("Value", use.value);
+  if (!stack.empty())
+    a_case.inputs.push_back({"Stacked" + layout.stacked + "Tensor", stacked(stack, use.key_heads)});
+  const auto add_if = [&](const char* field, const std::optional<Tensor>& tensor) {
+    if (tensor) a_case.inputs.push_back({field, *tensor});
+  };
+  add_if("BiasTensor", use.bias);
+  add_if("MaskTensor", use.mask);
+  add_if("RelativePositionBiasTensor", use.position_bias);
+  add_if("PastKeyTensor", use.past_key);
+  add_if("PastValueTensor", use.past_value);
+  const auto expect = [&](const char* field, const Tensor& tensor) {
+    a_case.outputs.push_back({.field = field, .tensor = tensor, .tolerance = tolerance});
+  };
+  expect("OutputTensor", use.result());
+  if (layout.has_present) {
+    expect("OutputPresentKeyTensor", use.present_key());
+    expect("OutputPresentValueTensor", use.present_value());
+  }
+  return a_case;
+}
+
+Tensor random_mask(const MultiheadAttention& use, Random& random) {
+  const std::uint64_t n = use.batch();
+  const List sizes = use.mask_type == "BOOLEAN" ? List{n, use.heads, use.queries(), use.keys()}
+                     : use.mask_type == "KEY_SEQUENCE_LENGTH"    ? List{1, n}
+                     : use.mask_type == "KEY_SEQUENCE_END_START" ? List{2, n}
+                                                                 : List{3 * n + 2};
+  Tensor mask = Tensor::packed(DataType::Int32, sizes);
+  for_each_index(sizes, [&](const Index& at) {
+    const bool is_boolean = use.mask_type == "BOOLEAN";
+    // Also lengths beyond the keys, and starts that let a query have none.
+    const std::uint64_t most = is_boolean ? 1 : use.keys() + (random.one_in(4) ? 3 : 0);
+    set_value(mask, at, static_cast<double>(random.below(most + 1)));
+  });
+  return mask;
+}
+
+struct Sizes {
+  std::uint64_t batch, heads, queries, keys, size, value_size;
+};
+
+MultiheadAttention random_attention(DataType type, const Sizes& sizes, std::uint64_t group,
+                                    Random& random) {
+  const auto tensor = [&](const List& shape) { return small_numbers(type, shape, random, 0.25); };
+  const std::uint64_t key_heads = sizes.heads, heads = key_heads * group;
+  MultiheadAttention use{.heads = heads,
+                         .key_heads = key_heads,
+                         .query = tensor({sizes.batch, sizes.queries, heads * sizes.size}),
+                         .key = tensor({sizes.batch, sizes.keys, key_heads * sizes.size}),
+                         .value = tensor({sizes.batch, sizes.keys, key_heads * sizes.value_size}),
+                         .scale = random.one_in(2) ? 0.5 : -0.75};
+  if (random.one_in(2))
+    use.bias = tensor({use.query.sizes[2] + use.key.sizes[2] + use.value.sizes[2]});
+  if (random.one_in(3)) {
+    const std::uint64_t past = random.from_to(1, 3);
+    use.past_key = tensor({sizes.batch, key_heads, past, sizes.size});
+    use.past_value = tensor({sizes.batch, key_heads, past, sizes.value_size});
+  }
+  if (random.one_in(2)) use.position_bias = tensor({sizes.batch, heads, sizes.queries, use.keys()});
+  use.mask_type =
+      random.one_of<std::string>({"NONE", "KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START",
+                                  "KEY_QUERY_SEQUENCE_LENGTH_START_END", "BOOLEAN"});
+  if (use.mask_type == "NONE") return use;
+  use.mask = random_mask(use, random);
+  use.filter = random.one_in(2) ? -10000 : -1.5;
+  return use;
+}
+
+Layout random_layout(const Sizes& sizes, bool is_grouped, Random& random) {
+  Layout layout{.is_numbered = is_grouped || random.one_in(2), .has_present = random.one_in(2)};
+  std::vector<std::string> stacks{""};
+  if (sizes.size == sizes.value_size) stacks.push_back("KeyValue");
+  if (sizes.queries == sizes.keys && !is_grouped) {
+    stacks.push_back("QueryKey");
+    if (sizes.size == sizes.value_size) stacks.push_back("QueryKeyValue");
+  }
+  layout.stacked = random.one_of(stacks);
+  return layout;
+}
+
+TEST_CASE("MULTIHEAD_ATTENTION: values are mixed by how well their keys match") {
+  // Scores ln 1, ln 3, so that the weights are 1/4 and 3/4.
+  MultiheadAttention use{.query = floats({1, 1, 1}, {2}),
+                         .key = floats({1, 2, 1}, {0, 1}),
+                         .value = floats({1, 2, 1}, {4, 8}),
+                         .scale = std::log(3.0) / 2};
+  PlanCase a_case = case_of(use, {}, 1e-6);
+  CHECK(value_at(a_case.outputs[0].tensor, {0, 0, 0}) == doctest::Approx(7));
+  check_plan_case(a_case);
+  use.mask_type = "KEY_SEQUENCE_LENGTH";
+  use.mask = Tensor::of<std::int32_t>(DataType::Int32, {1, 1}, {1});
+  use.filter = -10000;
+  a_case = case_of(use, {}, 1e-6);
+  CHECK(value_at(a_case.outputs[0].tensor, {0, 0, 0}) == doctest::Approx(4));
+  check_plan_case(a_case);
+}
+
+TEST_CASE("MULTIHEAD_ATTENTION: a mask that leaves out every key leaves the weights alone") {
+  const MultiheadAttention use{.query = floats({1, 1, 1}, {2}),
+                               .key = floats({1, 2, 1}, {0, 1}),
+                               .value = floats({1, 2, 1}, {4, 8}),
+                               .mask = Tensor::of<std::int32_t>(DataType::Int32, {1, 1}, {0}),
+                               .mask_type = "KEY_SEQUENCE_LENGTH",
+                               .scale = 0.5,
+                               .filter = -10000};
+  check_plan_case(case_of(use, {}, 1e-6));
+}
+
+TEST_CASE("MULTIHEAD_ATTENTION: random heads of all layouts and masks") {
+  Random random(81);
+  for (int i = 0; i < 400; ++i) {
+    const bool is_half = random.one_in(3);
+    Sizes sizes{random.from_to(1, 2), random.from_to(1, 3), random.from_to(1, 5),
+                random.from_to(1, 5), random.from_to(1, 4), random.from_to(1, 4)};
+    if (random.one_in(2)) sizes.keys = sizes.queries;
+    if (random.one_in(2)) sizes.value_size = sizes.size;
+    const std::uint64_t group = random.one_in(3) ? 2 : 1;
+    const MultiheadAttention use =
+        random_attention(is_half ? DataType::Float16 : DataType::Float32, sizes, group, random);
+    check_plan_case(case_of(use, random_layout(sizes, group > 1, random), is_half ? 2e-2 : 2e-5));
+  }
+}
+
+// More keys than are multiplied at once, and more queries.
+TEST_CASE("MULTIHEAD_ATTENTION: long sequences") {
+  Random random(82);
+  for (const Sizes& sizes :
+       {Sizes{1, 1, 3, 1100, 3, 2}, {1, 2, 250, 9, 2, 2}, {1, 1, 2, 3, 300, 600}}) {
+    MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
+    use.scale = 0.01;
+    check_plan_case(case_of(use, {}, 2e-5));
+  }
+}
+
+TEST_CASE(
+    "MULTIHEAD_ATTENTION1: lengths of earlier keys are refused, because nobody says what they do") {
+  Random random(83);
+  const Sizes sizes{1, 1, 2, 2, 2, 2};
+  MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
+  nlohmann::ordered_json description = case_of(use, {.is_numbered = true}, 0).description();
+  description["desc"]["PastSequenceLengthsTensor"] = {{"DataType", "INT32"}, {"Sizes", {1}}};
+  Diagnostics diagnostics;
+  auto read = read_description("op.json", description.dump(), newest_feature_level, diagnostics);
+  REQUIRE(read);
+  check_description(*read, diagnostics);
+  REQUIRE(diagnostics.empty());
+  CHECK_THROWS_WITH_AS(make_plan(*read), doctest::Contains("PastSequenceLengthsTensor"), Error);
+}
+
+TEST_CASE("MULTIHEAD_ATTENTION: the heads share the hidden size evenly") {
+  MultiheadAttention use{.query = floats({1, 1, 2}, {1, 2}),
+                         .key = floats({1, 1, 2}, {1, 2}),
+                         .value = floats({1, 1, 2}, {1, 2})};
+  nlohmann::ordered_json description = case_of(use, {}, 0).description();
+  CHECK(messages(description) == "");
+  description["desc"]["HeadCount"] = 3;
+  CHECK(messages(description) != "");
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,228 @@
+// DML_OPERATOR_CONVOLUTION, CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION. Numbers are so
+// small that every sum is exact.
+#include "reference/convolution.hpp"
+
+#include <doctest/doctest.h>
+
+#include "plan_case.hpp"
+#include "small_numbers.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+const std::vector<DataType> byte_types{DataType::Int8, DataType::UInt8};
+
+void add_if(PlanCase& a_case, const char* field, const std::optional<Tensor>& tensor) {
+  if (tensor) a_case.inputs.push_back({field, *tensor});
+}
+
+PlanCase case_of(const std::string& name, const Convolution& use, const Tensor& expected) {
+  PlanCase a_case{"DML_OPERATOR_" + name,
+                  {{"DimensionCount", use.strides.size()},
+                   {"Strides", use.strides},
+                   {"Dilations", use.dilations},
+                   {"StartPadding", use.start},
+                   {"EndPadding", use.end},
+                   {"GroupCount", use.groups}},
+                  {{"InputTensor", use.input}, {"FilterTensor", use.filter}},
+                  {{"OutputTensor", expected}}};
+  if (name == "CONVOLUTION") {
+    a_case.fields["OutputPadding"] = use.output_padding;
+    a_case.fields["Mode"] = use.flips ? "CONVOLUTION" : "CROSS_CORRELATION";
+    a_case.fields["Direction"] = use.is_backward ? "BACKWARD" : "FORWARD";
+  }
+  add_if(a_case, "BiasTensor", use.bias);
+  add_if(a_case, "InputZeroPointTensor", use.input_zero);
+  add_if(a_case, "FilterZeroPointTensor", use.filter_zero);
+  add_if(a_case, "InputScaleTensor", use.input_scale);
+  add_if(a_case, "FilterScaleTensor", use.filter_scale);
+  add_if(a_case, "OutputScaleTensor", use.output_scale);
+  add_if(a_case, "OutputZeroPointTensor", use.output_zero);
+  return a_case;
+}
+
+void check(const std::string& name, const Convolution& use, DataType type) {
+  check_plan_case(case_of(name, use, use.result(type)));
+}
+
+/// One spatial axis, from which the others are made alike.
+Convolution plain(const Tensor& input, const Tensor& filter) {
+  const List ones(input.sizes.size() - 2, 1), zeros(ones.size(), 0);
+  return {.input = input,
+          .filter = filter,
+          .strides = ones,
+          .dilations = ones,
+          .start = zeros,
+          .end = zeros,
+          .output_padding = zeros};
+}
+
+TEST_CASE("CONVOLUTION: an output is the sum of its window, and padding is 0") {
+  Convolution use = plain(floats({1, 1, 4}, {1, 2, 3, 4}), floats({1, 1, 3}, {1, 10, 100}));
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 2}, {321, 432})));
+  use.flips = true;
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 2}, {123, 234})));
+  use.flips = false;
+  use.start = use.end = {1};
+  use.bias = floats({1, 1, 1}, {0.5});
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 4}, {210.5, 321.5, 432.5, 43.5})));
+}
+
+TEST_CASE("CONVOLUTION: backward an input is spread over a window, and output padding is 0") {
+  Convolution use = plain(floats({1, 1, 2}, {1, 2}), floats({1, 1, 3}, {1, 10, 100}));
+  use.is_backward = true;
+  use.strides = {2};
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 5}, {1, 10, 102, 20, 200})));
+  use.flips = true;
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 5}, {100, 10, 201, 20, 2})));
+  use.flips = false;
+  use.start = {1};
+  use.output_padding = {1};
+  use.bias = floats({1, 1, 1}, {0.5});
+  check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 5}, {10.5, 102.5, 20.5, 200.5, 0})));
+}
+
+struct Shape {
+  std::size_t spatial_max = 3;
+  bool may_be_backward = true;
+  double unit = 0.5;
+};
+
+/// Sizes for which at least one output is left.
+Convolution random_convolution(DataType type, DataType filter_type, const Shape& shape,
+                               Random& random) {
+  for (;;) {
+    const std::size_t spatial = random.from_to(1, shape.spatial_max);
+    Convolution use;
+    use.flips = shape.may_be_backward && random.one_in(2);
+    use.is_backward = shape.may_be_backward && random.one_in(2);
+    use.groups = random.one_in(2) ? 1 : random.from_to(1, 3);
+    const std::uint64_t channels = random.from_to(1, 3), filters = random.from_to(1, 3);
+    List input{random.from_to(1, 2), use.groups * channels};
+    List filter{use.groups * (use.is_backward ? channels : filters),
+                use.is_backward ? filters : channels};
+    bool fits = true;
+    for (std::size_t i = 0; i < spatial; ++i) {
+      const std::uint64_t n = random.from_to(1, spatial == 1 ? 20 : spatial == 2 ? 7 : 4);
+      const std::uint64_t taps = random.one_in(4) ? 1 : random.from_to(1, 3);
+      use.strides.push_back(random.from_to(1, 3));
+      use.dilations.push_back(random.from_to(1, 2));
+      use.start.push_back(random.below(3));
+      use.end.push_back(random.below(3));
+      use.output_padding.push_back(shape.may_be_backward && random.one_in(4) ? 1 : 0);
+      input.push_back(n);
+      filter.push_back(taps);
+      const std::uint64_t window = (taps - 1) * use.dilations[i] + 1;
+      const std::uint64_t padding = use.start[i] + use.end[i];
+      fits = fits && (use.is_backward ? padding < (n - 1) * use.strides[i] + window
+                                      : window <= n + padding);
+    }
+    if (!fits) continue;
+    use.input = small_numbers(type, input, random, shape.unit);
+    use.filter = small_numbers(filter_type, filter, random, shape.unit);
+    return use;
+  }
+}
+
+/// {1, channels, 1...}, or one element.
+List channel_sizes(const Convolution& use, bool is_one) {
+  List sizes(use.input.sizes.size(), 1);
+  if (!is_one) sizes[1] = use.output_sizes()[1];
+  return sizes;
+}
+
+TEST_CASE("CONVOLUTION: random convolutions of all kinds") {
+  Random random(61);
+  for (int i = 0; i < 400; ++i) {
+    const DataType type = random.one_in(2) ? DataType::Float32 : DataType::Float16;
+    Convolution use = random_convolution(type, type, {}, random);
+    if (random.one_in(2)) use.bias = small_numbers(type, channel_sizes(use, false), random, 0.25);
+    check("CONVOLUTION", use, type);
+  }
+}
+
+// More positions, channels and taps than are packed at once.
+TEST_CASE("CONVOLUTION: large images, filters and channels") {
+  Random random(62);
+  const auto tensor = [&](const List& sizes) {
+    return small_numbers(DataType::Float32, sizes, random);
+  };
+  for (const bool is_backward : {false, true}) {
+    Convolution use = plain(tensor({1, 2, 30, 41}), tensor({2, 2, 3, 3}));
+    use.is_backward = is_backward;
+    use.strides = {2, 1};
+    use.start = {1, 2};
+    check("CONVOLUTION", use, DataType::Float32);
+    use = plain(tensor({1, 70, 5, 4}), tensor({70, 70, 2, 2}));
+    use.is_backward = is_backward;
+    check("CONVOLUTION", use, DataType::Float32);
+    use = plain(tensor({1, 40, 6, 7}), tensor({40, 40, 1, 1}));  // a product of matrices
+    use.is_backward = is_backward;
+    check("CONVOLUTION", use, DataType::Float32);
+  }
+}
+
+TEST_CASE("CONVOLUTION: a fused activation is applied to the output padding too") {
+  Convolution use = plain(floats({1, 1, 2}, {1, -2}), floats({1, 1, 1}, {2}));
+  use.is_backward = true;
+  use.output_padding = {1};
+  PlanCase a_case = case_of("CONVOLUTION", use, floats({1, 1, 3}, {7, -5, 3}));
+  a_case.fields["FusedActivation"] = {{"Type", "ACTIVATION_LINEAR"},
+                                      {"Desc", {{"Alpha", 2}, {"Beta", 3}}}};
+  check_plan_case(a_case);
+}
+
+TEST_CASE("CONVOLUTION: the filter must fit into the padded input") {
+  const Convolution use = plain(floats({1, 1, 2}, {1, 2}), floats({1, 1, 2}, {1, 1}));
+  nlohmann::ordered_json description =
+      case_of("CONVOLUTION", use, floats({1, 1, 1}, {3})).description();
+  CHECK(messages(description) == "");
+  description["desc"]["FilterTensor"]["Sizes"] = {1, 1, 3};
+  CHECK(messages(description) != "");
+}
+
+void add_zero_points(Convolution& use, Random& random) {
+  const List one(use.input.sizes.size(), 1);
+  if (random.one_in(2)) use.input_zero = random_tensor(use.input.type, one, random);
+  if (random.one_in(2))
+    use.filter_zero = random_tensor(use.filter.type, channel_sizes(use, random.one_in(2)), random);
+}
+
+TEST_CASE("CONVOLUTION_INTEGER: random convolutions, padded with the zero point") {
+  Random random(63);
+  for (int i = 0; i < 200; ++i) {
+    Convolution use =
+        random_convolution(random.one_of(byte_types), random.one_of(byte_types),
+                           {.spatial_max = 2, .may_be_backward = false, .unit = 1}, random);
+    random.fill(use.input.bytes);
+    random.fill(use.filter.bytes);
+    add_zero_points(use, random);
+    check("CONVOLUTION_INTEGER", use, DataType::Int32);
+  }
+}
+
+TEST_CASE("QUANTIZED_LINEAR_CONVOLUTION: random convolutions, halves rounded to even") {
+  Random random(64);
+  for (int i = 0; i < 200; ++i) {
+    Convolution use =
+        random_convolution(random.one_of(byte_types), random.one_of(byte_types),
+                           {.spatial_max = 2, .may_be_backward = false, .unit = 1}, random);
+    const List one(use.input.sizes.size(), 1);
+    add_zero_points(use, random);
+    use.input_scale = powers_of_two(DataType::Float32, one, random);
+    use.filter_scale =
+        powers_of_two(DataType::Float32, channel_sizes(use, random.one_in(2)), random);
+    if (random.one_in(2))
+      use.bias = small_numbers(DataType::Int32, channel_sizes(use, false), random, 10);
+    use.output_scale = Tensor::packed(DataType::Float32, one);
+    set_value(*use.output_scale, Index(one.size(), 0),
+              std::ldexp(1.0, static_cast<int>(random.below(8))));
+    const DataType type = random.one_of(byte_types);
+    use.output_zero = random_tensor(type, one, random);
+    check("QUANTIZED_LINEAR_CONVOLUTION", use, type);
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,280 @@
+// DML_OPERATOR_GEMM, MATRIX_MULTIPLY_INTEGER, MATRIX_MULTIPLY_INTEGER_TO_FLOAT and
+// QUANTIZED_LINEAR_MATRIX_MULTIPLY. Numbers are so small that every sum is exact.
+#include "reference/matrix_products.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "plan_case.hpp"
+#include "small_numbers.hpp"
+#include "sweep.hpp"
+
+namespace dmlop::test {
+namespace {
+
+const std::vector<DataType> float_types{DataType::Float32, DataType::Float16};
+const std::vector<DataType> byte_types{DataType::Int8, DataType::UInt8};
+
+PlanCase gemm_case(const MatrixProduct& product, const Tensor& expected) {
+  PlanCase a_case{"DML_OPERATOR_GEMM",
+                  {{"TransA", product.transposes_a ? "TRANSPOSE" : "NONE"},
+                   {"TransB", product.transposes_b ? "TRANSPOSE" : "NONE"},
+                   {"Alpha", product.alpha},
+                   {"Beta", product.beta}},
+                  {{"ATensor", product.a}, {"BTensor", product.b}},
+                  {{"OutputTensor", expected}}};
+  if (product.c) a_case.inputs.push_back({"CTensor", *product.c});
+  return a_case;
+}
+
+void check_gemm(const MatrixProduct& product) {
+  check_plan_case(gemm_case(product, product.result(product.a.type)));
+}
+
+/// The sizes of matrices {rows, columns}, or of its transpose, behind those of a batch.
+List matrix_sizes(List batch, std::uint64_t rows, std::uint64_t columns, bool transposed = false) {
+  batch.push_back(transposed ? columns : rows);
+  batch.push_back(transposed ? rows : columns);
+  return batch;
+}
+
+List random_batch(Random& random) {
+  List batch;
+  for (std::uint64_t i = random.below(3); i > 0; --i) batch.push_back(random.from_to(1, 3));
+  return batch;
+}
+
+TEST_CASE("GEMM: rows times columns, scaled, plus what is to be added") {
+  MatrixProduct product{.a = floats({2, 3}, {1, 2, 3, 4, 5, 6}),
+                        .b = floats({3, 2}, {1, 0, 0, 1, 1, 1}),
+                        .alpha = 0.5,
+                        .c = floats({2, 2}, {10, 20, 30, 40}),
+                        .beta = 2};
+  check_plan_case(gemm_case(product, floats({2, 2}, {22, 42.5, 65, 85.5})));
+  product.transposes_a = product.transposes_b = true;
+  product.a = floats({3, 2}, {1, 4, 2, 5, 3, 6});
+  product.b = floats({2, 3}, {1, 0, 1, 0, 1, 1});
+  check_plan_case(gemm_case(product, floats({2, 2}, {22, 42.5, 65, 85.5})));
+}
+
+TEST_CASE("GEMM: random matrices of all layouts") {
+  Random random(51);
+  for (int i = 0; i < 300; ++i) {
+    const DataType type = random.one_of(float_types);
+    const List batch = random_batch(random);
+    const std::uint64_t rows = random.from_to(1, 14), columns = random.from_to(1, 40);
+    const std::uint64_t depth = random.from_to(1, 12);
+    MatrixProduct product;
+    product.transposes_a = random.one_in(2);
+    product.transposes_b = random.one_in(2);
+    product.a =
+        small_numbers(type, matrix_sizes(batch, rows, depth, product.transposes_a), random, 0.5);
+    product.b =
+        small_numbers(type, matrix_sizes(batch, depth, columns, product.transposes_b), random, 0.5);
+    product.alpha = random.one_in(2) ? 1 : -0.5;
+    if (random.one_in(2)) {
+      product.c = small_numbers(type, matrix_sizes(batch, rows, columns), random);
+      product.beta = random.one_in(2) ? 1 : 2;
+    }
+    check_gemm(product);
+  }
+}
+
+// Longer than what is summed, packed or computed at once, on every side.
+TEST_CASE("GEMM: long rows, columns and sums") {
+  Random random(52);
+  struct Shape {
+    std::uint64_t rows, columns, depth;
+  };
+  for (const Shape& shape : {Shape{3, 1100, 7}, {500, 3, 9}, {9, 40, 1500}, {250, 530, 2}}) {
+    for (const bool transposes : {false, true}) {
+      MatrixProduct product{.transposes_a = transposes, .transposes_b = !transposes};
+      product.a = small_numbers(DataType::Float32,
+                                matrix_sizes({}, shape.rows, shape.depth, transposes), random);
+      product.b = small_numbers(DataType::Float32,
+                                matrix_sizes({}, shape.depth, shape.columns, !transposes), random);
+      check_gemm(product);
+    }
+  }
+}
+
+TEST_CASE("GEMM: a sum of more ones than FLOAT32 can count") {
+  constexpr std::uint64_t count = (1 << 24) + 2;
+  const Tensor one{DataType::Float32, {1, count}, {0, 0}, bytes_of(1.0F)};
+  const Tensor ones{DataType::Float32, {count, 1}, {0, 0}, bytes_of(1.0F)};
+  check_plan_case(gemm_case({.a = one, .b = ones}, floats({1, 1}, {static_cast<float>(count)})));
+}
+
+TEST_CASE("GEMM: FLOAT16 is rounded once") {
+  const auto halves = [](const List& sizes, const std::vector<double>& values) {
+    std::vector<std::uint16_t> bits;
+    for (const double value : values) bits.push_back(nearest_half(value));
+    return Tensor::of(DataType::Float16, sizes, bits);
+  };
+  // 60000 + 60000 - 60000; and 2048 + 1 + 1, each of which is lost alone.
+  check_plan_case(gemm_case(
+      {.a = halves({2, 3}, {60000, 60000, -60000, 2048, 1, 1}), .b = halves({3, 1}, {1, 1, 1})},
+      halves({2, 1}, {60000, 2050})));
+}
+
+TEST_CASE("GEMM: NaN and infinity reach the results that they belong to, with a factor of 0 too") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  PlanCase a_case = gemm_case({.a = floats({2, 2}, {1, infinity, 1, 2}),
+                               .b = floats({2, 2}, {1, 1, 1, -1}),
+                               .c = floats({2, 2}, {0, 0, nan, 0}),
+                               .beta = 0},
+                              floats({2, 2}, {infinity, -infinity, nan, -1}));
+  a_case.outputs.front().has_any_nan = true;
+  check_plan_case(a_case);
+}
+
+TEST_CASE("GEMM: a fused activation is applied to the result") {
+  PlanCase a_case = gemm_case({.a = floats({2, 1}, {1, -2}), .b = floats({1, 2}, {3, -4})},
+                              floats({2, 2}, {3, 0, 0, 8}));
+  a_case.fields["FusedActivation"] = {{"Type", "ACTIVATION_RELU"}, {"Desc", {}}};
+  a_case.fields["FusedActivation"]["Desc"] = nlohmann::ordered_json::object();
+  check_plan_case(a_case);
+}
+
+TEST_CASE("GEMM: B has as many rows as A has columns") {
+  nlohmann::ordered_json description =
+      gemm_case({.a = floats({1, 2}, {1, 2}), .b = floats({2, 1}, {1, 2})}, floats({1, 1}, {5}))
+          .description();
+  CHECK(messages(description) == "");
+  description["desc"]["BTensor"]["Sizes"] = {3, 1};
+  CHECK(messages(description) != "");
+}
+
+// --- quantized
+
+/// {1, ..., count, 1} or {1, ..., 1, count}.
+List parameter_sizes(std::size_t dimensions, std::uint64_t count, bool is_row) {
+  List sizes(dimensions, 1);
+  sizes[dimensions - (is_row ? 2 : 1)] = count;
+  return sizes;
+}
+
+void add_if(PlanCase& a_case, const char* field, const std::optional<Tensor>& tensor) {
+  if (tensor) a_case.inputs.push_back({field, *tensor});
+}
+
+PlanCase quantized_case(const std::string& name, const MatrixProduct& product, DataType type) {
+  PlanCase a_case{"DML_OPERATOR_" + name,
+                  nlohmann::ordered_json::object(),
+                  {{"ATensor", product.a}, {"BTensor", product.b}},
+                  {{"OutputTensor", product.result(type)}}};
+  add_if(a_case, "AScaleTensor", product.a_scale);
+  add_if(a_case, "AZeroPointTensor", product.a_zero);
+  add_if(a_case, "BScaleTensor", product.b_scale);
+  add_if(a_case, "BZeroPointTensor", product.b_zero);
+  add_if(a_case, "BiasTensor", product.c);
+  add_if(a_case, "OutputScaleTensor", product.output_scale);
+  add_if(a_case, "OutputZeroPointTensor", product.output_zero);
+  return a_case;
+}
+
+/// Quantized matrices with zero points for all or for each row and column.
+MatrixProduct random_quantized(DataType a_type, DataType b_type, Random& random,
+                               std::uint64_t depth) {
+  const List batch = random_batch(random);
+  const std::uint64_t rows = random.from_to(1, 9), columns = random.from_to(1, 20);
+  MatrixProduct product;
+  product.a = random_tensor(a_type, matrix_sizes(batch, rows, depth), random);
+  product.b = random_tensor(b_type, matrix_sizes(batch, depth, columns), random);
+  const std::size_t dimensions = batch.size() + 2;
+  const auto parameter = [&](DataType type, bool is_row) {
+    const std::uint64_t count = random.one_in(2) ? 1 : is_row ? rows : columns;
+    return random_tensor(type, parameter_sizes(dimensions, count, is_row), random);
+  };
+  if (random.one_in(2)) product.a_zero = parameter(a_type, true);
+  if (random.one_in(2)) product.b_zero = parameter(b_type, false);
+  return product;
+}
+
+void add_scales(MatrixProduct& product, DataType type, Random& random) {
+  const std::size_t n = product.a.sizes.size();
+  const auto scales = [&](std::uint64_t count, bool is_row) {
+    return powers_of_two(type, parameter_sizes(n, random.one_in(2) ? 1 : count, is_row), random);
+  };
+  product.a_scale = scales(product.a.sizes[n - 2], true);
+  product.b_scale = scales(product.b.sizes[n - 1], false);
+}
+
+TEST_CASE("MATRIX_MULTIPLY_INTEGER: zero points are subtracted in 32 bits") {
+  const MatrixProduct product{.a = Tensor::of<std::uint8_t>(DataType::UInt8, {1, 2}, {0, 255}),
+                              .b = Tensor::of<std::int8_t>(DataType::Int8, {2, 1}, {-128, 127}),
+                              .a_zero = Tensor::of<std::uint8_t>(DataType::UInt8, {1, 1}, {255}),
+                              .b_zero = Tensor::of<std::int8_t>(DataType::Int8, {1, 1}, {127})};
+  PlanCase a_case = quantized_case("MATRIX_MULTIPLY_INTEGER", product, DataType::Int32);
+  CHECK(value_at(a_case.outputs.front().tensor, {0, 0}) == 255 * 255);
+  check_plan_case(a_case);
+}
+
+TEST_CASE("MATRIX_MULTIPLY_INTEGER: random matrices, also with long sums of large products") {
+  Random random(53);
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t depth = random.one_in(20) ? 700 : random.from_to(1, 20);
+    const MatrixProduct product =
+        random_quantized(random.one_of(byte_types), random.one_of(byte_types), random, depth);
+    check_plan_case(quantized_case("MATRIX_MULTIPLY_INTEGER", product, DataType::Int32));
+  }
+}
+
+TEST_CASE("MATRIX_MULTIPLY_INTEGER: a block of the largest products is exact") {
+  constexpr std::uint64_t depth = 256;
+  const Tensor zeros = Tensor::of<std::uint8_t>(DataType::UInt8, {1, 1}, {255});
+  MatrixProduct product{.a = Tensor::packed(DataType::UInt8, {2, depth}),
+                        .b = Tensor::packed(DataType::UInt8, {depth, 1}),
+                        .a_zero = zeros,
+                        .b_zero = zeros};
+  set_value(product.a, {1, 7}, 254);
+  check_plan_case(quantized_case("MATRIX_MULTIPLY_INTEGER", product, DataType::Int32));
+}
+
+TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: random matrices of all integers") {
+  Random random(54);
+  const std::vector<DataType> types{DataType::Int8,   DataType::UInt8, DataType::Int16,
+                                    DataType::UInt16, DataType::Int32, DataType::UInt32};
+  for (int i = 0; i < 200; ++i) {
+    const DataType type = random.one_of(types), float_type = random.one_of(float_types);
+    MatrixProduct product = random_quantized(type, type, random, random.from_to(1, 12));
+    if (size_of(type) == 4) {  // whose products are not exact
+      product.a = small_numbers(type, product.a.sizes, random);
+      product.b = small_numbers(type, product.b.sizes, random, 100'000'000);
+      product.a_zero = std::nullopt;
+    }
+    add_scales(product, float_type, random);
+    if (random.one_in(2)) {
+      List sizes = product.a.sizes;
+      sizes.back() = product.b.sizes.back();
+      product.c = small_numbers(float_type, sizes, random);
+      product.beta = 1;
+    }
+    check_plan_case(quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, float_type));
+  }
+}
+
+TEST_CASE("QUANTIZED_LINEAR_MATRIX_MULTIPLY: random matrices, halves rounded to even") {
+  Random random(55);
+  for (int i = 0; i < 200; ++i) {
+    const DataType type = random.one_of(byte_types);
+    MatrixProduct product = random_quantized(random.one_of(byte_types), random.one_of(byte_types),
+                                             random, random.from_to(1, 6));
+    product.a = small_numbers(product.a.type, product.a.sizes, random);
+    product.a_zero = std::nullopt;
+    add_scales(product, DataType::Float32, random);
+    const std::size_t n = product.a.sizes.size();
+    const List sizes = parameter_sizes(n, random.one_in(2) ? 1 : product.a.sizes[n - 2], true);
+    product.output_scale = Tensor::packed(DataType::Float32, sizes);
+    for_each_index(sizes, [&](const Index& at) {
+      set_value(*product.output_scale, at, std::ldexp(1.0, static_cast<int>(random.below(8))));
+    });
+    if (random.one_in(2)) product.output_zero = random_tensor(type, sizes, random);
+    check_plan_case(quantized_case("QUANTIZED_LINEAR_MATRIX_MULTIPLY", product, type));
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,57 @@
+// Elements of any type as numbers, and tensors of random small ones.
+#pragma once
+
+#include <cstring>
+
+#include "reference/number.hpp"
+#include "reference/tensor.hpp"
+
+namespace dmlop::test {
+
+/// The element at an index.
+inline double value_at(const Tensor& tensor, const Index& index) {
+  const std::byte* bytes = tensor.at(index);
+  const auto as = [&](auto element) {
+    std::memcpy(&element, bytes, sizeof element);
+    return static_cast<double>(element);
+  };
+  switch (tensor.type) {
+    case DataType::Int32:
+      return as(std::int32_t{});
+    case DataType::UInt32:
+      return as(std::uint32_t{});
+    case DataType::Int16:
+      return as(std::int16_t{});
+    case DataType::UInt16:
+      return as(std::uint16_t{});
+    case DataType::Int8:
+      return as(std::int8_t{});
+    case DataType::UInt8:
+      return as(std::uint8_t{});
+    default:
+      return number(tensor.type, bytes);
+  }
+}
+
+/// Stores a number that the type holds, or that is rounded to it.
+inline void set_value(Tensor& tensor, const Index& index, double value) {
+  const std::vector<std::byte> bytes = element(tensor.type, value);
+  std::memcpy(tensor.at(index), bytes.data(), bytes.size());
+}
+
+/// The index of a tensor's only element, or of element i along its only dimension larger than 1.
+inline Index along(const Tensor& tensor, std::uint64_t i) {
+  Index index(tensor.sizes.size(), 0);
+  for (std::size_t k = 0; k < index.size(); ++k) {
+    if (tensor.sizes[k] > 1) index[k] = i;
+  }
+  return index;
+}
+
+/// A number rounded half to even, moved by the zero point and saturated.
+inline double quantized(double number, double zero_point, DataType type) {
+  const double low = type == DataType::Int8 ? -128 : 0, high = type == DataType::Int8 ? 127 : 255;
+  return std::min(std::max(std::nearbyint(number) + zero_point, low), high);
+}
+
+}  // namespace dmlop::test
