@@ -212,6 +212,15 @@ void RowPlan::map(std::string_view output, Expression expression,
   add_with_activation(builder_, description_, output, make, std::move(reads));
 }
 
+RowValue RowPlan::mapped_rows(std::string what, Expression expression,
+                              const std::vector<RowValue>& operands, DataType type,
+                              const std::vector<double>& values) {
+  const RowValue result = temporary(std::move(what), shape_.value_sizes(), type);
+  add_element_wise(builder_, expression, shape_.value_sizes(), operands, result.slot, type,
+                   parameters(values));
+  return result;
+}
+
 void RowPlan::map_rows(std::string_view output, Expression expression,
                        const std::vector<RowValue>& operands, const std::vector<double>& values) {
   add_element_wise(builder_, expression, shape_.value_sizes(), operands, builder_.tensor(output),

@@ -72,6 +72,10 @@ class RowPlan {
   /// An output of one value for each element, after the activation if there is one.
   void map(std::string_view output, Expression expression, const std::vector<RowValue>& operands,
            const std::vector<double>& parameters = {});
+  /// A temporary of one value for each row.
+  RowValue mapped_rows(std::string what, Expression expression,
+                       const std::vector<RowValue>& operands, DataType type,
+                       const std::vector<double>& parameters = {});
   /// An output of one value for each row.
   void map_rows(std::string_view output, Expression expression,
                 const std::vector<RowValue>& operands, const std::vector<double>& parameters = {});

@@ -100,10 +100,6 @@ std::vector<KernelRow> kernel_rows() {
   const auto sum = [](std::vector<std::uint64_t> extents, std::vector<std::uint64_t> strides) {
     return ReduceKernel{.extents = std::move(extents), .operands = {{.strides = strides}}};
   };
-  return {
-      {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
-      {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
-      {"reduction: elements far apart", sum({1 << 10, 4096}, {0, far / 4}), 1 << 10, 64},
   const GatherKernel far_places{
       .element_size = 1,
       .axes = {{.extent = 1 << 20, .input_stride = 0, .indices_stride = 0},
@@ -123,6 +119,9 @@ std::vector<KernelRow> kernel_rows() {
                                               {.extent = large, .stride = 0}},
                                      .block = std::uint64_t{1} << 62}};
   return {
+      {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
+      {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
+      {"reduction: elements far apart", sum({1 << 10, 4096}, {0, far / 4}), 1 << 10, 64},
       {"gather: elements far apart", far_places, 1 << 20, 64},
       {"scatter: many updates of an element", many_updates, 4, 4},
       {"scan: a long sequence", long_scan, 1 << 22, 1 << 20},
