@@ -69,7 +69,8 @@ class Outputs {
   static void check_within(const NamedTensor& expected, const std::vector<std::byte>& found) {
     const DataType type = expected.tensor.type;
     for (std::size_t at = 0; at < found.size(); at += size_of(type)) {
-      const double is = number(type, &found[at]), must_be = number(type, &expected.tensor.bytes[at]);
+      const double is = number(type, &found[at]),
+                   must_be = number(type, &expected.tensor.bytes[at]);
       if (!(std::abs(is - must_be) <= expected.tolerance))
         FAIL_CHECK("element " << at / size_of(type) << " is " << is << ", must be " << must_be);
     }
@@ -109,8 +110,8 @@ nlohmann::ordered_json PlanCase::description() const {
 void check_plan_case(const PlanCase& a_case) {
   CAPTURE(a_case.description().dump());
   Diagnostics diagnostics;
-  auto description = read_description("op.json", a_case.description().dump(),
-                                      newest_feature_level, diagnostics);
+  auto description =
+      read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
   const Plan plan = make_plan(*description);
