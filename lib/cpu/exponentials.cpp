@@ -21,7 +21,8 @@ void Exponentials(float* numbers, std::size_t count, float largest) {
   const auto subtracted = hn::Set(d, largest);
   const auto exponential = [&](hn::Vec<decltype(d)> x) HWY_ATTR {
     const auto shifted = hn::Sub(x, subtracted);
-    return hn::IfThenElse(hn::Ne(shifted, shifted), shifted, hn::Exp(d, shifted));
+    // Not Ne, which is false for NaN on some machines.
+    return hn::IfThenElse(hn::Eq(shifted, shifted), hn::Exp(d, shifted), shifted);
   };
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes)

@@ -78,8 +78,8 @@ std::vector<KernelRow> kernel_rows() {
                              .inputs = {{DataType::UInt8, {0, stride}}}};
   };
   // A sum of equal elements.
-  const ProductKernel long_sum{.left = {DataType::Float32}, .right = {DataType::Float32},
-                               .depth = large};
+  const ProductKernel long_sum{
+      .left = {DataType::Float32}, .right = {DataType::Float32}, .depth = large};
   ProductKernel far_columns = long_sum;
   far_columns.depth = 1;
   far_columns.columns = 1 << 13;
@@ -87,11 +87,13 @@ std::vector<KernelRow> kernel_rows() {
   ProductKernel large_window = long_sum;
   large_window.depth = 1;
   large_window.windows = {{.taps = large, .input_extent = large}};
-  const RecurrentKernel network{.steps = 1 << 24, .directions = {{false, {ScalarActivation{}}}},
-                                .weights = {DataType::Float32, {0, 0, 0}}, .has_final = true};
+  const RecurrentKernel network{.steps = 1 << 24,
+                                .directions = {{false, {ScalarActivation{}}}},
+                                .weights = {DataType::Float32, {0, 0, 0}},
+                                .has_final = true};
   const AttentionInput same{DataType::Float32};
-  const AttentionKernel attention{.keys = 1 << 24, .size = 256, .query = same, .key = same,
-                                  .value = same};
+  const AttentionKernel attention{
+      .keys = 1 << 24, .size = 256, .query = same, .key = same, .value = same};
   const HeadRowsKernel far_rows{.size = 1 << 11,
                                 .input = {.data_type = DataType::Float32, .element_stride = far}};
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {

@@ -118,8 +118,8 @@ nlohmann::ordered_json PlanCase::description() const {
 void check_plan_case(const PlanCase& a_case) {
   CAPTURE(a_case.description().dump());
   Diagnostics diagnostics;
-  auto description = read_description("op.json", a_case.description().dump(),
-                                      newest_feature_level, diagnostics);
+  auto description =
+      read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
   const Plan plan = make_plan(*description);
