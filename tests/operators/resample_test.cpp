@@ -102,11 +102,12 @@ TEST_CASE("UPSAMPLE_2D: height and width become larger by whole factors") {
                                floats({1, 1, 2, 4}, {0, 1.5, 4.5, 6, 0, 1.5, 4.5, 6})));
 }
 
-TEST_CASE("RESAMPLE_GRAD: the page's example") {
-  check_plan_case(gradient_case("RESAMPLE_GRAD",
-                                fields_of(centered(Rounding::nearest, {1, 1, 0.5F, 1.5F})),
+TEST_CASE("RESAMPLE_GRAD: the page's example, with elements at their corners") {
+  // Outputs 0, 1 and 2 lie at -0.5, 1 / 6 and 5 / 6 of the width.
+  const Resampling corners{Rounding::nearest, {1, 1, 0.5F, 1.5F}, {0, 0, 0, 0}, {0, 0, 0.5F, 0.5F}};
+  check_plan_case(gradient_case("RESAMPLE_GRAD", fields_of(corners),
                                 floats({1, 1, 1, 3}, {4, 5, 6}),
-                                floats({1, 1, 2, 2}, {0, 0, 9, 6})));
+                                floats({1, 1, 2, 2}, {9, 6, 0, 0})));
 }
 
 /// Scales whose powers of two make coordinates exact, so that no rounding decides on an element.

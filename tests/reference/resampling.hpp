@@ -81,9 +81,12 @@ struct Resampling {
     return rounded(input.type, sizes, sums);
   }
 
+  /// The offsets are named from the side of the gradient.
   Tensor gradient(const Tensor& gradient, const List& sizes) const {
     std::vector<double> sums(Tensor::packed(DataType::UInt8, sizes).bytes.size());
-    for_each_weight(sizes, gradient.sizes, [&](const Index& to, const Index& from, double weight) {
+    Resampling forward = *this;
+    std::swap(forward.input_offsets, forward.output_offsets);
+    forward.for_each_weight(sizes, gradient.sizes, [&](const Index& to, const Index& from, double weight) {
       sums[place_of(to, sizes)] += weight * number(gradient.type, gradient.at(from));
     });
     return rounded(gradient.type, sizes, sums);
