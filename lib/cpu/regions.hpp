@@ -16,11 +16,13 @@ namespace dmlop::cpu {
 struct SampleAxis {
   std::uint64_t count;   // for each output
   std::uint64_t extent;  // of the image
-  double first;
+  double start;
   double step;
+  double input_offset;
+  double output_offset;
 
   double position(std::uint64_t output, std::uint64_t k) const {
-    return first + static_cast<double>(output * count + k) * step;
+    return start + (static_cast<double>(output * count + k) - output_offset) * step - input_offset;
   }
 };
 
@@ -87,9 +89,8 @@ class RegionReader {
     // Not a number of samples: the fewest.
     const double count = wanted > least ? std::min(wanted, most) : least;
     const double divisor = regions_.reaches_corners ? std::max(size * count - 1, 1.0) : size * count;
-    const double step = (end - start) / divisor;
-    return {static_cast<std::uint64_t>(count), regions_.input[2 + i].extent,
-            start - double{regions_.output_offset} * step - double{regions_.input_offset}, step};
+    return {static_cast<std::uint64_t>(count), regions_.input[2 + i].extent, start,
+            (end - start) / divisor, regions_.input_offset, regions_.output_offset};
   }
 
   double coordinate(std::uint64_t index, std::size_t i) const {

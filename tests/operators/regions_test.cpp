@@ -45,10 +45,10 @@ TEST_CASE("ROI_ALIGN1: the page's regions, with the nearest elements") {
 }
 
 TEST_CASE("ROI_ALIGN: means and maxima of samples, and samples outside") {
-  const Tensor boxes = floats({2, 4}, {0, 0, 2, 2, -4, 0, 0, 2});
+  const Tensor boxes = floats({2, 4}, {0, 0, 2, 2, -2, 0, 2, 2});
   RoiAlign align{.outside = 100, .samples_min = 2, .samples_max = 2};
   check_plan_case(align_case(align, true, one_to_sixteen, boxes, batches_of({0, 0}),
-                             floats({2, 1, 1, 1}, {3.5, 51.25})));
+                             floats({2, 1, 1, 1}, {3.5, 51.75})));
   align.takes_maximum = true;
   check_plan_case(align_case(align, true, one_to_sixteen, boxes, batches_of({0, 0}),
                              floats({2, 1, 1, 1}, {6, 100})));
@@ -72,7 +72,7 @@ RandomRegions random_regions(Random& random) {
     const auto batch = static_cast<std::uint32_t>(random.below(sizes[0] + 1));
     std::memcpy(batches.at(i), &batch, sizeof batch);
   });
-  return {random_steps(type, sizes, -8, 0.125, 129, random),
+  return {random_steps(type, sizes, 0.125, 0.125, 129, random),
           random_steps(type, box_sizes, -3, 0.25, 60, random), batches,
           {count, sizes[1], random.from_to(1, 3), random.from_to(1, 3)}};
 }
@@ -132,12 +132,22 @@ TEST_CASE("ROI_ALIGN_GRAD: a slope counts for the start and the end of a box") {
   check_plan_case(a_case);
 }
 
+TEST_CASE("ROI_ALIGN_GRAD: where samples reach the corners, slopes count up to the last element") {
+  PlanCase a_case = gradient_case({.reaches_corners = true, .input_offset = 0, .output_offset = 0},
+                                  floats({1, 1, 1, 2}, {1, 10}), floats({1, 4}, {0.5, 0, 2.5, 0}),
+                                  batches_of({0}));
+  a_case.inputs.push_back({"InputTensor", floats({1, 1, 1, 4}, {0, 1, 3, 7})});
+  // At 0.5 the slope is 1, with 3 for the start; at 2.5 it is 4, with 3 for the end.
+  a_case.outputs.push_back({"OutputROIGradientTensor", floats({1, 4}, {3, 0, 120, 0})});
+  check_plan_case(a_case);
+}
+
 TEST_CASE("ROI_ALIGN_GRAD: random regions that meet in one image") {
   Random random(82);
   for (int i = 0; i < 200; ++i) {
     const RoiAlign align = random_align(random, false);
     const auto [image, boxes, batches, grids] = random_regions(random);
-    const Tensor gradient = random_steps(image.type, grids, -4, 0.5, 17, random);
+    const Tensor gradient = random_steps(image.type, grids, 0.5, 0.5, 17, random);
     PlanCase a_case = gradient_case(align, gradient, boxes, batches);
     if (align.takes_maximum || random.one_in(2)) a_case.inputs.push_back({"InputTensor", image});
     a_case.outputs.push_back({"OutputGradientTensor",
