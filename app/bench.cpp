@@ -111,9 +111,10 @@ int bench_model(const OpenedFile& file, const Options& options) {
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) continue;
     const Runtime::Step step = runtime.step(*dispatch);
-    const BenchResult result =
-        bench(step.plan, step.inputs(), options.device.request(), options.bench);
-    const std::string& name = model->dispatchables[dispatch->dispatchable].name;
+    const auto& dispatchable = model->dispatchables[dispatch->dispatchable];
+    const BenchResult result = bench(*dispatchable.description->spec, step.plan, step.inputs(),
+                                     options.device.request(), options.bench);
+    const std::string& name = dispatchable.name;
     if (options.format == Format::json) {
       dispatches.push_back({{"dispatchable", name}});
       dispatches.back().update(to_json(result));

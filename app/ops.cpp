@@ -308,7 +308,7 @@ int print_list(const Options& options) {
       options.feature_level ? " at feature level " + to_text(*options.feature_level) : "";
   print(StandardStream::error,
         {count, " operators", at_level, "; dmlop check knows all, ", run,
-         " (*) run on cpu, vulkan and d3d12; dmlop ops NAME shows one\n"});
+         " (*) run; dmlop ops NAME shows one, and where it runs\n"});
   return exit_done;
 }
 

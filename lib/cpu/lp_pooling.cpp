@@ -15,101 +15,27 @@
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/simd.hpp"
+#include "cpu/window_rows.hpp"
 #include "tensor/half.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/lp_pooling.cpp"
 #include "hwy/foreach_target.h"  // this file again, for every instruction set
 // After it:
+#include "cpu/norms-inl.hpp"
 #include "cpu/powers-inl.hpp"
 #include "cpu/simd-inl.hpp"
 #include "hwy/highway.h"
 
-#ifndef DMLOP_CPU_LP_POOLING_ONCE
-#define DMLOP_CPU_LP_POOLING_ONCE
-namespace dmlop::cpu {
-
-using Int = std::int64_t;
+HWY_BEFORE_NAMESPACE();
+namespace dmlop::cpu::HWY_NAMESPACE {
 
 // Columns that are summed together: what is worked on stays in the nearest cache.
 constexpr std::uint64_t columns_at_once = 1024;
 // Windows are summed in chunks of so many columns.
 constexpr std::uint64_t taps_at_once = 1024;
-// Rows that are summed together.
-constexpr std::uint64_t rows_at_once = 16;
 // Larger exponents take a double out of its range.
 constexpr std::uint64_t unscaled_p_max = 6;
-
-/// The window of one axis at output index o, cut to the input: source indices [first, last).
-struct Reach {
-  Int first;
-  Int last;
-};
-
-inline Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
-  const Int begin = static_cast<Int>(o * axis.window_stride) - axis.start_padding;
-  return {std::max<Int>(begin, 0), std::min<Int>(begin + static_cast<Int>(axis.window),
-                                                 static_cast<Int>(axis.input_extent))};
-}
-
-/// The input rows under the windows of one output row, as offsets in elements. Only the first are
-/// listed: there may be more than fit the memory.
-class WindowRows {
- public:
-  using Offsets = std::array<std::uint64_t, rows_at_once>;
-
-  explicit WindowRows(const LpPoolingKernel& kernel) : kernel_(kernel) {}
-
-  /// Goes to those of output row `index`.
-  void set(std::uint64_t index) {
-    const auto& [depth, height, width] = kernel_.axes;
-    const std::uint64_t y = index % height.output_extent;
-    const std::uint64_t z = index / height.output_extent % depth.output_extent;
-    const std::uint64_t image = index / height.output_extent / depth.output_extent;
-    const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
-    height_ = static_cast<std::uint64_t>(std::max<Int>(0, rows.last - rows.first));
-    size_ = height_ * static_cast<std::uint64_t>(std::max<Int>(0, slices.last - slices.first));
-    first_ = image / kernel_.batch_extents[1] * kernel_.batch_strides[0] +
-             image % kernel_.batch_extents[1] * kernel_.batch_strides[1] +
-             static_cast<std::uint64_t>(slices.first) * depth.input_stride +
-             static_cast<std::uint64_t>(rows.first) * height.input_stride;
-    list(0, std::span(listed_).first(std::min(size_, listed_max)));
-  }
-
-  std::uint64_t size() const { return size_; }
-  /// The offsets of rows [begin, begin + count), at most rows_at_once; they may be in `room`.
-  std::span<const std::uint64_t> offsets(std::uint64_t begin, std::uint64_t count,
-                                         Offsets& room) const {
-    if (begin + count <= listed_max) return std::span(listed_).subspan(begin, count);
-    const auto offsets = std::span(room).first(count);
-    list(begin, offsets);
-    return offsets;
-  }
-
- private:
-  static constexpr std::uint64_t listed_max = 64;
-
-  void list(std::uint64_t begin, std::span<std::uint64_t> offsets) const {
-    if (offsets.empty()) return;
-    const std::uint64_t row_stride = kernel_.axes[1].input_stride;
-    std::uint64_t slice = first_ + begin / height_ * kernel_.axes[0].input_stride;
-    std::uint64_t in_slice = begin % height_;
-    std::uint64_t at = slice + in_slice * row_stride;
-    for (std::uint64_t& offset : offsets) {
-      offset = at;
-      at += row_stride;
-      if (++in_slice < height_) continue;
-      in_slice = 0;
-      at = slice += kernel_.axes[0].input_stride;
-    }
-  }
-
-  const LpPoolingKernel& kernel_;
-  std::uint64_t first_ = 0;   // offset of the first row
-  std::uint64_t height_ = 0;  // rows of a slice
-  std::uint64_t size_ = 0;    // rows of all
-  std::array<std::uint64_t, listed_max> listed_;
-};
 
 /// Outputs of a row that are computed together.
 inline std::uint64_t outputs_at_once(const PoolingAxis& width) {
@@ -117,12 +43,6 @@ inline std::uint64_t outputs_at_once(const PoolingAxis& width) {
   if (width.window_stride / 4 > width.window) return 1;
   return std::max<std::uint64_t>(1, columns_at_once / width.window_stride);
 }
-
-}  // namespace dmlop::cpu
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace dmlop::cpu::HWY_NAMESPACE {
 
 /// Sums in lanes of type T. Double reads rows of floats, float rows of halves; rows that are not
 /// such, or not packed, are converted to them first.
@@ -230,8 +150,8 @@ class LpPooling {
     std::uint64_t k = 0;
     for (; k + 2 * lanes() <= count; k += 2 * lanes()) {
       const Block columns = with_rows(power, Block::zero(), rows, 2 * k);
-      put_roots(power, added_pairs(columns.v0, columns.v1), added_pairs(columns.v2, columns.v3),
-                output, k, count);
+      store_roots(power, d, added_pairs(columns.v0, columns.v1),
+                  added_pairs(columns.v2, columns.v3), size_, output, k, count);
     }
     return k;
   }
@@ -260,8 +180,8 @@ class LpPooling {
           sum.store(&sums_[k]);
           continue;
         }
-        put_roots(power, sum.v0, sum.v1, output, k, count);
-        put_roots(power, sum.v2, sum.v3, output, k + 2 * lanes(), count);
+        store_roots(power, d, sum.v0, sum.v1, size_, output, k, count);
+        store_roots(power, d, sum.v2, sum.v3, size_, output, k + 2 * lanes(), count);
       }
     }
   }
@@ -290,7 +210,7 @@ class LpPooling {
       const V sum = root_of(d, hn::LoadU(d, &sums_[k]), scaled.p);
       const V largest = hn::LoadU(d, &largest_[k]);
       // A window wholly in padding has sum 0 and largest 0.
-      put(hn::Mul(largest, sum), output, k, count);
+      store_norms(d, hn::Mul(largest, sum), size_, output, k, count);
     }
   }
 
@@ -482,65 +402,6 @@ class LpPooling {
     } else {
       return float_from_half(d, v);
     }
-  }
-
-  // Stores the norms whose sums these are as the elements from k on.
-  template <class P>
-  HWY_INLINE void put_roots(const P& power, V sum0, V sum1, std::byte* output, std::size_t k,
-                            std::size_t count) const {
-#if HWY_TARGET != HWY_SCALAR
-    if constexpr (std::is_same_v<P, Power<2>> && sizeof(T) == 8) {
-      if (size_ == sizeof(float)) return put_square_roots(sum0, sum1, output, k, count);
-    }
-#endif
-    put(power.root(d, sum0), output, k, count);
-    put(power.root(d, sum1), output, k + lanes(), count);
-  }
-
-#if HWY_TARGET != HWY_SCALAR
-  // Square roots of floats take a third of the time of those of doubles. Rounded before and after
-  // they are within 1 unit in the last place; sums near the ends of float's range and beyond have
-  // double's. Which of the two is taken depends on the sum alone.
-  HWY_INLINE void put_square_roots(V sum0, V sum1, std::byte* output, std::size_t k,
-                                   std::size_t count) const {
-    const hn::Twice<hn::Rebind<float, D>> floats;
-    const auto sums = hn::Combine(floats, float_from_double(d, sum1), float_from_double(d, sum0));
-    const auto usual =
-        hn::And(hn::Gt(sums, hn::Set(floats, 0x1p-100F)), hn::Lt(sums, hn::Set(floats, 0x1p100F)));
-    auto roots = hn::Sqrt(sums);
-    if (HWY_UNLIKELY(!hn::AllTrue(floats, usual))) {
-      const auto low = float_from_double(d, hn::Sqrt(sum0)),
-                 high = float_from_double(d, hn::Sqrt(sum1));
-      roots = hn::IfThenElse(usual, roots, hn::Combine(floats, high, low));
-    }
-    if (k < count) put_lanes(roots, floats, output + k * sizeof(float), count - k);
-  }
-#endif
-
-  // Stores norms as the elements from k on of the `count` of the output, rounded once.
-  HWY_INLINE void put(V norms, std::byte* output, std::size_t k, std::size_t count) const {
-    if (k >= count) return;
-    std::byte* to = output + k * size_;
-    if constexpr (sizeof(T) == 4) {
-      const hn::Rebind<std::uint16_t, D> halves;
-      put_lanes(half_from_float(d, norms), halves, to, count - k);
-    } else if (size_ == sizeof(float)) {
-      const hn::Rebind<float, D> floats;
-      put_lanes(float_from_double(d, norms), floats, to, count - k);
-    } else {
-      HWY_ALIGN T values[hn::MaxLanes(D())];
-      hn::Store(norms, d, values);
-      for (std::size_t i = 0; i < std::min(count - k, lanes()); ++i) {
-        const std::uint16_t half = half_from_double(values[i]);
-        std::memcpy(to + i * sizeof half, &half, sizeof half);
-      }
-    }
-  }
-
-  template <class DOut>
-  static HWY_INLINE void put_lanes(hn::Vec<DOut> v, DOut out, std::byte* to, std::size_t count) {
-    if (count >= hn::Lanes(out)) return store(v, out, to);
-    store_part(v, out, to, count);
   }
 
  public:

@@ -52,7 +52,7 @@ struct Dispatch {
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
-/// Memory that keeps its bytes on the device from dispatch to dispatch; lanes of its device read
+/// Memory that keeps its bytes on the device from dispatch to dispatch; streams of its device read
 /// and write it.
 class ResidentBuffer {
  public:
@@ -66,12 +66,13 @@ struct ResidentRange {
   std::uint64_t bytes = 0;
 };
 
-/// Room for one dispatch in flight: staging and device memory, kept and reused, growing as needed.
-/// Errors of all calls: run_failed or device_lost, naming what was being done. A lane that failed
+/// Dispatches one after the other, beside those of other streams. Each has room for one dispatch in
+/// flight: staging and device memory, kept and reused, growing as needed.
+/// Errors of all calls: run_failed or device_lost, naming what was being done. A stream that failed
 /// is not used again; its destructor waits for what is in flight.
-class Lane {
+class Stream {
  public:
-  virtual ~Lane() = default;
+  virtual ~Stream() = default;
   /// Host memory of at least `bytes` that becomes input `index` of the next submit().
   virtual std::span<std::byte> input(std::size_t index, std::uint64_t bytes) = 0;
   /// The range becomes input `index` of the next submit() as it is then.
@@ -96,7 +97,7 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   /// The largest buffer a kernel can be given, in bytes.
   virtual std::uint64_t buffer_bytes_limit() const = 0;
-  virtual std::unique_ptr<Lane> make_lane() = 0;
+  virtual std::unique_ptr<Stream> make_stream() = 0;
   /// Errors: run_failed where the device has no room for it; device_lost.
   virtual std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) = 0;
 };

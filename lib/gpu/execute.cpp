@@ -11,7 +11,7 @@ namespace dmlop::gpu {
 namespace {
 
 // Tiles in flight: one filled or emptied by the host, one transferred, one computed.
-constexpr std::size_t lane_count = 3;
+constexpr std::size_t stream_count = 3;
 
 // A tile's buffer by default: large enough for transfers to run at full rate, small enough to
 // overlap.
@@ -20,17 +20,18 @@ constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
 // The host copies in parts of this many bytes.
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
-// What a lane holds on the device beside its tiles: slack around three inputs, roundings, a table.
-constexpr std::uint64_t lane_overhead_bytes =
+// What a stream holds on the device beside its tiles: slack around three inputs, roundings, a
+// table.
+constexpr std::uint64_t stream_overhead_bytes =
     std::uint64_t{3} * 2 * input_slack_bytes + std::uint64_t{4} * 16 + 256;
 
-// Lanes keep their largest buffers, so each has room for an input, its lengths or a state, and an
+// Streams keep their largest buffers, so each has room for an input, its lengths or a state, and an
 // output whatever the kernel is.
 TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
   std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
   if (options.device_memory_bytes != 0) {
-    const std::uint64_t lane_bytes = options.device_memory_bytes / lane_count;
-    bytes = std::min(bytes, (lane_bytes - std::min(lane_bytes, lane_overhead_bytes)) / 3);
+    const std::uint64_t stream_bytes = options.device_memory_bytes / stream_count;
+    bytes = std::min(bytes, (stream_bytes - std::min(stream_bytes, stream_overhead_bytes)) / 3);
   }
   return {.buffer_bytes = std::max<std::uint64_t>(bytes, 256)};
 }
@@ -50,16 +51,16 @@ class TileRunner {
              std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
       : grid_(grid), limits_(limits), inputs_(inputs), threads_(threads), sink_(sink) {}
 
-  void start(Lane& lane, std::uint64_t index) {
+  void start(Stream& stream, std::uint64_t index) {
     Tile tile = grid_.tile(index);
-    for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(lane, i, tile.gathers[i]);
-    lane.submit(make_dispatch(tile.kernel, limits_.buffer_bytes));
+    for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(stream, i, tile.gathers[i]);
+    stream.submit(make_dispatch(tile.kernel, limits_.buffer_bytes));
   }
 
-  void finish(Lane& lane, std::uint64_t index) {
+  void finish(Stream& stream, std::uint64_t index) {
     const Tile tile = grid_.tile(index);
     const std::uint64_t size = output_element_size(tile.kernel);
-    const std::span<const std::byte> bytes = lane.finish();
+    const std::span<const std::byte> bytes = stream.finish();
     struct Part {
       std::uint64_t offset;
       std::span<const std::byte> bytes;
@@ -76,10 +77,10 @@ class TileRunner {
   }
 
  private:
-  void fill(Lane& lane, std::size_t input, const IndexMapKernel& gather) {
+  void fill(Stream& stream, std::size_t input, const IndexMapKernel& gather) {
     const Kernel kernel(gather);
     const std::span<std::byte> staging =
-        lane.input(input, output_elements(kernel) * gather.element_size);
+        stream.input(input, output_elements(kernel) * gather.element_size);
     cpu::execute_all(kernel, inputs_.subspan(input), threads_, staging.data());
   }
 
@@ -111,23 +112,24 @@ bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std
   const TileLimits limits = limits_for(device_, options);
   const auto grid = TileGrid::make(kernel, limits);
   if (!grid) return false;
-  const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), lane_count));
-  while (lanes_.size() < lanes) lanes_.push_back(device_.make_lane());
+  const auto streams =
+      static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
+  while (streams_.size() < streams) streams_.push_back(device_.make_stream());
   TileRunner runner(*grid, limits, inputs, std::max(1U, options.threads), sink);
-  for (std::uint64_t index = 0; index < grid->size() + lanes; ++index) {
-    Lane& lane = *lanes_[index % lanes];
-    if (index >= lanes) {
-      runner.finish(lane, index - lanes);
-      add(times, lane.times());
+  for (std::uint64_t index = 0; index < grid->size() + streams; ++index) {
+    Stream& stream = *streams_[index % streams];
+    if (index >= streams) {
+      runner.finish(stream, index - streams);
+      add(times, stream.times());
     }
-    if (index < grid->size()) runner.start(lane, index);
+    if (index < grid->size()) runner.start(stream, index);
   }
   return true;
 }
 
-Lane& Executor::first_lane() {
-  if (lanes_.empty()) lanes_.push_back(device_.make_lane());
-  return *lanes_.front();
+Stream& Executor::first_stream() {
+  if (streams_.empty()) streams_.push_back(device_.make_stream());
+  return *streams_.front();
 }
 
 bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
@@ -135,26 +137,26 @@ bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRa
   if (!kernel_refusal(kernel).empty()) return false;
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   if (!grid || !grid->is_whole()) return false;
-  Lane& lane = first_lane();
+  Stream& stream = first_stream();
   const Tile tile = grid->tile(0);
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
     const IndexMapKernel& run = tile.gathers[i];
     const auto begin = static_cast<std::uint64_t>(run.offset) * run.element_size;
-    lane.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
-                                output_elements(Kernel(run)) * run.element_size});
+    stream.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
+                                  output_elements(Kernel(run)) * run.element_size});
   }
-  lane.submit(make_dispatch(tile.kernel, device_.buffer_bytes_limit()), &output);
-  lane.finish();
-  add(times, lane.times());
+  stream.submit(make_dispatch(tile.kernel, device_.buffer_bytes_limit()), &output);
+  stream.finish();
+  add(times, stream.times());
   return true;
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {
-  first_lane().write(to, bytes);
+  first_stream().write(to, bytes);
 }
 
 void Executor::read(const ResidentRange& from, std::span<std::byte> bytes) {
-  first_lane().read(from, bytes);
+  first_stream().read(from, bytes);
 }
 
 }  // namespace dmlop::gpu

@@ -22,7 +22,7 @@ struct ExecuteOptions {
 /// once.
 using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
-/// What a device keeps from run to run: its lanes.
+/// What a device keeps from run to run: its streams.
 class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
@@ -46,13 +46,13 @@ class Executor {
   void read(const ResidentRange& from, std::span<std::byte> bytes);
 
   /// Waits for what a failed execute() left running and forgets it.
-  void reset() { lanes_.clear(); }
+  void reset() { streams_.clear(); }
 
  private:
-  Lane& first_lane();
+  Stream& first_stream();
 
   Device& device_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Stream>> streams_;
 };
 
 }  // namespace dmlop::gpu

@@ -1,5 +1,5 @@
-// What the lanes of all backends have in common: how large their buffers are, and how bytes travel
-// between the host and the device.
+// What the streams of all backends have in common: how large their buffers are, and how bytes
+// travel between the host and the device.
 #pragma once
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "compare/compare.hpp"
 #include "cpu/execute.hpp"
 #include "gpu/dispatch.hpp"
 #include "job/backend_gpu.hpp"
@@ -135,30 +136,21 @@ void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<st
   });
 }
 
-// Distance of two float bit patterns of one sign, which pooling's results have.
-bool within_four_ulp(DataType type, const std::byte* a, const std::byte* b) {
-  const auto distance = [](auto x, auto y) { return x > y ? x - y : y - x; };
-  if (type == DataType::Float16) {
-    std::uint16_t x, y;
-    std::memcpy(&x, a, 2);
-    std::memcpy(&y, b, 2);
-    return distance(x, y) <= 4;
-  }
-  std::uint32_t x, y;
-  std::memcpy(&x, a, 4);
-  std::memcpy(&y, b, 4);
-  return distance(x, y) <= 4;
-}
-
-void compare_with_cpu(const Kernel& kernel, std::span<const std::byte> actual,
-                      std::span<const std::byte> expected) {
-  const auto* pooling = std::get_if<LpPoolingKernel>(&kernel);
+// Errors: run_failed where an element is further off than the operator's spec allows.
+void compare_with_cpu(const OperatorSpec& spec, const Kernel& kernel,
+                      std::span<const std::byte> actual, std::span<const std::byte> expected) {
+  const auto* pooling = std::get_if<LpPoolingKernel>(&kernel);  // others move bytes
+  const std::uint64_t ulp =
+      pooling != nullptr ? spec.default_tolerance(pooling->data_type).ulp.value_or(0) : 0;
+  const auto is_near = [&](const std::byte* a, const std::byte* b) {
+    if (pooling == nullptr) return false;
+    const Deviation deviation = deviation_of(pooling->data_type, a, b, true);
+    return deviation.comparable && deviation.ulp <= ulp;
+  };
   const std::size_t size = output_element_size(kernel);
   for (std::size_t at = 0; at < actual.size(); at += size) {
-    const bool same =
-        std::memcmp(&actual[at], &expected[at], size) == 0 ||
-        (pooling != nullptr && within_four_ulp(pooling->data_type, &actual[at], &expected[at]));
-    if (same) continue;
+    if (std::memcmp(&actual[at], &expected[at], size) == 0 || is_near(&actual[at], &expected[at]))
+      continue;
     throw Error(ErrorKind::run_failed, "the device's result differs from the CPU's at element " +
                                            std::to_string(at / size));
   }
@@ -214,42 +206,42 @@ void bench_cpu(const Plan& plan, SlotBytes inputs, unsigned threads, const Bench
   }
 }
 
-void fill_lane(gpu::Lane& lane, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
+void fill_stream(gpu::Stream& stream, const Tile& tile, cpu::Inputs inputs, unsigned threads) {
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
     const Kernel gather(tile.gathers[i]);
-    const auto staging = lane.input(i, output_elements(gather) * tile.gathers[i].element_size);
+    const auto staging = stream.input(i, output_elements(gather) * tile.gathers[i].element_size);
     cpu::execute_all(gather, inputs.subspan(i), threads, staging.data());
   }
 }
 
 /// The copy kernel over random data that stays on the device.
-class CopyLane {
+class CopyStream {
  public:
-  CopyLane(gpu::Device& device, std::uint64_t total_bytes) : lane_(device.make_lane()) {
+  CopyStream(gpu::Device& device, std::uint64_t total_bytes) : stream_(device.make_stream()) {
     const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
     bytes_ = std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
-    const auto staging = lane_->input(2, bytes_);
+    const auto staging = stream_->input(2, bytes_);
     std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): every time the same
     for (std::uint64_t at = 0; at + 8 <= bytes_; at += 8) {
       const std::uint64_t bits = random();
       std::memcpy(&staging[at], &bits, sizeof bits);
     }
     dispatch_ = gpu::copy_dispatch(bytes_);
-    lane_->submit(dispatch_);
-    lane_->finish();
+    stream_->submit(dispatch_);
+    stream_->finish();
   }
-  std::optional<double> run() const { return lane_->repeat(dispatch_); }
+  std::optional<double> run() const { return stream_->repeat(dispatch_); }
   double bytes_moved() const { return 2.0 * static_cast<double>(bytes_); }
 
  private:
-  std::unique_ptr<gpu::Lane> lane_;
+  std::unique_ptr<gpu::Stream> stream_;
   gpu::Dispatch dispatch_;
   std::uint64_t bytes_ = 0;
 };
 
-// Plans of one kernel: the lane measures one dispatch.
-void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& backend,
-               const BenchOptions& options, BenchResult& result) {
+// Plans of one kernel: the stream measures one dispatch.
+void bench_gpu(const OperatorSpec& spec, const Plan& plan, SlotBytes slots, unsigned threads,
+               Backend& backend, const BenchOptions& options, BenchResult& result) {
   gpu::Device& device = *backend.gpu()->device;
   if (plan.passes.size() != 1)
     throw Error(ErrorKind::unavailable,
@@ -266,16 +258,16 @@ void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& bac
   }
   const Tile tile = grid->tile(0);
   const gpu::Dispatch dispatch = gpu::make_dispatch(tile.kernel, device.buffer_bytes_limit());
-  const CopyLane copy(device, result.input_bytes + result.output_bytes);
+  const CopyStream copy(device, result.input_bytes + result.output_bytes);
   {
-    const auto lane = device.make_lane();
-    fill_lane(*lane, tile, inputs, threads);
-    lane->submit(dispatch);
-    const auto output = lane->finish();
+    const auto stream = device.make_stream();
+    fill_stream(*stream, tile, inputs, threads);
+    stream->submit(dispatch);
+    const auto output = stream->finish();
     PlanInMemory on_cpu(plan, slots, threads);
     on_cpu.run();
-    compare_with_cpu(pass.kernel, output, on_cpu.output(pass.writes.front()));
-    const gpu::DispatchTimes times = lane->times();
+    compare_with_cpu(spec, pass.kernel, output, on_cpu.output(pass.writes.front()));
+    const gpu::DispatchTimes times = stream->times();
     const std::string reason = times.upload ? "" : "the device has no timestamps";
     result.upload_seconds = {times.upload, reason};
     result.download_seconds = {times.download, reason};
@@ -285,7 +277,7 @@ void bench_gpu(const Plan& plan, SlotBytes slots, unsigned threads, Backend& bac
     result.seconds = measure(options, gpu_warm_up_seconds, [&] {
       if (const auto seconds = copy.run()) copies.push_back(*seconds);
       const auto start = Clock::now();
-      const auto seconds = lane->repeat(dispatch);
+      const auto seconds = stream->repeat(dispatch);
       return seconds.value_or(seconds_since(start));
     });
     // Those of the warm-up, which came first, do not count.
@@ -307,13 +299,13 @@ unsigned threads_of(const BenchOptions& options) {
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
   const Plan plan = make_plan(job.description);
   const Workload workload = make_workload(job, plan, threads_of(options));
-  BenchResult result = bench(plan, workload.inputs, request, options);
+  BenchResult result = bench(*job.description.spec, plan, workload.inputs, request, options);
   for (const BoundInput& input : job.inputs) require_intact(input.file, input.path);
   return result;
 }
 
-BenchResult bench(const Plan& plan, SlotBytes inputs, const gpu::DeviceRequest& request,
-                  const BenchOptions& options) {
+BenchResult bench(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs,
+                  const gpu::DeviceRequest& request, const BenchOptions& options) {
   const unsigned threads = threads_of(options);
   const auto start = Clock::now();
   Backend backend(request);
@@ -324,7 +316,7 @@ BenchResult bench(const Plan& plan, SlotBytes inputs, const gpu::DeviceRequest& 
   for (const std::size_t slot : plan.slots_of(SlotKind::output))
     result.output_bytes += plan.slots[slot].bytes();
   if (backend.is_gpu()) {
-    bench_gpu(plan, inputs, threads, backend, options, result);
+    bench_gpu(spec, plan, inputs, threads, backend, options, result);
   } else {
     result.set_up_seconds.value.reset();
     bench_cpu(plan, inputs, threads, options, result);

@@ -44,8 +44,8 @@ struct BenchResult {
 /// dispatch.
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options);
 
-/// The same for a plan and its inputs in memory, by slot.
-BenchResult bench(const Plan& plan, SlotBytes inputs, const gpu::DeviceRequest& request,
-                  const BenchOptions& options);
+/// The same for an operator's plan and its inputs in memory, by slot.
+BenchResult bench(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs,
+                  const gpu::DeviceRequest& request, const BenchOptions& options);
 
 }  // namespace dmlop

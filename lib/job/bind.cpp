@@ -32,7 +32,12 @@ struct Source {
   std::string path;  // "": named in a way that has its own finding
   const json::Value* written = nullptr;
   SharedConfinement confinement = {};
+  std::optional<MemoryTensor> memory = {};
 };
+
+bool is_same_file(const Source& source, const std::string& written) {
+  return !source.memory && dmlop::is_same_file(source.path, written);
+}
 
 // "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
 struct ElementName {
@@ -100,7 +105,7 @@ class Binder {
         mine[element] = {};
         continue;
       }
-      mine[element] = {file.path, nullptr, file.confinement};
+      mine[element] = {file.path, nullptr, file.confinement, file.memory};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
     if (!unnamed.empty()) refuse_unnamed(unnamed);
@@ -166,6 +171,9 @@ class Binder {
 
   std::string how_to_name(const std::string& tensor, std::optional<std::size_t> element,
                           const std::string& name) const {
+    if (request_.is_of_library)
+      return direction_ == Direction::input ? "pass the input " + name
+                                            : "pass a target for " + name;
     const std::string binding =
         "\"bindings\": {\"" + tensor + "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "}";
     if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
@@ -191,7 +199,8 @@ class Binder {
     std::vector<std::string> options;
     for (const std::string& name : names_) {
       if (options.size() < paths.size() && !sources_.contains(name))
-        options.push_back(option_ + name + "=" + paths[options.size()]);
+        options.push_back(request_.is_of_library ? name
+                                                 : option_ + name + "=" + paths[options.size()]);
     }
     const bool is_one = paths.size() == 1;
     usage((is_one ? "which tensor is " : "which tensors are ") + join(paths) + "? DML_OPERATOR_" +
@@ -205,8 +214,10 @@ class Binder {
     const bool is_input = direction_ == Direction::input;
     const FieldSpec* field = description_.spec->find_field(tensor);
     if (field != nullptr && field->is_tensor()) {
-      usage(tensor + " is an " + (is_input ? "output" : "input"),
-            "name its file with " + std::string(is_input ? "-o" : "-i"));
+      const std::string other = is_input ? "output" : "input";
+      usage(tensor + " is an " + other,
+            request_.is_of_library ? "pass it as an " + other
+                                   : std::string("name its file with ") + (is_input ? "-o" : "-i"));
       return;
     }
     const std::string nearest = nearest_name(tensor, names_);
@@ -254,18 +265,24 @@ std::vector<NamedTensor> slots_of(Description& description, const Binder& binder
 // Compares a tensor desc with its file, or takes from the file what the desc leaves out.
 class HeaderMerger {
  public:
-  HeaderMerger(Description& description, const NamedTensor& slot, std::string path,
+  HeaderMerger(Description& description, const NamedTensor& slot, const Source& source,
                Diagnostics& diagnostics)
       : description_(description),
         slot_(slot),
         tensor_(tensor_name(slot.field, slot.element)),
-        path_(std::move(path)),
-        diagnostics_(diagnostics) {}
+        path_(source.path),
+        is_memory_(source.memory.has_value()),
+        diagnostics_(diagnostics) {
+    if (is_memory_ && !source.memory->strides.empty()) strides_ = source.memory->strides;
+  }
 
   void merge(const NpyHeader& header) {
     TensorDesc& desc = *description_.find_tensor(slot_.field, slot_.element);
     merge_type(desc, header);
-    if (desc.strides) {
+    if (strides_) {
+      merge_sizes(desc, header);
+      merge_strides(desc);
+    } else if (desc.strides) {
       check_strided_buffer(desc, header);
     } else {
       merge_sizes(desc, header);
@@ -277,10 +294,11 @@ class HeaderMerger {
 
  private:
   void add(std::string attribute, std::string message, std::string suggestion,
-           std::string rule = "a tensor desc must agree with its .npy file") {
+           std::string rule = "") {
     Diagnostic diagnostic = description_.at(
         Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
-    diagnostic.rule = std::move(rule);
+    const std::string file = is_memory_ ? "buffer" : ".npy file";
+    diagnostic.rule = rule.empty() ? "a tensor desc must agree with its " + file : std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
   }
@@ -293,13 +311,15 @@ class HeaderMerger {
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
             " has " + found,
-        "write \"" + found + "\", or save array.astype(" + numpy_name(*desc.data_type) + ")");
+        "write \"" + found + "\", or " +
+            (is_memory_ ? "pass a buffer of this type"
+                        : "save array.astype(" + numpy_name(*desc.data_type) + ")"));
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
     if (desc.sizes.empty()) {
       desc.sizes = header.sizes;
-      desc.file = path_;
+      if (!is_memory_) desc.file = path_;
     }
     if (desc.sizes == header.sizes) return;
     const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
@@ -307,7 +327,19 @@ class HeaderMerger {
         tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
             list_of(header.sizes),
         "write " + list_of(header.sizes) +
-            (may_be_reshaped ? ", or save " + reshape_call(desc.sizes) : ", or name another file"));
+            (is_memory_        ? ", or pass a buffer of these sizes"
+             : may_be_reshaped ? ", or save " + reshape_call(desc.sizes)
+                               : ", or name another file"));
+  }
+
+  // Those of a buffer in memory are taken, or must be those of the desc.
+  void merge_strides(TensorDesc& desc) {
+    if (!desc.strides) desc.strides = strides_;
+    if (desc.strides == strides_) return;
+    add("Strides",
+        tensor_ + ".Strides is " + list_of(*desc.strides) + ", but " + path_ + " has " +
+            list_of(*strides_),
+        "write " + list_of(*strides_) + ", or pass a buffer with these strides");
   }
 
   // With strides the file is a plain buffer of elements: it must hold all that they reach.
@@ -326,18 +358,23 @@ class HeaderMerger {
     add("Strides",
         tensor_ + ".Strides reach " + counted(*needed, "element") + ", but " + path_ + " has " +
             std::to_string(held),
-        "make the Strides or Sizes smaller, or bind a larger file",
-        "(sum of (size - 1) * stride) + 1 elements must be in the file");
+        std::string("make the Strides or Sizes smaller, or ") +
+            (is_memory_ ? "pass a larger buffer" : "bind a larger file"),
+        std::string("(sum of (size - 1) * stride) + 1 elements must be in the ") +
+            (is_memory_ ? "buffer" : "file"));
   }
 
   Description& description_;
   NamedTensor slot_;
   std::string tensor_;
   std::string path_;
+  bool is_memory_;
+  std::optional<Strides> strides_;  // of a buffer in memory
   Diagnostics& diagnostics_;
 };
 
 NpyFile open_npy(const Source& source) {
+  if (source.memory) return NpyFile::in_memory(*source.memory);
   return NpyFile::open(PinnedFile(source.confinement, source.path));
 }
 
@@ -445,10 +482,10 @@ bool check_confined(const Description& description, const JobRequest& request,
 }
 
 void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostics) {
-  for (const auto& [tensor, path, confinement] : files) {
-    if (!confinement) continue;
-    if (const PathProblem problem = confinement->problem_of_file(path))
-      diagnostics.push_back(confinement_finding(path, problem, *confinement));
+  for (const NamedFile& file : files) {
+    if (!file.confinement) continue;
+    if (const PathProblem problem = file.confinement->problem_of_file(file.path))
+      diagnostics.push_back(confinement_finding(file.path, problem, *file.confinement));
   }
 }
 
@@ -469,14 +506,14 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         continue;
       }
       const std::string tensor = tensor_name(slot.field, slot.element);
-      if (is_standard_input(source->path) && ++from_standard_input > 1) {
+      if (!source->memory && is_standard_input(source->path) && ++from_standard_input > 1) {
         binder.usage("standard input can be read once only", "name a file for " + tensor);
         continue;
       }
       try {
         NpyFile file = with_context("reading " + tensor + " from " + source->path,
                                     [&] { return open_npy(*source); });
-        HeaderMerger(description, slot, source->path, diagnostics).merge(file.header());
+        HeaderMerger(description, slot, *source, diagnostics).merge(file.header());
         inputs.push_back({slot.field, std::move(file), source->path, slot.element});
       } catch (const Error& error) {
         diagnostics.push_back(file_finding(description, *source, error));
@@ -505,7 +542,7 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
     }
     for (const std::string& input : sources.names()) {
       const Source* source = sources.find(input);
-      if (source == nullptr || !is_same_file(source->path, target->path)) continue;
+      if (source == nullptr || !is_same_file(*source, target->path)) continue;
       binder.refuse_target(*target,
                            tensor + " and " + input + " are the same file: " + target->path);
     }
@@ -513,9 +550,9 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
       binder.refuse_target(*target, tensor + " would replace the description " + target->path);
     }
     if (const BoundOutput* other = writer_of(outputs, target->path)) {
-      binder.refuse_target(*target,
-                           tensor + " and " + other->name() + " both go to " +
-                               (is_standard_output(target->path) ? "standard output" : target->path));
+      binder.refuse_target(
+          *target, tensor + " and " + other->name() + " both go to " +
+                       (is_standard_output(target->path) ? "standard output" : target->path));
     }
     outputs.push_back({field, target->path, element});
   }
@@ -542,7 +579,7 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
     for (const std::string& input : inputs.names()) {
       const Source* file = inputs.find(input);
       if (!request.expected_may_be_missing || file == nullptr) continue;
-      if (!is_same_file(file->path, source->path)) continue;
+      if (!is_same_file(*file, source->path)) continue;
       binder.usage("the golden file and " + input + " are the same file: " + source->path,
                    "name another golden file, as --update-golden may replace it");
     }

@@ -24,6 +24,7 @@ struct NamedFile {
   std::string tensor;
   std::string path;                    // "-" is standard input or output
   SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
+  std::optional<MemoryTensor> memory = {};  // takes the file's place; the path only names it
 };
 
 /// What lies beside a description and belongs to it by its name (job/folder.hpp).
@@ -37,7 +38,7 @@ struct FolderFiles {
   std::vector<NamedFile> inputs;    // NAME.npy, whether or not NAME is an input
   std::vector<NamedFile> expected;  // expected/NAME.npy, likewise, and expected.npy without a name
   std::vector<MisnamedPart> misnamed = {};
-  std::string golden_folder;        // where golden files belong; "": the description has no folder
+  std::string golden_folder;  // where golden files belong; "": the description has no folder
 };
 
 struct JobRequest {
@@ -54,6 +55,7 @@ struct JobRequest {
   FolderFiles found = {};                // for what nothing else names a file
   bool compares_with_found = false;      // with the golden files that were found, too
   bool is_of_batch = false;              // no option of a command line names its files
+  bool is_of_library = false;            // a call names its files
 };
 
 /// "InputTensor", or "InputTensors[1]" for an element of an array of tensors.

@@ -1,13 +1,13 @@
 #include "model/convert_json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -28,10 +28,7 @@ Json tensor_json(const TensorDesc& desc, bool with_strides) {
 Json float_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::array<char, 32> text{};
-  const auto [end, error] =
-      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value));
-  return Json::parse(std::string(text.data(), end));
+  return Json::parse(float_text(value));
 }
 
 Json enum_json(const FieldSpec& field, std::int64_t value) {

@@ -5,6 +5,7 @@
 
 #include "model/reading.hpp"
 #include "ops/operator.hpp"
+#include "spec/tensor_reader.hpp"
 
 namespace dmlop {
 namespace {
@@ -90,14 +91,7 @@ class Translator {
   }
 
   void copy_tensor(const json::Value& from, json::Value& to, const std::string& name) {
-    const std::vector<std::string> known{"Type",
-                                         "DataType",
-                                         "Flags",
-                                         "DimensionCount",
-                                         "Sizes",
-                                         "Strides",
-                                         "TotalTensorSizeInBytes",
-                                         "GuaranteedBaseOffsetAlignment"};
+    const std::vector<std::string> known(tensor_desc_members.begin(), tensor_desc_members.end());
     reading_.notes.refuse_unknown(from, known, "a tensor desc");
     for (const std::string& member_name : known) {
       const json::Member* member = find_member(from, member_name);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,24 +30,42 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true
 /// one more. Errors: invalid_input as soon as the first bytes are wrong.
 std::uint64_t npy_bytes_wanted(std::span<const std::byte> first);
 
-/// An open .npy file. Its header has been checked and its elements are mapped.
+/// Elements that a program has in memory, in native byte order. Strides count elements; without any
+/// the elements are packed.
+struct MemoryTensor {
+  DataType data_type;
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> strides;
+  std::span<const std::byte> bytes;
+};
+
+/// An open .npy file, or elements in memory that take its place. Its header has been checked and
+/// its elements are mapped.
 class NpyFile {
  public:
   /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
   static NpyFile open(const std::string& path);
   static NpyFile open(const PinnedFile& file);
+  /// The bytes must outlive it. Errors: invalid_input unless they are exactly the elements or, with
+  /// strides, as many as these reach.
+  static NpyFile in_memory(const MemoryTensor& tensor);
 
   const NpyHeader& header() const { return header_; }
   /// Errors: io_failed if the file was changed since it was opened. Call it after reading the
   /// elements and before relying on the result.
-  void require_intact() const { file_.require_intact(); }
+  void require_intact() const {
+    if (file_) file_->require_intact();
+  }
   /// The elements in file order and the file's byte order.
   std::span<const std::byte> data() const;
   std::uint64_t element_count() const;
 
  private:
   explicit NpyFile(InputFile file);
-  InputFile file_;
+  explicit NpyFile(const MemoryTensor& tensor);
+
+  std::optional<InputFile> file_;
+  std::span<const std::byte> memory_;  // where there is no file
   NpyHeader header_;
 };
 

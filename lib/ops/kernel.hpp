@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "ops/kernels/element_wise.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/lp_pooling.hpp"

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ops/element_wise.hpp"
 #include "spec/validate.hpp"
 
 namespace dmlop {
@@ -18,6 +19,10 @@ constexpr std::array operators{
 #define DMLOP_OPERATOR(name, runs_on, plan, check) Operator{#name, RunsOn::runs_on, plan, check},
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
+#define DMLOP_ELEMENT_WISE(name, expression) \
+  Operator{#name, RunsOn::only_on_cpu, plan_element_wise, no_more_checks},
+#include "ops/element_wise.def"
+#undef DMLOP_ELEMENT_WISE
 };
 
 }  // namespace

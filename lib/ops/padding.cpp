@@ -17,14 +17,6 @@ constexpr std::array boundaries{Boundary::constant, Boundary::edge, Boundary::re
 
 constexpr std::int64_t constant_mode = 0;
 
-// The shortest text that reads back as the FLOAT.
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] =
-      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value));
-  return {text.data(), end};
-}
-
 // A whole number with all its digits.
 std::string whole_text(double number) {
   std::array<char, 48> text{};
@@ -45,7 +37,7 @@ void check_padding_value(const Description& description, Diagnostics& diagnostic
   if (mode_value == nullptr || *mode_value != constant_mode || value == nullptr || !type) return;
   if (converts_to(*type, *value)) return;
   Diagnostic diagnostic = description.at({"PaddingValue", ""}, std::nullopt,
-                                         "PaddingValue is " + number_text(*value) +
+                                         "PaddingValue is " + float_text(*value) +
                                              ", which does not fit " + std::string(name_of(*type)));
   diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) +
                     "; PaddingValue is truncated toward zero";

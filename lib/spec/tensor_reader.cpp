@@ -24,9 +24,7 @@ class TensorReader {
       read_type(value);
     }
     read_type(*object);
-    reader_.refuse_unknown(*object,
-                           {"Type", "DataType", "Flags", "DimensionCount", "Sizes", "Strides",
-                            "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"},
+    reader_.refuse_unknown(*object, {tensor_desc_members.begin(), tensor_desc_members.end()},
                            "a tensor desc");
     read_data_type(*object);
     read_layout(*object);

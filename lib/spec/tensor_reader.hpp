@@ -2,10 +2,22 @@
 // and "Desc", as DxDispatch writes it.
 #pragma once
 
+#include <array>
+
 #include "spec/field_reader.hpp"
 #include "spec/fields.hpp"
 
 namespace dmlop {
+
+/// The members of a tensor desc.
+inline constexpr std::array tensor_desc_members{"Type",
+                                                "DataType",
+                                                "Flags",
+                                                "DimensionCount",
+                                                "Sizes",
+                                                "Strides",
+                                                "TotalTensorSizeInBytes",
+                                                "GuaranteedBaseOffsetAlignment"};
 
 /// Adds findings for mistakes. Returns nothing if the value is not an object. Messages call the
 /// tensor `name`.

@@ -80,6 +80,10 @@ std::string element_text(DataType type, const std::byte* bytes) {
   });
 }
 
+std::string float_text(double value) {
+  return shortest(static_cast<float>(value));
+}
+
 double element_value(DataType type, const std::byte* bytes) {
   return visit_type(type, [bytes]<typename T>(T) -> double {
     if constexpr (std::is_same_v<T, Half>) {

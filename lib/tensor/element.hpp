@@ -23,6 +23,9 @@ std::string range_text(DataType type);
 /// The element at `bytes` (native byte order) as text that reads back exactly.
 std::string element_text(DataType type, const std::byte* bytes);
 
+/// The shortest text that reads back as the value of a FLOAT field.
+std::string float_text(double value);
+
 /// The element as a double; 64-bit integers may round.
 double element_value(DataType type, const std::byte* bytes);
 

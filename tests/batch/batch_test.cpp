@@ -92,7 +92,7 @@ TEST_CASE("what is neither kept nor compared is not trusted, what is kept is fin
   const auto blind = folder.run({"jobs.jsonl"});
   CHECK(blind.status("a") == "MISTRUSTED");
   CHECK(blind.record("a").at("message").get<std::string>().starts_with(
-      "the output is neither kept nor compared: "));
+      "no output is kept or compared: "));
   CHECK(folder.run({"jobs.jsonl", "--out", "out"}).status("a") == "PASSED");
   CHECK(folder.read("out/a/OutputTensor.npy") == folder.read("golden.npy"));
   folder.write("kept.jsonl", "{" + edge_fields + R"(, "bindings": {"InputTensor": "x.npy", )" +

@@ -106,7 +106,7 @@ JobRow sample_row(const std::string& name, std::vector<std::string> inputs) {
   return row;
 }
 
-/// More tiles than lanes.
+/// More tiles than streams.
 JobRow tiled_row(const Folder& folder) {
   std::vector<std::uint8_t> elements(1000);
   std::iota(elements.begin(), elements.end(), std::uint8_t{0});
@@ -154,7 +154,7 @@ void check_job(const JobRow& row, FaultyBackend& faulty, bool has_older) {
   CHECK(ending.kind == kind_of(faulty.fault));
   check_message(faulty, ending.message);
   check_untouched();
-  CHECK(faulty.injector.lanes.load() == 0);
+  CHECK(faulty.injector.streams.load() == 0);
   faulty.injector.disarm();
   const Ending next = run();
   if (faulty.injector.lost()) {
@@ -255,7 +255,7 @@ TEST_CASE(
     } else {
       CHECK(ending.kind == kind_of(faulty.fault));
       check_message(faulty, ending.message);
-      CHECK(injector.lanes.load() == 0);
+      CHECK(injector.streams.load() == 0);
     }
     injector.disarm();
     const Ending next = run();

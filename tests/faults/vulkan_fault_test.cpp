@@ -290,7 +290,7 @@ void check_every_fault(const std::string& what, const Work& work) {
   }
 }
 
-/// Four tiles of a padding that wraps around: one more than there are lanes.
+/// Four tiles of a padding that wraps around: one more than there are streams.
 class TiledJob {
  public:
   TiledJob() {

@@ -32,14 +32,14 @@ class Checked {
   /// Whether the layer finds loads outside: a copy of more than the input has.
   bool checks_loads() {
     const unsigned before = gpu::vulkan::validation_messages();
-    const auto lane = device_->make_lane();
-    lane->input(2, 64);
+    const auto stream = device_->make_stream();
+    stream->input(2, 64);
     gpu::Dispatch dispatch;
     dispatch.kernel = "copy";
     dispatch.stages.emplace_back(0, 64, 1);
     dispatch.output_bytes = 1024;
-    lane->submit(dispatch);
-    lane->finish();
+    stream->submit(dispatch);
+    stream->finish();
     return gpu::vulkan::validation_messages() > before;
   }
 

@@ -64,7 +64,7 @@ Regions sampled(bool takes_maximum) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 11, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 12, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -72,11 +72,18 @@ std::vector<KernelRow> kernel_rows() {
   own_lengths.reversal = Reversal{.axis = 0, .lengths_type = DataType::UInt32};
   const IndexMapKernel far_part =
       map({{.extent = 4096, .stride = 0}, {.extent = 4096, .stride = far}});
+  const auto element_wise = [](std::uint64_t stride) {
+    return ElementWiseKernel{.expression = Expression::exp,
+                             .extents = {1 << 13, 1 << 13},
+                             .inputs = {{DataType::UInt8, {0, stride}}}};
+  };
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
     return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
   };
   return {
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
+      {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
+      {"element-wise: elements far apart", element_wise(8192), 1 << 13, 1 << 10},
       {"selection: a long sequence", longest(large, 1), 1, 0},
       {"selection: a long sequence, many of its elements", longest(1 << 22, 1 << 22), 1 << 22, 0},
       {"sum: a window of many rows", WindowKernel{.axes = window(large, 256)}, 1, 0},

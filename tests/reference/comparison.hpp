@@ -71,6 +71,7 @@ inline Number number_of(DataType type, const std::byte* bytes) {
     case DataType::UInt16:
       return unsigned_number(as<std::uint16_t>(bytes));
     case DataType::UInt8:
+    case DataType::UInt4:
       return unsigned_number(as<std::uint8_t>(bytes));
     case DataType::Int64:
       return signed_number(as<std::int64_t>(bytes));
@@ -79,6 +80,7 @@ inline Number number_of(DataType type, const std::byte* bytes) {
     case DataType::Int16:
       return signed_number(as<std::int16_t>(bytes));
     case DataType::Int8:
+    case DataType::Int4:
       break;
   }
   return signed_number(as<std::int8_t>(bytes));

@@ -262,7 +262,8 @@ TEST_CASE("the schema takes samples, examples, conformance cases and every spell
   }
   const std::size_t before = texts.size();
   for (const std::string& folder :
-       {std::string(DMLOP_SOURCE_DIR) + "/samples", std::string(DMLOP_CONFORMANCE)}) {
+       {std::string(DMLOP_SOURCE_DIR) + "/samples", std::string(DMLOP_CONFORMANCE) + "/public",
+        std::string(DMLOP_CONFORMANCE) + "/directml"}) {
     for (std::string& text : descriptions_below(folder)) texts.push_back(std::move(text));
   }
   CHECK(texts.size() > before + 100);

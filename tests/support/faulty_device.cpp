@@ -62,39 +62,39 @@ auto faulty(FaultInjector& injector, const char* call, Action&& action) {
   }
 }
 
-class FaultyLane : public gpu::Lane {
+class FaultyStream : public gpu::Stream {
  public:
-  FaultyLane(std::unique_ptr<gpu::Lane> lane, FaultInjector& injector)
-      : lane_(std::move(lane)), injector_(injector) {
-    ++injector_.lanes;
+  FaultyStream(std::unique_ptr<gpu::Stream> stream, FaultInjector& injector)
+      : stream_(std::move(stream)), injector_(injector) {
+    ++injector_.streams;
   }
-  ~FaultyLane() override { --injector_.lanes; }
+  ~FaultyStream() override { --injector_.streams; }
 
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
-    return faulty(injector_, "input", [&] { return lane_->input(index, bytes); });
+    return faulty(injector_, "input", [&] { return stream_->input(index, bytes); });
   }
   void input(std::size_t index, const gpu::ResidentRange& range) override {
-    faulty(injector_, "input of a range", [&] { lane_->input(index, range); });
+    faulty(injector_, "input of a range", [&] { stream_->input(index, range); });
   }
   void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
-    faulty(injector_, "submit", [&] { lane_->submit(dispatch, output); });
+    faulty(injector_, "submit", [&] { stream_->submit(dispatch, output); });
   }
   std::span<const std::byte> finish() override {
-    return faulty(injector_, "finish", [&] { return lane_->finish(); });
+    return faulty(injector_, "finish", [&] { return stream_->finish(); });
   }
-  gpu::DispatchTimes times() const override { return lane_->times(); }
+  gpu::DispatchTimes times() const override { return stream_->times(); }
   void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
-    faulty(injector_, "write", [&] { lane_->write(to, bytes); });
+    faulty(injector_, "write", [&] { stream_->write(to, bytes); });
   }
   void read(const gpu::ResidentRange& from, std::span<std::byte> bytes) override {
-    faulty(injector_, "read", [&] { lane_->read(from, bytes); });
+    faulty(injector_, "read", [&] { stream_->read(from, bytes); });
   }
   std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
-    return faulty(injector_, "repeat", [&] { return lane_->repeat(dispatch); });
+    return faulty(injector_, "repeat", [&] { return stream_->repeat(dispatch); });
   }
 
  private:
-  std::unique_ptr<gpu::Lane> lane_;
+  std::unique_ptr<gpu::Stream> stream_;
   FaultInjector& injector_;
 };
 
@@ -104,9 +104,9 @@ class FaultyDevice : public gpu::Device {
 
   const gpu::DeviceInfo& info() const override { return inner_.info(); }
   std::uint64_t buffer_bytes_limit() const override { return inner_.buffer_bytes_limit(); }
-  std::unique_ptr<gpu::Lane> make_lane() override {
-    return faulty(injector_, "make_lane", [&]() -> std::unique_ptr<gpu::Lane> {
-      return std::make_unique<FaultyLane>(inner_.make_lane(), injector_);
+  std::unique_ptr<gpu::Stream> make_stream() override {
+    return faulty(injector_, "make_stream", [&]() -> std::unique_ptr<gpu::Stream> {
+      return std::make_unique<FaultyStream>(inner_.make_stream(), injector_);
     });
   }
   std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {

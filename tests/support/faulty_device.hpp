@@ -16,7 +16,7 @@ enum class GpuFault {
   device_lost,           // Error(device_lost), as does every later call
 };
 
-/// Counts the calls of devices and lanes, and lets one of them fail.
+/// Counts the calls of devices and streams, and lets one of them fail.
 class FaultInjector {
  public:
   /// Makes call number `call`, counted from 0, fail: either instead of its work or after it.
@@ -33,8 +33,8 @@ class FaultInjector {
   void before(const char* call);
   void after(const char* call);
 
-  /// The number of lanes that exist.
-  std::atomic<int> lanes{0};
+  /// The number of streams that exist.
+  std::atomic<int> streams{0};
 
  private:
   void fail(const char* call);
@@ -52,7 +52,7 @@ class FaultInjector {
 /// Every message of an injected fault contains this in front of its cause.
 inline constexpr const char* injected_call = "injected into ";
 
-/// The device with faults. It and its lanes pass all calls on to `inner`. Both arguments must
+/// The device with faults. It and its streams pass all calls on to `inner`. Both arguments must
 /// outlive it.
 std::unique_ptr<gpu::Device> make_faulty_device(gpu::Device& inner, FaultInjector& injector);
 

@@ -24,17 +24,17 @@ using Inputs = std::span<const std::span<const std::byte>>;
 GpuCounts counts;
 
 /// Passes everything on and writes down what was asked for.
-class WatchedLane : public gpu::Lane {
+class WatchedStream : public gpu::Stream {
  public:
-  explicit WatchedLane(std::unique_ptr<gpu::Lane> lane) : lane_(std::move(lane)) {}
+  explicit WatchedStream(std::unique_ptr<gpu::Stream> stream) : stream_(std::move(stream)) {}
 
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
     held_[index] = std::max(held_[index], bytes);
-    return lane_->input(index, bytes);
+    return stream_->input(index, bytes);
   }
   void input(std::size_t index, const gpu::ResidentRange& range) override {
     held_[index] = std::max(held_[index], range.bytes);
-    lane_->input(index, range);
+    stream_->input(index, range);
   }
   void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
     counts.kernels.insert(dispatch.kernel);
@@ -42,18 +42,18 @@ class WatchedLane : public gpu::Lane {
     held_[1] = std::max(held_[1], dispatch.state_bytes);
     held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
     held_[3] = std::max(held_[3], dispatch.output_bytes);
-    lane_->submit(dispatch, output);
+    stream_->submit(dispatch, output);
   }
-  std::span<const std::byte> finish() override { return lane_->finish(); }
-  gpu::DispatchTimes times() const override { return lane_->times(); }
+  std::span<const std::byte> finish() override { return stream_->finish(); }
+  gpu::DispatchTimes times() const override { return stream_->times(); }
   void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
-    lane_->write(to, bytes);
+    stream_->write(to, bytes);
   }
   void read(const gpu::ResidentRange& from, std::span<std::byte> bytes) override {
-    lane_->read(from, bytes);
+    stream_->read(from, bytes);
   }
   std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
-    return lane_->repeat(dispatch);
+    return stream_->repeat(dispatch);
   }
 
   /// Bytes on the device as the backends allocate them.
@@ -67,7 +67,7 @@ class WatchedLane : public gpu::Lane {
   }
 
  private:
-  std::unique_ptr<gpu::Lane> lane_;
+  std::unique_ptr<gpu::Stream> stream_;
   std::array<std::uint64_t, 4> held_{};  // inputs 0 to 2 and the output
 };
 
@@ -76,24 +76,24 @@ class WatchedDevice : public gpu::Device {
   explicit WatchedDevice(std::unique_ptr<gpu::Device> device) : device_(std::move(device)) {}
   const gpu::DeviceInfo& info() const override { return device_->info(); }
   std::uint64_t buffer_bytes_limit() const override { return device_->buffer_bytes_limit(); }
-  std::unique_ptr<gpu::Lane> make_lane() override {
-    auto lane = std::make_unique<WatchedLane>(device_->make_lane());
-    lanes_.push_back(lane.get());
-    return lane;
+  std::unique_ptr<gpu::Stream> make_stream() override {
+    auto stream = std::make_unique<WatchedStream>(device_->make_stream());
+    streams_.push_back(stream.get());
+    return stream;
   }
   std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
     return device_->make_resident_buffer(bytes);
   }
-  /// Of all lanes that were ever made: an Executor keeps them.
+  /// Of all streams that were ever made: an Executor keeps them.
   std::uint64_t device_bytes() const {
     std::uint64_t bytes = 0;
-    for (const WatchedLane* lane : lanes_) bytes += lane->device_bytes();
+    for (const WatchedStream* stream : streams_) bytes += stream->device_bytes();
     return bytes;
   }
 
  private:
   std::unique_ptr<gpu::Device> device_;
-  std::vector<WatchedLane*> lanes_;
+  std::vector<WatchedStream*> streams_;
 };
 
 struct Choice {
@@ -132,7 +132,8 @@ std::unique_ptr<gpu::Device> open_gpu() {
 
 namespace {
 
-/// A device of its own for whole and for tiled plans each: lanes keep the largest buffers they had.
+/// A device of its own for whole and for tiled plans each: streams keep the largest buffers they
+/// had.
 struct Opened {
   WatchedDevice device{open_gpu()};
   gpu::Executor executor{device};

@@ -21,7 +21,7 @@ constexpr UINT timestamp_count = 4;       // begin, uploaded, computed, download
 constexpr DWORD step_milliseconds = 100;  // of waiting
 constexpr std::uint64_t timestamp_bytes = timestamp_count * sizeof(std::uint64_t);
 
-/// What device and lanes share.
+/// What device and streams share.
 struct Context {
   ComPtr<ID3D12Device> device;
   ComPtr<ID3D12CommandQueue> queue;
@@ -94,9 +94,9 @@ struct InputSource {
   bool is_resident = false;
 };
 
-class Direct3DLane : public Lane {
+class Direct3DStream : public Stream {
  public:
-  explicit Direct3DLane(Context& context)
+  explicit Direct3DStream(Context& context)
       : context_(context),
         device_(*context.device.Get()),
         output_(device_, Place::device),
@@ -121,7 +121,7 @@ class Direct3DLane : public Lane {
     ticks_.grow(timestamp_bytes);
   }
 
-  ~Direct3DLane() override {
+  ~Direct3DStream() override {
     for (std::uint64_t waited = 0; busy_ && waited < timeout_seconds * 1000;
          waited += step_milliseconds)
       busy_ = !fence_.wait(step_milliseconds);
@@ -398,7 +398,9 @@ class Direct3DDevice : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Lane> make_lane() override { return std::make_unique<Direct3DLane>(context_); }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<Direct3DStream>(context_);
+  }
   std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
     return std::make_unique<Direct3DResidentBuffer>(*context_.device.Get(), bytes);
   }

@@ -1,4 +1,4 @@
-// A Direct3D 12 device: queue, pipelines, memory; and its lanes.
+// A Direct3D 12 device: queue, pipelines, memory; and its streams.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A Vulkan device: queue, pipelines, memory; and its lanes.
+// A Vulkan device: queue, pipelines, memory; and its streams.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,167 @@
+// The functions that shaders/expressions.def calls, for the CPU. It is included once for every
+// instruction set.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "hwy/highway.h"
+
+#if defined(DMLOP_CPU_ELEMENTARY_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DMLOP_CPU_ELEMENTARY_INL_HPP_
+#undef DMLOP_CPU_ELEMENTARY_INL_HPP_
+#else
+#define DMLOP_CPU_ELEMENTARY_INL_HPP_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace dmlop::cpu::HWY_NAMESPACE {
+
+// NaN gives b: max and min as DirectML has them.
+template <typename T>
+HWY_INLINE T larger(T a, T b) {
+  return a > b ? a : b;
+}
+template <typename T>
+HWY_INLINE T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+HWY_INLINE T abs_of(T a) {
+  if constexpr (std::is_floating_point_v<T>) return std::abs(a);
+  return a < T(0) ? T(0) - a : a;
+}
+
+template <typename T>
+HWY_INLINE T half_of(T a) {
+  if constexpr (std::is_floating_point_v<T>) return a * T(0.5);
+  return a / T(2);
+}
+
+// Integers: x / 0 has all bits set; the smallest number / -1 is itself.
+template <typename T>
+HWY_INLINE T quotient(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a / b;
+  } else {
+    if (b == T(0)) return static_cast<T>(~T(0));
+    if constexpr (std::is_signed_v<T>) {
+      if (b == T(-1)) return T(0) - a;
+    }
+    return a / b;
+  }
+}
+
+// a - b * trunc(a / b). Integers: x mod 0 has all bits set.
+template <typename T>
+HWY_INLINE T truncated_modulus(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a - b * std::trunc(a / b);
+  } else {
+    if (b == T(0)) return static_cast<T>(~T(0));
+    if constexpr (std::is_signed_v<T>) {
+      if (b == T(-1)) return T(0);
+    }
+    return a % b;
+  }
+}
+
+// a - b * floor(a / b).
+template <typename T>
+HWY_INLINE T floored_modulus(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a - b * std::floor(a / b);
+  } else {
+    const T rest = truncated_modulus(a, b);
+    if (b == T(0)) return rest;
+    return rest != T(0) && (rest < T(0)) != (b < T(0)) ? rest + b : rest;
+  }
+}
+
+template <typename T>
+HWY_INLINE T count_bits(T a) {
+  return static_cast<T>(std::popcount(a));
+}
+
+// Shifts take their amount modulo the bits that they compute with.
+template <typename T>
+HWY_INLINE T shift_amount(T a) {
+  return a & T(sizeof(T) * 8 - 1);
+}
+
+template <typename T>
+HWY_INLINE T round_even(T a) {
+  return std::nearbyint(a);
+}
+template <typename T>
+HWY_INLINE T round_away(T a) {
+  return std::round(a);
+}
+template <typename T>
+HWY_INLINE T trunc_of(T a) {
+  return std::trunc(a);
+}
+template <typename T>
+HWY_INLINE T floor_of(T a) {
+  return std::floor(a);
+}
+template <typename T>
+HWY_INLINE T ceil_of(T a) {
+  return std::ceil(a);
+}
+template <typename T>
+HWY_INLINE T sqrt_of(T a) {
+  return std::sqrt(a);
+}
+
+#define DMLOP_ELEMENTARY(name)       \
+  template <typename T>              \
+  HWY_INLINE T name##_of(T a) {      \
+    return std::name(a);             \
+  }
+DMLOP_ELEMENTARY(acos)
+DMLOP_ELEMENTARY(acosh)
+DMLOP_ELEMENTARY(asin)
+DMLOP_ELEMENTARY(asinh)
+DMLOP_ELEMENTARY(atan)
+DMLOP_ELEMENTARY(atanh)
+DMLOP_ELEMENTARY(cos)
+DMLOP_ELEMENTARY(cosh)
+DMLOP_ELEMENTARY(erf)
+DMLOP_ELEMENTARY(erfc)
+DMLOP_ELEMENTARY(exp)
+DMLOP_ELEMENTARY(expm1)
+DMLOP_ELEMENTARY(log)
+DMLOP_ELEMENTARY(sin)
+DMLOP_ELEMENTARY(sinh)
+DMLOP_ELEMENTARY(tan)
+DMLOP_ELEMENTARY(tanh)
+#undef DMLOP_ELEMENTARY
+
+template <typename T>
+HWY_INLINE T atan2_of(T a, T b) {
+  return std::atan2(a, b);
+}
+template <typename T>
+HWY_INLINE T pow_of(T a, T b) {
+  return std::pow(a, b);
+}
+
+template <typename T>
+HWY_INLINE T sigmoid_of(T a) {
+  const T e = std::exp(-std::abs(a));
+  return (a < T(0) ? e : T(1)) / (T(1) + e);
+}
+
+// log(1 + e^a), without overflow.
+template <typename T>
+HWY_INLINE T softplus_of(T a) {
+  return larger(a, T(0)) + std::log1p(std::exp(-std::abs(a)));
+}
+
+}  // namespace dmlop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

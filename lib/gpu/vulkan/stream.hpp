@@ -1,0 +1,16 @@
+// A Vulkan device's streams, and the memory that they copy between.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gpu/device.hpp"
+#include "gpu/vulkan/context.hpp"
+
+namespace dmlop::gpu::vulkan {
+
+/// The context must live as long as the result. Errors: run_failed, device_lost.
+std::unique_ptr<Stream> make_stream(Context& context);
+std::unique_ptr<ResidentBuffer> make_resident_buffer(Context& context, std::uint64_t bytes);
+
+}  // namespace dmlop::gpu::vulkan

@@ -1,0 +1,73 @@
+// check() of <dmlop/dmlop.hpp>, and what run() has in common with it.
+#include "interface/translate.hpp"
+#include "job/folder.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+std::optional<FeatureLevel> level_of(const Operation& operation) {
+  const std::string& name = operation.feature_level;
+  if (name.empty()) return std::nullopt;
+  if (const auto level = feature_level_named(name)) return level;
+  throw Error(ErrorKind::usage, "DirectML has no feature level \"" + name + "\": write one from " +
+                                    to_text(feature_levels.front()) + " to " +
+                                    to_text(newest_feature_level));
+}
+
+NamedFile to_named_file(const Input& input) {
+  if (const auto* path = std::get_if<std::filesystem::path>(&input.contents))
+    return {input.name, path_text(*path)};
+  const auto& [type, sizes, bytes, strides] = std::get<TensorView>(input.contents);
+  return {.tensor = input.name,
+          .path = "its buffer",
+          .memory = MemoryTensor{to_data_type(type), sizes, strides, bytes}};
+}
+
+}  // namespace
+
+Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
+                 const std::vector<Target>* targets, Purpose purpose) {
+  if (operation.text.empty() && operation.file.empty())
+    throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
+  Prepared prepared;
+  JobRequest request{.feature_level = level_of(operation), .is_of_library = true};
+  for (const Input& input : inputs) request.inputs.push_back(to_named_file(input));
+  request.outputs_may_be_dropped = targets == nullptr;
+  if (targets != nullptr) {
+    for (const Target& target : *targets)
+      request.outputs.push_back({target.name, path_text(target.path)});
+  }
+  if (!operation.confined_to.empty())
+    request.confinement = std::make_shared<Confinement>(path_text(operation.confined_to));
+  const std::string file = path_text(operation.file);
+  std::string text = operation.text;
+  if (text.empty()) {
+    text = with_context("reading the description " + file, [&] { return json::read_text(file); });
+    request.description_path = file;
+    request.found = files_beside(file, request.confinement, prepared.findings);
+  }
+  auto description =
+      read_description(file, std::move(text), request.feature_level, prepared.findings);
+  if (description)
+    prepared.job = prepare_job(std::move(*description), request, purpose, prepared.findings);
+  return prepared;
+}
+
+CheckResult v0::check(const Operation& operation, const std::vector<Input>& inputs) {
+  return with_failures([&] {
+    Prepared prepared = prepare(operation, inputs, nullptr, Purpose::check);
+    CheckResult result;
+    result.findings = to_findings(prepared.findings);
+    if (!prepared.job) return result;
+    Description& description = prepared.job->description;
+    Diagnostics warnings = description.warnings;
+    warnings.insert(warnings.end(), prepared.job->warnings.begin(), prepared.job->warnings.end());
+    result.warnings = to_findings(warnings, "warning");
+    for (const TensorUse& use : tensors_of(description)) result.tensors.push_back(to_info(use));
+    result.is_implemented = find_operator(description.spec->name) != nullptr;
+    return result;
+  });
+}
+
+}  // namespace dmlop

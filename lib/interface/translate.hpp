@@ -1,0 +1,51 @@
+// Turns what <dmlop/dmlop.hpp> shows into what the layers use, and back. Nothing else includes
+// both.
+#pragma once
+
+#include <dmlop/dmlop.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "job/job.hpp"
+
+namespace dmlop {
+
+/// Errors: std::invalid_argument for a number that is no ElementType.
+DataType to_data_type(ElementType type);
+ElementType to_element_type(DataType type);
+
+/// UTF-8 with / on every system.
+std::string path_text(const std::filesystem::path& path);
+
+std::vector<Finding> to_findings(const Diagnostics& diagnostics, std::string_view word = "error");
+
+/// A failure with the findings, whose texts are its message.
+Failure to_failure(const Diagnostics& diagnostics);
+
+TensorInfo to_info(const TensorUse& use);
+
+/// What an operation asks for, after its JSON was read. Without targets its outputs go to no file.
+/// Errors: those of check().
+struct Prepared {
+  std::optional<Job> job;  // nothing where there are findings
+  Diagnostics findings;
+};
+Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
+                 const std::vector<Target>* targets, Purpose purpose);
+
+FailureKind to_failure_kind(ErrorKind kind);
+
+/// Calls `action`. An Error of the layers leaves it as a Failure.
+template <typename Action>
+decltype(auto) with_failures(Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const Error& error) {
+    throw Failure(to_failure_kind(error.kind()), error.what());
+  }
+}
+
+}  // namespace dmlop

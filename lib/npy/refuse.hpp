@@ -1,0 +1,17 @@
+// Refusals of .npy files, for the files of this folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dmlop::npy {
+
+constexpr std::string_view whitespace = " \t\n\r\f";
+
+/// Errors: invalid_input, always.
+[[noreturn]] void refuse(const std::string& message);
+
+/// The first bytes of `bytes` for a message. Bytes other than printable ASCII become \xNN.
+std::string printable(std::string_view bytes);
+
+}  // namespace dmlop::npy

@@ -1,0 +1,237 @@
+#include "ops/element_wise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ops/activation.hpp"
+#include "ops/index_map.hpp"
+#include "ops/operator.hpp"
+#include "tensor/half.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::array expressions{
+#define EXPRESSION(name, inputs, class, store, expression) \
+  ExpressionInfo{#name, inputs, NumberClass::class, StoreMode::store},
+// The name "class" of a macro's parameter is only text here.
+#include "../../shaders/expressions.def"
+#undef EXPRESSION
+    ExpressionInfo{"cast", 1, NumberClass::number, StoreMode::wraps}};
+
+struct ElementWiseOperator {
+  std::string_view name;
+  Expression expression;
+};
+constexpr std::array element_wise_operators{
+#define DMLOP_ELEMENT_WISE(name, expression) ElementWiseOperator{#name, Expression::expression},
+#include "ops/element_wise.def"
+#undef DMLOP_ELEMENT_WISE
+};
+
+ComputeType integer_type(const DataTypeInfo& type) {
+  const bool is_signed = type.kind == NumberKind::signed_integer;
+  if (type.size == 8) return is_signed ? ComputeType::int64 : ComputeType::uint64;
+  return is_signed ? ComputeType::int32 : ComputeType::uint32;
+}
+
+ComputeType compute_type(Expression expression, const std::vector<ElementWiseInput>& inputs) {
+  switch (info(expression).number_class) {
+    case NumberClass::real:
+      return ComputeType::float32;
+    case NumberClass::wide:
+      return ComputeType::float64;
+    case NumberClass::truth:
+      return ComputeType::uint32;
+    case NumberClass::bits: {
+      const auto is_long = [](const ElementWiseInput& input) { return size_of(input.type) == 8; };
+      const bool any = std::any_of(inputs.begin(), inputs.end(), is_long);
+      return any ? ComputeType::uint64 : ComputeType::uint32;
+    }
+    case NumberClass::number:
+      break;
+  }
+  const DataType type = inputs.front().type;
+  if (type == DataType::Float64) return ComputeType::float64;
+  return info(type).kind == NumberKind::floating ? ComputeType::float32 : integer_type(info(type));
+}
+
+// Drops axes of one index and merges those that all inputs walk as one.
+void merge_axes(ElementWiseKernel& kernel) {
+  auto& extents = kernel.extents;
+  const auto erase = [&](std::size_t axis) {
+    const auto at = static_cast<std::ptrdiff_t>(axis);
+    extents.erase(extents.begin() + at);
+    for (ElementWiseInput& input : kernel.inputs) input.strides.erase(input.strides.begin() + at);
+  };
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    if (extents[i] == 1 && extents.size() > 1) erase(i);
+  }
+  for (std::size_t i = extents.size(); i-- > 1;) {
+    const auto nests = [&](const ElementWiseInput& input) {
+      return input.strides[i - 1] == input.strides[i] * extents[i];
+    };
+    if (!std::all_of(kernel.inputs.begin(), kernel.inputs.end(), nests)) continue;
+    extents[i] *= extents[i - 1];
+    erase(i - 1);
+  }
+}
+
+// Truncated toward zero and saturated to the type; NaN is 0.
+std::uint64_t integer_of(double value, DataType type) {
+  const DataTypeInfo& about = info(type);
+  if (about.kind == NumberKind::floating || std::isnan(value)) return 0;
+  const int bits = static_cast<int>(about.bits);
+  const double whole = std::trunc(value);
+  if (about.kind == NumberKind::unsigned_integer) {
+    const std::uint64_t largest = ~std::uint64_t{0} >> (64 - bits);
+    if (whole <= 0) return 0;
+    return whole >= std::ldexp(1.0, bits) ? largest : static_cast<std::uint64_t>(whole);
+  }
+  const std::int64_t largest =
+      static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+  const double limit = std::ldexp(1.0, bits - 1);
+  const std::int64_t clamped = whole >= limit    ? largest
+                               : whole <= -limit ? -largest - 1
+                                                 : static_cast<std::int64_t>(whole);
+  return static_cast<std::uint64_t>(clamped);
+}
+
+// The bits of a scalar union as an integer of 64 bits with its sign, where it is one.
+std::uint64_t extended(const Scalar& scalar) {
+  const DataTypeInfo& about = info(*scalar.type);
+  const auto shift = static_cast<int>(64 - about.bits);
+  if (about.kind == NumberKind::signed_integer)
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar.bits << shift) >> shift);
+  return scalar.bits << shift >> shift;
+}
+
+Parameter parameter_of(const Field& field, DataType type) {
+  if (const auto* number = std::get_if<double>(&field.value))
+    return {static_cast<double>(static_cast<float>(*number)), integer_of(*number, type)};
+  if (const auto* scalar = std::get_if<Scalar>(&field.value)) {
+    const bool is_integer = info(*scalar->type).kind != NumberKind::floating;
+    return {scalar->approximate,
+            is_integer ? extended(*scalar) : integer_of(scalar->approximate, type)};
+  }
+  return {};
+}
+
+std::optional<InputScale> input_scale_of(const Description& description) {
+  for (const Field& field : description.fields) {
+    const auto* both = std::get_if<ScaleBias>(&field.value);
+    if (both != nullptr)
+      return InputScale{static_cast<float>(both->scale), static_cast<float>(both->bias)};
+  }
+  return std::nullopt;
+}
+
+const FieldSpec& output_field(const Description& description) {
+  const auto& fields = description.spec->fields;
+  return *std::find_if(fields.begin(), fields.end(),
+                       [](const FieldSpec& field) { return field.is_output(); });
+}
+
+// An integer power has rules of its own.
+Expression expression_for(const Description& description, Expression row) {
+  if (row != Expression::pow) return row;
+  const DataType type = *description.tensor("InputTensor").data_type;
+  return info(type).kind == NumberKind::floating ? row : Expression::pow_of_integers;
+}
+
+}  // namespace
+
+const ExpressionInfo& info(Expression expression) {
+  return expressions[static_cast<std::size_t>(expression)];
+}
+
+ElementWiseKernel element_wise(Expression expression, const std::vector<std::uint64_t>& sizes,
+                               const std::vector<ElementWiseOperand>& operands,
+                               DataType output_type, std::array<Parameter, 4> parameters) {
+  ElementWiseKernel kernel{.expression = expression,
+                           .extents = sizes,
+                           .output_type = output_type,
+                           .parameters = parameters};
+  for (const ElementWiseOperand& one : operands) {
+    ElementWiseInput input{one.type, one.strides, one.constant};
+    if (one.constant) input.strides.assign(sizes.size(), 0);
+    kernel.inputs.push_back(std::move(input));
+  }
+  kernel.compute = compute_type(expression, kernel.inputs);
+  merge_axes(kernel);
+  return kernel;
+}
+
+void add_element_wise(PlanBuilder& plan, Expression expression,
+                      const std::vector<std::uint64_t>& sizes,
+                      const std::vector<ElementWiseOperand>& operands, std::size_t output,
+                      DataType output_type, std::array<Parameter, 4> parameters) {
+  std::vector<std::size_t> reads;
+  for (const ElementWiseOperand& one : operands) {
+    if (!one.constant) reads.push_back(one.slot);
+  }
+  plan.add(element_wise(expression, sizes, operands, output_type, parameters), std::move(reads),
+           {output});
+}
+
+ElementWiseOperand operand(PlanBuilder& plan, const Description& description,
+                           std::string_view field) {
+  const TensorDesc& desc = description.tensor(field);
+  return {plan.tensor(field), *desc.data_type, input_strides(desc)};
+}
+
+ElementWiseOperand operand_or(PlanBuilder& plan, const Description& description,
+                              std::string_view field, float otherwise) {
+  if (description.find_tensor(field) != nullptr) return operand(plan, description, field);
+  return {.constant = otherwise};
+}
+
+std::array<Parameter, 4> parameters_of(const FieldSet& fields, DataType type) {
+  std::array<Parameter, 4> parameters{};
+  std::size_t count = 0;
+  for (const Field& field : fields.fields) {
+    const FieldKind kind = field.spec->kind;
+    if (kind == FieldKind::float32 || kind == FieldKind::scalar_union)
+      parameters.at(count++) = parameter_of(field, type);
+  }
+  return parameters;
+}
+
+std::optional<Expression> element_wise_expression(std::string_view operator_name) {
+  for (const ElementWiseOperator& row : element_wise_operators) {
+    if (row.name == operator_name) return row.expression;
+  }
+  return std::nullopt;
+}
+
+Plan plan_element_wise(const Description& description) {
+  PlanBuilder plan(description);
+  const Expression expression =
+      expression_for(description, *element_wise_expression(description.spec->name));
+  const FieldSpec& output = output_field(description);
+  const TensorDesc& output_desc = description.tensor(output.name);
+  std::vector<ElementWiseOperand> operands;
+  std::vector<std::size_t> reads;
+  for (const FieldSpec& field : description.spec->fields) {
+    if (!field.is_input()) continue;
+    operands.push_back(operand(plan, description, field.name));
+    reads.push_back(operands.back().slot);
+  }
+  const std::optional<InputScale> scale = input_scale_of(description);
+  if (expression == Expression::identity && !scale)
+    return single_pass(description, packed_copy(description.tensor("InputTensor")),
+                       {"InputTensor"}, output.name);
+  const auto make = [&](DataType written) -> Kernel {
+    ElementWiseKernel kernel =
+        element_wise(expression, output_desc.sizes, operands, written,
+                     parameters_of(description, operands.front().type));
+    kernel.input_scale = scale;
+    return kernel;
+  };
+  add_with_activation(plan, description, output.name, make, reads);
+  return plan.take();
+}
+
+}  // namespace dmlop

@@ -1,0 +1,21 @@
+# cmake -DNM=... -DLIBRARY=... -P exports.cmake: the shared library shows the public header's functions, and of
+# the C++ library only what the compiler makes from templates.
+execute_process(COMMAND ${NM} --dynamic --defined-only --demangle ${LIBRARY} OUTPUT_VARIABLE lines
+  COMMAND_ERROR_IS_FATAL ANY)
+foreach(function IN ITEMS check operators devices Runner::run Runner::run_to_files Failure::Failure name_of)
+  if(NOT lines MATCHES "T dmlop::v0::${function}\\(")
+    message(SEND_ERROR "${LIBRARY} does not have dmlop::${function}")
+  endif()
+endforeach()
+string(STRIP "${lines}" lines)
+string(REPLACE ";" "," lines "${lines}")
+string(REPLACE "[" "(" lines "${lines}")
+string(REPLACE "]" ")" lines "${lines}")
+string(REPLACE "\n" ";" lines "${lines}")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^[0-9a-f]+ ([A-Z] (typeinfo (name )?for |vtable for )?dmlop::v0::|[VWu] )")
+    message(SEND_ERROR "${LIBRARY} also has ${line}")
+  elseif(line MATCHES "^[0-9a-f]+ [VWu] .*dmlop::" AND NOT line MATCHES "dmlop::v0::")
+    message(SEND_ERROR "${LIBRARY} also has ${line}")
+  endif()
+endforeach()
