@@ -37,8 +37,8 @@ class ReachedRows {
   double divisor() const { return divisor_; }
   bool is_empty() const { return is_empty_; }
 
-  /// Calls action(offset, place, weight) for each row in order: the offset of its first element, and
-  /// the index of that into the whole input.
+  /// Calls action(offset, place, weight) for each row in order: the offset of its first element,
+  /// and the index of that into the whole input.
   template <typename Action>
   void for_each(Action&& action) const {
     if (is_empty_) return;

@@ -115,16 +115,17 @@ void image_gradient(RegionGradients<Element>& gradients, const Regions& regions,
     for (; i < end; ++i) {
       const Region region = gradients.region(i);
       if (region.batch != batch) continue;
-      gradients.for_each_sample(i, region, channel, [&](const Sample& sample, double share,
-                                                        std::uint64_t, std::uint64_t) {
-        for (const bool is_high_y : {false, true}) {
-          for (const bool is_high_x : {false, true}) {
-            const double weight = sample.weight(is_high_y, is_high_x);
-            if (weight != 0)
-              sums[sample.row(is_high_y) * width + sample.column(is_high_x)] += weight * share;
-          }
-        }
-      });
+      gradients.for_each_sample(
+          i, region, channel,
+          [&](const Sample& sample, double share, std::uint64_t, std::uint64_t) {
+            for (const bool is_high_y : {false, true}) {
+              for (const bool is_high_x : {false, true}) {
+                const double weight = sample.weight(is_high_y, is_high_x);
+                if (weight != 0)
+                  sums[sample.row(is_high_y) * width + sample.column(is_high_x)] += weight * share;
+              }
+            }
+          });
     }
   });
 }
@@ -145,32 +146,40 @@ Slopes slopes_at(const Image<Element>& image, const Sample& sample) {
           (1 - sample.y.share) * (low_high - low_low) + sample.y.share * (high_high - high_low)};
 }
 
-// As the operator's page has it: a slope counts for the end of a box as the coordinate of its output
-// says, measured from 0 to the image's extent, and for the start as what is left.
+/// How much slopes along an axis count: `whole` for both ends of a box, of it `each` for the end
+/// for every output before, and for the start what is left.
+struct EndWeights {
+  double whole;
+  double each;
+};
+
+EndWeights end_weights(const Regions& regions, const SampleAxis& axis, std::uint64_t outputs) {
+  const auto extent = static_cast<double>(axis.extent);
+  const double samples = static_cast<double>(outputs) * static_cast<double>(axis.count);
+  if (!regions.reaches_corners) return {extent, extent / samples};
+  return {extent - 1, (extent - 1) / std::max(samples - 1, 1.0)};
+}
+
 template <typename Element>
 std::array<double, 4> box_gradient(RegionGradients<Element>& gradients, const Regions& regions,
                                    std::uint64_t index) {
   const Region region = gradients.region(index);
-  const auto scale = [&](const SampleAxis& axis, std::uint64_t outputs) {
-    return static_cast<double>(axis.extent) /
-           (static_cast<double>(outputs) * static_cast<double>(axis.count));
-  };
-  const double scale_y = scale(region.y, regions.output[0]);
-  const double scale_x = scale(region.x, regions.output[1]);
+  const EndWeights along_y = end_weights(regions, region.y, regions.output[0]);
+  const EndWeights along_x = end_weights(regions, region.x, regions.output[1]);
   std::array<double, 4> sums{};
   for (std::uint64_t channel = 0; channel < regions.input[1].extent; ++channel) {
     const Image<Element> image = gradients.image(region.batch, channel);
-    gradients.for_each_sample(index, region, channel, [&](const Sample& sample, double share,
-                                                          std::uint64_t row,
-                                                          std::uint64_t column) {
-      const Slopes slopes = slopes_at(image, sample);
-      const double y = static_cast<double>(row) * scale_y;
-      const double x = static_cast<double>(column) * scale_x;
-      sums[0] += slopes.x * share * (static_cast<double>(region.x.extent) - x);
-      sums[1] += slopes.y * share * (static_cast<double>(region.y.extent) - y);
-      sums[2] += slopes.x * share * x;
-      sums[3] += slopes.y * share * y;
-    });
+    gradients.for_each_sample(
+        index, region, channel,
+        [&](const Sample& sample, double share, std::uint64_t row, std::uint64_t column) {
+          const Slopes slopes = slopes_at(image, sample);
+          const double y = static_cast<double>(row) * along_y.each;
+          const double x = static_cast<double>(column) * along_x.each;
+          sums[0] += slopes.x * share * (along_x.whole - x);
+          sums[1] += slopes.y * share * (along_y.whole - y);
+          sums[2] += slopes.x * share * x;
+          sums[3] += slopes.y * share * y;
+        });
   }
   return sums;
 }

@@ -16,11 +16,13 @@ namespace dmlop::cpu {
 struct SampleAxis {
   std::uint64_t count;   // for each output
   std::uint64_t extent;  // of the image
-  double first;
+  double start;
   double step;
+  double input_offset;
+  double output_offset;
 
   double position(std::uint64_t output, std::uint64_t k) const {
-    return first + static_cast<double>(output * count + k) * step;
+    return start + (static_cast<double>(output * count + k) - output_offset) * step - input_offset;
   }
 };
 
@@ -69,8 +71,7 @@ class RegionReader {
 
   Region at(std::uint64_t index) const {
     std::uint64_t batch = 0;
-    std::memcpy(&batch,
-                &batches_[index * regions_.batch_stride * size_of(regions_.batch_type)],
+    std::memcpy(&batch, &batches_[index * regions_.batch_stride * size_of(regions_.batch_type)],
                 size_of(regions_.batch_type));
     return {std::min(batch, regions_.input[0].extent - 1), axis(index, 0), axis(index, 1)};
   }
@@ -86,10 +87,11 @@ class RegionReader {
     const auto most = static_cast<double>(regions_.samples_max);
     // Not a number of samples: the fewest.
     const double count = wanted > least ? std::min(wanted, most) : least;
-    const double divisor = regions_.reaches_corners ? std::max(size * count - 1, 1.0) : size * count;
-    const double step = (end - start) / divisor;
-    return {static_cast<std::uint64_t>(count), regions_.input[2 + i].extent,
-            start - double{regions_.output_offset} * step - double{regions_.input_offset}, step};
+    const double divisor =
+        regions_.reaches_corners ? std::max(size * count - 1, 1.0) : size * count;
+    return {
+        static_cast<std::uint64_t>(count), regions_.input[2 + i].extent, start,
+        (end - start) / divisor,           regions_.input_offset,        regions_.output_offset};
   }
 
   double coordinate(std::uint64_t index, std::size_t i) const {
@@ -136,8 +138,9 @@ class Image {
   std::uint64_t offset_;
 };
 
-/// The sample at a position; nothing outside of the image. Where samples reach the corners, the image
-/// ends at its outermost elements; otherwise it goes on for less than an element. NaN is outside.
+/// The sample at a position; nothing outside of the image. Where samples reach the corners, the
+/// image ends at its outermost elements; otherwise it goes on for less than an element. NaN is
+/// outside.
 inline std::optional<Sample> sample_at(const Regions& regions, const Region& region, double y,
                                        double x) {
   const auto is_inside = [&](double position, std::uint64_t extent) {

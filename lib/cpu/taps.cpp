@@ -68,8 +68,7 @@ double cut(double position, std::uint64_t extent) {
 
 Samples samples_of(const Interpolation& of, std::uint64_t o) {
   const double center = coordinate(of, o), covered = 1 / double{of.scale};
-  const bool is_spread =
-      of.is_antialiased && of.sampling == Sampling::linear && covered > 2;
+  const bool is_spread = of.is_antialiased && of.sampling == Sampling::linear && covered > 2;
   // Rounded, as a scale that stands for 1/4 may cover a little more than 4.
   const double count = is_spread ? std::ceil(covered / 2 * (1 - 1e-6)) : 1;
   if (count == 1) return {center, 0, 1};
@@ -113,12 +112,13 @@ double weight_of(const Interpolation& of, std::uint64_t extent, std::uint64_t o,
   if (samples.count == 1) return share(samples.first);
   // Samples before the first element, or behind the last, count whole for it; of the others only
   // those within a distance of 1 count.
-  const auto index_of = [&](double position) { return (position - samples.first) / samples.distance; };
+  const auto index_of = [&](double position) {
+    return (position - samples.first) / samples.distance;
+  };
   const double here = static_cast<double>(i), most = samples.count;
   const double begin = i == 0 ? 0 : std::clamp(std::ceil(index_of(here - 1)), 0.0, most);
-  const double end = i + 1 == extent
-                         ? most
-                         : std::clamp(std::floor(index_of(here + 1)) + 1, begin, most);
+  const double end =
+      i + 1 == extent ? most : std::clamp(std::floor(index_of(here + 1)) + 1, begin, most);
   const double whole_begin = i == 0 ? std::clamp(std::floor(index_of(0)), begin, end) : begin;
   const double whole_end =
       i + 1 == extent ? std::clamp(std::ceil(index_of(here)) + 1, whole_begin, end) : end;
@@ -157,9 +157,9 @@ TapRun Taps::of(std::uint64_t output) const {
                                : taps_of(*windows, axis_.input_extent, output);
   }
   const auto& interpolation = std::get<Interpolation>(axis_.reach);
-  return axis_.is_transposed ? transposed_taps(interpolation, axis_.output_extent,
-                                               axis_.input_extent, output)
-                             : taps_of(interpolation, axis_.input_extent, output);
+  return axis_.is_transposed
+             ? transposed_taps(interpolation, axis_.output_extent, axis_.input_extent, output)
+             : taps_of(interpolation, axis_.input_extent, output);
 }
 
 double Taps::weight(std::uint64_t output, const TapRun& run, std::uint64_t k) const {

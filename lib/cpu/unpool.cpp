@@ -69,7 +69,8 @@ template <typename Element>
 void add(const Unpool& unpool, std::uint64_t image, std::uint64_t extent, Buffer& sums,
          std::byte* to) {
   auto* sum = reinterpret_cast<double*>(sums.data());
-  in_pieces(extent, 1, [&](std::uint64_t i, std::uint64_t end) { std::fill(sum + i, sum + end, 0); });
+  in_pieces(extent, 1,
+            [&](std::uint64_t i, std::uint64_t end) { std::fill(sum + i, sum + end, 0); });
   unpool.for_each(image, [&](std::uint64_t place, const std::byte* element) {
     sum[place] += number_at<Element>(element);
   });
@@ -95,9 +96,8 @@ void run_part(const UnpoolKernel& kernel, Inputs inputs, const Part& part, Store
        begin += extent, to += extent * size) {
     const std::uint64_t image = begin / extent;
     if (kernel.adds) {
-      visit_float(kernel.data_type, [&](auto zero) {
-        add<decltype(zero)>(unpool, image, extent, sums, to);
-      });
+      visit_float(kernel.data_type,
+                  [&](auto zero) { add<decltype(zero)>(unpool, image, extent, sums, to); });
     } else {
       in_pieces(extent * size, 1, [&](std::uint64_t i, std::uint64_t end) {
         std::fill(to + i, to + end, std::byte{0});

@@ -50,8 +50,8 @@ struct Block {
   std::uint64_t begin = 0, end = 0;  // outputs
   std::uint64_t low = 0, high = 0;   // elements of the input
   std::vector<TapRun> runs;          // of each output
-  std::vector<double> weights;       // of all taps, one output after the other; empty where all are 1
-  bool is_copied = false;            // output k is column k
+  std::vector<double> weights;  // of all taps, one output after the other; empty where all are 1
+  bool is_copied = false;       // output k is column k
 };
 
 /// Cuts a row into blocks and keeps them, as all rows have the same.
@@ -224,8 +224,7 @@ class WindowReducer {
       if (run.count == 0) continue;
       const Number* column = &columns_[run.first - block.low];
       Number result = Reduction::start;
-      for (std::uint64_t k = 0; k < run.count; ++k)
-        Reduction::add(result, column[k * run.step]);
+      for (std::uint64_t k = 0; k < run.count; ++k) Reduction::add(result, column[k * run.step]);
       results_[i] = result;
     }
   }
@@ -291,7 +290,8 @@ void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::ui
       }
     }
   };
-  for_each_block(reducer, kernel, begin, end, output, [] {}, put);
+  for_each_block(
+      reducer, kernel, begin, end, output, [] {}, put);
 }
 
 /// The scales and zero points of a channel.
@@ -363,7 +363,8 @@ void maximum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std
       put_number<Element>(to + i * sizeof(Element), is_empty ? Reduction::of_nothing : maxima[i]);
     }
   };
-  for_each_block(reducer, kernel, begin, end, output, [] {}, put);
+  for_each_block(
+      reducer, kernel, begin, end, output, [] {}, put);
 }
 
 void reduce(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,

@@ -1,5 +1,5 @@
-// DML_OPERATOR_LP_POOLING1: LP_POOLING with a step between the elements of a window. Along axes with
-// such steps the windows are first laid side by side, without gaps.
+// DML_OPERATOR_LP_POOLING1: LP_POOLING with a step between the elements of a window. Along axes
+// with such steps the windows are first laid side by side, without gaps.
 #include <algorithm>
 
 #include "ops/index_map.hpp"
@@ -57,10 +57,10 @@ IndexMapKernel laid_out(const std::vector<Axis>& axes, const Strides& strides, s
       kernel.axes.push_back({.extent = axes[i].extent, .stride = stride});
       continue;
     }
-    kernel.axes.push_back({.extent = axes[i].count,
-                           .stride = stride * static_cast<std::int64_t>(windows.stride)});
-    kernel.axes.push_back({.extent = windows.size,
-                           .stride = stride * static_cast<std::int64_t>(windows.dilation)});
+    kernel.axes.push_back(
+        {.extent = axes[i].count, .stride = stride * static_cast<std::int64_t>(windows.stride)});
+    kernel.axes.push_back(
+        {.extent = windows.size, .stride = stride * static_cast<std::int64_t>(windows.dilation)});
   }
   return kernel;
 }

@@ -1,5 +1,5 @@
-// DML_OPERATOR_MAX_POOLING, 1 and 2: the largest element of each window and, if asked for, its index
-// into the whole input.
+// DML_OPERATOR_MAX_POOLING, 1 and 2: the largest element of each window and, if asked for, its
+// index into the whole input.
 #include "ops/operator.hpp"
 #include "ops/pooling.hpp"
 
@@ -12,10 +12,10 @@ Plan plan_max_pooling(const Description& description) {
   const std::size_t reads = plan.tensor("InputTensor"), values = plan.tensor("OutputTensor");
   if (const auto indices = plan.find("OutputIndicesTensor")) {
     const DataType index_type = *description.tensor("OutputIndicesTensor").data_type;
-    plan.add(MaxPlacesKernel{.data_type = *input.data_type,
-                             .index_type = index_type,
-                             .axes = std::move(axes)},
-             {reads}, {values, *indices});
+    plan.add(
+        MaxPlacesKernel{
+            .data_type = *input.data_type, .index_type = index_type, .axes = std::move(axes)},
+        {reads}, {values, *indices});
   } else {
     plan.add(WindowKernel{.data_type = *input.data_type,
                           .function = WindowFunction::maximum,

@@ -38,8 +38,8 @@ Plan plan_max_pooling_grad(const Description& description) {
                                .axes = pooling_axes(description, input, gradient)};
   const std::size_t values =
       plan.temporary("the maxima", maxima.output_elements(), size_of(maxima.data_type));
-  const std::size_t places =
-      plan.temporary("the places of the maxima", maxima.output_elements(), size_of(maxima.index_type));
+  const std::size_t places = plan.temporary("the places of the maxima", maxima.output_elements(),
+                                            size_of(maxima.index_type));
   plan.add(maxima, {plan.tensor("InputTensor")}, {values, places});
 
   const std::uint64_t images = input.sizes[0] * input.sizes[1];

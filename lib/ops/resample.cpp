@@ -1,7 +1,11 @@
 // DML_OPERATOR_RESAMPLE, 1, 2 and 3, and UPSAMPLE_2D: output o lies at coordinate
 // (o - OutputPixelOffset) / Scale - InputPixelOffset of the input, and is the element nearest to it
-// or a linear mix of its neighbours. RESAMPLE_GRAD and 1 go the other way: an element gets its share
-// of every output that it was in.
+// or a linear mix of its neighbours. RESAMPLE_GRAD and 1 go the other way: an element gets its
+// share of every output that it was in. Their offsets are named from their own side, as DirectML
+// has it: InputPixelOffset is the incoming gradient's, and OutputPixelOffset that of what was
+// resampled.
+#include <utility>
+
 #include "ops/operator.hpp"
 
 namespace dmlop {
@@ -55,12 +59,13 @@ std::vector<WindowAxis> axes_of(const Description& description, const TensorDesc
                     .output_extent = output.sizes[i],
                     .input_stride = strides[i],
                     .is_transposed = is_transposed};
-    const Interpolation interpolation{
+    Interpolation interpolation{
         .sampling = sampling_of(description, *input.data_type),
         .scale = scale_of(description, i, dimensions),
         .input_offset = value_of(description, "InputPixelOffsets", i, 0.5F),
         .output_offset = value_of(description, "OutputPixelOffsets", i, -0.5F),
         .is_antialiased = is_antialiased(description)};
+    if (is_transposed) std::swap(interpolation.input_offset, interpolation.output_offset);
     const auto [inputs, outputs] = is_transposed ? std::pair(output.sizes[i], input.sizes[i])
                                                  : std::pair(input.sizes[i], output.sizes[i]);
     if (!is_copied(interpolation, inputs, outputs)) axis.reach = interpolation;

@@ -37,24 +37,24 @@ Regions regions_of(const Description& description, const TensorDesc& images,
   const TensorDesc& boxes = description.tensor("ROITensor");
   const TensorDesc& batches = description.tensor("BatchIndicesTensor");
   const Field* corners = description.find("AlignRegionsToCorners");
-  return {.data_type = *images.data_type,
-          .count = count_of(boxes),
-          .input = image_axes(images),
-          .output = {grids.sizes[2], grids.sizes[3]},
-          .box_strides = box_strides(boxes),
-          .batch_type = *batches.data_type,
-          .batch_stride = input_strides(batches).back(),
-          .spatial_scales = {number_of(description, "SpatialScaleY", 1),
-                             number_of(description, "SpatialScaleX", 1)},
-          .input_offset = number_of(description, "InputPixelOffset", 0.5F),
-          .output_offset = number_of(description, "OutputPixelOffset", -0.5F),
-          .outside_value = number_of(description, "OutOfBoundsInputValue", 0),
-          .samples_min = static_cast<std::uint64_t>(description.integer("MinimumSamplesPerOutput")),
-          .samples_max = static_cast<std::uint64_t>(description.integer("MaximumSamplesPerOutput")),
-          .reaches_corners =
-              corners != nullptr && description.integer("AlignRegionsToCorners") != 0,
-          .is_nearest = description.integer("InterpolationMode") == nearest_neighbor,
-          .takes_maximum = description.integer("ReductionFunction") == reduce_max};
+  return {
+      .data_type = *images.data_type,
+      .count = count_of(boxes),
+      .input = image_axes(images),
+      .output = {grids.sizes[2], grids.sizes[3]},
+      .box_strides = box_strides(boxes),
+      .batch_type = *batches.data_type,
+      .batch_stride = input_strides(batches).back(),
+      .spatial_scales = {number_of(description, "SpatialScaleY", 1),
+                         number_of(description, "SpatialScaleX", 1)},
+      .input_offset = number_of(description, "InputPixelOffset", 0.5F),
+      .output_offset = number_of(description, "OutputPixelOffset", -0.5F),
+      .outside_value = number_of(description, "OutOfBoundsInputValue", 0),
+      .samples_min = static_cast<std::uint64_t>(description.integer("MinimumSamplesPerOutput")),
+      .samples_max = static_cast<std::uint64_t>(description.integer("MaximumSamplesPerOutput")),
+      .reaches_corners = corners != nullptr && description.integer("AlignRegionsToCorners") != 0,
+      .is_nearest = description.integer("InterpolationMode") == nearest_neighbor,
+      .takes_maximum = description.integer("ReductionFunction") == reduce_max};
 }
 
 std::array<std::uint64_t, 4> strides_of(const TensorDesc& tensor) {

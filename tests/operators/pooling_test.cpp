@@ -18,11 +18,12 @@ const Types max_types{DataType::Float32, DataType::Float16, DataType::Int64,  Da
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Any strides, and eighths from -8 to 8, so that sums are exact.
-Tensor random_eighths(DataType type, const List& sizes, Random& random) {
+/// Any strides, and eighths from `low` to 8, so that sums are exact.
+Tensor random_eighths(DataType type, const List& sizes, Random& random, int low = -8) {
   Tensor tensor = random_tensor(type, sizes, random);
   for_each_index(sizes, [&](const Index& i) {
-    const double value = (static_cast<double>(random.below(129)) - 64) / 8;
+    const double value =
+        low + static_cast<double>(random.from_to(1, static_cast<std::uint64_t>(8 - low) * 8)) / 8;
     std::memcpy(tensor.at(i), element(type, value).data(), tensor.element_size());
   });
   return tensor;
@@ -59,8 +60,10 @@ PlanCase average_case(const Pooling& pooling, bool is_dilated, bool includes_pad
                       const Tensor& input, const Tensor& output) {
   auto fields = pooling.fields(is_dilated);
   fields["IncludePadding"] = includes_padding;
-  return {is_dilated ? "DML_OPERATOR_AVERAGE_POOLING1" : "DML_OPERATOR_AVERAGE_POOLING", fields,
-          {{"InputTensor", input}}, {{"OutputTensor", output}}};
+  return {is_dilated ? "DML_OPERATOR_AVERAGE_POOLING1" : "DML_OPERATOR_AVERAGE_POOLING",
+          fields,
+          {{"InputTensor", input}},
+          {{"OutputTensor", output, std::nullopt, 1}}};
 }
 
 const Pooling two_by_two{{2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
@@ -71,10 +74,10 @@ TEST_CASE("AVERAGE_POOLING: the mean of each window, with padding as zeros or le
   for (const bool is_dilated : {false, true}) {
     check_plan_case(
         average_case(two_by_two, is_dilated, false, input, floats({1, 1, 2, 2}, {3, 4, 6, 7})));
-    check_plan_case(average_case(padded, is_dilated, false, input,
-                                 floats({1, 1, 2, 2}, {1, 2.5, 5.5, 7})));
-    check_plan_case(average_case(padded, is_dilated, true, input,
-                                 floats({1, 1, 2, 2}, {0.25, 1.25, 2.75, 7})));
+    check_plan_case(
+        average_case(padded, is_dilated, false, input, floats({1, 1, 2, 2}, {1, 2.5, 5.5, 7})));
+    check_plan_case(
+        average_case(padded, is_dilated, true, input, floats({1, 1, 2, 2}, {0.25, 1.25, 2.75, 7})));
   }
 }
 
@@ -106,11 +109,10 @@ TEST_CASE("AVERAGE_POOLING: random windows, also with dilations") {
 TEST_CASE("AVERAGE_POOLING: rows and windows longer than what is summed at once") {
   Random random(62);
   const Tensor input = random_eighths(DataType::Float32, {1, 1, 2, 9000}, random);
-  for (const Pooling& pooling :
-       {Pooling{{2, 5000}, {1, 3}, {1, 1}, {0, 100}, {0, 100}},
-        Pooling{{1, 3}, {1, 1000}, {1, 1}, {0, 0}, {0, 0}},
-        Pooling{{1, 3}, {1, 1}, {1, 4000}, {0, 0}, {0, 0}},
-        Pooling{{2, 3}, {1, 1}, {1, 2}, {1, 1}, {0, 1}}}) {
+  for (const Pooling& pooling : {Pooling{{2, 5000}, {1, 3}, {1, 1}, {0, 100}, {0, 100}},
+                                 Pooling{{1, 3}, {1, 1000}, {1, 1}, {0, 0}, {0, 0}},
+                                 Pooling{{1, 3}, {1, 1}, {1, 4000}, {0, 0}, {0, 0}},
+                                 Pooling{{2, 3}, {1, 1}, {1, 2}, {1, 1}, {0, 1}}}) {
     check_plan_case(average_case(pooling, true, true, input, pooling.average(input, true)));
   }
 }
@@ -119,14 +121,16 @@ PlanCase average_gradient_case(const Pooling& pooling, bool includes_padding,
                                const Tensor& gradient, const Tensor& output) {
   auto fields = pooling.fields(false);
   fields["IncludePadding"] = includes_padding;
-  return {"DML_OPERATOR_AVERAGE_POOLING_GRAD", fields, {{"InputGradientTensor", gradient}},
+  return {"DML_OPERATOR_AVERAGE_POOLING_GRAD",
+          fields,
+          {{"InputGradientTensor", gradient}},
           {{"OutputGradientTensor", output, std::nullopt, 1}}};
 }
 
 TEST_CASE("AVERAGE_POOLING_GRAD: each element gets its share of every window that it was in") {
-  check_plan_case(average_gradient_case(
-      two_by_two, false, floats({1, 1, 2, 2}, {1, 2, 3, 4}),
-      floats({1, 1, 3, 3}, {0.25, 0.75, 0.5, 1, 2.5, 1.5, 0.75, 1.75, 1})));
+  check_plan_case(
+      average_gradient_case(two_by_two, false, floats({1, 1, 2, 2}, {1, 2, 3, 4}),
+                            floats({1, 1, 3, 3}, {0.25, 0.75, 0.5, 1, 2.5, 1.5, 0.75, 1.75, 1})));
 }
 
 TEST_CASE("AVERAGE_POOLING_GRAD: random windows") {
@@ -135,7 +139,7 @@ TEST_CASE("AVERAGE_POOLING_GRAD: random windows") {
     const auto [pooling, sizes] = random_pooling(random, false);
     const bool includes_padding = random.one_in(2);
     const Tensor gradient =
-        random_eighths(random.one_of(F2), pooling.output_sizes(sizes), random);
+        random_eighths(random.one_of(F2), pooling.output_sizes(sizes), random, 0);
     check_plan_case(
         average_gradient_case(pooling, includes_padding, gradient,
                               pooling.average_gradient(gradient, sizes, includes_padding)));
@@ -144,8 +148,10 @@ TEST_CASE("AVERAGE_POOLING_GRAD: random windows") {
 
 PlanCase max_case(const std::string& suffix, const Pooling& pooling, const Tensor& input,
                   const Tensor& values, const std::optional<Tensor>& places) {
-  PlanCase a_case{"DML_OPERATOR_MAX_POOLING" + suffix, pooling.fields(suffix == "2"),
-                  {{"InputTensor", input}}, {{"OutputTensor", values}}};
+  PlanCase a_case{"DML_OPERATOR_MAX_POOLING" + suffix,
+                  pooling.fields(suffix == "2"),
+                  {{"InputTensor", input}},
+                  {{"OutputTensor", values}}};
   if (places) a_case.outputs.push_back({"OutputIndicesTensor", *places});
   return a_case;
 }
@@ -153,8 +159,7 @@ PlanCase max_case(const std::string& suffix, const Pooling& pooling, const Tenso
 TEST_CASE("MAX_POOLING: the page's maxima, and the first place of each in the whole input") {
   const Tensor input = floats({1, 1, 3, 3}, {1, 2, 3, 2, 4, 2, 5, 6, 7});
   const Tensor values = floats({1, 1, 2, 2}, {4, 4, 6, 7});
-  const Tensor places =
-      Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {4, 4, 7, 8});
+  const Tensor places = Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {4, 4, 7, 8});
   check_plan_case(max_case("", two_by_two, input, values, std::nullopt));
   check_plan_case(max_case("1", two_by_two, input, values, places));
   check_plan_case(max_case("2", two_by_two, input, values, places));
@@ -164,8 +169,7 @@ TEST_CASE("MAX_POOLING: NaN and padding are never the maximum, and -infinity is 
   const Tensor input = floats({1, 1, 1, 5}, {nan, nan, -infinity, nan, 2});
   const Pooling pairs{{1, 2}, {1, 1}, {1, 1}, {0, 2}, {0, 0}};
   constexpr float lowest = -std::numeric_limits<float>::max();
-  const Tensor values =
-      floats({1, 1, 1, 6}, {lowest, lowest, lowest, -infinity, -infinity, 2});
+  const Tensor values = floats({1, 1, 1, 6}, {lowest, lowest, lowest, -infinity, -infinity, 2});
   check_plan_case(max_case("2", pairs, input, values, pairs.places(input, DataType::UInt64)));
 }
 
@@ -176,8 +180,8 @@ TEST_CASE("MAX_POOLING: random windows of all types") {
     const auto [pooling, sizes] = random_pooling(random, suffix == "2");
     const DataType type = random.one_of(max_types);
     const bool is_float = info(type).kind == NumberKind::floating;
-    const Tensor input = is_float ? random_eighths(type, sizes, random)
-                                  : random_tensor(type, sizes, random);
+    const Tensor input =
+        is_float ? random_eighths(type, sizes, random) : random_tensor(type, sizes, random);
     std::optional<Tensor> places;
     if (suffix != "" && random.one_in(2))
       places = pooling.places(input, random.one_in(2) ? DataType::UInt64 : DataType::UInt32);
@@ -187,12 +191,14 @@ TEST_CASE("MAX_POOLING: random windows of all types") {
 
 PlanCase max_gradient_case(const Pooling& pooling, const Tensor& input, const Tensor& gradient,
                            const Tensor& output) {
-  return {"DML_OPERATOR_MAX_POOLING_GRAD", pooling.fields(),
+  return {"DML_OPERATOR_MAX_POOLING_GRAD",
+          pooling.fields(),
           {{"InputTensor", input}, {"InputGradientTensor", gradient}},
           {{"OutputGradientTensor", output}}};
 }
 
-TEST_CASE("MAX_POOLING_GRAD: a gradient goes to the first largest element, and those that meet add") {
+TEST_CASE(
+    "MAX_POOLING_GRAD: a gradient goes to the first largest element, and those that meet add") {
   check_plan_case(max_gradient_case(two_by_two, floats({1, 1, 3, 3}, {1, 2, 3, 2, 4, 2, 5, 6, 7}),
                                     floats({1, 1, 2, 2}, {1, 2, 4, 5}),
                                     floats({1, 1, 3, 3}, {0, 0, 0, 0, 3, 0, 0, 4, 5})));
@@ -205,25 +211,27 @@ TEST_CASE("MAX_POOLING_GRAD: random windows, with many equal elements") {
     const DataType type = random.one_of(F2);
     const Tensor input = random_eighths(type, sizes, random);
     const Tensor gradient = random_eighths(type, pooling.output_sizes(sizes), random);
-    check_plan_case(max_gradient_case(pooling, input, gradient,
-                                      pooling.maximum_gradient(input, gradient)));
+    check_plan_case(
+        max_gradient_case(pooling, input, gradient, pooling.maximum_gradient(input, gradient)));
   }
 }
 
 PlanCase unpooling_case(const Tensor& input, const Tensor& places, const Tensor& output) {
-  return {"DML_OPERATOR_MAX_UNPOOLING", {},
-          {{"InputTensor", input}, {"IndicesTensor", places}}, {{"OutputTensor", output}}};
+  return {"DML_OPERATOR_MAX_UNPOOLING",
+          {},
+          {{"InputTensor", input}, {"IndicesTensor", places}},
+          {{"OutputTensor", output}}};
 }
 
 TEST_CASE("MAX_UNPOOLING: elements stand at their indices among zeros; those beyond are left out") {
   const Tensor input = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  check_plan_case(
+      unpooling_case(input, Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {5, 0, 2, 6}),
+                     floats({1, 1, 2, 3}, {2, 0, 3, 0, 0, 1})));
   check_plan_case(unpooling_case(
-      input, Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 2, 2}, {5, 0, 2, 6}),
-      floats({1, 1, 2, 3}, {2, 0, 3, 0, 0, 1})));
-  check_plan_case(unpooling_case(input,
-                                 Tensor::of<std::uint64_t>(DataType::UInt64, {1, 1, 2, 2},
-                                                           {std::uint64_t{1} << 32, 3, 3, 1}),
-                                 floats({1, 1, 1, 4}, {0, 4, 0, 3})));
+      input,
+      Tensor::of<std::uint64_t>(DataType::UInt64, {1, 1, 2, 2}, {std::uint64_t{1} << 32, 3, 3, 1}),
+      floats({1, 1, 1, 4}, {0, 4, 0, 3})));
 }
 
 TEST_CASE("MAX_UNPOOLING: undoes random max pooling of all types") {
@@ -233,9 +241,8 @@ TEST_CASE("MAX_UNPOOLING: undoes random max pooling of all types") {
     if (sizes.size() == 5) continue;
     const DataType type = random.one_of(max_types);
     const Tensor pooled = random_tensor(type, pooling.output_sizes(sizes), random);
-    const Tensor places =
-        pooling.places(random_tensor(DataType::UInt8, sizes, random),
-                       random.one_in(2) ? DataType::UInt64 : DataType::UInt32);
+    const Tensor places = pooling.places(random_tensor(DataType::UInt8, sizes, random),
+                                         random.one_in(2) ? DataType::UInt64 : DataType::UInt32);
     Tensor output = Tensor::packed(type, sizes);
     for_each_index(pooled.sizes, [&](const Index& index) {
       const auto place = static_cast<std::uint64_t>(exact_number(places.type, places.at(index)));
@@ -249,7 +256,9 @@ PlanCase norm_case(const Pooling& pooling, std::uint64_t p, const Tensor& input,
                    const Tensor& output) {
   auto fields = pooling.fields();
   fields["P"] = p;
-  return {"DML_OPERATOR_LP_POOLING1", fields, {{"InputTensor", input}},
+  return {"DML_OPERATOR_LP_POOLING1",
+          fields,
+          {{"InputTensor", input}},
           {{"OutputTensor", output, std::nullopt, input.type == DataType::Float16 ? 1U : 4U}}};
 }
 
@@ -295,8 +304,7 @@ struct Quantized {
       for (const Index& i : under.inside)
         sum += (static_cast<double>(exact_number(input.type, input.at(i))) - zero) *
                of_channel(input_scale, o[1]);
-      const auto count =
-          static_cast<double>(includes_padding ? under.padded : under.inside.size());
+      const auto count = static_cast<double>(includes_padding ? under.padded : under.inside.size());
       const double units = std::nearbyint(sum / count / of_channel(output_scale, o[1])) +
                            (output_zero ? of_channel(*output_zero, o[1]) : 0);
       const double cut = std::isnan(units) ? low : std::clamp(units, low, low + 255);
@@ -308,7 +316,8 @@ struct Quantized {
   PlanCase plan_case() const {
     auto fields = pooling.fields();
     fields["IncludePadding"] = includes_padding;
-    PlanCase a_case{"DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING", fields,
+    PlanCase a_case{"DML_OPERATOR_QUANTIZED_LINEAR_AVERAGE_POOLING",
+                    fields,
                     {{"InputTensor", input},
                      {"InputScaleTensor", input_scale},
                      {"OutputScaleTensor", output_scale}},
@@ -357,7 +366,8 @@ TEST_CASE("QUANTIZED_LINEAR_AVERAGE_POOLING: random windows, values for all or f
                               : std::optional(random_tensor(type, channel_sizes(), random));
     };
     const Quantized quantized{pooling, random.one_in(2), random_tensor(type, sizes, random),
-                              scale(), scale(),          zero(), zero()};
+                              scale(), scale(),          zero(),
+                              zero()};
     check_plan_case(quantized.plan_case());
   }
 }

@@ -1,8 +1,9 @@
 // The operators on regions of images and their gradients.
+#include "reference/regions.hpp"
+
 #include <doctest/doctest.h>
 
 #include "plan_case.hpp"
-#include "reference/regions.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -10,8 +11,8 @@ namespace dmlop::test {
 namespace {
 
 /// Any strides, and multiples of a step.
-Tensor random_steps(DataType type, const List& sizes, double low, double step,
-                    std::uint64_t count, Random& random) {
+Tensor random_steps(DataType type, const List& sizes, double low, double step, std::uint64_t count,
+                    Random& random) {
   Tensor tensor = random_tensor(type, sizes, random);
   for_each_index(sizes, [&](const Index& i) {
     const double value = low + step * static_cast<double>(random.below(count));
@@ -24,7 +25,8 @@ PlanCase align_case(const RoiAlign& align, bool is_first, const Tensor& image, c
                     const Tensor& batches, const Tensor& output) {
   auto fields = align.fields(is_first);
   fields["OutOfBoundsInputValue"] = align.outside;
-  return {is_first ? "DML_OPERATOR_ROI_ALIGN" : "DML_OPERATOR_ROI_ALIGN1", fields,
+  return {is_first ? "DML_OPERATOR_ROI_ALIGN" : "DML_OPERATOR_ROI_ALIGN1",
+          fields,
           {{"InputTensor", image}, {"ROITensor", boxes}, {"BatchIndicesTensor", batches}},
           {{"OutputTensor", output, std::nullopt, 1}}};
 }
@@ -38,17 +40,16 @@ const Tensor one_to_sixteen =
 
 TEST_CASE("ROI_ALIGN1: the page's regions, with the nearest elements") {
   const Tensor boxes = floats({4, 4}, {0, 0, 2, 2, 2, 0, 4, 2, 0, 2, 2, 4, 2, 2, 4, 4});
-  check_plan_case(align_case(
-      {.is_nearest = true, .input_offset = 0, .output_offset = 0}, false, one_to_sixteen, boxes,
-      batches_of({0, 0, 0, 0}),
-      floats({4, 1, 1, 3}, {1, 2, 2, 3, 4, 4, 9, 10, 10, 11, 12, 12})));
+  check_plan_case(align_case({.is_nearest = true, .input_offset = 0, .output_offset = 0}, false,
+                             one_to_sixteen, boxes, batches_of({0, 0, 0, 0}),
+                             floats({4, 1, 1, 3}, {1, 2, 2, 3, 4, 4, 9, 10, 10, 11, 12, 12})));
 }
 
 TEST_CASE("ROI_ALIGN: means and maxima of samples, and samples outside") {
-  const Tensor boxes = floats({2, 4}, {0, 0, 2, 2, -4, 0, 0, 2});
+  const Tensor boxes = floats({2, 4}, {0, 0, 2, 2, -2, 0, 2, 2});
   RoiAlign align{.outside = 100, .samples_min = 2, .samples_max = 2};
   check_plan_case(align_case(align, true, one_to_sixteen, boxes, batches_of({0, 0}),
-                             floats({2, 1, 1, 1}, {3.5, 51.25})));
+                             floats({2, 1, 1, 1}, {3.5, 51.75})));
   align.takes_maximum = true;
   check_plan_case(align_case(align, true, one_to_sixteen, boxes, batches_of({0, 0}),
                              floats({2, 1, 1, 1}, {6, 100})));
@@ -72,8 +73,9 @@ RandomRegions random_regions(Random& random) {
     const auto batch = static_cast<std::uint32_t>(random.below(sizes[0] + 1));
     std::memcpy(batches.at(i), &batch, sizeof batch);
   });
-  return {random_steps(type, sizes, -8, 0.125, 129, random),
-          random_steps(type, box_sizes, -3, 0.25, 60, random), batches,
+  return {random_steps(type, sizes, 0.125, 0.125, 129, random),
+          random_steps(type, box_sizes, -3, 0.25, 60, random),
+          batches,
           {count, sizes[1], random.from_to(1, 3), random.from_to(1, 3)}};
 }
 
@@ -105,9 +107,11 @@ TEST_CASE("ROI_ALIGN and ROI_ALIGN1: random regions, also empty, inverted and ou
 
 PlanCase gradient_case(const RoiAlign& align, const Tensor& gradient, const Tensor& boxes,
                        const Tensor& batches) {
-  return {"DML_OPERATOR_ROI_ALIGN_GRAD", align.fields(false),
-          {{"InputGradientTensor", gradient}, {"ROITensor", boxes}, {"BatchIndicesTensor", batches}},
-          {}};
+  return {
+      "DML_OPERATOR_ROI_ALIGN_GRAD",
+      align.fields(false),
+      {{"InputGradientTensor", gradient}, {"ROITensor", boxes}, {"BatchIndicesTensor", batches}},
+      {}};
 }
 
 TEST_CASE("ROI_ALIGN_GRAD: the page's gradients of regions that do not overlap") {
@@ -123,12 +127,22 @@ TEST_CASE("ROI_ALIGN_GRAD: the page's gradients of regions that do not overlap")
 
 TEST_CASE("ROI_ALIGN_GRAD: a slope counts for the start and the end of a box") {
   const Tensor image = floats({1, 1, 1, 4}, {0, 1, 3, 7});
-  PlanCase a_case = gradient_case({.input_offset = 0, .output_offset = 0},
-                                  floats({1, 1, 1, 2}, {1, 10}), floats({1, 4}, {0.5, 0, 3.5, 0}),
-                                  batches_of({0}));
+  PlanCase a_case =
+      gradient_case({.input_offset = 0, .output_offset = 0}, floats({1, 1, 1, 2}, {1, 10}),
+                    floats({1, 4}, {0.5, 0, 3.5, 0}), batches_of({0}));
   a_case.inputs.push_back({"InputTensor", image});
   // At 0.5 the slope is 1, with 4 for the start; at 2 it is 4, with 2 for each.
   a_case.outputs.push_back({"OutputROIGradientTensor", floats({1, 4}, {4 + 80, 0, 80, 0})});
+  check_plan_case(a_case);
+}
+
+TEST_CASE("ROI_ALIGN_GRAD: where samples reach the corners, slopes count up to the last element") {
+  PlanCase a_case = gradient_case({.reaches_corners = true, .input_offset = 0, .output_offset = 0},
+                                  floats({1, 1, 1, 2}, {1, 10}), floats({1, 4}, {0.5, 0, 2.5, 0}),
+                                  batches_of({0}));
+  a_case.inputs.push_back({"InputTensor", floats({1, 1, 1, 4}, {0, 1, 3, 7})});
+  // At 0.5 the slope is 1, with 3 for the start; at 2.5 it is 4, with 3 for the end.
+  a_case.outputs.push_back({"OutputROIGradientTensor", floats({1, 4}, {3, 0, 120, 0})});
   check_plan_case(a_case);
 }
 
@@ -137,16 +151,17 @@ TEST_CASE("ROI_ALIGN_GRAD: random regions that meet in one image") {
   for (int i = 0; i < 200; ++i) {
     const RoiAlign align = random_align(random, false);
     const auto [image, boxes, batches, grids] = random_regions(random);
-    const Tensor gradient = random_steps(image.type, grids, -4, 0.5, 17, random);
+    const Tensor gradient = random_steps(image.type, grids, 0.5, 0.5, 17, random);
     PlanCase a_case = gradient_case(align, gradient, boxes, batches);
     if (align.takes_maximum || random.one_in(2)) a_case.inputs.push_back({"InputTensor", image});
-    a_case.outputs.push_back({"OutputGradientTensor",
-                              align.gradient(image, gradient, boxes, batches), std::nullopt, 1});
+    a_case.outputs.push_back(
+        {"OutputGradientTensor", align.gradient(image, gradient, boxes, batches), std::nullopt, 1});
     check_plan_case(a_case);
   }
 }
 
-PlanCase pooling_case(const Tensor& image, const Tensor& boxes, double scale, const Tensor& output) {
+PlanCase pooling_case(const Tensor& image, const Tensor& boxes, double scale,
+                      const Tensor& output) {
   return {"DML_OPERATOR_ROI_POOLING",
           {{"SpatialScale", scale},
            {"PooledSize", {{"Width", output.sizes[3]}, {"Height", output.sizes[2]}}}},

@@ -1,6 +1,9 @@
 // The resampling operators and their gradients.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "plan_case.hpp"
 #include "reference/resampling.hpp"
 #include "sweep.hpp"
@@ -9,12 +12,12 @@
 namespace dmlop::test {
 namespace {
 
-/// Any strides, and halves from -8 to 8.
+/// Any strides, and halves from 0.5 to 16: nothing cancels out.
 Tensor random_halves(DataType type, const List& sizes, Random& random) {
   if (size_of(type) == 1) return random_tensor(type, sizes, random);
   Tensor tensor = random_tensor(type, sizes, random);
   for_each_index(sizes, [&](const Index& i) {
-    const double value = (static_cast<double>(random.below(33)) - 16) / 2;
+    const double value = static_cast<double>(random.from_to(1, 32)) / 2;
     std::memcpy(tensor.at(i), element(type, value).data(), tensor.element_size());
   });
   return tensor;
@@ -40,13 +43,17 @@ nlohmann::ordered_json with_rounding(const Resampling& resampling) {
 
 PlanCase forward_case(const std::string& name, const nlohmann::ordered_json& fields,
                       const Tensor& input, const Tensor& output) {
-  return {"DML_OPERATOR_" + name, fields, {{"InputTensor", input}},
+  return {"DML_OPERATOR_" + name,
+          fields,
+          {{"InputTensor", input}},
           {{"OutputTensor", output, std::nullopt, 1}}};
 }
 
 PlanCase gradient_case(const std::string& name, const nlohmann::ordered_json& fields,
                        const Tensor& input, const Tensor& output) {
-  return {"DML_OPERATOR_" + name, fields, {{"InputGradientTensor", input}},
+  return {"DML_OPERATOR_" + name,
+          fields,
+          {{"InputGradientTensor", input}},
           {{"OutputGradientTensor", output, std::nullopt, 1}}};
 }
 
@@ -95,18 +102,19 @@ TEST_CASE("UPSAMPLE_2D: height and width become larger by whole factors") {
   const Tensor input = floats({1, 1, 1, 2}, {0, 6});
   nlohmann::ordered_json fields{{"ScaleSize", {{"Width", 2}, {"Height", 2}}},
                                 {"InterpolationMode", "NEAREST_NEIGHBOR"}};
-  check_plan_case(forward_case("UPSAMPLE_2D", fields, input,
-                               floats({1, 1, 2, 4}, {0, 0, 6, 6, 0, 0, 6, 6})));
+  check_plan_case(
+      forward_case("UPSAMPLE_2D", fields, input, floats({1, 1, 2, 4}, {0, 0, 6, 6, 0, 0, 6, 6})));
   fields["InterpolationMode"] = "LINEAR";
   check_plan_case(forward_case("UPSAMPLE_2D", fields, input,
                                floats({1, 1, 2, 4}, {0, 1.5, 4.5, 6, 0, 1.5, 4.5, 6})));
 }
 
-TEST_CASE("RESAMPLE_GRAD: the page's example") {
-  check_plan_case(gradient_case("RESAMPLE_GRAD",
-                                fields_of(centered(Rounding::nearest, {1, 1, 0.5F, 1.5F})),
+TEST_CASE("RESAMPLE_GRAD: the page's example, with elements at their corners") {
+  // Outputs 0, 1 and 2 lie at -0.5, 1 / 6 and 5 / 6 of the width.
+  const Resampling corners{Rounding::nearest, {1, 1, 0.5F, 1.5F}, {0, 0, 0, 0}, {0, 0, 0.5F, 0.5F}};
+  check_plan_case(gradient_case("RESAMPLE_GRAD", fields_of(corners),
                                 floats({1, 1, 1, 3}, {4, 5, 6}),
-                                floats({1, 1, 2, 2}, {0, 0, 9, 6})));
+                                floats({1, 1, 2, 2}, {9, 6, 0, 0})));
 }
 
 /// Scales whose powers of two make coordinates exact, so that no rounding decides on an element.
@@ -123,8 +131,9 @@ RandomResampling random_resampling(Random& random, std::size_t dimensions, Round
         is_copied ? 1 : random.one_of<float>({0.125F, 0.25F, 0.5F, 2, 4, 1, 0.3F, 1.7F, 1 / 3.0F});
     made.input.push_back(random.from_to(1, random.one_in(5) ? 20 : 5));
     const double wanted = static_cast<double>(made.input.back()) * double{scale};
-    made.output.push_back(random.one_in(4) ? random.from_to(1, 8)
-                                           : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
+    made.output.push_back(random.one_in(4)
+                              ? random.from_to(1, 8)
+                              : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
     const auto offset = [&](float otherwise) {
       return is_copied || random.one_in(2) ? otherwise : random.one_of<float>({0, 0.25F, 0.75F});
     };
@@ -170,10 +179,9 @@ TEST_CASE("RESAMPLE_GRAD and 1: random scales, offsets and sizes") {
     const auto [resampling, sizes, gradient_sizes] =
         random_resampling(random, random.from_to(1, 4), rounding, false);
     const Tensor gradient = random_halves(random.one_of(F2), gradient_sizes, random);
-    check_plan_case(gradient_case(
-        has_direction ? "RESAMPLE_GRAD1" : "RESAMPLE_GRAD",
-        has_direction ? with_rounding(resampling) : fields_of(resampling), gradient,
-        resampling.gradient(gradient, sizes)));
+    check_plan_case(gradient_case(has_direction ? "RESAMPLE_GRAD1" : "RESAMPLE_GRAD",
+                                  has_direction ? with_rounding(resampling) : fields_of(resampling),
+                                  gradient, resampling.gradient(gradient, sizes)));
   }
 }
 

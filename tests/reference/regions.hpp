@@ -67,9 +67,9 @@ struct RoiAlign {
   Sample sample(const Position& at, std::uint64_t batch, std::uint64_t channel,
                 const List& image) const {
     const auto height = static_cast<double>(image[2]), width = static_cast<double>(image[3]);
-    const bool is_outside =
-        reaches_corners ? at.y < 0 || at.x < 0 || at.y > height - 1 || at.x > width - 1
-                        : at.y <= -1 || at.x <= -1 || at.y >= height || at.x >= width;
+    const bool is_outside = reaches_corners
+                                ? at.y < 0 || at.x < 0 || at.y > height - 1 || at.x > width - 1
+                                : at.y <= -1 || at.x <= -1 || at.y >= height || at.x >= width;
     if (is_outside) return {};
     double y = std::clamp(at.y, 0.0, height - 1), x = std::clamp(at.x, 0.0, width - 1);
     if (is_nearest) y = std::floor(y + 0.5), x = std::floor(x + 0.5);
@@ -148,13 +148,12 @@ struct RoiAlign {
   }
 
   nlohmann::ordered_json fields(bool is_first) const {
-    nlohmann::ordered_json fields{
-        {"ReductionFunction", takes_maximum ? "MAX" : "AVERAGE"},
-        {"InterpolationMode", is_nearest ? "NEAREST_NEIGHBOR" : "LINEAR"},
-        {"SpatialScaleX", scale_x},
-        {"SpatialScaleY", scale_y},
-        {"MinimumSamplesPerOutput", samples_min},
-        {"MaximumSamplesPerOutput", samples_max}};
+    nlohmann::ordered_json fields{{"ReductionFunction", takes_maximum ? "MAX" : "AVERAGE"},
+                                  {"InterpolationMode", is_nearest ? "NEAREST_NEIGHBOR" : "LINEAR"},
+                                  {"SpatialScaleX", scale_x},
+                                  {"SpatialScaleY", scale_y},
+                                  {"MinimumSamplesPerOutput", samples_min},
+                                  {"MaximumSamplesPerOutput", samples_max}};
     if (!is_first) {
       fields["InputPixelOffset"] = input_offset;
       fields["OutputPixelOffset"] = output_offset;
@@ -172,15 +171,17 @@ inline Tensor roi_maxima(const Tensor& image, const Tensor& boxes, const List& g
     const auto rounded = [&](std::uint64_t i) {
       return static_cast<std::int64_t>(std::round(RoiAlign::box(boxes, o[0], i) * scale));
     };
-    // Cells of an axis: whole elements, from floor(o * size / cells) to ceil((o + 1) * size / cells).
-    const auto cell = [&](std::int64_t start, std::int64_t end, std::uint64_t o_, std::uint64_t cells,
-                          std::uint64_t extent) {
+    // Cells of an axis: whole elements, from floor(o * size / cells) to ceil((o + 1) * size /
+    // cells).
+    const auto cell = [&](std::int64_t start, std::int64_t end, std::uint64_t o_,
+                          std::uint64_t cells, std::uint64_t extent) {
       const std::int64_t size = std::max<std::int64_t>(end - start + 1, 1);
       const auto here = static_cast<std::int64_t>(o_), count = static_cast<std::int64_t>(cells);
       const auto limit = static_cast<std::int64_t>(extent);
       const std::int64_t low = start + here * size / count;
       const std::int64_t high = start + ((here + 1) * size + count - 1) / count;
-      return std::pair(std::clamp<std::int64_t>(low, 0, limit), std::clamp<std::int64_t>(high, 0, limit));
+      return std::pair(std::clamp<std::int64_t>(low, 0, limit),
+                       std::clamp<std::int64_t>(high, 0, limit));
     };
     const auto [top, bottom] = cell(rounded(2), rounded(4), o[2], grids[2], image.sizes[2]);
     const auto [left, right] = cell(rounded(1), rounded(3), o[3], grids[3], image.sizes[3]);
@@ -188,8 +189,9 @@ inline Tensor roi_maxima(const Tensor& image, const Tensor& boxes, const List& g
     double most = top < bottom && left < right ? -std::numeric_limits<double>::infinity() : 0;
     for (auto y = top; y < bottom; ++y) {
       for (auto x = left; x < right; ++x)
-        most = std::max(most, number(image.type, image.at({from, o[1], static_cast<std::uint64_t>(y),
-                                                           static_cast<std::uint64_t>(x)})));
+        most =
+            std::max(most, number(image.type, image.at({from, o[1], static_cast<std::uint64_t>(y),
+                                                        static_cast<std::uint64_t>(x)})));
     }
     std::memcpy(output.at(o), element(image.type, most).data(), output.element_size());
   });

@@ -22,8 +22,8 @@ struct Resampling {
   /// What an output's element along one dimension is made of.
   Weights weights(std::size_t i, std::uint64_t o, std::uint64_t size) const {
     const double covered = 1 / double{scales[i]};
-    const double center = (static_cast<double>(o) - double{output_offsets[i]}) * covered -
-                          double{input_offsets[i]};
+    const double center =
+        (static_cast<double>(o) - double{output_offsets[i]}) * covered - double{input_offsets[i]};
     const auto last = static_cast<double>(size - 1);
     const bool is_spread = is_antialiased && rounding == Rounding::linear && covered > 2;
     const int samples = is_spread ? static_cast<int>(std::ceil(covered / 2 * (1 - 1e-6))) : 1;
@@ -69,7 +69,8 @@ struct Resampling {
     const bool is_byte = input.element_size() == 1;
     for_each_weight(input.sizes, sizes, [&](const Index& from, const Index& to, double weight) {
       const std::byte* at = input.at(from);
-      const double x = input.type == DataType::Int8    ? static_cast<double>(static_cast<std::int8_t>(*at))
+      const double x = input.type == DataType::Int8
+                           ? static_cast<double>(static_cast<std::int8_t>(*at))
                        : input.type == DataType::UInt8 ? static_cast<double>(*at)
                                                        : number(input.type, at);
       sums[place_of(to, sizes)] += weight * x;
@@ -81,11 +82,15 @@ struct Resampling {
     return rounded(input.type, sizes, sums);
   }
 
+  /// The offsets are named from the side of the gradient.
   Tensor gradient(const Tensor& gradient, const List& sizes) const {
     std::vector<double> sums(Tensor::packed(DataType::UInt8, sizes).bytes.size());
-    for_each_weight(sizes, gradient.sizes, [&](const Index& to, const Index& from, double weight) {
-      sums[place_of(to, sizes)] += weight * number(gradient.type, gradient.at(from));
-    });
+    Resampling forward = *this;
+    std::swap(forward.input_offsets, forward.output_offsets);
+    forward.for_each_weight(
+        sizes, gradient.sizes, [&](const Index& to, const Index& from, double weight) {
+          sums[place_of(to, sizes)] += weight * number(gradient.type, gradient.at(from));
+        });
     return rounded(gradient.type, sizes, sums);
   }
 

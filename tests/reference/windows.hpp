@@ -82,8 +82,7 @@ struct Pooling {
       const Under all = under(o, input.sizes);
       double sum = 0;
       for (const Index& i : all.inside) sum += number(input.type, input.at(i));
-      const auto count =
-          static_cast<double>(includes_padding ? all.padded : all.inside.size());
+      const auto count = static_cast<double>(includes_padding ? all.padded : all.inside.size());
       std::memcpy(output.at(o), element(input.type, sum / count).data(), output.element_size());
     });
     return output;
@@ -94,8 +93,7 @@ struct Pooling {
     std::vector<double> sums(Tensor::packed(DataType::UInt8, input).bytes.size());
     for_each_index(gradient.sizes, [&](const Index& o) {
       const Under all = under(o, input);
-      const auto count =
-          static_cast<double>(includes_padding ? all.padded : all.inside.size());
+      const auto count = static_cast<double>(includes_padding ? all.padded : all.inside.size());
       for (const Index& i : all.inside)
         sums[place_of(i, input)] += number(gradient.type, gradient.at(o)) / count;
     });
@@ -148,8 +146,8 @@ struct Pooling {
       std::vector<double> values;
       for (const Index& i : under(o, input.sizes).inside)
         values.push_back(number(input.type, input.at(i)));
-      const double norm = LpPooling{.p = p, .window = {}, .strides = {}, .start = {}, .end = {}}
-                              .norm(values);
+      const double norm =
+          LpPooling{.p = p, .window = {}, .strides = {}, .start = {}, .end = {}}.norm(values);
       std::memcpy(output.at(o), element(input.type, norm).data(), output.element_size());
     });
     return output;
@@ -183,8 +181,7 @@ struct Pooling {
   /// What a window without numbers gives.
   static std::vector<std::byte> lowest(DataType type) {
     if (type == DataType::Float32) return element(type, -std::numeric_limits<float>::max());
-    if (type == DataType::Float16)
-      return element(type, -std::numeric_limits<double>::infinity());
+    if (type == DataType::Float16) return element(type, -std::numeric_limits<double>::infinity());
     const bool is_signed = info(type).kind == NumberKind::signed_integer;
     std::vector<std::byte> bytes(size_of(type));
     if (is_signed) bytes.back() = std::byte{0x80};

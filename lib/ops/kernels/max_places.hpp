@@ -16,7 +16,7 @@ struct MaxPlacesKernel {
   DataType data_type = DataType::Float32;
   DataType index_type = DataType::UInt32;
   std::uint64_t place_of_nothing = 0;  // where a window has no element that is a number
-  std::vector<WindowAxis> axes;        // outermost first, at least one; windows that are not transposed
+  std::vector<WindowAxis> axes;  // outermost first, at least one; windows that are not transposed
 
   static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {

@@ -15,24 +15,25 @@ namespace dmlop {
 /// Along an axis with `size` outputs, output o has n samples for each index k < n, at
 ///   start + (o * n + k - output_offset) * step - input_offset
 /// with step = (end - start) / (size * n) or, where samples reach the corners,
-/// (end - start) / max(size * n - 1, 1); n is (end - start) / size, rounded up and cut to the limits.
+/// (end - start) / max(size * n - 1, 1); n is (end - start) / size, rounded up and cut to the
+/// limits.
 struct Regions {
   DataType data_type = DataType::Float32;  // of images, boxes and outputs
   std::uint64_t count = 1;
-  std::array<StridedAxis, 4> input;             // batch, channel, height, width
-  std::array<std::uint64_t, 2> output{1, 1};    // height and width of a grid
-  std::array<std::uint64_t, 2> box_strides{};   // from one box to the next, within a box
-  DataType batch_type = DataType::UInt32;       // of the batch index of each box
+  std::array<StridedAxis, 4> input;            // batch, channel, height, width
+  std::array<std::uint64_t, 2> output{1, 1};   // height and width of a grid
+  std::array<std::uint64_t, 2> box_strides{};  // from one box to the next, within a box
+  DataType batch_type = DataType::UInt32;      // of the batch index of each box
   std::uint64_t batch_stride = 0;
-  std::array<float, 2> spatial_scales{1, 1};    // of y and x
+  std::array<float, 2> spatial_scales{1, 1};  // of y and x
   float input_offset = 0.5F;
   float output_offset = -0.5F;
-  float outside_value = 0;       // of samples an element or more beyond the image or, where samples
-                                 // reach the corners, beyond its outermost elements
+  float outside_value = 0;  // of samples an element or more beyond the image or, where samples
+                            // reach the corners, beyond its outermost elements
   std::uint64_t samples_min = 1;
   std::uint64_t samples_max = 1;
   bool reaches_corners = false;
-  bool is_nearest = false;  // or bilinear
+  bool is_nearest = false;     // or bilinear
   bool takes_maximum = false;  // of an output's samples, or their mean
 };
 
@@ -74,8 +75,8 @@ struct RegionBoxGradientKernel {
   std::vector<std::size_t> output_element_sizes() const { return {size_of(regions.data_type)}; }
 };
 
-/// Boxes of whole elements, cut into grids whose cells may overlap, and the maximum of each cell: box,
-/// channel, height, width. Inputs: images; boxes, each batch index, x1, y1, x2, y2.
+/// Boxes of whole elements, cut into grids whose cells may overlap, and the maximum of each cell:
+/// box, channel, height, width. Inputs: images; boxes, each batch index, x1, y1, x2, y2.
 struct RegionMaximumKernel {
   DataType data_type = DataType::Float32;
   std::uint64_t count = 1;
@@ -85,9 +86,7 @@ struct RegionMaximumKernel {
   float spatial_scale = 1;
 
   static constexpr bool only_on_cpu = true;
-  std::uint64_t output_elements() const {
-    return count * input[1].extent * output[0] * output[1];
-  }
+  std::uint64_t output_elements() const { return count * input[1].extent * output[0] * output[1]; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };
 

@@ -10,9 +10,9 @@
 
 namespace dmlop {
 
-/// Zeros, and among them the elements of the first input, each at the index that stands at its place
-/// in the second. Indices count through the whole output; those beyond its end are ignored. Where
-/// several elements meet, the last one stays, or their sum in double.
+/// Zeros, and among them the elements of the first input, each at the index that stands at its
+/// place in the second. Indices count through the whole output; those beyond its end are ignored.
+/// Where several elements meet, the last one stays, or their sum in double.
 struct UnpoolKernel {
   DataType data_type = DataType::Float32;
   DataType index_type = DataType::UInt32;

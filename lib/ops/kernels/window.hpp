@@ -13,9 +13,9 @@ namespace dmlop {
 
 enum class WindowFunction : std::uint8_t { sum, maximum };
 
-/// The scales and zero points of 8-bit tensors, in further inputs: the input's scale, its zero point
-/// if there is one, the output's scale, its zero point if there is one. Strides are from one index
-/// of axis 1 to the next, 0 where one value is for all.
+/// The scales and zero points of 8-bit tensors, in further inputs: the input's scale, its zero
+/// point if there is one, the output's scale, its zero point if there is one. Strides are from one
+/// index of axis 1 to the next, 0 where one value is for all.
 struct Requantization {
   std::uint64_t input_scale_stride = 0;
   std::optional<std::uint64_t> input_zero_point_stride;
@@ -24,14 +24,14 @@ struct Requantization {
 };
 
 /// The sum of the elements that an output reaches, each times the product of its weights along all
-/// axes, divided by what their windows are divided by; or the largest of them. Padding counts 0 in a
-/// sum and nothing in a maximum, which skips NaN, too; of nothing it is the type's lowest finite
+/// axes, divided by what their windows are divided by; or the largest of them. Padding counts 0 in
+/// a sum and nothing in a maximum, which skips NaN, too; of nothing it is the type's lowest finite
 /// number, and minus infinity for FLOAT16. Sums are in double. 8-bit sums that are not requantized
 /// truncate toward zero.
 struct WindowKernel {
   DataType data_type = DataType::Float32;
   WindowFunction function = WindowFunction::sum;
-  std::vector<WindowAxis> axes;  // outermost first; at least one
+  std::vector<WindowAxis> axes;                       // outermost first; at least one
   std::optional<Requantization> requantization = {};  // of a sum
 
   static constexpr bool only_on_cpu = true;
