@@ -130,6 +130,7 @@ DMLOP_ELEMENTARY(atanh)
 DMLOP_ELEMENTARY(cos)
 DMLOP_ELEMENTARY(cosh)
 DMLOP_ELEMENTARY(erf)
+DMLOP_ELEMENTARY(erfc)
 DMLOP_ELEMENTARY(exp)
 DMLOP_ELEMENTARY(expm1)
 DMLOP_ELEMENTARY(log)
@@ -150,7 +151,8 @@ HWY_INLINE T pow_of(T a, T b) {
 
 template <typename T>
 HWY_INLINE T sigmoid_of(T a) {
-  return T(1) / (T(1) + std::exp(-a));
+  const T e = std::exp(-std::abs(a));
+  return (a < T(0) ? e : T(1)) / (T(1) + e);
 }
 
 // log(1 + e^a), without overflow.

@@ -33,6 +33,14 @@ std::string difference_within(double tolerance, DataType type, std::span<const s
   return "";
 }
 
+// Gives every NaN of FLOAT32 or FLOAT16 the same bits.
+void make_nan_alike(DataType type, std::vector<std::byte>& bytes) {
+  const std::vector<std::byte> nan = element(type, std::nan(""));
+  for (std::size_t at = 0; at < bytes.size(); at += nan.size()) {
+    if (std::isnan(number(type, &bytes[at]))) std::copy(nan.begin(), nan.end(), &bytes[at]);
+  }
+}
+
 /// The outputs of a run, and how often each byte was written.
 class Outputs {
  public:
@@ -62,12 +70,15 @@ class Outputs {
     const auto& times = written_[slot];
     CHECK_MESSAGE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }),
                   "every byte is handed out once");
-    const Tensor& tensor = expected.tensor;
-    const std::string found =
-        expected.tolerance == 0
-            ? difference(tensor.type, bytes_[slot], tensor.bytes, expected.ulp)
-            : difference_within(expected.tolerance, tensor.type, bytes_[slot], tensor.bytes);
-    CHECK(found == "");
+    const DataType type = expected.tensor.type;
+    std::vector<std::byte> found = bytes_[slot], must_be = expected.tensor.bytes;
+    if (expected.has_any_nan) {
+      make_nan_alike(type, found);
+      make_nan_alike(type, must_be);
+    }
+    CHECK((expected.tolerance == 0
+               ? difference(type, found, must_be, expected.ulp)
+               : difference_within(expected.tolerance, type, found, must_be)) == "");
   }
 
  private:

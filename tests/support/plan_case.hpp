@@ -18,6 +18,7 @@ struct NamedTensor {
   Tensor tensor;
   std::optional<std::size_t> element = {};  // of an array of tensors
   std::uint64_t ulp = 0;                    // of an output: how far it may be off
+  bool has_any_nan = false;                 // its NaN may have any bits
   double tolerance = 0;                     // or else: relative to 1 + its magnitude
 };
 

@@ -1,0 +1,203 @@
+// Element-wise operators and activations: each against its definition, in double or on integers.
+#include <doctest/doctest.h>
+
+#include "ops/element_wise.hpp"
+#include "plan_case.hpp"
+#include "reference/element_wise.hpp"
+#include "sweep.hpp"
+#include "types.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+PlanCase case_of_tensors(const std::string& name, const Json& fields,
+                         const std::vector<const char*>& names, const std::vector<Tensor>& inputs,
+                         const Tensor& output, std::uint64_t ulp) {
+  PlanCase a_case{"DML_OPERATOR_" + name, fields.is_null() ? Json::object() : fields, {}, {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) a_case.inputs.push_back({names[i], inputs[i]});
+  const bool is_real = output.type == DataType::Float32 || output.type == DataType::Float16;
+  const bool moves = name == "ELEMENT_WISE_IDENTITY" || name == "ACTIVATION_IDENTITY";
+  a_case.outputs.push_back({"OutputTensor", output, std::nullopt, ulp, is_real && !moves});
+  return a_case;
+}
+
+/// The output of a function of two inputs; the second may be the first once more.
+template <typename Value>
+Tensor mapped(DataType type, const std::vector<Tensor>& inputs, Value&& value) {
+  Tensor output = Tensor::packed(type, inputs.front().sizes);
+  for_each_index(output.sizes, [&](const Index& at) {
+    const std::vector<std::byte> bytes = value(inputs.front().at(at), inputs.back().at(at));
+    std::memcpy(output.at(at), bytes.data(), bytes.size());
+  });
+  return output;
+}
+
+TEST_CASE("element-wise: functions of real numbers are what they are defined to be") {
+  Random random(51);
+  for (const RealFunction& function : real_functions()) {
+    CAPTURE(std::string(function.name));
+    for (const DataType type : F2) {
+      for (int i = 0; i < 12; ++i) {
+        const bool is_special = i % 2 == 1;
+        const List sizes = random_sizes(random.from_to(1, 8), random);
+        std::vector<Tensor> inputs;
+        for (std::size_t k = 0; k < function.inputs.size(); ++k)
+          inputs.push_back(random_numbers(type, sizes, is_special, random));
+        const Tensor output =
+            mapped(type, inputs, [&](const std::byte* a, const std::byte* b) {
+              return element(type, function.value(number(type, a), number(type, b)));
+            });
+        const std::uint64_t ulp =
+            type == DataType::Float16 ? std::min<std::uint64_t>(function.ulp, 1) : function.ulp;
+        check_plan_case(case_of_tensors(function.name, function.fields, function.inputs, inputs,
+                                        output, ulp));
+      }
+    }
+  }
+}
+
+TEST_CASE("element-wise: integers of every width wrap") {
+  Random random(52);
+  for (const IntegerFunction& function : integer_functions()) {
+    CAPTURE(std::string(function.name));
+    for (const DataType type : A11) {
+      if (info(type).kind == NumberKind::floating) continue;
+      for (int i = 0; i < 3; ++i) {
+        const List sizes = random_sizes(random.from_to(1, 8), random);
+        std::vector<Tensor> inputs;
+        for (std::size_t k = 0; k < function.inputs.size(); ++k)
+          inputs.push_back(random_tensor(type, sizes, random));
+        // Zeros, equal elements, and the smallest one by -1.
+        for (Tensor& input : inputs) {
+          std::fill_n(input.bytes.begin(), size_of(type), std::byte{0});
+          const bool is_signed = info(type).kind == NumberKind::signed_integer;
+          if (!is_signed || input.bytes.size() < 2 * size_of(type)) continue;
+          const auto second = input.bytes.begin() + static_cast<std::ptrdiff_t>(size_of(type));
+          const bool is_first = &input == &inputs.front();
+          std::fill_n(second, size_of(type), is_first ? std::byte{0} : std::byte{0xFF});
+          if (is_first) *(second + static_cast<std::ptrdiff_t>(size_of(type)) - 1) = std::byte{0x80};
+        }
+        const DataType output_type = function.is_predicate ? DataType::UInt8 : type;
+        const Tensor output =
+            mapped(output_type, inputs, [&](const std::byte* a, const std::byte* b) {
+              const Wide value = function.value(integer(type, a), integer(type, b));
+              auto bytes = bytes_of(static_cast<std::uint64_t>(value));
+              bytes.resize(size_of(output_type));
+              return bytes;
+            });
+        check_plan_case(case_of_tensors(function.name, {}, function.inputs, inputs, output, 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("element-wise: what only one operator does") {
+  const auto bytes = [](DataType type, const std::vector<std::uint8_t>& values) {
+    return Tensor::of(type, {values.size()}, values);
+  };
+  const auto check = [](const char* name, const Json& fields, const std::vector<const char*>& names,
+                        const std::vector<Tensor>& inputs, const Tensor& output) {
+    CAPTURE(name);
+    check_plan_case(case_of_tensors(name, fields, names, inputs, output, 0));
+  };
+  const std::vector<const char*> one{"InputTensor"}, two{"ATensor", "BTensor"};
+  // The smallest INT8 saturates, the smallest INT16 stays.
+  check("ELEMENT_WISE_ABS", {}, one, {bytes(DataType::Int8, {0x80, 0xFF, 5})},
+        bytes(DataType::Int8, {127, 1, 5}));
+  check("ELEMENT_WISE_NEGATE", {}, one,
+        {Tensor::of<std::uint16_t>(DataType::Int16, {2}, {0x8000, 3})},
+        Tensor::of<std::uint16_t>(DataType::Int16, {2}, {0x8000, 0xFFFD}));
+  // A scale on integers is computed in float, truncated and saturated; 16 bits wrap.
+  check("ELEMENT_WISE_CLIP",
+        {{"Min", 0}, {"Max", 255}, {"ScaleBias", {{"Scale", 2.5}, {"Bias", 1.7}}}}, one,
+        {bytes(DataType::UInt8, {2, 200})}, bytes(DataType::UInt8, {6, 255}));
+  check("ELEMENT_WISE_IDENTITY", {{"ScaleBias", {{"Scale", 2.5}, {"Bias", 1.7}}}}, one,
+        {Tensor::of<std::uint16_t>(DataType::UInt16, {1}, {65535})},
+        Tensor::of<std::uint16_t>(DataType::UInt16, {1}, {32767}));
+  // Bounds on integers are truncated toward zero; 64-bit unions keep all their bits.
+  check("ELEMENT_WISE_CLIP", {{"Min", 2.6}, {"Max", 10.6}}, one,
+        {bytes(DataType::Int8, {0, 5, 100})}, bytes(DataType::Int8, {2, 5, 10}));
+  check("ELEMENT_WISE_CLIP1",
+        {{"MinMaxDataType", "UINT64"}, {"Min", 1}, {"Max", 18446744073709551614ULL}}, one,
+        {Tensor::of<std::uint64_t>(DataType::UInt64, {2}, {0, ~std::uint64_t{0}})},
+        Tensor::of<std::uint64_t>(DataType::UInt64, {2}, {1, ~std::uint64_t{1}}));
+  check("ELEMENT_WISE_IF", {}, {"ConditionTensor", "ATensor", "BTensor"},
+        {bytes(DataType::UInt8, {0, 7}),
+         Tensor::of<std::uint64_t>(DataType::Float64, {2}, {1, 0x7FF0000000000001}),
+         Tensor::of<std::uint64_t>(DataType::Float64, {2}, {3, 4})},
+        Tensor::of<std::uint64_t>(DataType::Float64, {2}, {3, 0x7FF0000000000001}));
+  check("ELEMENT_WISE_BIT_SHIFT_LEFT", {}, two,
+        {bytes(DataType::UInt8, {3, 3, 3}), bytes(DataType::UInt8, {32, 8, 7})},
+        bytes(DataType::UInt8, {3, 0, 128}));
+  check("ELEMENT_WISE_LOGICAL_XOR", {}, two,
+        {bytes(DataType::UInt8, {0, 2, 4}), bytes(DataType::UInt8, {0, 8, 0})},
+        bytes(DataType::UInt8, {0, 0, 1}));
+  check("ELEMENT_WISE_POW", {}, {"InputTensor", "ExponentTensor"},
+        {Tensor::of<std::uint32_t>(DataType::UInt32, {2}, {3, 2}),
+         Tensor::of<std::uint32_t>(DataType::UInt32, {2}, {20, 0})},
+        Tensor::of<std::uint32_t>(DataType::UInt32, {2}, {3486784401, 1}));
+  check("ELEMENT_WISE_IS_INFINITY", {{"InfinityMode", "NEGATIVE"}}, one,
+        {floats({4}, {-INFINITY, INFINITY, NAN, 1})}, bytes(DataType::UInt8, {1, 0, 0, 0}));
+  check("ELEMENT_WISE_IS_NAN", {}, one, {floats({3}, {-INFINITY, NAN, 1})},
+        bytes(DataType::UInt8, {0, 1, 0}));
+}
+
+TEST_CASE("element-wise: casts truncate and saturate floats, and keep the low bits of integers") {
+  const auto check = [](const Tensor& input, const Tensor& output) {
+    check_plan_case(case_of_tensors("CAST", {}, {"InputTensor"}, {input}, output, 0));
+  };
+  check(floats({6}, {1.9F, -1.9F, 300, -300, NAN, 1e30F}),
+        Tensor::of<std::uint8_t>(DataType::Int8, {6}, {1, 0xFF, 127, 0x80, 0, 127}));
+  check(Tensor::of<std::uint64_t>(DataType::Int64, {3}, {~std::uint64_t{0}, 0x100000005, 300}),
+        Tensor::of<std::uint8_t>(DataType::UInt8, {3}, {255, 5, 255}));
+  check(Tensor::of<std::uint32_t>(DataType::UInt32, {3}, {0xFFFFFFFF, 200, 0x10001}),
+        Tensor::of<std::uint8_t>(DataType::Int8, {3}, {0xFF, 127, 127}));
+  check(Tensor::of<std::uint8_t>(DataType::Int8, {2}, {0xFF, 5}),
+        Tensor::of<std::uint16_t>(DataType::UInt16, {2}, {0xFFFF, 5}));
+  check(Tensor::of<std::uint32_t>(DataType::UInt32, {2}, {0x12345678, 5}),
+        Tensor::of<std::uint16_t>(DataType::Int16, {2}, {0x5678, 5}));
+  check(floats({4}, {65519, 65520, 1e-7F, 1}),
+        Tensor::of<std::uint16_t>(DataType::Float16, {4}, {0x7BFF, 0x7C00, 2, 0x3C00}));
+}
+
+TEST_CASE("element-wise: quantisation rounds halves to even, saturates, and takes blocks") {
+  const auto bytes = [](DataType type, const List& sizes, const std::vector<std::uint8_t>& values) {
+    return Tensor::of(type, sizes, values);
+  };
+  PlanCase linear{"DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR",
+                  Json::object(),
+                  {{"InputTensor", floats({5}, {0.5F, 1.5F, -300, 1000, NAN})},
+                   {"ScaleTensor", floats({5}, {1, 1, 1, 1, 1})},
+                   {"ZeroPointTensor", bytes(DataType::Int8, {5}, {1, 1, 1, 1, 1})}},
+                  {{"OutputTensor", bytes(DataType::Int8, {5}, {1, 3, 0x80, 127, 0})}}};
+  check_plan_case(linear);
+  // Two scales of two elements each; without a zero point UINT8 has 128.
+  PlanCase blocks{"DML_OPERATOR_QUANTIZE",
+                  {{"QuantizationType", "SCALE"}, {"QuantizationTensorCount", 1}},
+                  {{"InputTensor", floats({1, 4}, {1, 2, 3, 4})},
+                   {"QuantizationTensors", floats({1, 2}, {1, 2}), 0}},
+                  {{"OutputTensor", bytes(DataType::UInt8, {1, 4}, {129, 130, 130, 130})}}};
+  check_plan_case(blocks);
+  PlanCase back{"DML_OPERATOR_DEQUANTIZE",
+                {{"QuantizationType", "SCALE_ZERO_POINT"}, {"QuantizationTensorCount", 2}},
+                {{"InputTensor", bytes(DataType::Int4, {1, 4}, {7, 0xF8, 0, 1})},
+                 {"QuantizationTensors", floats({1, 2}, {1, 2}), 0},
+                 {"QuantizationTensors", bytes(DataType::Int4, {1, 2}, {0, 1}), 1}},
+                {{"OutputTensor", floats({1, 4}, {7, -8, -2, 0})}}};
+  check_plan_case(back);
+}
+
+TEST_CASE("element-wise: axes that all inputs walk as one are one") {
+  const std::vector<ElementWiseOperand> packed{{0, DataType::Float32, {12, 4, 1}}};
+  CHECK(element_wise(Expression::exp, {2, 3, 4}, packed, DataType::Float32).extents ==
+        std::vector<std::uint64_t>{24});
+  const std::vector<ElementWiseOperand> row{{0, DataType::Float32, {12, 4, 1}},
+                                            {1, DataType::Float32, {0, 0, 1}}};
+  CHECK(element_wise(Expression::add, {2, 3, 4}, row, DataType::Float32).extents ==
+        std::vector<std::uint64_t>{6, 4});
+}
+
+}  // namespace
+}  // namespace dmlop::test
