@@ -30,6 +30,10 @@
 #define DMLOP_CPU_REDUCE_ONCE
 namespace dmlop::cpu {
 
+/// Rows that are read together at most: enough that memory is read a page at a time, few enough
+/// that what is gathered of them stays in the nearest cache.
+constexpr std::uint64_t columns_max = 2048;
+
 /// How the rows of a kernel are read.
 struct ReduceShape {
   std::uint64_t length = 1;  // elements of a row
@@ -38,7 +42,7 @@ struct ReduceShape {
 };
 
 inline ReduceShape shape_of(const ReduceKernel& kernel) {
-  constexpr std::uint64_t columns_min = 16, columns_max = 512, long_row = 32;
+  constexpr std::uint64_t columns_min = 16, long_row = 32;
   ReduceShape shape;
   for (std::size_t i = kernel.kept; i < kernel.extents.size(); ++i)
     shape.length *= kernel.extents[i];
@@ -244,7 +248,7 @@ class FoldCells final : public Cells<typename Fold::Value> {
     std::copy_n(cells, lanes, to);
   }
 
-  alignas(64) Cell cells_[chunk];
+  alignas(64) Cell cells_[columns_max];
 };
 
 /// Of the search for the place of an extreme. A cell begins with the row's first element, so that a
@@ -294,8 +298,8 @@ class IndexCells final : public Cells<Value> {
     }
   }
 
-  alignas(64) Value values_[chunk];
-  alignas(64) std::uint64_t positions_[chunk];
+  alignas(64) Value values_[columns_max];
+  alignas(64) std::uint64_t positions_[columns_max];
 };
 
 // --- their execution
@@ -358,11 +362,17 @@ class Reduction {
     reduced_.seek(0);
     for (std::uint64_t position = 0; position < shape_.length; reduced_.next()) {
       for (std::uint64_t r = 0; r < extent; ++r, ++position) {
-        const Value* const* from = read(i, r, count);
-        for (std::size_t k = 0; position == 0 && k < count; ++k) cells_.begin(k, 1, from[0][k]);
-        cells_.add(0, count, position, from);
+        for (std::size_t at = 0; at < count; at += chunk)
+          add_columns(i, r, at, std::min(chunk, count - at), position);
       }
     }
+  }
+
+  void add_columns(std::uint64_t i, std::uint64_t r, std::size_t at, std::size_t count,
+                   std::uint64_t position) {
+    const Value* const* from = read(i + at, r, count);
+    for (std::size_t k = 0; position == 0 && k < count; ++k) cells_.begin(at + k, 1, from[0][k]);
+    cells_.add(at, count, position, from);
   }
 
   void reduce_rows(std::uint64_t i, std::size_t count) {
@@ -499,7 +509,7 @@ namespace dmlop::cpu {
 PartShape part_shape(const ReduceKernel& kernel, std::uint64_t bytes) {
   const ReduceShape shape = shape_of(kernel);
   const std::uint64_t elements = bytes / size_of(kernel.operands.front().data_type);
-  const std::uint64_t least = shape.is_columns ? std::min<std::uint64_t>(256, shape.width) : 1;
+  const std::uint64_t least = shape.is_columns ? std::min<std::uint64_t>(1024, shape.width) : 1;
   const std::uint64_t total = kernel.output_elements();
   const std::uint64_t length = std::max({std::uint64_t{1}, elements / shape.length, least});
   return {.blocks = Blocks{1, total, std::min(length, total)}};
