@@ -59,8 +59,9 @@ class Scan {
   /// Sequences [begin, end) of an outer index.
   void run(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, const Destination& to) {
     const Value first = kernel_.is_product ? 1 : 0;
-    totals_.assign(end - begin, first);
     const std::uint64_t from = outer_.offsets(outer)[0];
+    if (inner() == 1) return sequence(first, input_ + from * sizeof(T), to);
+    totals_.assign(end - begin, first);
     for (std::uint64_t i = 0; i < along_.extent; ++i) {
       const std::uint64_t index = kernel_.from_end ? along_.extent - 1 - i : i;
       std::uint64_t done = 0;
@@ -81,6 +82,20 @@ class Scan {
     return Walk<1>(axes);
   }
   std::ptrdiff_t axis() const { return static_cast<std::ptrdiff_t>(kernel_.axis); }
+
+  // A sequence that stands alone.
+  void sequence(Value total, const std::byte* input, const Destination& to) {
+    const bool is_far = along_.stride * sizeof(T) >= 4096;
+    const bool is_product = kernel_.is_product, is_exclusive = kernel_.is_exclusive;
+    in_pieces(along_.extent, is_far ? far_steps : 4, [&](std::uint64_t i, std::uint64_t piece_end) {
+      for (; i < piece_end; ++i) {
+        const std::uint64_t index = kernel_.from_end ? along_.extent - 1 - i : i;
+        const Value value = read<T>(input + index * along_.stride * sizeof(T)), before = total;
+        total = static_cast<Value>(is_product ? total * value : total + value);
+        write<T>(to.to + index * to.pitch, is_exclusive ? before : total);
+      }
+    });
+  }
 
   // The next element of `count` sequences.
   void row(const std::byte* input, std::uint64_t count, Value* totals, std::byte* output) {

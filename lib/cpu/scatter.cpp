@@ -68,7 +68,9 @@ class Scatter {
       for (std::uint64_t k = 0; k < count; ++k) {
         const std::uint64_t indices = from[0] + first[0] + k * tuples_.steps()[0];
         const std::uint64_t updates = from[1] + first[1] + k * tuples_.steps()[1];
-        if (shares_index_) {
+        if (inner_.elements() == 1) {
+          update_one(indices, updates, place);
+        } else if (shares_index_) {
           update_row(indices, updates, begin, end, place);
         } else {
           update_each(indices, updates, begin, end, place);
@@ -88,6 +90,13 @@ class Scatter {
       place = place * axis.extent + next;
     }
     return place;
+  }
+
+  void update_one(std::uint64_t indices, std::uint64_t updates, Place place) {
+    steps_.add(64);
+    const std::uint64_t at = place_at(indices);
+    if (at == no_place) return;
+    store(place.to + at * place.pitch, load<T>(updates_ + updates * sizeof(T)));
   }
 
   void update_row(std::uint64_t indices, std::uint64_t updates, std::uint64_t begin,

@@ -137,6 +137,24 @@ TEST_CASE("GATHER: rows of a matrix") {
                               floats({4, 2}, {5, 6, 1, 2, 5, 6, 3, 4})));
 }
 
+TEST_CASE("GATHER_ND1: the page's example with batches") {
+  check_plan_case(gather_case(
+      "GATHER_ND1",
+      {{"InputDimensionCount", 3}, {"IndicesDimensionCount", 3}, {"BatchDimensionCount", 1}},
+      floats({1, 3, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+      indices_of<std::uint32_t>(DataType::UInt32, {1, 3, 2, 2},
+                                {0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0}),
+      floats({1, 1, 3, 2}, {0, 3, 7, 4, 9, 10})));
+}
+
+TEST_CASE("SCATTER_ND: the page's example") {
+  check_plan_case(
+      scatter_case("SCATTER_ND", {{"InputDimensionCount", 1}, {"IndicesDimensionCount", 2}},
+                   floats({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8}),
+                   indices_of<std::uint32_t>(DataType::UInt32, {4, 1}, {4, 3, 1, 7}),
+                   floats({1, 4}, {9, 10, 11, 12}), floats({1, 8}, {1, 11, 3, 10, 9, 6, 7, 12})));
+}
+
 TEST_CASE("GATHER: random tensors of all types, along every axis, with 0 to 4 index dimensions") {
   Random random(60);
   for (int i = 0; i < 400; ++i) {
@@ -274,6 +292,19 @@ TEST_CASE("ONE_HOT: the on value stands where the index points, and nowhere if i
   check_plan_case(
       one_hot_case(indices_of<std::uint64_t>(DataType::UInt64, {2, 1}, {(1ULL << 32) + 1, 1}),
                    floats({2, 1}, {5, 6}), 1, floats({2, 2}, {5, 5, 5, 6})));
+}
+
+TEST_CASE("ONE_HOT: the page's examples") {
+  const Tensor off_on = floats({1, 1, 1, 2}, {0, 1});
+  check_plan_case(
+      one_hot_case(indices_of<std::uint32_t>(DataType::UInt32, {1, 1, 1, 4}, {0, 2, 1, 0}), off_on,
+                   2, floats({1, 1, 3, 4}, {1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0})));
+  check_plan_case(one_hot_case(indices_of<std::uint32_t>(DataType::UInt32, {1, 1, 3, 1}, {0, 3, 2}),
+                               floats({1, 1, 3, 1}, {4, 2, 9}), 3,
+                               floats({1, 1, 3, 4}, {2, 4, 4, 4, 4, 4, 4, 2, 4, 4, 2, 4})));
+  check_plan_case(
+      one_hot_case(indices_of<std::int32_t>(DataType::Int32, {1, 1, 3, 1}, {-3, 100, 3}), off_on, 3,
+                   floats({1, 1, 3, 4}, {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
 }
 
 TEST_CASE("ONE_HOT: random indices and values of all types along every axis") {
