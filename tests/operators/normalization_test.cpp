@@ -29,7 +29,6 @@ class Builder {
                              rows::tensor_of(type, sizes, numbers),
                              {},
                              0,
-                             false,
                              type == DataType::Float16 ? 2e-3 : 4e-6});
     return *this;
   }

@@ -22,7 +22,7 @@ PlanCase reduce_case(const std::string& function, const Axes& axes, const Tensor
   return {"DML_OPERATOR_REDUCE",
           {{"Function", function}, {"Axes", axes}},
           {{"InputTensor", input}},
-          {{"OutputTensor", output, {}, 0, false, tolerance}}};
+          {{"OutputTensor", output, {}, 0, tolerance}}};
 }
 
 PlanCase index_case(bool is_maximum, bool is_last, const Axes& axes, const Tensor& input,

@@ -23,7 +23,7 @@ PlanCase softmax_case(const std::string& function, const Axes& axes, const Tenso
   PlanCase a_case{"DML_OPERATOR_ACTIVATION_" + function,
                   nlohmann::ordered_json::object(),
                   {{"InputTensor", input}},
-                  {{"OutputTensor", output, {}, 0, false, function == "HARDMAX" ? 0 : tolerance}}};
+                  {{"OutputTensor", output, {}, 0, function == "HARDMAX" ? 0 : tolerance}}};
   if (!axes.empty()) {
     a_case.type += "1";
     a_case.fields["Axes"] = axes;
