@@ -55,12 +55,23 @@ bool has_gpu() {
 
 }  // namespace
 
+namespace {
+
+// Those of every operator; files are slow to open on Wine.
+#ifdef _WIN32
+const std::string many_cases = DMLOP_CONFORMANCE "/directml";
+#else
+const std::string many_cases = DMLOP_CONFORMANCE;
+#endif
+
+}  // namespace
+
 TEST_CASE("results depend neither on --jobs nor on --threads") {
   const Folder folder;
   std::map<std::string, std::string> first;
   const auto run = [&](const std::string& jobs, const std::string& threads) {
-    std::vector<std::string> arguments{"batch", DMLOP_CONFORMANCE, "--cpu",     "--jobs", jobs,
-                                       "--out", "out" + jobs,      "--results", "r.jsonl"};
+    std::vector<std::string> arguments{"batch",  many_cases, "--cpu",      "--jobs",    jobs,
+                                       "--out",  "out" + jobs, "--results", "r.jsonl"};
     if (!threads.empty()) arguments.insert(arguments.end(), {"--threads", threads});
     const auto result = dmlop_program(arguments, {.folder = folder.path()});
     std::map<std::string, std::string> results{{"exit code", std::to_string(result.code)}};
