@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# same_bytes_test.sh PROGRAM NATIVE SAMPLES CONFORMANCE: every conformance case and sample, by dmlop.exe and
+# same_bytes_test.sh PROGRAM NATIVE SAMPLES CONFORMANCE: the cases of the first operators and the samples, by dmlop.exe and
 # by the build of this system, on the CPU and on the GPU: the same files, byte for byte. LP pooling on a GPU
 # is compared within the ULPs that it promises.
 set -euo pipefail
@@ -14,9 +14,9 @@ gpu_of() { "$1" devices | sed -nE 's/^((vulkan|d3d12):[0-9]+) .*software.*/\1/p'
 # The outputs of all jobs in folder NAME; those of jobs that are to be refused are missing.
 run_all() {
   local name=$1 start=$2 device=$3 jobs code
-  for jobs in samples conformance; do
+  for jobs in samples conformance/public conformance/directml; do
     code=0
-    "$start" batch "$jobs" --device "$device" --out "$name/$jobs" --results "$name-$jobs.jsonl" -q \
+    "$start" batch "$jobs" --device "$device" --out "$name/$jobs" --results "$name-${jobs//\//-}.jsonl" -q \
       >"$name.log" 2>&1 || code=$?
     [ "$code" -le 3 ] || { cat "$name.log"; echo "FAILED: $name: exit $code"; exit 1; }
   done
