@@ -1,9 +1,9 @@
 // Elementary functions of FLOAT32, in the language that HLSL and C++ share. They have no branches, so
-// that the CPU's compiler vectorizes them, and no operation but those that every device rounds alike.
-// `dmlop` measures their errors against double (tests/kernels/elementary_test.cpp).
+// the CPU's compiler vectorizes them. tests/kernels/elementary_test.cpp holds their errors against
+// double. Only the CPU uses them so far.
 //
-// Whoever includes this defines FUNCTION (what stands before a function), and in C++ also uint,
-// asuint, asfloat and asint as HLSL has them.
+// Define FUNCTION before you include this: it stands before each function. C++ also has to define
+// uint, asuint, asfloat, floor and sqrt as HLSL has them.
 
 // 2^n for n from -126 to 127.
 FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "cpu/element_bits.hpp"
+#include "cpu/element_wise.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/simd.hpp"
 #include "tensor/half.hpp"
+#include "tensor/visit_type.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/element_wise.cpp"
@@ -30,19 +33,7 @@ namespace dmlop::cpu::HWY_NAMESPACE {
 constexpr std::size_t stretch = 512;
 constexpr std::size_t inputs_most = 8;
 
-template <typename T>
-T read(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 // --- loading
-
-/// An element type as it lies in memory; halves are a type of their own.
-struct Half {
-  std::uint16_t bits;
-};
 
 template <typename T, typename Element>
 HWY_INLINE T number_of(Element element) {
@@ -57,12 +48,12 @@ template <typename T, typename Element>
 void load_elements(const std::byte* from, std::uint64_t stride, std::size_t count, T* to) {
   if (stride == 1) {
     for (std::size_t i = 0; i < count; ++i)
-      to[i] = number_of<T>(read<Element>(from + i * sizeof(Element)));
+      to[i] = number_of<T>(cpu::load<Element>(from + i * sizeof(Element)));
   } else if (stride == 0) {
-    std::fill(to, to + count, number_of<T>(read<Element>(from)));
+    std::fill(to, to + count, number_of<T>(cpu::load<Element>(from)));
   } else {
     for (std::size_t i = 0; i < count; ++i)
-      to[i] = number_of<T>(read<Element>(from + i * stride * sizeof(Element)));
+      to[i] = number_of<T>(cpu::load<Element>(from + i * stride * sizeof(Element)));
   }
 }
 
@@ -77,7 +68,7 @@ void load_halves(const std::byte* from, std::size_t count, float* to) {
     const auto loaded = hn::Load(halves, reinterpret_cast<const hwy::float16_t*>(bits));
     hn::StoreU(hn::PromoteTo(d, loaded), d, to + i);
   }
-  for (; i < count; ++i) to[i] = half_to_float(read<std::uint16_t>(from + i * 2));
+  for (; i < count; ++i) to[i] = half_to_float(cpu::load<std::uint16_t>(from + i * 2));
 }
 
 /// Elements as numbers, by their values.
@@ -132,11 +123,6 @@ void load_bits(DataType type, const std::byte* from, std::uint64_t stride, std::
 
 // --- storing
 
-template <typename Element>
-void write(std::byte* to, Element element) {
-  std::memcpy(to, &element, sizeof element);
-}
-
 /// A float as an integer: truncated, saturated; NaN is 0.
 template <typename Integer, typename T>
 HWY_INLINE Integer saturated(T value) {
@@ -167,7 +153,7 @@ HWY_INLINE Integer integer_from(T value) {
 template <typename Integer, StoreMode mode, typename T>
 void store_integers(const T* from, std::size_t count, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i)
-    write(to + i * sizeof(Integer), integer_from<Integer, mode>(from[i]));
+    cpu::store(to + i * sizeof(Integer), integer_from<Integer, mode>(from[i]));
 }
 
 template <typename T>
@@ -185,14 +171,14 @@ void store_halves(const T* from, std::size_t count, std::byte* to) {
       std::memcpy(to + i * 2, bits, lanes * 2);
     }
   }
-  for (; i < count; ++i) write(to + i * 2, half_from_double(static_cast<double>(from[i])));
+  for (; i < count; ++i) cpu::store(to + i * 2, half_from_double(static_cast<double>(from[i])));
 }
 
 template <typename T>
 void store_four_bits(bool is_signed, const T* from, std::size_t count, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = integer_from<std::int32_t, StoreMode::rounds>(from[i]);
-    write(to + i, static_cast<std::int8_t>(is_signed ? std::clamp(value, -8, 7)
+    cpu::store(to + i, static_cast<std::int8_t>(is_signed ? std::clamp(value, -8, 7)
                                                      : std::clamp(value, 0, 15)));
   }
 }
@@ -201,12 +187,12 @@ template <StoreMode mode, typename T>
 void store(DataType type, const T* from, std::size_t count, std::byte* to) {
   switch (type) {
     case DataType::Float32:
-      for (std::size_t i = 0; i < count; ++i) write(to + i * 4, static_cast<float>(from[i]));
+      for (std::size_t i = 0; i < count; ++i) cpu::store(to + i * 4, static_cast<float>(from[i]));
       return;
     case DataType::Float16:
       return store_halves(from, count, to);
     case DataType::Float64:
-      for (std::size_t i = 0; i < count; ++i) write(to + i * 8, static_cast<double>(from[i]));
+      for (std::size_t i = 0; i < count; ++i) cpu::store(to + i * 8, static_cast<double>(from[i]));
       return;
     case DataType::UInt8:
       return store_integers<std::uint8_t, mode>(from, count, to);
@@ -357,50 +343,18 @@ template <typename To, typename From>
 void cast_elements(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
   if (stride == 1) {
     for (std::size_t i = 0; i < count; ++i)
-      write(to + i * sizeof(To), cast_of<To>(read<From>(from + i * sizeof(From))));
+      cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
   } else {
     for (std::size_t i = 0; i < count; ++i)
-      write(to + i * sizeof(To), cast_of<To>(read<From>(from + i * stride * sizeof(From))));
+      cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * stride * sizeof(From))));
   }
-}
-
-/// Calls action with a value of the C++ type of a data type.
-template <typename Action>
-auto with_element(DataType type, Action&& action) {
-  switch (type) {
-    case DataType::Float32:
-      return action(float{});
-    case DataType::Float16:
-      return action(Half{});
-    case DataType::Float64:
-      return action(double{});
-    case DataType::UInt8:
-    case DataType::UInt4:
-      return action(std::uint8_t{});
-    case DataType::Int8:
-    case DataType::Int4:
-      return action(std::int8_t{});
-    case DataType::UInt16:
-      return action(std::uint16_t{});
-    case DataType::Int16:
-      return action(std::int16_t{});
-    case DataType::UInt32:
-      return action(std::uint32_t{});
-    case DataType::Int32:
-      return action(std::int32_t{});
-    case DataType::UInt64:
-      return action(std::uint64_t{});
-    case DataType::Int64:
-      break;
-  }
-  return action(std::int64_t{});
 }
 
 using Cast = void (*)(const std::byte* from, std::uint64_t stride, std::size_t count,
                       std::byte* to);
 Cast find_cast(DataType from, DataType to) {
-  return with_element(from, [&](auto source) {
-    return with_element(to, [&](auto target) -> Cast {
+  return visit_type(from, [&](auto source) {
+    return visit_type(to, [&](auto target) -> Cast {
       return cast_elements<decltype(target), decltype(source)>;
     });
   });
@@ -454,6 +408,15 @@ class RowWalk {
 };
 
 template <typename T>
+std::array<T, 4> numbers_of(const std::array<Parameter, 4>& parameters) {
+  std::array<T, 4> numbers;
+  std::transform(parameters.begin(), parameters.end(), numbers.begin(), [](const Parameter& one) {
+    return std::is_floating_point_v<T> ? static_cast<T>(one.real) : static_cast<T>(one.integer);
+  });
+  return numbers;
+}
+
+template <typename T>
 class ElementWise {
  public:
   ElementWise(const ElementWiseKernel& kernel, Inputs inputs)
@@ -464,13 +427,8 @@ class ElementWise {
         store_(find_store<T>(about_.store)),
         stored_type_(about_.number_class == NumberClass::bits ? bits_of(kernel.output_type)
                                                               : kernel.output_type),
-        numbers_(stretch * (kernel.inputs.size() + 1)) {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const Parameter& given = kernel.parameters[i];
-      parameters_[i] =
-          std::is_floating_point_v<T> ? static_cast<T>(given.real) : static_cast<T>(given.integer);
-    }
-  }
+        parameters_(numbers_of<T>(kernel.parameters)),
+        numbers_(stretch * (kernel.inputs.size() + 1)) {}
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
     walk_.run(begin, end, output, [&](const auto& from, std::size_t count, std::byte* to) {
@@ -530,6 +488,17 @@ class ElementWise {
   std::vector<T> numbers_;  // a stretch of each input, and of the output
 };
 
+void apply_function(const NumberFunction& function, std::span<float> numbers) {
+  const Compute<float> compute = find_compute<float>(function.expression);
+  const std::array<float, 4> parameters = numbers_of<float>(function.parameters);
+  std::array<float, stretch> given;
+  for (std::size_t at = 0; at < numbers.size(); at += stretch) {
+    const std::size_t count = std::min(stretch, numbers.size() - at);
+    std::copy_n(numbers.data() + at, count, given.data());
+    compute({given.data()}, parameters, count, numbers.data() + at);
+  }
+}
+
 void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
                           std::uint64_t end, Output& output) {
   if (kernel.expression == Expression::cast) {
@@ -563,6 +532,10 @@ HWY_AFTER_NAMESPACE();
 #include "cpu/simd_dispatch.hpp"
 
 namespace dmlop::cpu {
+
+void apply(const NumberFunction& function, std::span<float> numbers) {
+  DMLOP_BEST_SIMD(apply_function)(function, numbers);
+}
 
 PartShape part_shape(const ElementWiseKernel&, std::uint64_t) {
   return {};

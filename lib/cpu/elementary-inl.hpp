@@ -99,23 +99,6 @@ template <typename T>
 HWY_INLINE T round_away(T a) {
   return std::round(a);
 }
-template <typename T>
-HWY_INLINE T trunc_of(T a) {
-  return std::trunc(a);
-}
-template <typename T>
-HWY_INLINE T floor_of(T a) {
-  return std::floor(a);
-}
-template <typename T>
-HWY_INLINE T ceil_of(T a) {
-  return std::ceil(a);
-}
-template <typename T>
-HWY_INLINE T sqrt_of(T a) {
-  return std::sqrt(a);
-}
-
 using uint = std::uint32_t;
 HWY_INLINE uint asuint(float x) {
   return std::bit_cast<uint>(x);
@@ -156,11 +139,15 @@ DMLOP_ELEMENTARY(tanh)
   HWY_INLINE T name##_of(T a) { \
     return std::name(a);        \
   }
+DMLOP_ELEMENTARY(ceil)
 DMLOP_ELEMENTARY(cos)
 DMLOP_ELEMENTARY(erf)
 DMLOP_ELEMENTARY(erfc)
+DMLOP_ELEMENTARY(floor)
 DMLOP_ELEMENTARY(sin)
+DMLOP_ELEMENTARY(sqrt)
 DMLOP_ELEMENTARY(tan)
+DMLOP_ELEMENTARY(trunc)
 #undef DMLOP_ELEMENTARY
 
 template <typename T>

@@ -1,35 +1,19 @@
 #include "cpu/exponentials.hpp"
 
-#include <algorithm>
-
 #include "cpu/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/exponentials.cpp"
 #include "hwy/foreach_target.h"  // this file again, for every instruction set
 // After it:
-#include "cpu/simd-inl.hpp"
-#include "hwy/contrib/math/math-inl.h"
+#include "cpu/elementary-inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
 void Exponentials(float* numbers, std::size_t count, float largest) {
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto subtracted = hn::Set(d, largest);
-  const auto exponential = [&](hn::Vec<decltype(d)> x) HWY_ATTR {
-    const auto shifted = hn::Sub(x, subtracted);
-    // Not Ne, which is false for NaN on some machines.
-    return hn::IfThenElse(hn::Eq(shifted, shifted), hn::Exp(d, shifted), shifted);
-  };
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(exponential(hn::LoadU(d, numbers + i)), d, numbers + i);
-  if (i == count) return;
-  auto* rest = reinterpret_cast<std::byte*>(numbers + i);
-  store_part(exponential(load_part(d, rest, count - i)), d, rest, count - i);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = exp_of(numbers[i] - largest);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

@@ -9,7 +9,7 @@
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/panels.hpp"
-#include "cpu/scalar_activation.hpp"
+#include "cpu/element_wise.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -214,7 +214,7 @@ class Recurrence {
     if (kernel_.clip) {
       for (float& number : numbers) number = std::clamp(number, -*kernel_.clip, *kernel_.clip);
     }
-    cpu::activate(direction_.activations[which], numbers);
+    apply(direction_.activations[which], numbers);
   }
 
   static void copy(std::span<const float> from, std::span<float> to) {
@@ -270,7 +270,7 @@ class Recurrence {
     add_peephole(1, cell, o);
     activate(0, o);
     copy(cell, state);
-    cpu::activate(direction_.activations[2], state);
+    apply(direction_.activations[2], state);
     for (std::uint64_t j = 0; j < hidden_; ++j) state[j] *= o[j];
   }
 

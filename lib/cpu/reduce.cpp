@@ -22,7 +22,7 @@
 #define HWY_TARGET_INCLUDE "cpu/reduce.cpp"
 #include "hwy/foreach_target.h"  // this file again, for every instruction set
 // After it:
-#include "cpu/exponential-inl.hpp"
+#include "cpu/elementary-inl.hpp"
 #include "cpu/operands-inl.hpp"
 #include "hwy/highway.h"
 
@@ -103,13 +103,13 @@ struct Square {
 
 struct Exponential {
   static constexpr std::size_t operands = 2;
-  static HWY_INLINE double of(float a, float b) { return exponential(a - b); }
+  static HWY_INLINE double of(float a, float b) { return exp_of(a - b); }
 };
 
 struct FiniteExponential {
   static constexpr std::size_t operands = 2;
   static HWY_INLINE double of(float a, float b) {
-    return exponential(a - (std::fabs(b) <= std::numeric_limits<float>::max() ? b : 0.0F));
+    return exp_of(a - (std::fabs(b) <= std::numeric_limits<float>::max() ? b : 0.0F));
   }
 };
 

@@ -27,13 +27,13 @@ struct NamedFile {
   std::optional<MemoryTensor> memory = {};  // takes the file's place; the path only names it
 };
 
-/// What lies beside a description and belongs to it by its name (job/folder.hpp).
 /// A file or folder beside a description whose name is nearly that of a part of a job.
 struct MisnamedPart {
   std::string path;
   std::string meant;  // "expected"
 };
 
+/// What lies beside a description and belongs to it by its name (job/folder.hpp).
 struct FolderFiles {
   std::vector<NamedFile> inputs;    // NAME.npy, whether or not NAME is an input
   std::vector<NamedFile> expected;  // expected/NAME.npy, likewise, and expected.npy without a name

@@ -1,4 +1,4 @@
-// The fused activation of an operator: an element-wise pass behind its own kernel.
+// Activations that are fields of other operators.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,9 @@ namespace dmlop {
 /// The activation of a field such as "FusedActivation"; null where there is none.
 const NestedOperator* fused_activation(const Description& description,
                                        std::string_view field = "FusedActivation");
+
+/// The operators of a field such as "ActivationDescs", for a kernel that computes them itself.
+std::vector<NumberFunction> activations_of(const Description& description, std::string_view field);
 
 /// Adds a kernel with one output, and the activation if there is one, to a plan. `make` makes the
 /// kernel for the data type that it writes: that of the output tensor, or FLOAT32 where an

@@ -119,15 +119,6 @@ Parameter parameter_of(const Field& field, DataType type) {
   return {};
 }
 
-std::optional<InputScale> input_scale_of(const Description& description) {
-  for (const Field& field : description.fields) {
-    const auto* both = std::get_if<ScaleBias>(&field.value);
-    if (both != nullptr)
-      return InputScale{static_cast<float>(both->scale), static_cast<float>(both->bias)};
-  }
-  return std::nullopt;
-}
-
 const FieldSpec& output_field(const Description& description) {
   const auto& fields = description.spec->fields;
   return *std::find_if(fields.begin(), fields.end(),
@@ -197,6 +188,15 @@ std::array<Parameter, 4> parameters_of(const FieldSet& fields, DataType type) {
       parameters.at(count++) = parameter_of(field, type);
   }
   return parameters;
+}
+
+std::optional<InputScale> input_scale_of(const FieldSet& fields) {
+  for (const Field& field : fields.fields) {
+    const auto* both = std::get_if<ScaleBias>(&field.value);
+    if (both != nullptr)
+      return InputScale{static_cast<float>(both->scale), static_cast<float>(both->bias)};
+  }
+  return std::nullopt;
 }
 
 std::optional<Expression> element_wise_expression(std::string_view operator_name) {

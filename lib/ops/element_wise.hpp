@@ -41,6 +41,9 @@ ElementWiseOperand operand_or(PlanBuilder& plan, const Description& description,
 /// in their order. As integers they are truncated toward zero and saturated to `type`.
 std::array<Parameter, 4> parameters_of(const FieldSet& fields, DataType type);
 
+/// The ScaleBias of an operator or of an activation; nothing where there is none.
+std::optional<InputScale> input_scale_of(const FieldSet& fields);
+
 /// The expression of an operator or activation named without DML_OPERATOR_; nothing for those that
 /// are no row of element_wise.def.
 std::optional<Expression> element_wise_expression(std::string_view operator_name);

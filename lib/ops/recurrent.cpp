@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "ops/activation.hpp"
 #include "ops/operator.hpp"
 #include "ops/products.hpp"
-#include "ops/scalar_activation.hpp"
 
 namespace dmlop {
 namespace {
@@ -66,7 +66,7 @@ class RecurrentPlanner {
   void add_directions() {
     constexpr std::int64_t backward = 1, bidirectional = 2;  // DML_RECURRENT_NETWORK_DIRECTION
     const std::int64_t direction = description_.integer("Direction");
-    const auto activations = scalar_activations(description_, "ActivationDescs");
+    const auto activations = activations_of(description_, "ActivationDescs");
     const std::size_t count = direction == bidirectional ? 2 : 1;
     const std::size_t each = activations.size() / count;
     for (std::size_t i = 0; i < count; ++i) {

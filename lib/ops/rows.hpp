@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,12 @@ std::array<Parameter, 4> parameters(const std::vector<double>& values);
 class RowPlan {
  public:
   RowPlan(const Description& description, RowShape shape)
-      : description_(description), shape_(std::move(shape)), builder_(description) {}
+      : description_(description), shape_(std::move(shape)), own_(description), builder_(*own_) {}
+  /// Passes of a plan that others build, too.
+  RowPlan(const Description& description, RowShape shape, PlanBuilder& builder)
+      : description_(description), shape_(std::move(shape)), builder_(builder) {}
+  RowPlan(const RowPlan&) = delete;
+  RowPlan& operator=(const RowPlan&) = delete;
 
   const RowShape& shape() const { return shape_; }
   PlanBuilder& builder() { return builder_; }
@@ -88,7 +94,8 @@ class RowPlan {
  private:
   const Description& description_;
   RowShape shape_;
-  PlanBuilder builder_;
+  std::optional<PlanBuilder> own_;
+  PlanBuilder& builder_;
 };
 
 /// A reduction of operands whose strides are those of the shape's axes.

@@ -189,6 +189,32 @@ TEST_CASE("element-wise: quantisation rounds halves to even, saturates, and take
   check_plan_case(back);
 }
 
+TEST_CASE("fused activations: a clip scales its input, and softmax takes rows") {
+  const auto gemm = [](const Json& activation) {
+    return PlanCase{"DML_OPERATOR_GEMM",
+                    {{"TransA", "NONE"},
+                     {"TransB", "NONE"},
+                     {"Alpha", 1},
+                     {"Beta", 0},
+                     {"FusedActivation", activation}},
+                    {{"ATensor", floats({1, 1, 2, 1}, {1, 2})},
+                     {"BTensor", floats({1, 1, 1, 2}, {0, std::log(3.0F)})}},
+                    {}};
+  };
+  PlanCase clip = gemm({{"Type", "ELEMENT_WISE_CLIP"},
+                        {"Desc", {{"Min", 0}, {"Max", 5}, {"ScaleBias", {{"Scale", 4}, {"Bias", 1}}}}}});
+  clip.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {1, 5, 1, 5})}};
+  check_plan_case(clip);
+  PlanCase softmax = gemm({{"Type", "ACTIVATION_SOFTMAX"}, {"Desc", Json::object()}});
+  softmax.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {0.25F, 0.75F, 0.1F, 0.9F}),
+                      std::nullopt, 0, 1e-6}};
+  check_plan_case(softmax);
+  PlanCase columns = gemm({{"Type", "ACTIVATION_SOFTMAX1"}, {"Desc", {{"AxisCount", 1}, {"Axes", {2}}}}});
+  columns.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {0.5F, 0.25F, 0.5F, 0.75F}),
+                      std::nullopt, 0, 1e-6}};
+  check_plan_case(columns);
+}
+
 TEST_CASE("element-wise: axes that all inputs walk as one are one") {
   const std::vector<ElementWiseOperand> packed{{0, DataType::Float32, {12, 4, 1}}};
   CHECK(element_wise(Expression::exp, {2, 3, 4}, packed, DataType::Float32).extents ==

@@ -88,7 +88,7 @@ std::vector<KernelRow> kernel_rows() {
   large_window.depth = 1;
   large_window.windows = {{.taps = large, .input_extent = large}};
   const RecurrentKernel network{.steps = 1 << 24,
-                                .directions = {{false, {ScalarActivation{}}}},
+                                .directions = {{false, {NumberFunction{}}}},
                                 .weights = {DataType::Float32, {0, 0, 0}},
                                 .has_final = true};
   const AttentionInput same{DataType::Float32};

@@ -47,6 +47,12 @@ struct Parameter {
   std::uint64_t integer = 0;
 };
 
+/// An expression of one FLOAT32 number with its parameters, for kernels that compute it themselves.
+struct NumberFunction {
+  Expression expression = Expression::identity;
+  std::array<Parameter, 4> parameters = {};
+};
+
 /// A FLOAT scale and bias on the first input: x * scale + bias (DML_SCALE_BIAS).
 struct InputScale {
   float scale = 1;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ops/kernels/scalar_activation.hpp"
+#include "ops/kernels/element_wise.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -17,7 +17,7 @@ enum class RecurrentCell : std::uint8_t { rnn, gru, lstm };
 
 struct RecurrentDirection {
   bool is_backward = false;
-  std::vector<ScalarActivation> activations;  // f; f and g; f, g and h
+  std::vector<NumberFunction> activations;  // f; f and g; f, g and h
 };
 
 struct RecurrentInput {
