@@ -12,6 +12,7 @@ FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }
 FUNCTION float not_a_number() { return asfloat(0x7FC00000u); }
 FUNCTION float infinity() { return asfloat(0x7F800000u); }
 
+FUNCTION bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 FUNCTION float magnitude_of(float x) { return asfloat(asuint(x) & 0x7FFFFFFFu); }
 FUNCTION float with_sign_of(float magnitude, float x) {
   return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
@@ -46,7 +47,7 @@ FUNCTION float scaled_exp(float x, int shift) {
   const int n = int(k) + shift;
   const int half_n = n >> 1;
   const float scaled = power * power_of_two(half_n) * power_of_two(n - half_n);
-  return x != x ? x : scaled;
+  return is_nan(x) ? x : scaled;
 }
 
 FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
@@ -58,7 +59,7 @@ FUNCTION float fast_expm1(float x) {
   const float small = small_expm1(without_halvings(bounded, k));
   const float half_power = power_of_two(int(k) - 1);  // a half of 2^n, which may be too large
   const float result = 2.0f * (half_power * small + (half_power - 0.5f));
-  return x != x ? x : magnitude_of(x) < 1.0e-8f ? x : result;
+  return is_nan(x) ? x : magnitude_of(x) < 1.0e-8f ? x : result;
 }
 
 // The logarithm of 2^k (1 + f), plus c, for 1 + f between sqrt(1/2) and sqrt(2).
@@ -104,7 +105,7 @@ FUNCTION float fast_sinh(float x) {
   const float a = magnitude_of(x);
   const float e = fast_expm1(a);
   const float small = 0.5f * (e + e / (e + 1.0f));
-  return with_sign_of(a > 20.0f || a != a ? scaled_exp(a, -1) : small, x);
+  return with_sign_of(a > 20.0f || is_nan(a) ? scaled_exp(a, -1) : small, x);
 }
 
 FUNCTION float fast_cosh(float x) {
@@ -122,7 +123,7 @@ FUNCTION float fast_tanh(float x) {
   p = p * z - 3.33332819422e-1f;
   const float near = p * z * a + a;
   const float far = 1.0f - 2.0f / (fast_exp(2.0f * a) + 1.0f);
-  return x != x ? x : with_sign_of(a < 0.625f ? near : far, x);
+  return is_nan(x) ? x : with_sign_of(a < 0.625f ? near : far, x);
 }
 
 FUNCTION float fast_asinh(float x) {
@@ -131,7 +132,7 @@ FUNCTION float fast_asinh(float x) {
   const float square = bounded * bounded;
   const float near = fast_log1p(bounded + square / (1.0f + sqrt(square + 1.0f)));
   const float far = fast_log(a) + 0.69314718f;
-  return x != x ? x : with_sign_of(a > 1.0e9f ? far : near, x);
+  return is_nan(x) ? x : with_sign_of(a > 1.0e9f ? far : near, x);
 }
 
 FUNCTION float fast_acosh(float x) {
@@ -171,7 +172,7 @@ FUNCTION float fast_asin(float x) {
   const bool is_large = a > 0.5f;
   const float z = is_large ? 0.5f * (1.0f - a) : a * a;
   const float angle = is_large ? large_asin(z) : small_asin(a, z);
-  return a > 1.0f || x != x ? not_a_number() : with_sign_of(angle, x);
+  return a > 1.0f || is_nan(x) ? not_a_number() : with_sign_of(angle, x);
 }
 
 FUNCTION float fast_acos(float x) {
@@ -182,7 +183,7 @@ FUNCTION float fast_acos(float x) {
   const float near_zero = 1.57079637f - (with_sign_of(angle, x) - -4.37113883e-8f);
   const float near_minus_one = 3.14159274f - (2.0f * angle - -8.74227766e-8f);
   const float result = is_large ? (x < 0.0f ? near_minus_one : 2.0f * angle) : near_zero;
-  return a > 1.0f || x != x ? not_a_number() : result;
+  return a > 1.0f || is_nan(x) ? not_a_number() : result;
 }
 
 FUNCTION float fast_atan(float x) {
@@ -197,16 +198,16 @@ FUNCTION float fast_atan(float x) {
   p = p * z + 1.99777106478e-1f;
   p = p * z - 3.33329491539e-1f;
   const float angle = start + ((p * z * t + rest) + t);
-  return x != x ? x : with_sign_of(angle, x);
+  return is_nan(x) ? x : with_sign_of(angle, x);
 }
 
 FUNCTION float fast_sigmoid(float x) {
   const float e = fast_exp(-magnitude_of(x));
   const float result = (x < 0.0f ? e : 1.0f) / (1.0f + e);
-  return x != x ? x : result;
+  return is_nan(x) ? x : result;
 }
 
 // log(1 + e^x).
 FUNCTION float fast_softplus(float x) {
-  return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x))) + (x != x ? x : 0.0f);
+  return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x))) + (is_nan(x) ? x : 0.0f);
 }

@@ -29,6 +29,15 @@ HWY_INLINE T smaller(T a, T b) {
 }
 
 template <typename T>
+HWY_INLINE bool is_nan(T a) {
+  return a != a;
+}
+template <typename T>
+HWY_INLINE bool is_infinite(T a) {
+  return a - a != a - a && a == a;
+}
+
+template <typename T>
 HWY_INLINE T abs_of(T a) {
   if constexpr (std::is_floating_point_v<T>) return std::abs(a);
   return a < T(0) ? T(0) - a : a;

@@ -52,11 +52,33 @@ struct Dispatch {
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
+/// What a resident kernel can have (shaders/resident.hlsli).
+inline constexpr std::size_t resident_inputs_most = 8;
+inline constexpr std::size_t resident_outputs_most = 3;
+
+/// Where ranges begin that a resident kernel is given.
+inline constexpr std::uint64_t resident_alignment = 256;
+
+/// A kernel's stages over ranges of resident buffers. The kernel's file says what its numbers mean.
+struct ResidentDispatch {
+  std::string kernel;                         // a file of shaders/: "reduce"
+  std::vector<std::uint32_t> specialization;  // of its SPECIALIZED constants, by number
+  std::vector<std::uint32_t> parameters;
+  std::vector<std::size_t> inputs;  // of the plan's pass, in the kernel's order
+  std::vector<Stage> stages;        // each sees what those before it wrote
+  std::uint64_t scratch_bytes = 0;  // what stages leave to later ones
+};
+
 /// Memory that keeps its bytes on the device from dispatch to dispatch; streams of its device read
 /// and write it.
 class ResidentBuffer {
  public:
+  explicit ResidentBuffer(std::uint64_t bytes) : bytes_(bytes) {}
   virtual ~ResidentBuffer() = default;
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::uint64_t bytes_;
 };
 
 /// Bytes [offset, offset + bytes) of a buffer.
@@ -84,6 +106,10 @@ class Stream {
   /// Waits for submit(); the output's bytes, valid until the next submit().
   virtual std::span<const std::byte> finish() = 0;
   virtual DispatchTimes times() const = 0;
+  /// Runs a kernel on ranges that begin at multiples of resident_alignment. No output overlaps
+  /// another range, and each ends with its buffer or at a multiple of 16 bytes. Returns as submit().
+  virtual void run(const ResidentDispatch& dispatch, std::span<const ResidentRange> inputs,
+                   std::span<const ResidentRange> outputs) = 0;
   /// Copies between the host and the device, done on return.
   virtual void write(const ResidentRange& to, std::span<const std::byte> bytes) = 0;
   virtual void read(const ResidentRange& from, std::span<std::byte> bytes) = 0;
@@ -97,6 +123,8 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   /// The largest buffer a kernel can be given, in bytes.
   virtual std::uint64_t buffer_bytes_limit() const = 0;
+  /// Why it runs no resident kernels, in words that follow "because"; "" where it does.
+  virtual std::string resident_refusal() const = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
   /// Errors: run_failed where the device has no room for it; device_lost.
   virtual std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) = 0;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "gpu/resident/kinds.hpp"
+
 namespace dmlop::gpu {
 namespace {
 
@@ -209,14 +211,16 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
   return dispatch;
 }
 
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 Dispatch dispatch_of(const Kind&, std::uint64_t) {
-  throw std::logic_error("a kernel that only the CPU runs has no dispatch");
+  throw std::logic_error("a kernel that is not tiled has no dispatch of a tile");
 }
 
-template <OnlyOnCpu Kind>
-std::string refusal_of(const Kind&) {
-  return "it has no GPU kernel yet";
+template <typename Kind>
+  requires(!Tiled<Kind>)
+std::string refusal_of(const Kind& kernel) {
+  return resident::refusal_of(kernel);
 }
 std::string refusal_of(const IndexMapKernel&) {
   return "";
@@ -248,6 +252,18 @@ std::string kernel_refusal(const Kernel& kernel) {
 
 Dispatch make_dispatch(const Kernel& kernel, std::uint64_t state_bytes_limit) {
   return std::visit([&](const auto& kind) { return dispatch_of(kind, state_bytes_limit); }, kernel);
+}
+
+std::vector<ResidentDispatch> make_resident_dispatches(const Kernel& kernel) {
+  return std::visit(
+      []<typename Kind>(const Kind& kind) -> std::vector<ResidentDispatch> {
+        if constexpr (Tiled<Kind>) {
+          throw std::logic_error("a tiled kernel has no resident dispatches");
+        } else {
+          return resident::dispatches_of(kind);
+        }
+      },
+      kernel);
 }
 
 Dispatch copy_dispatch(std::uint64_t bytes) {

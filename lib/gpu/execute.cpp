@@ -45,6 +45,33 @@ void add(DispatchTimes& sum, const DispatchTimes& times) {
   add_one(sum.download, times.download);
 }
 
+// Whether kernels that write whole vectors of 16 bytes write nothing behind the range.
+bool ends_well(const ResidentRange& range) {
+  return range.bytes % 16 == 0 || range.offset + range.bytes == range.buffer->bytes();
+}
+
+bool overlap(const ResidentRange& a, const ResidentRange& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+// Why a resident kernel cannot be given the ranges.
+std::string range_refusal(std::span<const ResidentRange> inputs,
+                          std::span<const ResidentRange> outputs, std::uint64_t bytes_limit) {
+  const auto is_unfit = [&](const ResidentRange& range) {
+    return range.offset % resident_alignment != 0 || range.offset + range.bytes > bytes_limit;
+  };
+  if (std::any_of(inputs.begin(), inputs.end(), is_unfit) ||
+      std::any_of(outputs.begin(), outputs.end(), is_unfit))
+    return "its tensors do not fit the device's buffers";
+  for (const ResidentRange& output : outputs) {
+    if (!ends_well(output)) return "an output ends within 16 bytes that belong to another tensor";
+    for (const ResidentRange& input : inputs) {
+      if (overlap(input, output)) return "an output overlaps an input";
+    }
+  }
+  return "";
+}
+
 class TileRunner {
  public:
   TileRunner(const TileGrid& grid, const TileLimits& limits,
@@ -100,8 +127,13 @@ std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& option
   return "";
 }
 
-std::string Executor::resident_refusal(const Kernel& kernel) const {
+std::string Executor::resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                                       std::span<const ResidentRange> outputs) const {
   if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
+  if (!is_tiled(kernel)) {
+    if (std::string refusal = device_.resident_refusal(); !refusal.empty()) return refusal;
+    return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
+  }
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   return grid && grid->is_whole() ? "" : "its tensors do not fit the device's buffers";
 }
@@ -132,11 +164,22 @@ Stream& Executor::first_stream() {
   return *streams_.front();
 }
 
-bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                                const ResidentRange& output, DispatchTimes& times) {
-  if (!kernel_refusal(kernel).empty()) return false;
+void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                                std::span<const ResidentRange> outputs, DispatchTimes& times) {
+  if (is_tiled(kernel)) return execute_tiled(kernel, inputs, outputs.front(), times);
+  Stream& stream = first_stream();
+  for (const ResidentDispatch& dispatch : make_resident_dispatches(kernel)) {
+    std::vector<ResidentRange> read;
+    for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
+    stream.run(dispatch, read, outputs);
+    stream.finish();
+    add(times, stream.times());
+  }
+}
+
+void Executor::execute_tiled(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                             const ResidentRange& output, DispatchTimes& times) {
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
-  if (!grid || !grid->is_whole()) return false;
   Stream& stream = first_stream();
   const Tile tile = grid->tile(0);
   for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
@@ -148,7 +191,6 @@ bool Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRa
   stream.submit(make_dispatch(tile.kernel, device_.buffer_bytes_limit()), &output);
   stream.finish();
   add(times, stream.times());
-  return true;
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {

@@ -29,18 +29,19 @@ class Executor {
 
   /// Why a kernel cannot run here in tiles, in words that follow "because"; "" where it can.
   std::string refusal(const Kernel& kernel, const ExecuteOptions& options) const;
-  /// Why it cannot run on whole buffers of the device.
-  std::string resident_refusal(const Kernel& kernel) const;
+  /// Why it cannot run on whole buffers of the device, given as for execute_resident().
+  std::string resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                               std::span<const ResidentRange> outputs) const;
 
   /// Executes the kernel; every output byte reaches the sink once; the tiles' times are added up.
   /// False, with nothing done, where it is refused. Errors: run_failed, and what the sink throws.
   bool execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
-  /// Executes the kernel on buffers of the device; `inputs` are where the kernel's inputs begin.
-  /// False, with nothing done, where it is refused. Errors: run_failed.
-  bool execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                        const ResidentRange& output, DispatchTimes& times);
+  /// Executes a kernel that is not refused on buffers of the device; the ranges are its inputs and
+  /// outputs. Errors: run_failed.
+  void execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                        std::span<const ResidentRange> outputs, DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);
@@ -50,6 +51,8 @@ class Executor {
 
  private:
   Stream& first_stream();
+  void execute_tiled(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                     const ResidentRange& output, DispatchTimes& times);
 
   Device& device_;
   std::vector<std::unique_ptr<Stream>> streams_;

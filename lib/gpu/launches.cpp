@@ -27,29 +27,26 @@ Stage::Stage(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t
 }
 
 void Launches::skip_empty_stages() {
-  while (!done() && dispatch_.stages[stage_].first + at_ >= dispatch_.stages[stage_].end) {
+  while (!done() && stages_[stage_].first + at_ >= stages_[stage_].end) {
     ++stage_;
     at_ = 0;
   }
 }
 
 Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
-  const Stage& stage = dispatch_.stages[stage_];
-  Launch made{
-      .constants = {}, .groups = {}, .writes_state = stage.writes_state, .is_first = is_first_};
-  std::copy(dispatch_.constants.begin(), dispatch_.constants.end(), made.constants.begin());
-  const std::array<std::uint32_t, 4> row{first, end, stage.step, stage.base};
-  std::copy(row.begin(), row.end(), made.constants.end() - row.size());
+  const Stage& stage = stages_[stage_];
   const std::uint32_t groups = (end - first + threads_per_group - 1) / threads_per_group;
   const std::uint32_t columns = std::min(groups, groups_per_row);
-  made.groups = {columns, (groups + columns - 1) / columns};
-  return made;
+  return {.row = {first, end, stage.step, stage.base},
+          .groups = {columns, (groups + columns - 1) / columns},
+          .writes_state = stage.writes_state,
+          .is_first = is_first_};
 }
 
 Submission Launches::next(std::uint64_t work) {
   Submission submission;
   while (!done() && submission.launches.size() < launches_together) {
-    const Stage& stage = dispatch_.stages[stage_];
+    const Stage& stage = stages_[stage_];
     const std::uint64_t left = work - std::min(work, submission.work);
     std::uint64_t groups = left / (std::uint64_t{stage.work} * threads_per_group);
     if (groups == 0 && !submission.launches.empty()) break;

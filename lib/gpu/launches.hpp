@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gpu/device.hpp"
@@ -13,7 +14,7 @@ namespace dmlop::gpu {
 
 /// Some threads of a stage.
 struct Launch {
-  std::array<std::uint32_t, 32> constants;
+  std::array<std::uint32_t, 4> row;  // first thread, end of its threads, step and base of its stage
   std::array<std::uint32_t, 2> groups;
   bool writes_state;
   bool is_first;  // of its dispatch: nothing was written before it
@@ -25,12 +26,12 @@ struct Submission {
   std::uint64_t work = 0;  // of their threads, at most
 };
 
-/// The launches of a dispatch, in order.
+/// The launches of a dispatch's stages, in order.
 class Launches {
  public:
-  /// The dispatch must outlive it.
-  explicit Launches(const Dispatch& dispatch) : dispatch_(dispatch) { skip_empty_stages(); }
-  bool done() const { return stage_ == dispatch_.stages.size(); }
+  /// The stages must outlive it.
+  explicit Launches(std::span<const Stage> stages) : stages_(stages) { skip_empty_stages(); }
+  bool done() const { return stage_ == stages_.size(); }
   /// The next ones: as many threads as do no more than `work` together, but at least a group.
   Submission next(std::uint64_t work);
 
@@ -38,7 +39,7 @@ class Launches {
   void skip_empty_stages();
   Launch launch(std::uint32_t first, std::uint32_t end) const;
 
-  const Dispatch& dispatch_;
+  std::span<const Stage> stages_;
   std::size_t stage_ = 0;
   std::uint32_t at_ = 0;  // threads of the stage that are launched
   bool is_first_ = true;

@@ -1,11 +1,13 @@
 #include "job/device_plan.hpp"
 
+#include <algorithm>
 #include <new>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "gpu/dispatch.hpp"
 
 namespace dmlop {
 namespace {
@@ -44,7 +46,10 @@ std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, st
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
-  if (plan_.slots_of(SlotKind::temporary).empty()) return stream(inputs, options, sink, times);
+  const auto is_streamed = [](const Pass& pass) { return is_tiled(pass.kernel); };
+  if (plan_.slots_of(SlotKind::temporary).empty() &&
+      std::all_of(plan_.passes.begin(), plan_.passes.end(), is_streamed))
+    return stream(inputs, options, sink, times);
   return upload_and_run(inputs, options.device_memory_bytes, sink, times);
 }
 
@@ -76,6 +81,10 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return "its tensors need " + counted(bytes, "byte") + ", and --device-memory allows " +
            std::to_string(device_memory_bytes);
+  for (const Pass& pass : plan_.passes) {  // before anything is uploaded
+    std::string refusal = gpu::kernel_refusal(pass.kernel);
+    if (!refusal.empty()) return refusal;
+  }
   ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
@@ -102,7 +111,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
 std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
                                      gpu::DispatchTimes& times) {
   for (const Pass& pass : plan_.passes) {
-    std::string refusal = executor_.resident_refusal(pass.kernel);
+    std::string refusal = gpu::kernel_refusal(pass.kernel);
     if (!refusal.empty()) return refusal;
   }
   ResidentSlots resident{{}, {slots.begin(), slots.end()}};
@@ -110,10 +119,18 @@ std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
     if (!resident.add(device_, slot, plan_.slots[slot].bytes()))
       return no_room_for(plan_.slots[slot]);
   }
+  const auto ranges_of = [&](const std::vector<std::size_t>& slots_used) {
+    std::vector<gpu::ResidentRange> ranges;
+    for (const std::size_t slot : slots_used) ranges.push_back(resident.ranges[slot]);
+    return ranges;
+  };
   for (const Pass& pass : plan_.passes) {
-    std::vector<gpu::ResidentRange> read;
-    for (const std::size_t slot : pass.reads) read.push_back(resident.ranges[slot]);
-    executor_.execute_resident(pass.kernel, read, resident.ranges[pass.writes.front()], times);
+    std::string refusal =
+        executor_.resident_refusal(pass.kernel, ranges_of(pass.reads), ranges_of(pass.writes));
+    if (!refusal.empty()) return refusal;
+  }
+  for (const Pass& pass : plan_.passes) {
+    executor_.execute_resident(pass.kernel, ranges_of(pass.reads), ranges_of(pass.writes), times);
   }
   return "";
 }

@@ -1,6 +1,6 @@
-// Runs a plan on a GPU. A plan without temporaries is streamed: each pass in tiles, from the host's
-// memory to the sink. One with temporaries is resident: all of its tensors stay on the device from
-// the first pass to the last.
+// Runs a plan on a GPU. A plan of tiled kernels without temporaries is streamed: each pass in tiles,
+// from the host's memory to the sink. Any other is resident: all of its tensors stay on the device
+// from the first pass to the last.
 #pragma once
 
 #include <memory>

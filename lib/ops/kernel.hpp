@@ -7,9 +7,11 @@
 // - how many outputs of how many elements it has: its own members output_elements() and
 //   output_element_sizes();
 // - how the CPU runs it: part_shape() and run_part() (cpu/kinds.hpp), in a file of cpu/;
-// - how it is cut into tiles (ops/tiles.hpp) and how a GPU launches it (gpu/dispatch.cpp). A kind
-//   without a GPU kernel says `static constexpr bool only_on_cpu = true` instead.
-// All of these visit Kernel without a default: a kind that forgets one does not compile.
+// - how a GPU runs it on whole tensors: resident_refusal() and resident_dispatches()
+//   (gpu/resident/kinds.hpp), in a file of gpu/resident/ and one of shaders/. A kind without a GPU
+//   kernel is listed in gpu/resident/missing.cpp instead. Tiled kinds say how they are cut into tiles
+//   (ops/tiles.hpp) and how a GPU launches a tile (gpu/dispatch.cpp).
+// All of these visit Kernel without a default: a kind that forgets one does not compile or link.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +52,10 @@ using Kernel = KernelOf<void
                         >::Variant;
 #undef DMLOP_KERNEL
 
-/// A kind that no GPU runs yet.
+/// A kind that a GPU runs in tiles, so that its tensors may be larger than the device's memory.
 template <typename Kind>
-concept OnlyOnCpu = requires { requires Kind::only_on_cpu; };
+concept Tiled = requires { requires Kind::is_tiled; };
+bool is_tiled(const Kernel& kernel);
 
 /// How many outputs the kernel writes.
 std::size_t output_count(const Kernel& kernel);

@@ -20,7 +20,7 @@ constexpr std::array operators{
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
 #define DMLOP_ELEMENT_WISE(name, expression) \
-  Operator{#name, RunsOn::only_on_cpu, plan_element_wise, no_more_checks},
+  Operator{#name, RunsOn::everywhere, plan_element_wise, no_more_checks},
 #include "ops/element_wise.def"
 #undef DMLOP_ELEMENT_WISE
 };

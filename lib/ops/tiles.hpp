@@ -1,6 +1,6 @@
 // What tiling asks a kind of kernel: one overload per kind of each question. TileGrid visits a
-// kernel without a default, so a kind that forgets an answer does not compile. Kinds that only the
-// CPU runs are never cut.
+// kernel without a default, so a kind that forgets an answer does not compile. Other kinds are
+// never cut.
 #pragma once
 
 #include <cstdint>
@@ -54,29 +54,35 @@ struct Hull {
   IndexMapKernel gather(std::size_t element_size) const;
 };
 
-/// Kinds that only the CPU runs have no tiles. Errors: std::logic_error.
+/// Kinds that are not tiled have none. Errors: std::logic_error.
 [[noreturn]] void refuse_tiles();
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 std::vector<std::uint64_t> extents_of(const Kind&) {
   refuse_tiles();
 }
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 std::vector<std::size_t> input_element_sizes(const Kind&) {
   refuse_tiles();
 }
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 Needs needs_along(const Kind&, std::size_t, TileRange) {
   refuse_tiles();
 }
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 std::vector<std::uint64_t> cuts_of(const Kind&, std::size_t, std::uint64_t, bool) {
   refuse_tiles();
 }
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 Tile tile_of(const Kind&, const std::vector<TileRange>&) {
   refuse_tiles();
 }
-template <OnlyOnCpu Kind>
+template <typename Kind>
+  requires(!Tiled<Kind>)
 Tile whole_tile_of(const Kind&) {
   refuse_tiles();
 }

@@ -132,8 +132,7 @@ Tile whole_tile(const Kernel& kernel) {
 }  // namespace
 
 std::optional<TileGrid> TileGrid::make(const Kernel& kernel, const TileLimits& limits) {
-  const auto is_only_on_cpu = []<typename Kind>(const Kind&) { return OnlyOnCpu<Kind>; };
-  if (std::visit(is_only_on_cpu, kernel)) return std::nullopt;
+  if (!is_tiled(kernel)) return std::nullopt;
   TileGrid grid;
   grid.kernel_ = kernel;
   if (fits(whole_tile(kernel), limits)) {

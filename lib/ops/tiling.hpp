@@ -32,8 +32,8 @@ struct Tile {
 
 class TileGrid {
  public:
-  /// Nothing for a kernel that only the CPU runs, and when no tile can be small enough: one reversed sequence or one pooling window that by
-  /// itself exceeds the limits.
+  /// Nothing for a kernel that is not tiled, and when no tile can be small enough: one reversed
+  /// sequence or one pooling window that by itself exceeds the limits.
   static std::optional<TileGrid> make(const Kernel& kernel, const TileLimits& limits);
 
   std::uint64_t size() const { return count_; }

@@ -13,25 +13,24 @@ namespace {
 constexpr std::uint32_t group = 256;
 
 std::uint64_t threads_of(const gpu::Launch& launch) {
-  return launch.constants[29] - launch.constants[28];
+  return launch.row[1] - launch.row[0];
 }
 
 TEST_CASE("launches: every thread of every stage once, in order, in pieces of the wanted work") {
   Random random(80);
   for (int repeat = 0; repeat < 2000; ++repeat) {
-    gpu::Dispatch dispatch;
-    dispatch.constants[3] = 7;
+    std::vector<gpu::Stage> made;
     for (std::uint64_t stages = random.below(6); stages > 0; --stages) {
       const std::uint64_t first = random.below(5) * group;
       gpu::Stage stage(first, first + random.below(20 * group), random.from_to(1, 1000));
-      stage.step = static_cast<std::uint32_t>(dispatch.stages.size());
+      stage.step = static_cast<std::uint32_t>(made.size());
       stage.base = 5;
       stage.writes_state = random.one_in(2);
-      dispatch.stages.push_back(stage);
+      made.push_back(stage);
     }
     std::map<std::uint32_t, std::uint32_t> reached;  // by stage
-    for (const gpu::Stage& stage : dispatch.stages) reached[stage.step] = stage.first;
-    gpu::Launches launches(dispatch);
+    for (const gpu::Stage& stage : made) reached[stage.step] = stage.first;
+    gpu::Launches launches(made);
     bool is_first = true;
     std::uint32_t step = 0;
     while (!launches.done()) {
@@ -40,18 +39,17 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
       REQUIRE_FALSE(submission.launches.empty());
       std::uint64_t work = 0;
       for (const gpu::Launch& launch : submission.launches) {
-        const auto& row = launch.constants;
-        REQUIRE(row[30] >= step);
-        step = row[30];
-        const gpu::Stage& stage = dispatch.stages.at(step);
-        REQUIRE(row[3] == 7);
-        REQUIRE(row[28] == reached[step]);
-        REQUIRE(row[28] % group == 0);
-        REQUIRE(row[31] == 5);
+        const auto& [first, end, its_step, base] = launch.row;
+        REQUIRE(its_step >= step);
+        step = its_step;
+        const gpu::Stage& stage = made.at(step);
+        REQUIRE(first == reached[step]);
+        REQUIRE(first % group == 0);
+        REQUIRE(base == 5);
         REQUIRE(launch.writes_state == stage.writes_state);
         REQUIRE(launch.is_first == is_first);
         is_first = false;
-        reached[step] = row[29];
+        reached[step] = end;
         work += threads_of(launch) * stage.work;
         REQUIRE(std::uint64_t{launch.groups[0]} * launch.groups[1] * group >= threads_of(launch));
       }
@@ -60,16 +58,15 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
           submission.launches.size() == 1 && threads_of(submission.launches[0]) <= group;
       REQUIRE((work <= wanted || is_one_group));
     }
-    for (const gpu::Stage& stage : dispatch.stages)
+    for (const gpu::Stage& stage : made)
       REQUIRE(reached[stage.step] == std::max(stage.first, stage.end));
   }
 }
 
 TEST_CASE("launches: rows of at most 65535 groups") {
   const auto groups = [](std::uint64_t threads) {
-    gpu::Dispatch dispatch;
-    dispatch.stages.emplace_back(0, threads, 1);
-    const auto submission = gpu::Launches(dispatch).next(std::uint64_t{1} << 40);
+    const std::vector<gpu::Stage> stages{{0, threads, 1}};
+    const auto submission = gpu::Launches(stages).next(std::uint64_t{1} << 40);
     REQUIRE(submission.launches.size() == 1);
     return submission.launches[0].groups;
   };

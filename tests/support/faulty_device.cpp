@@ -79,6 +79,10 @@ class FaultyStream : public gpu::Stream {
   void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
     faulty(injector_, "submit", [&] { stream_->submit(dispatch, output); });
   }
+  void run(const gpu::ResidentDispatch& dispatch, std::span<const gpu::ResidentRange> inputs,
+           std::span<const gpu::ResidentRange> outputs) override {
+    faulty(injector_, "run", [&] { stream_->run(dispatch, inputs, outputs); });
+  }
   std::span<const std::byte> finish() override {
     return faulty(injector_, "finish", [&] { return stream_->finish(); });
   }
@@ -104,6 +108,7 @@ class FaultyDevice : public gpu::Device {
 
   const gpu::DeviceInfo& info() const override { return inner_.info(); }
   std::uint64_t buffer_bytes_limit() const override { return inner_.buffer_bytes_limit(); }
+  std::string resident_refusal() const override { return inner_.resident_refusal(); }
   std::unique_ptr<gpu::Stream> make_stream() override {
     return faulty(injector_, "make_stream", [&]() -> std::unique_ptr<gpu::Stream> {
       return std::make_unique<FaultyStream>(inner_.make_stream(), injector_);

@@ -44,6 +44,11 @@ class WatchedStream : public gpu::Stream {
     held_[3] = std::max(held_[3], dispatch.output_bytes);
     stream_->submit(dispatch, output);
   }
+  void run(const gpu::ResidentDispatch& dispatch, std::span<const gpu::ResidentRange> inputs,
+           std::span<const gpu::ResidentRange> outputs) override {
+    ++counts.dispatches;
+    stream_->run(dispatch, inputs, outputs);
+  }
   std::span<const std::byte> finish() override { return stream_->finish(); }
   gpu::DispatchTimes times() const override { return stream_->times(); }
   void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
@@ -76,6 +81,7 @@ class WatchedDevice : public gpu::Device {
   explicit WatchedDevice(std::unique_ptr<gpu::Device> device) : device_(std::move(device)) {}
   const gpu::DeviceInfo& info() const override { return device_->info(); }
   std::uint64_t buffer_bytes_limit() const override { return device_->buffer_bytes_limit(); }
+  std::string resident_refusal() const override { return device_->resident_refusal(); }
   std::unique_ptr<gpu::Stream> make_stream() override {
     auto stream = std::make_unique<WatchedStream>(device_->make_stream());
     streams_.push_back(stream.get());

@@ -39,6 +39,12 @@ class VulkanDevice : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
+  std::string resident_refusal() const override {
+    return context_.pipelines->resident().buffers != 0
+               ? ""
+               : info_.name + " gives a kernel fewer than " + std::to_string(resident_buffers) +
+                     " buffers";
+  }
   std::unique_ptr<Stream> make_stream() override {
     check_alive();
     return vulkan::make_stream(context_);

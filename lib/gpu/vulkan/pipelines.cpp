@@ -6,13 +6,20 @@
 
 #include "base/error.hpp"
 #include "gpu/cache_file.hpp"
+#include "gpu/launches.hpp"
+#include "gpu/staging.hpp"
 #include "gpu/vulkan/kernels.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
 
-constexpr std::uint32_t input_count = 3;
-constexpr std::uint32_t constant_bytes = 128;
+constexpr std::uint32_t tiled_constant_bytes = 128;
+
+bool has_room_for_resident_kernels(VkPhysicalDevice physical) {
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(physical, &properties);
+  return properties.limits.maxPerStageDescriptorStorageBuffers >= resident_buffers;
+}
 
 // One file per device and driver version.
 std::string cache_path_for(VkPhysicalDevice physical) {
@@ -33,8 +40,16 @@ std::string cache_path_for(VkPhysicalDevice physical) {
 }  // namespace
 
 Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : Pipelines(device) {
-  std::array<VkDescriptorSetLayoutBinding, input_count + 1> bindings{};
-  for (std::uint32_t i = 0; i < bindings.size(); ++i) {
+  tiled_ = make_layout(input_count + 1, tiled_constant_bytes);
+  if (has_room_for_resident_kernels(physical))
+    resident_ = make_layout(resident_buffers, sizeof(Launch::row));
+  load_cache(physical);
+}
+
+PipelineLayout Pipelines::make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const {
+  PipelineLayout made{.buffers = buffers};
+  std::vector<VkDescriptorSetLayoutBinding> bindings(buffers);
+  for (std::uint32_t i = 0; i < buffers; ++i) {
     bindings[i] = {.binding = i,
                    .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                    .descriptorCount = 1,
@@ -42,20 +57,21 @@ Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : Pipelines(dev
   }
   const VkDescriptorSetLayoutCreateInfo set{
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-      .bindingCount = static_cast<std::uint32_t>(bindings.size()),
+      .bindingCount = buffers,
       .pBindings = bindings.data()};
-  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_),
-        "creating the descriptor set layout");
+  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &made.set),
+        "creating a descriptor set layout");
   const VkPushConstantRange constants{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
                                       .size = constant_bytes};
   const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                           .setLayoutCount = 1,
-                                          .pSetLayouts = &set_layout_,
+                                          .pSetLayouts = &made.set,
                                           .pushConstantRangeCount = 1,
                                           .pPushConstantRanges = &constants};
-  check(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_),
-        "creating the pipeline layout");
-  load_cache(physical);
+  const VkResult result = vkCreatePipelineLayout(device_, &layout, nullptr, &made.handle);
+  if (result != VK_SUCCESS) vkDestroyDescriptorSetLayout(device_, made.set, nullptr);
+  check(result, "creating a pipeline layout");
+  return made;
 }
 
 void Pipelines::load_cache(VkPhysicalDevice physical) {
@@ -70,8 +86,25 @@ void Pipelines::load_cache(VkPhysicalDevice physical) {
 }
 
 VkPipeline Pipelines::find(const std::string& kernel) {
+  return find(kernel, {}, tiled_);
+}
+
+VkPipeline Pipelines::find(const ResidentDispatch& dispatch) {
+  return find(dispatch.kernel, dispatch.specialization, resident_);
+}
+
+VkPipeline Pipelines::find(const std::string& kernel,
+                           std::span<const std::uint32_t> specialization,
+                           const PipelineLayout& layout) {
   const std::scoped_lock lock(mutex_);
-  if (const auto found = pipelines_.find(kernel); found != pipelines_.end()) return found->second;
+  const std::pair key(kernel, std::vector(specialization.begin(), specialization.end()));
+  if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
+  return pipelines_[key] = make(kernel, specialization, layout);
+}
+
+VkPipeline Pipelines::make(const std::string& kernel,
+                           std::span<const std::uint32_t> specialization,
+                           const PipelineLayout& layout) {
   const auto code = find_kernel(kernel);
   if (code.empty()) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -79,19 +112,27 @@ VkPipeline Pipelines::find(const std::string& kernel) {
                                              .pCode = code.data()};
   VkShaderModule module;
   check(vkCreateShaderModule(device_, &module_info, nullptr, &module), "loading kernel " + kernel);
+  std::vector<VkSpecializationMapEntry> entries;
+  for (std::uint32_t i = 0; i < specialization.size(); ++i)
+    entries.push_back({.constantID = i, .offset = i * 4, .size = 4});
+  const VkSpecializationInfo specialized{.mapEntryCount = static_cast<std::uint32_t>(entries.size()),
+                                         .pMapEntries = entries.data(),
+                                         .dataSize = specialization.size_bytes(),
+                                         .pData = specialization.data()};
   const VkComputePipelineCreateInfo create{
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                 .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                 .module = module,
-                .pName = "main"},
-      .layout = layout_};
+                .pName = "main",
+                .pSpecializationInfo = &specialized},
+      .layout = layout.handle};
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vkCreateComputePipelines(device_, cache_, 1, &create, nullptr, &pipeline);
   vkDestroyShaderModule(device_, module, nullptr);
   check(result, "compiling kernel " + kernel);
   grown_ = true;
-  return pipelines_[kernel] = pipeline;
+  return pipeline;
 }
 
 void Pipelines::save_cache() const {
@@ -109,8 +150,10 @@ Pipelines::~Pipelines() {
   save_cache();
   for (const auto& [kernel, pipeline] : pipelines_) vkDestroyPipeline(device_, pipeline, nullptr);
   vkDestroyPipelineCache(device_, cache_, nullptr);
-  vkDestroyPipelineLayout(device_, layout_, nullptr);
-  vkDestroyDescriptorSetLayout(device_, set_layout_, nullptr);
+  for (const PipelineLayout& layout : {tiled_, resident_}) {
+    vkDestroyPipelineLayout(device_, layout.handle, nullptr);
+    vkDestroyDescriptorSetLayout(device_, layout.set, nullptr);
+  }
 }
 
 }  // namespace dmlop::gpu::vulkan

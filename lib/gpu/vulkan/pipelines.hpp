@@ -1,14 +1,25 @@
-// Compute pipelines by kernel name, made at first use and kept; the driver's cache of them is kept
-// on disk between runs.
+// Compute pipelines by kernel and specialization, made at first use and kept; the driver's cache of
+// them is kept on disk between runs.
 #pragma once
 
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "gpu/device.hpp"
 #include "gpu/vulkan/api.hpp"
 
 namespace dmlop::gpu::vulkan {
+
+/// The buffers of a kernel at bindings 0, 1, ..., and its push constants.
+struct PipelineLayout {
+  std::uint32_t buffers = 0;
+  VkDescriptorSetLayout set = VK_NULL_HANDLE;
+  VkPipelineLayout handle = VK_NULL_HANDLE;
+};
 
 class Pipelines {
  public:
@@ -19,21 +30,28 @@ class Pipelines {
 
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
   VkPipeline find(const std::string& kernel);
-  VkPipelineLayout layout() const { return layout_; }
-  VkDescriptorSetLayout set_layout() const { return set_layout_; }
+  VkPipeline find(const ResidentDispatch& dispatch);
+  /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
+  const PipelineLayout& tiled() const { return tiled_; }
+  const PipelineLayout& resident() const { return resident_; }
 
  private:
   /// Delegated to, so that the destructor takes back what was created before a failure.
   explicit Pipelines(VkDevice device) : device_(device) {}
   void load_cache(VkPhysicalDevice physical);
+  PipelineLayout make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const;
+  VkPipeline find(const std::string& kernel, std::span<const std::uint32_t> specialization,
+                  const PipelineLayout& layout);
+  VkPipeline make(const std::string& kernel, std::span<const std::uint32_t> specialization,
+                  const PipelineLayout& layout);
   void save_cache() const;
 
   VkDevice device_;
-  VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
-  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  PipelineLayout tiled_;
+  PipelineLayout resident_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string cache_path_;
-  std::map<std::string, VkPipeline> pipelines_;
+  std::map<std::pair<std::string, std::vector<std::uint32_t>>, VkPipeline> pipelines_;
   bool grown_ = false;  // pipelines were made that the cache on disk may lack
   std::mutex mutex_;
 };

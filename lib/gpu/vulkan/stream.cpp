@@ -24,7 +24,9 @@ constexpr std::uint32_t timestamp_count = 4;  // begin, uploaded, computed, down
 class VulkanResidentBuffer : public ResidentBuffer {
  public:
   VulkanResidentBuffer(Context& context, std::uint64_t bytes)
-      : context_(context), buffer_(context.physical, context.device, Place::device) {
+      : ResidentBuffer(bytes),
+        context_(context),
+        buffer_(context.physical, context.device, Place::device) {
     buffer_.grow(rounded_up(bytes));
   }
   ~VulkanResidentBuffer() override {
@@ -101,7 +103,8 @@ class VulkanStream : public Stream {
     begin_commands();
     record_upload();
     stamp(1, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    run_kernel(dispatch, [&] {
+    const auto record = [&](const Submission& launches) { record_launches(dispatch, launches); };
+    run_kernel(dispatch.kernel, dispatch.stages, record, [&] {
       if (output != nullptr) {
         record_output(handle_of(*output), output->offset, output->bytes);
       } else {
@@ -109,6 +112,22 @@ class VulkanStream : public Stream {
       }
     });
     sources_ = {};
+  }
+
+  void run(const ResidentDispatch& dispatch, std::span<const ResidentRange> inputs,
+           std::span<const ResidentRange> outputs) override {
+    wait();
+    output_bytes_ = 0;
+    parameters_.grow(rounded_up(dispatch.parameters.size() * 4));
+    scratch_.grow(rounded_up(dispatch.scratch_bytes));
+    write_resident_descriptors(inputs, outputs);
+    times_ = {};
+    begin_commands();
+    await_earlier_work();
+    record_parameters(dispatch.parameters);
+    stamp(1, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const auto record = [&](const Submission& launches) { record_launches(dispatch, launches); };
+    run_kernel(dispatch.kernel, dispatch.stages, record, [] {});
   }
 
   std::span<const std::byte> finish() override {
@@ -139,7 +158,8 @@ class VulkanStream : public Stream {
     times_ = {};
     begin_commands();
     stamp(1, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    run_kernel(dispatch, [] {});
+    const auto record = [&](const Submission& launches) { record_launches(dispatch, launches); };
+    run_kernel(dispatch.kernel, dispatch.stages, record, [] {});
     wait();
     return times_.kernel;
   }
@@ -151,7 +171,9 @@ class VulkanStream : public Stream {
   VulkanStream(Context& context, Nothing)
       : context_(context),
         output_(context.physical, context.device, Place::device),
-        download_(context.physical, context.device, Place::download) {
+        download_(context.physical, context.device, Place::download),
+        parameters_(context.physical, context.device, Place::device),
+        scratch_(context.physical, context.device, Place::device) {
     for (std::size_t i = 0; i < input_count; ++i) {
       inputs_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::device));
       uploads_.push_back(std::make_unique<Buffer>(context.physical, context.device, Place::upload));
@@ -171,8 +193,7 @@ class VulkanStream : public Stream {
     context_.hung = true;
     for (const auto& buffer : inputs_) buffer->abandon();
     for (const auto& buffer : uploads_) buffer->abandon();
-    output_.abandon();
-    download_.abandon();
+    for (Buffer* buffer : {&output_, &download_, &parameters_, &scratch_}) buffer->abandon();
   }
 
   void create_commands() {
@@ -193,38 +214,61 @@ class VulkanStream : public Stream {
   }
 
   void create_descriptors() {
-    constexpr auto sets = std::uint32_t{std::tuple_size_v<decltype(descriptors_)>};
-    constexpr VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                        sets * (input_count + 1)};
+    const Pipelines& pipelines = *context_.pipelines;
+    std::vector layouts{&pipelines.tiled(), &pipelines.tiled()};
+    if (pipelines.resident().buffers != 0) layouts.push_back(&pipelines.resident());
+    const auto sets = static_cast<std::uint32_t>(layouts.size());
+    VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0};
+    std::vector<VkDescriptorSetLayout> handles;
+    for (const PipelineLayout* layout : layouts) {
+      size.descriptorCount += layout->buffers;
+      handles.push_back(layout->set);
+    }
     const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                           .maxSets = sets,
                                           .poolSizeCount = 1,
                                           .pPoolSizes = &size};
     check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_),
           "creating a descriptor pool");
-    const std::array layouts{context_.pipelines->set_layout(), context_.pipelines->set_layout()};
     const VkDescriptorSetAllocateInfo allocate{
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_,
         .descriptorSetCount = sets,
-        .pSetLayouts = layouts.data()};
+        .pSetLayouts = handles.data()};
     check(vkAllocateDescriptorSets(context_.device, &allocate, descriptors_.data()),
           "allocating a descriptor set");
   }
 
   void write_descriptors() {
     const auto input = [&](std::size_t i) { return inputs_[i]->handle(); };
-    write_descriptors(descriptors_[0], {input(0), input(1), input(2), output_.handle()});
+    const auto whole = [](VkBuffer buffer) {
+      return VkDescriptorBufferInfo{buffer, 0, VK_WHOLE_SIZE};
+    };
+    write_descriptors(descriptors_[0],
+                      {whole(input(0)), whole(input(1)), whole(input(2)), whole(output_.handle())});
     // A stage that writes the state reads no input 1 or 2.
-    write_descriptors(descriptors_[1], {input(0), input(2), input(2), input(1)});
+    write_descriptors(descriptors_[1],
+                      {whole(input(0)), whole(input(2)), whole(input(2)), whole(input(1))});
   }
 
-  void write_descriptors(VkDescriptorSet set,
-                         const std::array<VkBuffer, input_count + 1>& handles) {
-    std::array<VkDescriptorBufferInfo, input_count + 1> buffers{};
-    std::array<VkWriteDescriptorSet, input_count + 1> writes{};
+  // Bindings that the kernel does not use hold the parameters.
+  void write_resident_descriptors(std::span<const ResidentRange> inputs,
+                                  std::span<const ResidentRange> outputs) {
+    std::vector<VkDescriptorBufferInfo> buffers(resident_buffers,
+                                                {parameters_.handle(), 0, VK_WHOLE_SIZE});
+    const auto put = [&](std::size_t first, std::span<const ResidentRange> ranges) {
+      for (std::size_t i = 0; i < ranges.size(); ++i)
+        buffers.at(first + i) = {handle_of(ranges[i]), ranges[i].offset, VK_WHOLE_SIZE};
+    };
+    put(1, inputs);
+    put(1 + resident_inputs_most, outputs);
+    buffers.back().buffer = scratch_.handle();
+    write_descriptors(descriptors_[2], buffers);
+  }
+
+  void write_descriptors(VkDescriptorSet set, const std::vector<VkDescriptorBufferInfo>& buffers) {
+    std::vector<VkWriteDescriptorSet> writes(buffers.size());
     for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-      buffers[i] = {handles[i], 0, VK_WHOLE_SIZE};
       writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                    .dstSet = set,
                    .dstBinding = i,
@@ -257,7 +301,7 @@ class VulkanStream : public Stream {
   }
 
   void record_upload() {
-    await_earlier_copies();
+    await_earlier_work();
     for (std::size_t i = 0; i < input_count; ++i) {
       const InputSource& source = sources_[i];
       if (source.bytes == 0) continue;
@@ -270,13 +314,14 @@ class VulkanStream : public Stream {
 
   // Runs the launches of a dispatch, as many at a time as the pace allows; the last ones are left
   // to be waited for, with what `record_end` records behind them.
-  template <typename RecordEnd>
-  void run_kernel(const Dispatch& dispatch, RecordEnd&& record_end) {
-    const std::string doing = "running " + dispatch.kernel;
-    Launches launches(dispatch);
+  template <typename Record, typename RecordEnd>
+  void run_kernel(const std::string& kernel, std::span<const Stage> stages, Record&& record,
+                  RecordEnd&& record_end) {
+    const std::string doing = "running " + kernel;
+    Launches launches(stages);
     for (;;) {
       const Submission submission = launches.next(context_.pace.work());
-      record_launches(dispatch.kernel, submission.launches);
+      record(submission);
       work_ = submission.work;
       stamp(2, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
       if (launches.done()) break;
@@ -291,28 +336,58 @@ class VulkanStream : public Stream {
     end_commands(doing);
   }
 
-  void record_launches(const std::string& kernel, const std::vector<Launch>& launches) {
-    const VkPipelineLayout layout = context_.pipelines->layout();
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, context_.pipelines->find(kernel));
-    for (const Launch& launch : launches) {
-      if (!launch.is_first) {
-        barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-      }
-      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1,
-                              &descriptors_[launch.writes_state ? 1 : 0], 0, nullptr);
-      vkCmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof launch.constants,
-                         launch.constants.data());
-      vkCmdDispatch(commands_, launch.groups[0], launch.groups[1], 1);
+  void record_launches(const Dispatch& dispatch, const Submission& submission) {
+    bind(context_.pipelines->find(dispatch.kernel));
+    std::array<std::uint32_t, 32> constants{};
+    std::copy(dispatch.constants.begin(), dispatch.constants.end(), constants.begin());
+    for (const Launch& launch : submission.launches) {
+      std::copy(launch.row.begin(), launch.row.end(), constants.end() - launch.row.size());
+      record_launch(launch, context_.pipelines->tiled(), descriptors_[launch.writes_state ? 1 : 0],
+                    constants);
     }
   }
 
-  // Resident buffers hold what earlier command buffers copied there.
-  void await_earlier_copies() {
+  void record_launches(const ResidentDispatch& dispatch, const Submission& submission) {
+    bind(context_.pipelines->find(dispatch));
+    for (const Launch& launch : submission.launches)
+      record_launch(launch, context_.pipelines->resident(), descriptors_[2], launch.row);
+  }
+
+  void bind(VkPipeline pipeline) {
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  }
+
+  void record_launch(const Launch& launch, const PipelineLayout& layout, VkDescriptorSet set,
+                     std::span<const std::uint32_t> constants) {
+    if (!launch.is_first) {
+      barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+              VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    }
+    vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout.handle, 0, 1, &set, 0,
+                            nullptr);
+    vkCmdPushConstants(commands_, layout.handle, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                       static_cast<std::uint32_t>(constants.size_bytes()), constants.data());
+    vkCmdDispatch(commands_, launch.groups[0], launch.groups[1], 1);
+  }
+
+  void record_parameters(std::span<const std::uint32_t> parameters) {
+    constexpr std::size_t most = 65536 / 4;  // words of an update
+    for (std::size_t at = 0; at < parameters.size(); at += most) {
+      const auto part = parameters.subspan(at, std::min(most, parameters.size() - at));
+      vkCmdUpdateBuffer(commands_, parameters_.handle(), at * 4, part.size_bytes(), part.data());
+    }
     barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-            VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+  }
+
+  // Resident buffers hold what earlier command buffers copied and computed there.
+  void await_earlier_work() {
+    constexpr VkPipelineStageFlags stages =
+        VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    barrier(stages, VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, stages,
+            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
+                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
   }
 
   void record_output(VkBuffer to, std::uint64_t offset, std::uint64_t bytes) {
@@ -329,7 +404,7 @@ class VulkanStream : public Stream {
             std::uint64_t bytes) {
     wait();
     begin_commands();
-    await_earlier_copies();
+    await_earlier_work();
     const VkBufferCopy region{from_offset, to_offset, bytes};
     vkCmdCopyBuffer(commands_, from, to, 1, &region);
     barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -402,13 +477,15 @@ class VulkanStream : public Stream {
   std::vector<std::unique_ptr<Buffer>> uploads_;
   Buffer output_;
   Buffer download_;
+  Buffer parameters_;
+  Buffer scratch_;
   std::array<InputSource, input_count> sources_{};
   std::uint64_t output_bytes_ = 0;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkFence fence_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptor_pool_ = VK_NULL_HANDLE;
-  std::array<VkDescriptorSet, 2> descriptors_{};  // for the output, for the state
+  std::array<VkDescriptorSet, 3> descriptors_{};  // for the output, for the state, resident
   VkQueryPool queries_ = VK_NULL_HANDLE;
   bool busy_ = false;
   bool timed_out_ = false;

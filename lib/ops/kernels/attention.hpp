@@ -32,7 +32,6 @@ struct HeadRowsKernel {
   std::optional<AttentionInput> past;
   std::uint64_t past_rows = 0;  // of `rows`
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return batch * heads * rows * size; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }
 };
@@ -63,7 +62,6 @@ struct AttentionKernel {
   std::optional<AttentionInput> position_bias;  // rows are queries, elements keys
   bool is_bias_scaled = false;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return batch * queries * heads * value_size; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }
 };

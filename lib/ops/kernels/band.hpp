@@ -20,7 +20,6 @@ struct BandKernel {
   std::int64_t begin = 0, end = 0;
   bool is_inverted = false;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
 };

@@ -69,7 +69,6 @@ struct ElementWiseKernel {
   std::array<Parameter, 4> parameters = {};
   std::optional<InputScale> input_scale = {};
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {
     std::uint64_t count = 1;
     for (const std::uint64_t extent : extents) count *= extent;

@@ -30,7 +30,6 @@ struct FoldKernel {
   std::vector<StridedAxis> batches;  // and channels; of the input
   std::vector<FoldAxis> axes;        // outermost first; at least one
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

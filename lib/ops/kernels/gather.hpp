@@ -24,7 +24,6 @@ struct GatherKernel {
   std::vector<GatherAxis> axes;  // of the output, outermost first
   std::vector<IndexedAxis> coordinates;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
 };

@@ -15,7 +15,6 @@ struct JoinKernel {
   std::vector<IndexMapKernel> parts;  // of one element size; none has a reversal
   std::uint64_t outer = 1;            // elements along the axes outside of the joined one
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {parts.front().element_size}; }
 };

@@ -18,7 +18,6 @@ struct MaxPlacesKernel {
   std::uint64_t place_of_nothing = 0;  // where a window has no element that is a number
   std::vector<WindowAxis> axes;  // outermost first, at least one; windows that are not transposed
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {
     std::uint64_t count = 1;
     for (const WindowAxis& axis : axes) count *= axis.output_extent;

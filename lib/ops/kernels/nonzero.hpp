@@ -17,7 +17,6 @@ struct NonzeroCountKernel {
   std::vector<StridedAxis> axes;  // of the input, outermost first
   std::uint64_t block = 1;        // elements; the last block may have fewer
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {sizeof(std::uint64_t)}; }
 };
@@ -29,7 +28,6 @@ struct NonzeroKernel {
   NonzeroCountKernel count;
   std::size_t coordinates = 1;  // of a row: those of the innermost axes
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {sizeof(std::uint32_t)}; }
 };

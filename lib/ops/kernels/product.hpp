@@ -69,7 +69,6 @@ struct ProductKernel {
   double added_factor = 1;
   bool is_added_scaled = false;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t column_count() const;
   std::uint64_t sum_length() const;
   std::uint64_t output_elements() const;

@@ -16,7 +16,6 @@ struct RandomBitsKernel {
   bool is_next_state = false;
 
   static constexpr std::uint64_t state_elements = 6;
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return is_next_state ? state_elements : elements; }
   std::vector<std::size_t> output_element_sizes() const { return {sizeof(std::uint32_t)}; }
 };

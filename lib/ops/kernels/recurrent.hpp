@@ -50,7 +50,6 @@ struct RecurrentKernel {
   bool is_linear_before_reset = false;
   bool has_sequence = false, has_final = false, has_cell = false;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t gates() const;
   std::uint64_t output_rows() const { return (has_sequence ? steps : 0) + has_final + has_cell; }
   std::uint64_t output_elements() const;

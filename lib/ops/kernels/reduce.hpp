@@ -59,7 +59,6 @@ struct ReduceKernel {
   std::size_t kept = 1;                // how many are kept; at least one is, and one reduced
   std::vector<ReduceOperand> operands;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }
 };

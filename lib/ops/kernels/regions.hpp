@@ -42,7 +42,6 @@ struct Regions {
 struct RegionSampleKernel {
   Regions regions;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {
     return regions.count * regions.input[1].extent * regions.output[0] * regions.output[1];
   }
@@ -55,7 +54,6 @@ struct RegionGradientKernel {
   Regions regions;
   std::array<std::uint64_t, 4> gradient_strides{};
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {
     std::uint64_t count = 1;
     for (const StridedAxis& axis : regions.input) count *= axis.extent;
@@ -70,7 +68,6 @@ struct RegionBoxGradientKernel {
   Regions regions;
   std::array<std::uint64_t, 4> gradient_strides{};
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return regions.count * 4; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(regions.data_type)}; }
 };
@@ -85,7 +82,6 @@ struct RegionMaximumKernel {
   std::array<std::uint64_t, 2> box_strides{};  // from one box to the next, within a box
   float spatial_scale = 1;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return count * input[1].extent * output[0] * output[1]; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

@@ -20,7 +20,6 @@ struct ScanKernel {
   bool from_end = false;      // starts at the last element of a sequence
   bool is_exclusive = false;  // leaves out the element itself
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

@@ -29,7 +29,6 @@ struct ScatterKernel {
   std::vector<ScatterAxis> inner;
   std::uint64_t updates_offset = 0;  // elements
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
 };

@@ -18,7 +18,6 @@ struct SequenceKernel {
   std::array<std::byte, 8> delta{};
   std::uint64_t elements = 1;
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return elements; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

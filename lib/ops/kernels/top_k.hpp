@@ -21,7 +21,6 @@ struct TopKKernel {
   std::uint64_t k = 1;
   bool is_descending = false;  // the largest first
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const {
     return {size_of(data_type), size_of(index_type)};

@@ -22,7 +22,6 @@ struct UnpoolKernel {
   std::uint64_t image_extent = 1;  // elements of the output for each
   bool adds = false;               // FLOAT32 and FLOAT16
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const { return images * image_extent; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

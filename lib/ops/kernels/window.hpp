@@ -34,7 +34,6 @@ struct WindowKernel {
   std::vector<WindowAxis> axes;                       // outermost first; at least one
   std::optional<Requantization> requantization = {};  // of a sum
 
-  static constexpr bool only_on_cpu = true;
   std::uint64_t output_elements() const {
     std::uint64_t count = 1;
     for (const WindowAxis& axis : axes) count *= axis.output_extent;

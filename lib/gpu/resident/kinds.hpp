@@ -1,0 +1,22 @@
+// What a GPU asks a kind of kernel that it runs on whole tensors: one overload per kind of each
+// question (ops/kernel.hpp). Kinds that no GPU runs are listed in missing.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/device.hpp"
+#include "ops/kernel.hpp"
+
+namespace dmlop::gpu::resident {
+
+/// The questions, for every kind that is not tiled:
+/// - why no GPU runs a kernel, in words that follow "because"; "" where one can;
+/// - the dispatches of one that a GPU can run.
+#define DMLOP_KERNEL(Kind)                     \
+  std::string refusal_of(const Kind& kernel); \
+  std::vector<ResidentDispatch> dispatches_of(const Kind& kernel);
+#include "ops/kernels.def"
+#undef DMLOP_KERNEL
+
+}  // namespace dmlop::gpu::resident

@@ -1,0 +1,180 @@
+// Shared by the kernels that run on whole tensors (lib/gpu/resident/). The language and the rules for loops are
+// those of common.hlsli; loads are inside their buffers, too, which end at a multiple of 16 bytes.
+//
+// A kernel defines PARAMETERS as its struct of parameters (shaders/parameters/) before it includes this file, and
+// then run(thread). t0 holds one such struct, input1 to input8 the inputs as words of 32 bits, output0 to
+// output2 the outputs as vectors of 16 bytes, and scratch what one stage leaves to the next. A thread owns 16 bytes of an
+// output and stores them once.
+//
+// A kernel that defines WHOLE_GROUPS has run(thread, lane) instead, which all threads of a group enter, also those from
+// END_OF_THREADS on: for barriers.
+
+#ifdef DMLOP_VULKAN
+#define DMLOP_BUFFER(slot) [[vk::binding(slot)]]
+#define DMLOP_REGISTER(name)
+#define DMLOP_CONSTANTS [[vk::push_constant]]
+// A number that the host chooses when it makes the pipeline; branches on it cost nothing.
+#define SPECIALIZED(number, name) [[vk::constant_id(number)]] const uint name = 0;
+#else
+#define DMLOP_BUFFER(slot)
+#define DMLOP_REGISTER(name) : register(name)
+#define DMLOP_CONSTANTS
+#define SPECIALIZED(number, name) static const uint name = SPECIALIZATION_##number;
+#endif
+
+DMLOP_BUFFER(0) StructuredBuffer<PARAMETERS> parameters DMLOP_REGISTER(t0);
+DMLOP_BUFFER(1) StructuredBuffer<uint> input1 DMLOP_REGISTER(t1);
+DMLOP_BUFFER(2) StructuredBuffer<uint> input2 DMLOP_REGISTER(t2);
+DMLOP_BUFFER(3) StructuredBuffer<uint> input3 DMLOP_REGISTER(t3);
+DMLOP_BUFFER(4) StructuredBuffer<uint> input4 DMLOP_REGISTER(t4);
+DMLOP_BUFFER(5) StructuredBuffer<uint> input5 DMLOP_REGISTER(t5);
+DMLOP_BUFFER(6) StructuredBuffer<uint> input6 DMLOP_REGISTER(t6);
+DMLOP_BUFFER(7) StructuredBuffer<uint> input7 DMLOP_REGISTER(t7);
+DMLOP_BUFFER(8) StructuredBuffer<uint> input8 DMLOP_REGISTER(t8);
+DMLOP_BUFFER(9) RWStructuredBuffer<uint4> output0 DMLOP_REGISTER(u0);
+DMLOP_BUFFER(10) RWStructuredBuffer<uint4> output1 DMLOP_REGISTER(u1);
+DMLOP_BUFFER(11) RWStructuredBuffer<uint4> output2 DMLOP_REGISTER(u2);
+DMLOP_BUFFER(12) RWStructuredBuffer<uint> scratch DMLOP_REGISTER(u3);
+
+// x first thread, y end of the threads, z step of the stage, w base of the stage (lib/gpu/launches.hpp).
+DMLOP_CONSTANTS cbuffer Launch DMLOP_REGISTER(b0) { uint4 launch; };
+#define END_OF_THREADS launch.y
+#define STEP launch.z
+#define BASE launch.w
+
+#define GROUP_SIZE 256
+#define GROUPS_PER_ROW 65535
+
+#ifdef WHOLE_GROUPS
+void run(uint thread, uint lane);
+#else
+void run(uint thread);
+#endif
+
+[numthreads(GROUP_SIZE, 1, 1)]
+void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
+  const uint thread = launch.x + (group.y * GROUPS_PER_ROW + group.x) * GROUP_SIZE + lane;
+#ifdef WHOLE_GROUPS
+  run(thread, lane);
+#else
+  if (thread < END_OF_THREADS) run(thread);
+#endif
+}
+
+#define FUNCTION
+#include "elementary.hlsli"
+
+// --- elements
+
+// DataType (lib/tensor/data_type.hpp).
+#define FLOAT32 1
+#define FLOAT16 2
+#define UINT32 3
+#define UINT16 4
+#define UINT8 5
+#define INT32 6
+#define INT16 7
+#define INT8 8
+#define FLOAT64 9
+#define UINT64 10
+#define INT64 11
+#define UINT4 12
+#define INT4 13
+
+uint size_of(uint type) {
+  return type == FLOAT64 || type == UINT64 || type == INT64       ? 8
+         : type == FLOAT32 || type == UINT32 || type == INT32     ? 4
+         : type == FLOAT16 || type == UINT16 || type == INT16     ? 2
+                                                                  : 1;
+}
+
+// Word `at` of input 1 to 8. `input` must be a number that the compiler knows.
+uint load_word(uint input, uint at) {
+  switch (input) {
+    case 1: return input1[at];
+    case 2: return input2[at];
+    case 3: return input3[at];
+    case 4: return input4[at];
+    case 5: return input5[at];
+    case 6: return input6[at];
+    case 7: return input7[at];
+  }
+  return input8[at];
+}
+
+// Element `at` of 1, 2 or 4 bytes of a word that holds it.
+uint element_of_word(uint word, uint at, uint size) {
+  if (size == 4) return word;
+  if (size == 2) return (word >> ((at & 1) * 16)) & 0xFFFF;
+  return (word >> ((at & 3) * 8)) & 0xFF;
+}
+
+// The bits of an element of 1, 2 or 4 bytes.
+uint load_bits(uint input, uint at, uint size) {
+  const uint word = size == 4 ? at : size == 2 ? at >> 1 : at >> 2;
+  return element_of_word(load_word(input, word), at, size);
+}
+
+// The bits of an element of 8 bytes.
+uint2 load_bits64(uint input, uint at) { return uint2(load_word(input, 2 * at), load_word(input, 2 * at + 1)); }
+
+// The value of an integer of at most 32 bits with its sign, as its bits.
+uint extended(uint bits, uint type) {
+  if (type == INT8 || type == INT4) return uint(int(bits << 24) >> 24);
+  if (type == INT16) return uint(int(bits << 16) >> 16);
+  return bits;
+}
+
+// An element of at most 32 bits as a number.
+float real_of(uint bits, uint type) {
+  if (type == FLOAT32) return asfloat(bits);
+  if (type == FLOAT16) return f16tof32(bits);
+  if (type == UINT32 || type == UINT16 || type == UINT8 || type == UINT4) return float(bits);
+  return float(int(extended(bits, type)));
+}
+float load_real(uint input, uint at, uint type) { return real_of(load_bits(input, at, size_of(type)), type); }
+
+float nearest_even(float x) {
+  const float low = floor(x);
+  const float rest = x - low;
+  const bool is_odd = low - 2.0f * floor(low * 0.5f) != 0.0f;
+  const float rounded = rest > 0.5f || (rest == 0.5f && is_odd) ? low + 1.0f : low;
+  // Numbers from 2^23 on are whole; a result of 0 keeps the sign.
+  return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
+}
+
+// The bits of the FLOAT16 nearest to a number.
+uint half_bits(float x) { return f32tof16(x) & 0xFFFF; }
+
+// A whole number as an integer between two limits, as its bits; NaN is 0.
+uint saturated(float whole, uint type) {
+  if (is_nan(whole)) return 0;
+  if (type == UINT32) return whole >= 4294967296.0f ? 0xFFFFFFFFu : whole <= 0.0f ? 0 : uint(whole);
+  if (type == INT32)
+    return whole >= 2147483648.0f ? 0x7FFFFFFFu : whole <= -2147483648.0f ? 0x80000000u : uint(int(whole));
+  float low = 0.0f, high = 255.0f;
+  if (type == UINT16) high = 65535.0f;
+  if (type == INT16) { low = -32768.0f; high = 32767.0f; }
+  if (type == INT8) { low = -128.0f; high = 127.0f; }
+  if (type == UINT4) high = 15.0f;
+  if (type == INT4) { low = -8.0f; high = 7.0f; }
+  return uint(int(clamp(whole, low, high)));
+}
+
+// The bits of a number as an element; integers are truncated and saturated.
+uint bits_of_real(float x, uint type) {
+  if (type == FLOAT32) return asuint(x);
+  if (type == FLOAT16) return half_bits(x);
+  return saturated(trunc(x), type);
+}
+
+// Element `part` of 1, 2 or 4 bytes at its place in a word.
+uint placed(uint bits, uint part, uint size) {
+  if (size == 4) return bits;
+  if (size == 2) return (bits & 0xFFFF) << (part * 16);
+  return (bits & 0xFF) << (part * 8);
+}
+
+uint4 with_word(uint4 vector_, uint w, uint word) {
+  return uint4(w == 0 ? word : vector_.x, w == 1 ? word : vector_.y, w == 2 ? word : vector_.z, w == 3 ? word : vector_.w);
+}
