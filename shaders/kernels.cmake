@@ -32,9 +32,13 @@ macro(dmlop_for_each_kernel)
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
+  dmlop_kernel(cast cast)
   # The sections of expressions.def, for each type that its rows compute with.
   foreach(group RANGE 1 5)
-    foreach(number IN ITEMS float int uint)
+    foreach(number IN ITEMS float int uint int2 uint2)
+      if(group EQUAL 4 AND number MATCHES 2)
+        continue()  # activations have no integers of 64 bits
+      endif()
       string(TOUPPER COMPUTES_${number} computes)
       dmlop_kernel(element_wise_${group}_${number} element_wise
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
