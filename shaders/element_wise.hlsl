@@ -81,6 +81,11 @@ T computed(T a, T b, T c, T d, T e, T f, T g, T h) {
   return result;
 }
 
+// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
+uint truncated_bits(float x, uint type) {
+  return bits_of_real(x, type == UINT16 || type == INT16 ? INT32 : type);
+}
+
 // An element of an input as a number.
 T number_of(Bits bits, uint type, uint input) {
 #ifdef COMPUTES_64_BITS
@@ -95,8 +100,8 @@ T number_of(Bits bits, uint type, uint input) {
   if (NUMBER_CLASS == CLASS_BITS) return T(bits);
   if (NUMBER_CLASS == CLASS_TRUTH) return T(bits != 0 ? 1 : 0);
   if (input == 0 && IS_SCALED != 0)
-    bits = bits_of_real(real_of(bits, type) * parameters[0].scale + parameters[0].bias, type);
-  return T(extended(bits, type));
+    bits = truncated_bits(real_of(bits, type) * parameters[0].scale + parameters[0].bias, type);
+  return T(extended(element_of_word(bits, 0, size_of(type)), type));
 #endif
 }
 
@@ -108,7 +113,7 @@ Bits bits_of_number(T value) {
   if (OUTPUT_TYPE == FLOAT32) return asuint(value);
   if (OUTPUT_TYPE == FLOAT16) return half_bits(value);
   const bool is_rounded = STORE_MODE == STORES_ROUNDED || size_of(OUTPUT_TYPE) == 1 && OUTPUT_TYPE >= UINT4;
-  return saturated(is_rounded ? nearest_even(value) : trunc(value), OUTPUT_TYPE);
+  return is_rounded ? saturated(nearest_even(value), OUTPUT_TYPE) : truncated_bits(value, OUTPUT_TYPE);
 #else
   if (NUMBER_CLASS != CLASS_BITS) {
     if (OUTPUT_TYPE == FLOAT32) return asuint(float(value));
