@@ -6,8 +6,8 @@ FOR_NUMBERS(float)
 FOR_NUMBERS(int)
 FOR_NUMBERS(uint)
 
-bool is_nan(int) { return false; }
-bool is_nan(uint) { return false; }
+bool is_nan(int a) { return false; }
+bool is_nan(uint a) { return false; }
 
 float abs_of(float a) { return asfloat(asuint(a) & 0x7FFFFFFFu); }
 int abs_of(int a) { return a < 0 ? -a : a; }
