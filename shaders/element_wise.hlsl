@@ -232,7 +232,7 @@ void run(uint thread) {
     }
   } else {
     Place place = place_at(at);
-    [unroll]
+    [loop]
     for (uint w = 0; w < 4; ++w) {
       uint word = 0;
       for (uint part = 0; part < per_word; ++part) {

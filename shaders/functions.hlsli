@@ -113,8 +113,8 @@ FOR_NUMBERS(uint)
 FOR_NUMBERS(int2)
 FOR_NUMBERS(uint2)
 
-bool is_nan(int) { return false; }
-bool is_nan(uint) { return false; }
+bool is_nan(int a) { return false; }
+bool is_nan(uint a) { return false; }
 
 float abs_of(float a) { return asfloat(asuint(a) & 0x7FFFFFFFu); }
 int abs_of(int a) { return a < 0 ? -a : a; }
