@@ -1,5 +1,6 @@
 // Equally spaced values, and one value everywhere: SequenceKernel (lib/ops/kernels/sequence.hpp). A thread makes up the
-// elements of 16 bytes. Numbers with a fraction are computed as integers, so that they are rounded once.
+// elements of 16 bytes. Floating-point numbers are computed as integers, so that they are rounded as doubles are on
+// the CPU.
 #include "parameters/sequence.hlsli"
 #define PARAMETERS SequenceParameters
 #include "resident.hlsli"
@@ -40,6 +41,22 @@ Real normalized(Real a) {
   const uint highest = wide_highest_bit(a.magnitude);
   a.magnitude = wide_shift_left(a.magnitude, 62 - highest);
   a.exponent -= 62 - int(highest);
+  return a;
+}
+
+// The nearest number with the 53 bits of a double, which the CPU computes with.
+Real as_double(Real a) {
+  if (is_zero(a)) return a;
+  if ((a.magnitude.y & 0x80000000u) != 0) {
+    a.magnitude = wide_shift_right_sticky(a.magnitude, 1);
+    ++a.exponent;
+  }
+  a = normalized(a);
+  const uint dropped = a.magnitude.x & 0x3FF;
+  a.magnitude = uint2((a.magnitude.x >> 10) | (a.magnitude.y << 22), a.magnitude.y >> 10);
+  a.exponent += 10;
+  if (dropped > 0x200 || (dropped == 0x200 && (a.magnitude.x & 1) != 0))
+    a.magnitude = wide_sum(a.magnitude, uint2(1, 0));
   return a;
 }
 
@@ -94,7 +111,7 @@ uint real_element(uint at) {
     return bits_of_real(real_of(start, TYPE) + float(at) * real_of(delta, TYPE), TYPE);
   Real steps = real_at(delta);
   steps.magnitude = wide_product(steps.magnitude.x, at);
-  return rounded(sum_of(real_at(start), steps));
+  return rounded(as_double(sum_of(real_at(start), as_double(steps))));
 }
 
 uint element(uint at) {
