@@ -1,5 +1,6 @@
 // Equally spaced values, and one value everywhere: SequenceKernel (lib/ops/kernels/sequence.hpp). A thread makes up the
-// elements of 16 bytes. Numbers with a fraction are computed as integers, so that they are rounded once.
+// elements of 16 bytes. Floating-point numbers are computed as integers, so that they are rounded as doubles are on
+// the CPU.
 #include "parameters/sequence.hlsli"
 #define PARAMETERS SequenceParameters
 #include "resident.hlsli"
@@ -8,6 +9,11 @@
 
 SPECIALIZED(0, TYPE)
 SPECIALIZED(1, IS_CONSTANT)
+
+uint fraction_bits() { return TYPE == FLOAT32 ? 23 : 10; }
+uint exponent_mask() { return TYPE == FLOAT32 ? 0xFF : 0x1F; }
+uint sign_bit() { return TYPE == FLOAT32 ? 0x80000000u : 0x8000u; }
+uint infinite() { return exponent_mask() << fraction_bits(); }
 
 // magnitude * 2^exponent.
 struct Real {
@@ -20,13 +26,13 @@ bool is_zero(Real a) { return a.magnitude.x == 0 && a.magnitude.y == 0; }
 
 // A finite element.
 Real real_at(uint bits) {
-  const uint fraction_bits = TYPE == FLOAT32 ? 23 : 10;
-  const uint biased = (bits >> fraction_bits) & (TYPE == FLOAT32 ? 0xFFu : 0x1Fu);
-  const uint fraction = bits & ((1u << fraction_bits) - 1);
+  const uint one = 1u << fraction_bits();
+  const uint biased = (bits >> fraction_bits()) & exponent_mask();
+  const uint fraction = bits & (one - 1);
   Real real;
-  real.magnitude = uint2(biased == 0 ? fraction : fraction | (1u << fraction_bits), 0);
-  real.exponent = int(max(biased, 1u)) - (TYPE == FLOAT32 ? 150 : 25);
-  real.is_negative = (bits >> (TYPE == FLOAT32 ? 31 : 15)) != 0;
+  real.magnitude = uint2(biased == 0 ? fraction : fraction | one, 0);
+  real.exponent = int(max(biased, 1)) - int(exponent_mask() / 2 + fraction_bits());
+  real.is_negative = (bits & sign_bit()) != 0;
   return real;
 }
 
@@ -35,6 +41,22 @@ Real normalized(Real a) {
   const uint highest = wide_highest_bit(a.magnitude);
   a.magnitude = wide_shift_left(a.magnitude, 62 - highest);
   a.exponent -= 62 - int(highest);
+  return a;
+}
+
+// The nearest number with the 53 bits of a double, which the CPU computes with.
+Real as_double(Real a) {
+  if (is_zero(a)) return a;
+  if ((a.magnitude.y & 0x80000000u) != 0) {
+    a.magnitude = wide_shift_right_sticky(a.magnitude, 1);
+    ++a.exponent;
+  }
+  a = normalized(a);
+  const uint dropped = a.magnitude.x & 0x3FF;
+  a.magnitude = uint2((a.magnitude.x >> 10) | (a.magnitude.y << 22), a.magnitude.y >> 10);
+  a.exponent += 10;
+  if (dropped > 0x200 || (dropped == 0x200 && (a.magnitude.x & 1) != 0))
+    a.magnitude = wide_sum(a.magnitude, uint2(1, 0));
   return a;
 }
 
@@ -65,36 +87,31 @@ Real sum_of(Real a, Real b) {
 
 // The bits of the nearest element, to the even one of two.
 uint rounded(Real a) {
-  const uint sign = a.is_negative ? (TYPE == FLOAT32 ? 0x80000000u : 0x8000u) : 0;
+  const uint sign = a.is_negative ? sign_bit() : 0;
   if (is_zero(a)) return sign;
-  const uint fraction_bits = TYPE == FLOAT32 ? 23 : 10;
-  const uint infinite = TYPE == FLOAT32 ? 0x7F800000u : 0x7C00u;
   const uint highest = wide_highest_bit(a.magnitude);
-  const int biased = a.exponent + int(highest) + (TYPE == FLOAT32 ? 127 : 15);
-  if (biased >= (TYPE == FLOAT32 ? 255 : 31)) return sign | infinite;
+  const int biased = a.exponent + int(highest) + int(exponent_mask() / 2);
+  if (biased >= int(exponent_mask())) return sign | infinite();
   // Denormals have fewer bits.
-  const uint dropped = 63 - fraction_bits + (biased < 1 ? uint(1 - biased) : 0);
+  const uint dropped = 63 - fraction_bits() + (biased < 1 ? uint(1 - biased) : 0);
   if (dropped > 64) return sign;
   const uint2 whole = wide_shift_left(a.magnitude, 63 - highest);
   // One bit behind the last one, and one for all others.
   const uint kept = wide_shift_right_sticky(whole, dropped - 2).x;
   const uint low = kept & 7;  // the last bit, and what is behind it
   const uint mantissa = (kept >> 2) + (low == 3 || low >= 6 ? 1 : 0);
-  return sign | (mantissa + (biased > 1 ? uint(biased - 1) << fraction_bits : 0));
+  return sign | (mantissa + (biased > 1 ? uint(biased - 1) << fraction_bits() : 0));
 }
 
-bool is_finite(uint bits) {
-  const uint exponent = TYPE == FLOAT32 ? 0x7F800000u : 0x7C00u;
-  return (bits & exponent) != exponent;
-}
+bool has_end(uint bits) { return (bits & infinite()) != infinite(); }
 
 uint real_element(uint at) {
   const uint start = parameters[0].start[0], delta = parameters[0].delta[0];
-  if (!is_finite(start) || !is_finite(delta))
+  if (!has_end(start) || !has_end(delta))
     return bits_of_real(real_of(start, TYPE) + float(at) * real_of(delta, TYPE), TYPE);
   Real steps = real_at(delta);
   steps.magnitude = wide_product(steps.magnitude.x, at);
-  return rounded(sum_of(real_at(start), steps));
+  return rounded(as_double(sum_of(real_at(start), as_double(steps))));
 }
 
 uint element(uint at) {
