@@ -50,6 +50,7 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
+  dmlop_kernel(reduce reduce)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.
