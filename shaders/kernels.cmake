@@ -40,6 +40,16 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
+  # Single sums, and tiles of 64 and 128 rows and columns.
+  foreach(number IN ITEMS float int wide)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_1 product ${computes}=1)
+  endforeach()
+  foreach(number IN ITEMS float int)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
+    dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
+  endforeach()
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.
