@@ -13,7 +13,6 @@ namespace dmlop::gpu::resident {
 
 DMLOP_NO_GPU_KERNEL(AttentionKernel)
 DMLOP_NO_GPU_KERNEL(MaxPlacesKernel)
-DMLOP_NO_GPU_KERNEL(ProductKernel)
 DMLOP_NO_GPU_KERNEL(RecurrentKernel)
 DMLOP_NO_GPU_KERNEL(RegionBoxGradientKernel)
 DMLOP_NO_GPU_KERNEL(RegionGradientKernel)
