@@ -40,6 +40,7 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
+  dmlop_kernel(window window)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.
