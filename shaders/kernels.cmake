@@ -40,7 +40,9 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
-  dmlop_kernel(window window)
+  foreach(name IN ITEMS window unpool region_sample region_maximum region_gradient region_box_gradient)
+    dmlop_kernel(${name} ${name})
+  endforeach()
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

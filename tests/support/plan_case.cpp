@@ -41,6 +41,11 @@ std::string difference_within(double tolerance, DataType type, std::span<const s
   return "";
 }
 
+bool is_gpu_asked_for() {
+  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
+  return asked != nullptr && std::string(asked) == "gpu";
+}
+
 /// The outputs of a run, and how often each byte was written.
 class Outputs {
  public:
@@ -95,11 +100,6 @@ class Outputs {
   std::vector<std::vector<std::uint8_t>> written_;
   std::atomic<bool> is_outside_{false};
 };
-
-bool is_gpu_asked_for() {
-  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
-  return asked != nullptr && std::string(asked) == "gpu";
-}
 
 dmlop::Backend& gpu_backend() {
   static dmlop::Backend backend(open_gpu());

@@ -23,15 +23,10 @@ DMLOP_NO_GPU_KERNEL(ProductKernel)
 DMLOP_NO_GPU_KERNEL(RandomBitsKernel)
 DMLOP_NO_GPU_KERNEL(RecurrentKernel)
 DMLOP_NO_GPU_KERNEL(ReduceKernel)
-DMLOP_NO_GPU_KERNEL(RegionBoxGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionMaximumKernel)
-DMLOP_NO_GPU_KERNEL(RegionSampleKernel)
 DMLOP_NO_GPU_KERNEL(ScanKernel)
 DMLOP_NO_GPU_KERNEL(ScatterKernel)
 DMLOP_NO_GPU_KERNEL(SequenceKernel)
 DMLOP_NO_GPU_KERNEL(TopKKernel)
-DMLOP_NO_GPU_KERNEL(UnpoolKernel)
 
 #undef DMLOP_NO_GPU_KERNEL
 
