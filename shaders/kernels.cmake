@@ -36,7 +36,9 @@ macro(dmlop_for_each_kernel)
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
-  foreach(kernel IN ITEMS cast gather join)
+  foreach(kernel IN ITEMS
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      window unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   # The sections of expressions.def, for each type that its rows compute with.
@@ -59,9 +61,6 @@ macro(dmlop_for_each_kernel)
     string(TOUPPER COMPUTES_${number} computes)
     dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
-  endforeach()
-  foreach(kernel IN ITEMS reduce)
-    dmlop_kernel(${kernel} ${kernel})
   endforeach()
 endmacro()
 
