@@ -23,14 +23,6 @@ Pair exact_sum(float a, float b) {
   return pair;
 }
 
-// The first 12 digits of a float.
-float upper_half(float a) {
-  precise const float product = a * 4097.0f;
-  precise const float rest = product - a;
-  precise const float upper = product - rest;
-  return upper;
-}
-
 // The exact product of two floats.
 Pair exact_product(float a, float b) {
   const float a_high = upper_half(a), b_high = upper_half(b);
