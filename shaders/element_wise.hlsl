@@ -13,10 +13,10 @@ SPECIALIZED(0, EXPRESSION_NUMBER)  // in its group
 SPECIALIZED(1, NUMBER_CLASS)       // enum NumberClass
 SPECIALIZED(2, STORE_MODE)         // enum StoreMode
 SPECIALIZED(3, OUTPUT_TYPE)
-SPECIALIZED(4, IS_LINEAR)   // each input stands as the output does, or has one element
+SPECIALIZED(4, LAYOUT)
 SPECIALIZED(5, IS_SCALED)   // the first input
 SPECIALIZED(6, INPUT_COUNT)
-// The types of inputs; 0 for a constant, and with IS_REPEATED for one element.
+// The types of inputs; 0 for a constant. With IS_REPEATED, the innermost stride is 0; with IS_STRIDED, more than 1.
 SPECIALIZED(7, TYPE_0)
 SPECIALIZED(8, TYPE_1)
 SPECIALIZED(9, TYPE_2)
@@ -26,6 +26,11 @@ SPECIALIZED(12, TYPE_5)
 SPECIALIZED(13, TYPE_6)
 SPECIALIZED(14, TYPE_7)
 #define IS_REPEATED 32
+#define IS_STRIDED 64
+
+// How the elements of a thread lie: anyhow; in one row of the innermost axis; along the only axis.
+#define LAYOUT_ROW 1
+#define LAYOUT_LINE 2
 
 #define CLASS_BITS 3
 #define CLASS_TRUTH 4
@@ -172,17 +177,6 @@ Bits result_at(Place place) {
                                  loaded(6, TYPE_6, place.offsets[6]), loaded(7, TYPE_7, place.offsets[7])));
 }
 
-#ifndef COMPUTES_64_BITS
-uint linear_result(uint at) {
-#define OFFSET(type) ((type) < IS_REPEATED ? at : 0)
-  return bits_of_number(computed(loaded(0, TYPE_0, OFFSET(TYPE_0)), loaded(1, TYPE_1, OFFSET(TYPE_1)),
-                                 loaded(2, TYPE_2, OFFSET(TYPE_2)), loaded(3, TYPE_3, OFFSET(TYPE_3)),
-                                 loaded(4, TYPE_4, OFFSET(TYPE_4)), loaded(5, TYPE_5, OFFSET(TYPE_5)),
-                                 loaded(6, TYPE_6, OFFSET(TYPE_6)), loaded(7, TYPE_7, OFFSET(TYPE_7))));
-}
-
-#endif
-
 // The next element, which is the first one behind the last.
 void advance(inout Place place, uint at) {
   const uint last = parameters[0].rank - 1;
@@ -195,6 +189,35 @@ void advance(inout Place place, uint at) {
   } else {
     place = place_at(at < parameters[0].elements ? at : 0);
   }
+}
+
+uint step_of(uint input, uint type) {
+  if ((type & IS_REPEATED) != 0) return 0;
+  return (type & IS_STRIDED) != 0 ? parameters[0].strides[8 * input + parameters[0].rank - 1] : 1;
+}
+
+// `e` elements behind the first one.
+Place place_in_row(Place first, uint e) {
+  Place place = first;
+  place.offsets[0] += e * step_of(0, TYPE_0);
+  place.offsets[1] += e * step_of(1, TYPE_1);
+  place.offsets[2] += e * step_of(2, TYPE_2);
+  place.offsets[3] += e * step_of(3, TYPE_3);
+  place.offsets[4] += e * step_of(4, TYPE_4);
+  place.offsets[5] += e * step_of(5, TYPE_5);
+  place.offsets[6] += e * step_of(6, TYPE_6);
+  place.offsets[7] += e * step_of(7, TYPE_7);
+  return place;
+}
+
+// The place of a thread's first element.
+Place first_place(uint at) {
+  if (LAYOUT != LAYOUT_LINE) return place_at(at);
+  Place start;
+  start.inner = 0;
+  [unroll]
+  for (uint k = 0; k < 8; ++k) start.offsets[k] = 0;
+  return place_in_row(start, at);
 }
 
 #ifdef COMPUTES_64_BITS
@@ -222,12 +245,16 @@ void run(uint thread) {
   const uint per_word = 4 / size;
   uint at = thread * 4 * per_word;
   uint4 result = uint4(0, 0, 0, 0);
-  if (IS_LINEAR != 0) {
+  if (LAYOUT != 0) {
+    const Place first = first_place(at);
+    const uint last = parameters[0].elements - 1 - at;  // of the thread's elements, in a line
     [unroll]
     for (uint w = 0; w < 4; ++w) {
       uint word = 0;
-      for (uint part = 0; part < per_word; ++part)
-        word |= placed(linear_result(min(at++, parameters[0].elements - 1)), part, size);
+      for (uint part = 0; part < per_word; ++part) {
+        const uint e = w * per_word + part;
+        word |= placed(result_at(place_in_row(first, LAYOUT == LAYOUT_LINE ? min(e, last) : e)), part, size);
+      }
       result = with_word(result, w, word);
     }
   } else {

@@ -143,16 +143,17 @@ float nearest_even(float x) {
   return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
-// The bits of the FLOAT16 nearest to a number, ties to even. f32tof16 may round toward zero, and does so by the rules
-// of Direct3D.
+// The bits of the FLOAT16 nearest to a number, ties to even. The number is rounded first, because f32tof16 may round
+// toward zero, and does so by the rules of Direct3D.
 uint half_bits(float x) {
-  const uint sign = (asuint(x) >> 16) & 0x8000;
   const uint magnitude = asuint(x) & 0x7FFFFFFFu;
-  // Without the 13 bits that it loses, and with the exponent of the shorter type; a carry adds 1 to the exponent.
-  const uint normal = (magnitude - 0x38000000u + 0xFFF + ((magnitude >> 13) & 1)) >> 13;
-  const uint subnormal = uint(nearest_even(min(abs(x), 1.0f) * 16777216.0f));
-  const uint finite = magnitude < 0x38800000u ? subnormal : min(normal, 0x7C00);
-  return sign | (magnitude > 0x7F800000u ? 0x7E00 : magnitude == 0x7F800000u ? 0x7C00 : finite);
+  const float normal = asfloat((magnitude + 0xFFF + ((magnitude >> 13) & 1)) & 0xFFFFE000u);
+  // Below 2^-14 all numbers are multiples of 2^-24, which are the last places of 0.5.
+  precise const float shifted = asfloat(magnitude) + 0.5f;
+  precise const float subnormal = shifted - 0.5f;
+  const float rounded = magnitude < 0x38800000u ? subnormal : normal;
+  const uint finite = rounded >= 65536.0f ? 0x7C00 : f32tof16(rounded) & 0x7FFF;
+  return ((asuint(x) >> 16) & 0x8000) | (magnitude > 0x7F800000u ? 0x7E00 : finite);
 }
 
 // A whole number as an integer between two limits, as its bits; NaN is 0.

@@ -13,7 +13,8 @@ namespace {
 
 #include "../../../shaders/parameters/element_wise.hlsli"
 
-constexpr std::uint32_t is_repeated = 32;  // as in the kernel
+constexpr std::size_t inputs_most = 8;
+
 
 // The groups of shaders/expressions.def.
 #define EXPRESSION(name, inputs, class, store, expression) Expression::name,
@@ -84,15 +85,48 @@ bool has_64_bits(ComputeType type) {
   return type == ComputeType::int64 || type == ComputeType::uint64;
 }
 
-bool is_repeated_everywhere(const ElementWiseInput& input) {
-  return std::all_of(input.strides.begin(), input.strides.end(),
-                     [](std::uint64_t stride) { return stride == 0; });
+// Whether axis a and the next one are walked as one.
+bool can_merge(const ElementWiseKernel& kernel, std::size_t a) {
+  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [&](const auto& input) {
+    return input.constant || input.strides[a] == input.strides[a + 1] * kernel.extents[a + 1];
+  });
 }
 
-bool is_linear(const ElementWiseKernel& kernel) {
-  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [&](const auto& input) {
-    return input.constant || is_repeated_everywhere(input) || is_packed(kernel, input);
-  });
+void erase_axis(ElementWiseKernel& kernel, std::size_t a) {
+  const auto at = static_cast<std::ptrdiff_t>(a);
+  kernel.extents.erase(kernel.extents.begin() + at);
+  for (ElementWiseInput& input : kernel.inputs) {
+    if (!input.constant) input.strides.erase(input.strides.begin() + at);
+  }
+}
+
+// The same kernel with as few axes as possible.
+ElementWiseKernel with_merged_axes(ElementWiseKernel kernel) {
+  for (std::size_t a = kernel.extents.size(); a-- > 0 && kernel.extents.size() > 1;) {
+    if (kernel.extents[a] == 1) erase_axis(kernel, a);
+  }
+  for (std::size_t a = kernel.extents.size() - 1; a-- > 0;) {
+    if (!can_merge(kernel, a)) continue;
+    kernel.extents[a + 1] *= kernel.extents[a];
+    erase_axis(kernel, a);
+  }
+  return kernel;
+}
+
+// How the elements of a thread lie, as in the kernel.
+enum class ElementLayout : uint { anyhow, row, line };
+
+ElementLayout layout_of(const ElementWiseKernel& kernel) {
+  if (kernel.extents.back() % (bytes_per_thread / size_of(kernel.output_type)) == 0)
+    return kernel.extents.size() > 1 ? ElementLayout::row : ElementLayout::line;
+  return kernel.extents.size() > 1 ? ElementLayout::anyhow : ElementLayout::line;
+}
+
+// The type of an input, and how it is walked along the innermost axis.
+uint type_of(const ElementWiseInput& input) {
+  constexpr uint is_repeated = 32, is_strided = 64;  // as in the kernel
+  const std::uint64_t stride = input.strides.back();
+  return static_cast<uint>(input.type) | (stride == 0 ? is_repeated : stride > 1 ? is_strided : 0U);
 }
 
 // Whether a kernel can load and store all types.
@@ -108,6 +142,30 @@ bool has_loads(const ElementWiseKernel& kernel) {
 // Iterations of the loop of a division of 64 bits, which most expressions do without.
 std::uint64_t element_work(const ElementWiseKernel& kernel) {
   return has_64_bits(kernel.compute) ? 66 : 1;
+}
+
+ElementWiseParameters parameters_of(const ElementWiseKernel& kernel) {
+  ElementWiseParameters parameters{};
+  parameters.elements = word(kernel.output_elements());
+  parameters.rank = word(kernel.extents.size());
+  std::transform(kernel.extents.begin(), kernel.extents.end(), parameters.extents, word);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    parameters.reals[i] = static_cast<float>(kernel.parameters[i].real);
+    parameters.integers[2 * i] = static_cast<uint>(kernel.parameters[i].integer);
+    parameters.integers[2 * i + 1] = static_cast<uint>(kernel.parameters[i].integer >> 32);
+  }
+  if (kernel.input_scale) {
+    parameters.scale = kernel.input_scale->scale;
+    parameters.bias = kernel.input_scale->bias;
+  }
+  for (std::size_t k = 0; k < kernel.inputs.size(); ++k) {
+    const ElementWiseInput& input = kernel.inputs[k];
+    parameters.constants[k] = input.constant.value_or(0);
+    if (input.constant) continue;
+    std::transform(input.strides.begin(), input.strides.end(), parameters.strides + k * axes_most,
+                   word);
+  }
+  return parameters;
 }
 
 }  // namespace
@@ -131,52 +189,29 @@ std::string refusal_of(const ElementWiseKernel& kernel) {
   return "";
 }
 
-std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& kernel) {
-  if (kernel.expression == Expression::cast) return {cast_dispatch(kernel)};
+std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& given) {
+  if (given.expression == Expression::cast) return {cast_dispatch(given)};
+  const ElementWiseKernel kernel = with_merged_axes(given);
   const Row row = row_of(kernel.expression);
   const ExpressionInfo& about = info(kernel.expression);
-  const bool linear = is_linear(kernel);
-  ElementWiseParameters parameters{};
-  parameters.elements = word(kernel.output_elements());
-  parameters.rank = word(kernel.extents.size());
-  std::transform(kernel.extents.begin(), kernel.extents.end(), parameters.extents, word);
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    parameters.reals[i] = static_cast<float>(kernel.parameters[i].real);
-    parameters.integers[2 * i] = static_cast<uint>(kernel.parameters[i].integer);
-    parameters.integers[2 * i + 1] = static_cast<uint>(kernel.parameters[i].integer >> 32);
-  }
-  if (kernel.input_scale) {
-    parameters.scale = kernel.input_scale->scale;
-    parameters.bias = kernel.input_scale->bias;
-  }
   ResidentDispatch dispatch;
-  dispatch.kernel =
-      "element_wise_" + std::to_string(row.group) + "_" + number_of(kernel.compute);
+  dispatch.kernel = "element_wise_" + std::to_string(row.group) + "_" + number_of(kernel.compute);
   dispatch.specialization = {word(row.number),
                              static_cast<uint>(about.number_class),
                              static_cast<uint>(about.store),
                              static_cast<uint>(kernel.output_type),
-                             linear ? 1U : 0U,
+                             static_cast<uint>(layout_of(kernel)),
                              kernel.input_scale ? 1U : 0U,
                              word(kernel.inputs.size())};
   const bool has_buffer = std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
                                       [](const auto& input) { return !input.constant; });
-  std::array<uint, 8> types{};
-  for (std::size_t k = 0, buffer = 0; k < kernel.inputs.size(); ++k) {
-    const ElementWiseInput& input = kernel.inputs[k];
-    if (input.constant) {
-      parameters.constants[k] = *input.constant;
-      if (has_buffer) dispatch.inputs.push_back(0);  // so that the next input has its place
-      continue;
-    }
-    types[k] = static_cast<uint>(input.type);
-    if (linear && is_repeated_everywhere(input)) types[k] |= is_repeated;
-    std::transform(input.strides.begin(), input.strides.end(), parameters.strides + k * axes_most,
-                   word);
-    dispatch.inputs.push_back(buffer++);
+  for (std::size_t k = 0, buffer = 0; k < inputs_most; ++k) {
+    const bool is_buffer = k < kernel.inputs.size() && !kernel.inputs[k].constant;
+    dispatch.specialization.push_back(is_buffer ? type_of(kernel.inputs[k]) : 0);
+    // In place of a constant, any buffer: so that the next input has its place.
+    if (k < kernel.inputs.size() && has_buffer) dispatch.inputs.push_back(is_buffer ? buffer++ : 0);
   }
-  dispatch.specialization.insert(dispatch.specialization.end(), types.begin(), types.end());
-  set_parameters(dispatch, parameters);
+  set_parameters(dispatch, parameters_of(kernel));
   // Each element at worst begins a row, which has a loop over the axes.
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), per_thread),
