@@ -11,17 +11,14 @@ namespace dmlop::gpu::resident {
     throw std::logic_error("a kernel that only the CPU runs has no dispatch");      \
   }
 
-DMLOP_NO_GPU_KERNEL(AttentionKernel)
 DMLOP_NO_GPU_KERNEL(BandKernel)
 DMLOP_NO_GPU_KERNEL(FoldKernel)
 DMLOP_NO_GPU_KERNEL(GatherKernel)
-DMLOP_NO_GPU_KERNEL(HeadRowsKernel)
 DMLOP_NO_GPU_KERNEL(JoinKernel)
 DMLOP_NO_GPU_KERNEL(MaxPlacesKernel)
 DMLOP_NO_GPU_KERNEL(NonzeroCountKernel)
 DMLOP_NO_GPU_KERNEL(NonzeroKernel)
 DMLOP_NO_GPU_KERNEL(RandomBitsKernel)
-DMLOP_NO_GPU_KERNEL(RecurrentKernel)
 DMLOP_NO_GPU_KERNEL(ReduceKernel)
 DMLOP_NO_GPU_KERNEL(RegionBoxGradientKernel)
 DMLOP_NO_GPU_KERNEL(RegionGradientKernel)
