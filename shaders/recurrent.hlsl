@@ -13,24 +13,24 @@
 #include "functions.hlsli"
 
 SPECIALIZED(0, CELL)  // enum RecurrentCell
-SPECIALIZED(1, OUTPUT_TYPE)
-SPECIALIZED(2, LANES)  // a power of two
-SPECIALIZED(3, HAS_SEQUENCE)
-SPECIALIZED(4, HAS_FINAL)
-SPECIALIZED(5, HAS_CLIP)
-SPECIALIZED(6, COUPLES_INPUT_FORGET)
-SPECIALIZED(7, RESETS_FIRST)
-SPECIALIZED(8, WEIGHTS_TYPE)
-// Of the optional inputs: types, and numbers of buffers, 0 for none.
-SPECIALIZED(9, BIAS_TYPE)
-SPECIALIZED(10, STATES_TYPE)
-SPECIALIZED(11, CELLS_TYPE)
-SPECIALIZED(12, PEEPHOLES_TYPE)
-SPECIALIZED(13, BIAS_BUFFER)
-SPECIALIZED(14, STATES_BUFFER)
-SPECIALIZED(15, CELLS_BUFFER)
-SPECIALIZED(16, LENGTHS_BUFFER)
-SPECIALIZED(17, PEEPHOLES_BUFFER)
+SPECIALIZED(1, RESETS_FIRST)
+SPECIALIZED(2, LANE_BITS)
+SPECIALIZED(3, OUTPUT_TYPE)
+// Of the inputs, which have fixed places.
+SPECIALIZED(4, WEIGHTS_TYPE)
+SPECIALIZED(5, BIAS_TYPE)
+SPECIALIZED(6, STATES_TYPE)
+SPECIALIZED(7, CELLS_TYPE)
+SPECIALIZED(8, PEEPHOLES_TYPE)
+#define LANES (1u << LANE_BITS)
+
+#define GATES_BUFFER 1
+#define WEIGHTS_BUFFER 2
+#define BIAS_BUFFER 3
+#define STATES_BUFFER 4
+#define CELLS_BUFFER 5
+#define LENGTHS_BUFFER 6
+#define PEEPHOLES_BUFFER 7
 
 #define RNN 0
 #define GRU 1
@@ -60,7 +60,7 @@ Unit unit_at(uint at) {
 }
 
 uint steps_of(Unit unit) {
-  if (LENGTHS_BUFFER == 0) return parameters[0].steps;
+  if (parameters[0].has_lengths == 0) return parameters[0].steps;
   return min(parameters[0].steps, load_word(LENGTHS_BUFFER, unit.sequence * parameters[0].length_stride));
 }
 
@@ -71,7 +71,7 @@ uint mirrored(Unit unit, uint i) {
 }
 
 // The states before a step; all of them are kept where they are an output.
-uint states_at(uint i) { return HAS_SEQUENCE != 0 ? i * states_count() : 0; }
+uint states_at(uint i) { return parameters[0].has_sequence != 0 ? i * states_count() : 0; }
 
 // --- functions
 
@@ -104,7 +104,7 @@ float activated(float a, uint direction, uint which) {
 }
 
 float clipped(float a) {
-  if (HAS_CLIP == 0) return a;
+  if (parameters[0].has_clip == 0) return a;
   const float limit = parameters[0].clip;
   return a < -limit ? -limit : a > limit ? limit : a;
 }
@@ -114,11 +114,11 @@ float clipped(float a) {
 void begin(uint thread) {
   const Unit unit = unit_at(thread);
   float state = 0.0f, cell = 0.0f;
-  if (STATES_BUFFER != 0)
+  if (parameters[0].has_states != 0)
     state = load_real(STATES_BUFFER, unit.direction * parameters[0].strides[STATES] +
                       unit.sequence * parameters[0].strides[STATES + 1] +
                       unit.hidden * parameters[0].strides[STATES + 2], STATES_TYPE);
-  if (CELLS_BUFFER != 0)
+  if (parameters[0].has_cells != 0)
     cell = load_real(CELLS_BUFFER, unit.direction * parameters[0].strides[CELLS] +
                      unit.sequence * parameters[0].strides[CELLS + 1] +
                      unit.hidden * parameters[0].strides[CELLS + 2], CELLS_TYPE);
@@ -141,7 +141,7 @@ void multiply(uint thread, uint lane, uint from, uint to, uint first_row, uint r
   if (is_there) {
     for (uint k = lane % LANES; k < hidden; k += LANES)
       sum += asfloat(scratch[from + sequence * hidden + k]) *
-             load_real(2, weights + k * parameters[0].strides[WEIGHTS + 2], WEIGHTS_TYPE);
+             load_real(WEIGHTS_BUFFER, weights + k * parameters[0].strides[WEIGHTS + 2], WEIGHTS_TYPE);
   }
   if (LANES > 1) {
     partial_sums[lane] = sum;
@@ -158,7 +158,7 @@ void multiply(uint thread, uint lane, uint from, uint to, uint first_row, uint r
 // The product of states and weights for a gate, with its bias.
 float recurrent_sum(Unit unit, uint gate, uint at) {
   float bias = 0.0f;
-  if (BIAS_BUFFER != 0)
+  if (parameters[0].has_bias != 0)
     bias = load_real(BIAS_BUFFER, unit.direction * parameters[0].strides[BIAS] + parameters[0].bias_offset +
                      (gate * parameters[0].hidden + unit.hidden) * parameters[0].strides[BIAS + 1], BIAS_TYPE);
   return asfloat(scratch[at]) + bias;
@@ -174,7 +174,7 @@ float input_of(Unit unit, uint gate) {
   const uint position = mirrored(unit, BASE);
   const uint sequence =
       (unit.direction * parameters[0].steps + position) * parameters[0].batch + unit.sequence;
-  return asfloat(input1[(sequence * parameters[0].gates + gate) * parameters[0].hidden + unit.hidden]);
+  return asfloat(load_word(GATES_BUFFER, (sequence * parameters[0].gates + gate) * parameters[0].hidden + unit.hidden));
 }
 
 float gate_number(Unit unit, uint gate) { return input_of(unit, gate) + recurrent_sum(unit, gate, gate_at(unit, gate)); }
@@ -188,7 +188,7 @@ void reset(uint thread) {
 }
 
 float peephole(Unit unit, uint gate, float cell) {
-  if (PEEPHOLES_BUFFER == 0) return 0.0f;
+  if (parameters[0].has_peepholes == 0) return 0.0f;
   return cell * load_real(PEEPHOLES_BUFFER, unit.direction * parameters[0].strides[PEEPHOLES] +
                           (gate * parameters[0].hidden + unit.hidden) * parameters[0].strides[PEEPHOLES + 1],
                           PEEPHOLES_TYPE);
@@ -228,7 +228,7 @@ float next_of_lstm(Unit unit, inout float cell) {
     if (phase == 3) number = clipped(gate_number(unit, 1) + peephole(unit, 1, cell));
     result = activated(number, unit.direction, phase == 2 ? 1 : phase == 4 ? 2 : 0);
     if (phase == 0) i = result;
-    if (phase == 1) f = COUPLES_INPUT_FORGET != 0 ? 1.0f - i : result;
+    if (phase == 1) f = parameters[0].couples_input_forget != 0 ? 1.0f - i : result;
     if (phase == 2) cell = f * cell + i * result;
     if (phase == 3) o = result;
   }
@@ -254,13 +254,13 @@ float output_number(uint at) {
   const uint count = states_count();
   const uint row = at / count;
   const uint state = at - row * count;
-  const uint sequence_rows = HAS_SEQUENCE != 0 ? parameters[0].steps : 0;
+  const uint sequence_rows = parameters[0].has_sequence != 0 ? parameters[0].steps : 0;
   if (row < sequence_rows) {
     const Unit unit = unit_at(state);
     if (row >= steps_of(unit)) return 0.0f;
     return asfloat(scratch[states_at(mirrored(unit, row) + 1) + state]);
   }
-  if (HAS_FINAL != 0 && row == sequence_rows) return asfloat(scratch[states_at(parameters[0].steps) + state]);
+  if (parameters[0].has_final != 0 && row == sequence_rows) return asfloat(scratch[states_at(parameters[0].steps) + state]);
   return asfloat(scratch[parameters[0].cells_at + state]);
 }
 

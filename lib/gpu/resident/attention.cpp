@@ -37,7 +37,8 @@ struct Slices {
 };
 
 Slices slices_of(const AttentionKernel& kernel) {
-  constexpr std::uint64_t scratch_words = 1 << 24, keys_at_once = 1 << 14;
+  // So many scores stay in a device's cache from stage to stage.
+  constexpr std::uint64_t scratch_words = 1 << 22, keys_at_once = 1 << 14;
   constexpr std::uint64_t whole_threads = 16;  // rows that fill threads, whatever their size
   Slices slices{};
   slices.all_rows = kernel.batch * kernel.queries * kernel.heads;

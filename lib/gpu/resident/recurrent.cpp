@@ -55,10 +55,13 @@ Places places_of(const RecurrentKernel& kernel) {
   return places;
 }
 
-/// Threads that add up one sum: several where they read neighbouring weights.
+/// Threads that add up one sum: several where they read neighbouring weights. As a power of two.
+unsigned lane_bits_of(const RecurrentKernel& kernel) {
+  constexpr unsigned most = 5, long_sum = 64;
+  return kernel.hidden >= long_sum ? most : 0;
+}
 std::uint64_t lanes_of(const RecurrentKernel& kernel) {
-  constexpr std::uint64_t most = 32;
-  return kernel.hidden >= 2 * most ? most : 1;
+  return std::uint64_t{1} << lane_bits_of(kernel);
 }
 
 std::uint64_t work_of_product(const RecurrentKernel& kernel) {
@@ -115,6 +118,15 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
   }
   parameters.bias_offset = word(kernel.bias_offset);
   if (kernel.lengths) parameters.length_stride = word(kernel.lengths->strides[0]);
+  parameters.has_bias = kernel.bias ? 1 : 0;
+  parameters.has_states = kernel.first_states ? 1 : 0;
+  parameters.has_cells = kernel.first_cells ? 1 : 0;
+  parameters.has_lengths = kernel.lengths ? 1 : 0;
+  parameters.has_peepholes = kernel.peepholes ? 1 : 0;
+  parameters.has_sequence = kernel.has_sequence ? 1 : 0;
+  parameters.has_final = kernel.has_final ? 1 : 0;
+  parameters.has_clip = kernel.clip ? 1 : 0;
+  parameters.couples_input_forget = kernel.couples_input_forget ? 1 : 0;
   set_functions(kernel, parameters);
   parameters.clip = kernel.clip.value_or(0);
   parameters.cells_at = word(places.cells_at);
@@ -124,23 +136,15 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
   return parameters;
 }
 
+// Inputs that are not there have the type of the output, so that few variants serve all networks.
 std::vector<uint> specialization_of(const RecurrentKernel& kernel) {
-  std::vector<uint> numbers{static_cast<uint>(kernel.cell),
-                            static_cast<uint>(kernel.output_type),
-                            word(lanes_of(kernel)),
-                            kernel.has_sequence ? 1U : 0U,
-                            kernel.has_final ? 1U : 0U,
-                            kernel.clip ? 1U : 0U,
-                            kernel.couples_input_forget ? 1U : 0U,
-                            resets_first(kernel) ? 1U : 0U};
+  std::vector<uint> numbers{static_cast<uint>(kernel.cell), resets_first(kernel) ? 1U : 0U,
+                            lane_bits_of(kernel), static_cast<uint>(kernel.output_type)};
   const auto inputs = inputs_of(kernel);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (i != lengths_place)
-      numbers.push_back(inputs[i] == nullptr ? 0 : static_cast<uint>(inputs[i]->data_type));
+    const DataType type = inputs[i] == nullptr ? kernel.output_type : inputs[i]->data_type;
+    if (i != lengths_place) numbers.push_back(static_cast<uint>(type));
   }
-  uint buffer = 2;
-  for (std::size_t i = 1; i < inputs.size(); ++i)
-    numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
   return numbers;
 }
 
@@ -187,9 +191,10 @@ std::vector<ResidentDispatch> dispatches_of(const RecurrentKernel& kernel) {
   dispatch.kernel = "recurrent";
   dispatch.specialization = specialization_of(kernel);
   set_parameters(dispatch, parameters_of(kernel));
-  const auto inputs = inputs_of(kernel);
-  const auto missing = static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), nullptr));
-  for (std::size_t i = 0; i < 1 + inputs.size() - missing; ++i) dispatch.inputs.push_back(i);
+  dispatch.inputs.push_back(0);
+  std::size_t next = 1;
+  for (const RecurrentInput* input : inputs_of(kernel))
+    dispatch.inputs.push_back(input == nullptr ? 0 : next++);  // so that the next has its place
   dispatch.stages = stages_of(kernel);
   dispatch.scratch_bytes = places_of(kernel).end * sizeof(uint);
   return {dispatch};
