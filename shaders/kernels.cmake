@@ -62,6 +62,9 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
+  dmlop_kernel(attention attention)
+  dmlop_kernel(head_rows head_rows)
+  dmlop_kernel(recurrent recurrent)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

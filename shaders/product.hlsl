@@ -13,6 +13,7 @@
 #define PARAMETERS ProductParameters
 #define WHOLE_GROUPS
 #include "resident.hlsli"
+#include "functions.hlsli"
 
 SPECIALIZED(0, HAS_WINDOWS)
 SPECIALIZED(1, HAS_DIVISORS)  // windows have some
@@ -79,6 +80,7 @@ uint offset_at(uint input, uint batch, uint row, uint column) {
 
 #ifdef COMPUTES_FLOAT
 #define NUMBER float
+#define ZERO 0.0f
 #define NUMBER4 float4
 #define NUMBER_OF(bits, type) real_of(bits, type)
 #define WORD_OF(number) asuint(number)
@@ -86,6 +88,7 @@ uint offset_at(uint input, uint batch, uint row, uint column) {
 #endif
 #ifdef COMPUTES_INT
 #define NUMBER int
+#define ZERO 0
 #define NUMBER4 int4
 #define NUMBER_OF(bits, type) int(extended(bits, type))
 #define WORD_OF(number) uint(number)
@@ -93,6 +96,7 @@ uint offset_at(uint input, uint batch, uint row, uint column) {
 #endif
 #ifdef COMPUTES_WIDE  // low and high word
 #define NUMBER uint2
+#define ZERO uint2(0, 0)
 #define NUMBER_OF(bits, type) wide_of(bits, type)
 
 uint2 wide_of(uint bits, uint type) {
@@ -101,24 +105,10 @@ uint2 wide_of(uint bits, uint type) {
   return uint2(low, is_signed && (low >> 31) != 0 ? 0xFFFFFFFFu : 0);
 }
 
-uint2 wide_sum(uint2 a, uint2 b) {
-  const uint low = a.x + b.x;
-  return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));
-}
-
-uint2 wide_negative(uint2 a) { return uint2(0u - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }
-
-uint2 wide_product(uint2 a, uint2 b) {
-  const uint a0 = a.x & 0xFFFF, a1 = a.x >> 16, b0 = b.x & 0xFFFF, b1 = b.x >> 16;
-  const uint middle = a1 * b0 + (a0 * b0 >> 16);
-  const uint middle_low = a0 * b1 + (middle & 0xFFFF);
-  return uint2(a.x * b.x, a1 * b1 + (middle >> 16) + (middle_low >> 16) + a.x * b.y + a.y * b.x);
-}
-
 // The nearest FLOAT32; rounded once, because what is lost of the low word does not reach a half alone.
 float real_of_wide(uint2 a) {
   const bool is_negative = (a.y >> 31) != 0;
-  const uint2 magnitude = is_negative ? wide_negative(a) : a;
+  const uint2 magnitude = is_negative ? negated(a) : a;
   if (magnitude.y == 0) return is_negative ? -float(magnitude.x) : float(magnitude.x);
   const uint zeros = 31 - firstbithigh(magnitude.y);
   const uint top = zeros == 0 ? magnitude.y : magnitude.y << zeros | magnitude.x >> (32 - zeros);
@@ -126,16 +116,6 @@ float real_of_wide(uint2 a) {
   const float result = float(top | (rest != 0 ? 1 : 0)) * power_of_two(int(32 - zeros));
   return is_negative ? -result : result;
 }
-
-#define SUM(a, b) wide_sum(a, b)
-#define DIFFERENCE(a, b) wide_sum(a, wide_negative(b))
-#define PRODUCT(a, b) wide_product(a, b)
-#define ZERO uint2(0, 0)
-#else
-#define SUM(a, b) ((a) + (b))
-#define DIFFERENCE(a, b) ((a) - (b))
-#define PRODUCT(a, b) ((a) * (b))
-#define ZERO NUMBER(0)
 #endif
 
 NUMBER left_number(uint at) { return NUMBER_OF(load_bits(BUFFER_LEFT, at, size_of(TYPE_LEFT)), TYPE_LEFT); }
@@ -223,13 +203,13 @@ bool find_in_window(int3 window, uint channel, int3 tap, out uint offset) {
 // --- outputs
 
 // What follows a sum, as the bits of an output element.
-uint finished(NUMBER sum, uint batch, uint row, uint column) {
+uint finished(NUMBER total, uint batch, uint row, uint column) {
 #ifdef COMPUTES_WIDE
-  if (IS_INTEGER != 0) return sum.x;
-  float number = real_of_wide(sum);
+  if (IS_INTEGER != 0) return total.x;
+  float number = real_of_wide(total);
 #else
-  if (IS_INTEGER != 0) return WORD_OF(sum);
-  float number = float(sum);
+  if (IS_INTEGER != 0) return WORD_OF(total);
+  float number = float(total);
 #endif
   float added = 0.0f;
   if (BUFFER_ADDED != 0) added = parameters[0].added_factor * load_real(BUFFER_ADDED, offset_at(ADDED, batch, row, column), TYPE_ADDED);
@@ -250,18 +230,16 @@ uint finished(NUMBER sum, uint batch, uint row, uint column) {
 // The sum of all parts.
 NUMBER whole_sum(uint element) {
   const uint elements = output_elements();
-#ifdef COMPUTES_WIDE
-  uint2 sum = uint2(0, 0);
+  NUMBER total = ZERO;
   for (uint part = 0; part < parameters[0].parts; ++part) {
-    const uint at = 2 * (part * elements + element);
-    sum = wide_sum(sum, uint2(scratch[at], scratch[at + 1]));
-  }
+    const uint at = part * elements + element;
+#ifdef COMPUTES_WIDE
+    total = sum(total, uint2(scratch[2 * at], scratch[2 * at + 1]));
 #else
-  NUMBER sum = NUMBER_OF_WORD(scratch[element]);
-  for (uint part = 1; part < parameters[0].parts; ++part)
-    sum += NUMBER_OF_WORD(scratch[part * elements + element]);
+    total += NUMBER_OF_WORD(scratch[at]);
 #endif
-  return sum;
+  }
+  return total;
 }
 
 uint finished_element(uint element) {
@@ -304,7 +282,7 @@ void add_up(uint thread, uint lane) {
   NUMBER left_zero = ZERO, right_zero = ZERO;
   if (BUFFER_LEFT_ZERO != 0) left_zero = left_zero_number(offset_at(LEFT_ZERO, batch, row, 0));
   if (BUFFER_RIGHT_ZERO != 0) right_zero = right_zero_number(offset_at(RIGHT_ZERO, batch, 0, right_column));
-  NUMBER sum = ZERO;
+  NUMBER total = ZERO;
   const uint begin = part * parameters[0].part_length;
   const uint end = min(begin + parameters[0].part_length, parameters[0].length);
   for (uint k = begin; k < end; ++k) {
@@ -312,15 +290,15 @@ void add_up(uint thread, uint lane) {
     uint offset = place.right;
     bool is_inside = true;
     if (HAS_WINDOWS != 0) is_inside = find_in_window(window, place.right, place.tap, offset);
-    const NUMBER a = DIFFERENCE(left_number(left + place.left), left_zero);
-    const NUMBER b = DIFFERENCE(right_number(is_inside ? right + offset : 0), right_zero);
-    if (is_inside) sum = SUM(sum, PRODUCT(a, b));
+    const NUMBER a = difference(left_number(left + place.left), left_zero);
+    const NUMBER b = difference(right_number(is_inside ? right + offset : 0), right_zero);
+    if (is_inside) total = sum(total, product(a, b));
   }
 #ifdef COMPUTES_WIDE
-  scratch[2 * thread] = sum.x;
-  scratch[2 * thread + 1] = sum.y;
+  scratch[2 * thread] = total.x;
+  scratch[2 * thread + 1] = total.y;
 #else
-  scratch[thread] = WORD_OF(sum);
+  scratch[thread] = WORD_OF(total);
 #endif
 }
 
@@ -437,8 +415,8 @@ void store(Tile tile, uint row, uint column, NUMBER4 sums) {
     uint4 result = uint4(0, 0, 0, 0);
     [loop]
     for (uint w = 0; w < 4; ++w) {
-      const NUMBER sum = w == 0 ? sums.x : w == 1 ? sums.y : w == 2 ? sums.z : sums.w;
-      result = with_word(result, w, finished(sum, tile.batch, row, column + w));
+      const NUMBER total = w == 0 ? sums.x : w == 1 ? sums.y : w == 2 ? sums.z : sums.w;
+      result = with_word(result, w, finished(total, tile.batch, row, column + w));
     }
     output0[element / 4] = result;
     return;

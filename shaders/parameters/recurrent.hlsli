@@ -6,6 +6,8 @@ struct RecurrentParameters {
   uint strides[15];           // 3 for each input
   uint bias_offset, length_stride;
   uint is_backward[2];        // of each direction
+  uint has_bias, has_states, has_cells, has_lengths, has_peepholes;
+  uint has_sequence, has_final, has_clip, couples_input_forget;
   uint functions[6];          // 3 for each direction: where they stand in the table of activations
   float numbers[24];          // 4 for each function
   float clip;

@@ -177,11 +177,13 @@ TEST_CASE("MULTIHEAD_ATTENTION: random heads of all layouts and masks") {
   }
 }
 
-// More keys than are multiplied at once, and more queries.
+// More keys than are multiplied at once, more queries, and more scores than are kept at a time.
 TEST_CASE("MULTIHEAD_ATTENTION: long sequences") {
   Random random(82);
-  for (const Sizes& sizes :
-       {Sizes{1, 1, 3, 1100, 3, 2}, {1, 2, 250, 9, 2, 2}, {1, 1, 2, 3, 300, 600}}) {
+  for (const Sizes& sizes : {Sizes{1, 1, 3, 1100, 3, 2},
+                             {1, 2, 250, 9, 2, 2},
+                             {1, 1, 2, 3, 300, 600},
+                             {1, 1, 250, 17000, 1, 1}}) {
     MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
     use.scale = 0.01;
     check_plan_case(case_of(use, {}, 2e-5));

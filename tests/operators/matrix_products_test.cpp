@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "plan_case.hpp"
@@ -96,6 +97,16 @@ TEST_CASE("GEMM: long rows, columns and sums") {
                                 matrix_sizes({}, shape.depth, shape.columns, !transposes), random);
       check_gemm(product);
     }
+  }
+}
+
+// So many that a GPU gives each group of threads a large part of a matrix; rows of 65 elements end
+// within 16 bytes.
+TEST_CASE("GEMM: many matrices") {
+  Random random(57);
+  for (const std::uint64_t columns : {std::uint64_t{65}, std::uint64_t{68}}) {
+    check_gemm({.a = small_numbers(DataType::Float32, {96, 65, 9}, random),
+                .b = small_numbers(DataType::Float32, {96, 9, columns}, random)});
   }
 }
 
@@ -256,6 +267,20 @@ TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: random matrices of all integers") {
     if (product.c) a_case.outputs.front().ulp = 1;  // a GPU rounds the sum before it adds the bias
     check_plan_case(a_case);
   }
+}
+
+TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: sums of bytes that leave 32 bits") {
+  constexpr std::uint64_t depth = 40'960;
+  MatrixProduct product{.a = Tensor::packed(DataType::UInt8, {1, depth}),
+                        .b = Tensor::packed(DataType::UInt8, {depth, 1}),
+                        .a_scale = floats({1, 1}, {1}),
+                        .b_scale = floats({1, 1}, {1})};
+  for (Tensor* tensor : {&product.a, &product.b})
+    std::fill(tensor->bytes.begin(), tensor->bytes.end(), std::byte{255});
+  const PlanCase a_case =
+      quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, DataType::Float32);
+  CHECK(value_at(a_case.outputs.front().tensor, {0, 0}) == 255.0 * 255 * depth);
+  check_plan_case(a_case);
 }
 
 TEST_CASE("QUANTIZED_LINEAR_MATRIX_MULTIPLY: random matrices, halves rounded to even") {

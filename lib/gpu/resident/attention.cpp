@@ -1,0 +1,171 @@
+// Attention: shaders/attention.hlsl, and shaders/head_rows.hlsl.
+#include <algorithm>
+#include <array>
+
+#include "gpu/resident/kinds.hpp"
+#include "gpu/resident/parameters.hpp"
+
+namespace dmlop::gpu::resident {
+namespace {
+
+#include "../../../shaders/parameters/attention.hlsli"
+#include "../../../shaders/parameters/head_rows.hlsli"
+
+constexpr std::uint64_t threads_of_group = 256;
+
+template <typename Parameters>
+void set_input(Parameters& parameters, std::size_t at, const AttentionInput& input) {
+  parameters.offsets[at] = word(input.offset);
+  parameters.batch_strides[at] = word(input.batch_stride);
+  parameters.head_strides[at] = word(input.head_stride);
+  parameters.row_strides[at] = word(input.row_stride);
+  parameters.element_strides[at] = word(input.element_stride);
+}
+
+uint type_of(const std::optional<AttentionInput>& input) {
+  return input ? static_cast<uint>(input->data_type) : 0;
+}
+
+/// How attention is divided: queries of heads whose scores are in scratch at a time, and parts of
+/// the sums of their values.
+struct Slices {
+  std::uint64_t all_rows, rows_at_once, part_keys, parts;
+
+  std::uint64_t words_of_row(const AttentionKernel& kernel) const {
+    return kernel.keys + 1 + kernel.value_size * parts;
+  }
+};
+
+Slices slices_of(const AttentionKernel& kernel) {
+  // So many scores stay in a device's cache from stage to stage.
+  constexpr std::uint64_t scratch_words = 1 << 22, keys_at_once = 1 << 14;
+  constexpr std::uint64_t whole_threads = 16;  // rows that fill threads, whatever their size
+  Slices slices{};
+  slices.all_rows = kernel.batch * kernel.queries * kernel.heads;
+  slices.part_keys = std::min(kernel.keys, keys_at_once);
+  slices.parts = divided_up(kernel.keys, slices.part_keys);
+  const std::uint64_t rows =
+      scratch_words / slices.words_of_row(kernel) / whole_threads * whole_threads;
+  slices.rows_at_once = std::min(slices.all_rows, std::max(rows, whole_threads));
+  return slices;
+}
+
+/// The work of a thread of each stage.
+std::array<std::uint64_t, 4> work_of(const AttentionKernel& kernel, const Slices& slices) {
+  const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
+  constexpr std::uint64_t reductions = 32;
+  return {kernel.size + 8, 2 * divided_up(kernel.keys, threads_of_group) + reductions,
+          slices.part_keys + 8, elements * (slices.parts + 2) + 8};
+}
+
+AttentionParameters parameters_of(const AttentionKernel& kernel, const Slices& slices) {
+  AttentionParameters parameters{};
+  parameters.batch = word(kernel.batch);
+  parameters.heads = word(kernel.heads);
+  parameters.group = word(kernel.group);
+  parameters.queries = word(kernel.queries);
+  parameters.keys = word(kernel.keys);
+  parameters.size = word(kernel.size);
+  parameters.value_size = word(kernel.value_size);
+  parameters.rows_at_once = word(slices.rows_at_once);
+  parameters.part_keys = word(slices.part_keys);
+  parameters.parts = word(slices.parts);
+  set_input(parameters, 0, kernel.query);
+  set_input(parameters, 1, kernel.key);
+  set_input(parameters, 2, kernel.value);
+  if (kernel.position_bias) set_input(parameters, 3, *kernel.position_bias);
+  std::transform(kernel.mask_strides.begin(), kernel.mask_strides.end(), parameters.mask_strides,
+                 word);
+  parameters.scale = static_cast<float>(kernel.scale);
+  parameters.filter = static_cast<float>(kernel.filter);
+  return parameters;
+}
+
+// The stages of rows [first, first + rows).
+void add_stages(const AttentionKernel& kernel, const Slices& slices, std::uint64_t first,
+                std::uint64_t rows, std::vector<Stage>& stages) {
+  const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
+  const std::array<std::uint64_t, 4> threads{rows * kernel.keys, rows * threads_of_group,
+                                             slices.parts * slices.rows_at_once * kernel.value_size,
+                                             divided_up(rows * kernel.value_size, elements)};
+  const std::array<std::uint64_t, 4> work = work_of(kernel, slices);
+  for (std::size_t step = 0; step < threads.size(); ++step) {
+    Stage& stage = stages.emplace_back(0, threads[step], work[step]);
+    stage.step = static_cast<std::uint32_t>(step);
+    stage.base = word(first);
+  }
+}
+
+bool has_64_bits(const AttentionInput& input) {
+  return size_of(input.data_type) > 4;
+}
+bool has_64_bits(const std::optional<AttentionInput>& input) {
+  return input && has_64_bits(*input);
+}
+
+constexpr const char* only_32_bits = "GPU kernels compute with at most 32 bits";
+
+}  // namespace
+
+std::string refusal_of(const AttentionKernel& kernel) {
+  constexpr std::uint64_t scratch_words_most = std::uint64_t{1} << 29;
+  if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
+      has_64_bits(kernel.position_bias))
+    return only_32_bits;
+  const Slices slices = slices_of(kernel);
+  const auto work = work_of(kernel, slices);
+  const bool is_too_long = *std::max_element(work.begin(), work.end()) > thread_work_limit ||
+                           slices.rows_at_once * slices.words_of_row(kernel) > scratch_words_most;
+  return is_too_long ? "its vectors or sums are longer than a GPU kernel takes" : "";
+}
+
+std::vector<ResidentDispatch> dispatches_of(const AttentionKernel& kernel) {
+  const Slices slices = slices_of(kernel);
+  const bool has_mask = kernel.mask != AttentionMask::none;
+  ResidentDispatch dispatch;
+  dispatch.kernel = "attention";
+  dispatch.specialization = {
+      static_cast<uint>(kernel.output_type),   static_cast<uint>(kernel.query.data_type),
+      static_cast<uint>(kernel.key.data_type), static_cast<uint>(kernel.value.data_type),
+      type_of(kernel.position_bias),           has_mask ? 5U : 4U,
+      static_cast<uint>(kernel.mask),          kernel.is_bias_scaled ? 1U : 0U};
+  set_parameters(dispatch, parameters_of(kernel, slices));
+  const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
+  for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
+  dispatch.scratch_bytes = slices.rows_at_once * slices.words_of_row(kernel) * sizeof(uint);
+  for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
+    add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
+               dispatch.stages);
+  return {dispatch};
+}
+
+std::string refusal_of(const HeadRowsKernel& kernel) {
+  const bool is_wide =
+      has_64_bits(kernel.input) || has_64_bits(kernel.bias) || has_64_bits(kernel.past);
+  return is_wide ? only_32_bits : "";
+}
+
+std::vector<ResidentDispatch> dispatches_of(const HeadRowsKernel& kernel) {
+  HeadRowsParameters parameters{};
+  parameters.elements = word(kernel.output_elements());
+  parameters.heads = word(kernel.heads);
+  parameters.rows = word(kernel.rows);
+  parameters.size = word(kernel.size);
+  parameters.past_rows = word(kernel.past_rows);
+  set_input(parameters, 0, kernel.input);
+  if (kernel.bias) set_input(parameters, 1, *kernel.bias);
+  if (kernel.past) set_input(parameters, 2, *kernel.past);
+  ResidentDispatch dispatch;
+  dispatch.kernel = "head_rows";
+  dispatch.specialization = {static_cast<uint>(kernel.output_type),
+                             static_cast<uint>(kernel.input.data_type), type_of(kernel.bias),
+                             type_of(kernel.past), kernel.bias ? 3U : 2U};
+  set_parameters(dispatch, parameters);
+  const std::size_t inputs = 1 + (kernel.bias ? 1 : 0) + (kernel.past ? 1 : 0);
+  for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
+  const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
+  dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), elements), elements + 8);
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::resident
