@@ -41,6 +41,8 @@ macro(dmlop_for_each_kernel)
     endforeach()
   endforeach()
   dmlop_kernel(reduce reduce)
+  dmlop_kernel(scan scan)
+  dmlop_kernel(top_k top_k)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

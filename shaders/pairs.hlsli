@@ -53,6 +53,42 @@ float pair_root(float2 a) {
   return root > 0.0f && is_finite(corrected) ? corrected : root;
 }
 
+// --- products of floats as four words: a number from 1 to 2 as a pair, an exponent, and the product of the factors 0,
+// infinity and NaN
+
+float2 pair_of(uint4 cell) { return float2(asfloat(cell.x), asfloat(cell.y)); }
+
+uint4 product_cell(float2 factor, int exponent, float special) {
+  return uint4(asuint(factor.x), asuint(factor.y), uint(exponent), asuint(special));
+}
+
+// Products of numbers from 1 to 2.
+uint4 joined_products(uint4 a, uint4 b) {
+  const float2 x = pair_of(a), y = pair_of(b);
+  const float2 product = two_product(x.x, y.x);
+  precise float low = product.y + (x.x * y.y + x.y * y.x);
+  const float2 sum = two_sum(product.x, low);
+  const int shift = int((asuint(sum.x) >> 23) & 0xFF) - 127;
+  const int exponent = clamp(int(a.z) + int(b.z) + shift, -1000000000, 1000000000);
+  return product_cell(sum * power_of_two(-shift), exponent, asfloat(a.w) * asfloat(b.w));
+}
+
+uint4 factor_cell(float factor) {
+  const bool is_small = abs_of(factor) < 1.17549435e-38f;
+  const float normal = is_small ? factor * 8388608.0f : factor;
+  const uint bits = asuint(normal);
+  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
+  const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
+  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
+}
+
+float product_of_cell(uint4 cell) {
+  const float special = asfloat(cell.w), factor = asfloat(cell.x);
+  return special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
+}
+
+// --- integers
+
 uint2 sum64(uint2 a, uint2 b) {
   const uint low = a.x + b.x;
   return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));

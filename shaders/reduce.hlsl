@@ -202,7 +202,8 @@ uint2 element_at(Row row, Place place, float down, float up) {
   const float a = operand_real(0, TYPE_0, at.x, 0);
   if (finds_extreme()) {
     // Zeros of both signs are equal.
-    const uint key = key_of_real(finds_index() && a == 0.0f ? 0.0f : a);
+    const bool is_zero = (asuint(a) & 0x7FFFFFFFu) == 0;
+    const uint key = key_of_real(finds_index() && is_zero ? 0.0f : a);
     return uint2(key == 0 ? 0 : flipped(key), 0);
   }
   float b = 0.0f, c = 0.0f;
@@ -214,11 +215,6 @@ uint2 element_at(Row row, Place place, float down, float up) {
 // --- cells
 
 uint4 sum_cell(float2 sum, int level) { return uint4(asuint(sum.x), asuint(sum.y), uint(level), 0); }
-float2 pair_of(uint4 cell) { return float2(asfloat(cell.x), asfloat(cell.y)); }
-
-uint4 product_cell(float2 factor, int exponent, float special) {
-  return uint4(asuint(factor.x), asuint(factor.y), uint(exponent), asuint(special));
-}
 
 // Of no element. The search for an index begins with the first of all.
 uint4 empty_cell(Row row) {
@@ -231,26 +227,6 @@ uint4 empty_cell(Row row) {
   if (REDUCTION == SUM) return uint4(0, 0, 0, 0);
   if (!is_real()) return uint4(1, 0, 0, 0);
   return product_cell(float2(1.0f, 0.0f), 0, 1.0f);
-}
-
-// Products of numbers from 1 to 2.
-uint4 joined_products(uint4 a, uint4 b) {
-  const float2 x = pair_of(a), y = pair_of(b);
-  const float2 product = two_product(x.x, y.x);
-  precise float low = product.y + (x.x * y.y + x.y * y.x);
-  const float2 sum = two_sum(product.x, low);
-  const int shift = int((asuint(sum.x) >> 23) & 0xFF) - 127;
-  const int exponent = clamp(int(a.z) + int(b.z) + shift, -1000000000, 1000000000);
-  return product_cell(sum * power_of_two(-shift), exponent, asfloat(a.w) * asfloat(b.w));
-}
-
-uint4 factor_cell(float factor) {
-  const bool is_small = abs_of(factor) < 1.17549435e-38f;
-  const float normal = is_small ? factor * 8388608.0f : factor;
-  const uint bits = asuint(normal);
-  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
-  const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
-  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
 }
 
 bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less64(best, key) : best.x < key.x; }
@@ -383,8 +359,7 @@ uint2 finished(uint4 cell) {
   if (finds_extreme()) {
     result = real_of_key(flipped(cell.x));
   } else if (REDUCTION == PRODUCT) {
-    const float special = asfloat(cell.w), factor = asfloat(cell.x);
-    result = special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
+    result = product_of_cell(cell);
   } else {
     result = finished_sum(pair_of(cell), -int(cell.z) * UNIT_EXPONENT * (is_quadratic() ? 2 : 1));
   }
