@@ -311,6 +311,7 @@ TEST_CASE("REDUCE: numbers of all magnitudes beside each other") {
   for (const std::uint64_t count : {std::uint64_t{4}, std::uint64_t{100'000}}) {
     CAPTURE(count);
     check("SUM", {3e38F, 3e38F, -3e38F, -3e38F}, count);
+    check("SUM", {0x1p40F, 1, -0x1p40F, 1}, count);
     check("L2", {3e20F, 0, 4e20F, 0}, count);
     check("L2", {3e-25F, 0, 4e-25F, 0}, count);
     check("L2", {3e20F, 0, 4e20F, 1e-25F}, count);
