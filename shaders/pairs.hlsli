@@ -1,4 +1,4 @@
-// Numbers with twice the digits of a float, as sums of two, and integers of 64 bits as two words (low, high).
+// Numbers with twice the digits of a float, as sums of two.
 
 // a + b, and what it loses by rounding.
 float2 two_sum(float a, float b) {
@@ -87,31 +87,7 @@ float product_of_cell(uint4 cell) {
   return special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
 }
 
-// --- integers
-
-uint2 sum64(uint2 a, uint2 b) {
-  const uint low = a.x + b.x;
-  return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));
-}
-
-uint2 negative64(uint2 a) { return sum64(uint2(~a.x, ~a.y), uint2(1, 0)); }
-
-// The 64 bits of a product of words.
-uint2 wide_product(uint a, uint b) {
-  const uint a_low = a & 0xFFFF, a_high = a >> 16, b_low = b & 0xFFFF, b_high = b >> 16;
-  const uint low = a_low * b_low;
-  const uint middle = a_high * b_low + (low >> 16);
-  const uint other = a_low * b_high + (middle & 0xFFFF);
-  return uint2((other << 16) | (low & 0xFFFF), a_high * b_high + (middle >> 16) + (other >> 16));
-}
-
-uint2 product64(uint2 a, uint2 b) {
-  const uint2 low = wide_product(a.x, b.x);
-  return uint2(low.x, low.y + a.x * b.y + a.y * b.x);
-}
-
-bool is_less64(uint2 a, uint2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
-bool is_equal64(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
+// --- keys
 
 // The bits of a number as an unsigned one of the same order; 0 for NaN.
 uint key_of_real(float x) {

@@ -191,8 +191,8 @@ uint2 element_at(Row row, Place place, float down, float up) {
     uint2 value = uint2(at.x, 0);
     if ((TYPE_0 & IS_POSITION) == 0) value = load_bits64(1, at.x);
     if (finds_extreme()) return uint2(flipped(value.x), flipped(sign_of(value.y)));
-    if (TERM == MAGNITUDE && is_signed() && int(value.y) < 0) return negative64(value);
-    if (TERM == SQUARE) return product64(value, value);
+    if (TERM == MAGNITUDE && is_signed() && int(value.y) < 0) return negated(value);
+    if (TERM == SQUARE) return product(value, value);
     return value;
   }
   if (!is_real()) {
@@ -229,8 +229,8 @@ uint4 empty_cell(Row row) {
   return product_cell(float2(1.0f, 0.0f), 0, 1.0f);
 }
 
-bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less64(best, key) : best.x < key.x; }
-bool is_as_good(uint2 key, uint2 best) { return is_wide() ? is_equal64(best, key) : best.x == key.x; }
+bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less(best, key) : best.x < key.x; }
+bool is_as_good(uint2 key, uint2 best) { return is_wide() ? is_equal(best, key) : best.x == key.x; }
 
 uint4 added(uint4 cell, uint2 element, uint index) {
   if (finds_extreme()) {
@@ -238,12 +238,12 @@ uint4 added(uint4 cell, uint2 element, uint index) {
     return is_later || is_better(element, cell.xy) ? uint4(element, index, 0) : cell;
   }
   if (!is_real()) {
-    if (is_wide()) return uint4(REDUCTION == SUM ? sum64(cell.xy, element) : product64(cell.xy, element), 0, 0);
+    if (is_wide()) return uint4(REDUCTION == SUM ? sum(cell.xy, element) : product(cell.xy, element), 0, 0);
     return uint4(REDUCTION == SUM ? cell.x + element.x : cell.x * element.x, 0, 0, 0);
   }
   if (REDUCTION == PRODUCT) return joined_products(cell, factor_cell(asfloat(element.x)));
-  const float2 sum = two_sum(asfloat(cell.x), asfloat(element.x));
-  return uint4(asuint(sum.x), asuint(asfloat(cell.y) + sum.y), cell.zw);
+  const float2 whole = two_sum(asfloat(cell.x), asfloat(element.x));
+  return uint4(asuint(whole.x), asuint(asfloat(cell.y) + whole.y), cell.zw);
 }
 
 uint4 joined_sums(uint4 a, uint4 b) {

@@ -31,10 +31,10 @@ uint4 empty_cell() {
 }
 
 uint4 joined(uint4 a, uint4 b) {
-  if (!is_real()) return uint4(IS_PRODUCT != 0 ? product64(a.xy, b.xy) : sum64(a.xy, b.xy), 0, 0);
+  if (!is_real()) return uint4(IS_PRODUCT != 0 ? product(a.xy, b.xy) : sum(a.xy, b.xy), 0, 0);
   if (IS_PRODUCT != 0) return joined_products(a, b);
-  const float2 sum = two_sum(asfloat(a.x), asfloat(b.x));
-  return uint4(asuint(sum.x), asuint(sum.y + (asfloat(a.y) + asfloat(b.y))), 0, 0);
+  const float2 whole = two_sum(asfloat(a.x), asfloat(b.x));
+  return uint4(asuint(whole.x), asuint(whole.y + (asfloat(a.y) + asfloat(b.y))), 0, 0);
 }
 
 // Where a sequence stands: `outer` counts the indices before the axis, `inner` those behind it.

@@ -29,7 +29,7 @@ bool is_signed() { return TYPE == INT8 || TYPE == INT16 || TYPE == INT32 || TYPE
 
 // x and y are the key, the low word first; z is the index.
 bool comes_before(uint3 a, uint3 b) {
-  if (!is_equal64(a.xy, b.xy)) return is_less64(a.xy, b.xy);
+  if (!is_equal(a.xy, b.xy)) return is_less(a.xy, b.xy);
   return a.z < b.z;
 }
 
