@@ -37,7 +37,7 @@ macro(dmlop_for_each_kernel)
     endforeach()
   endforeach()
   foreach(kernel IN ITEMS
-      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
       window unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()

@@ -1,4 +1,4 @@
-// Numbers with twice the digits of a float, as sums of two, and integers of 64 bits as two words (low, high).
+// Numbers with twice the digits of a float, as sums of two.
 
 // a + b, and what it loses by rounding.
 float2 two_sum(float a, float b) {
@@ -53,29 +53,41 @@ float pair_root(float2 a) {
   return root > 0.0f && is_finite(corrected) ? corrected : root;
 }
 
-uint2 sum64(uint2 a, uint2 b) {
-  const uint low = a.x + b.x;
-  return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));
+// --- products of floats as four words: a number from 1 to 2 as a pair, an exponent, and the product of the factors 0,
+// infinity and NaN
+
+float2 pair_of(uint4 cell) { return float2(asfloat(cell.x), asfloat(cell.y)); }
+
+uint4 product_cell(float2 factor, int exponent, float special) {
+  return uint4(asuint(factor.x), asuint(factor.y), uint(exponent), asuint(special));
 }
 
-uint2 negative64(uint2 a) { return sum64(uint2(~a.x, ~a.y), uint2(1, 0)); }
-
-// The 64 bits of a product of words.
-uint2 wide_product(uint a, uint b) {
-  const uint a_low = a & 0xFFFF, a_high = a >> 16, b_low = b & 0xFFFF, b_high = b >> 16;
-  const uint low = a_low * b_low;
-  const uint middle = a_high * b_low + (low >> 16);
-  const uint other = a_low * b_high + (middle & 0xFFFF);
-  return uint2((other << 16) | (low & 0xFFFF), a_high * b_high + (middle >> 16) + (other >> 16));
+// Products of numbers from 1 to 2.
+uint4 joined_products(uint4 a, uint4 b) {
+  const float2 x = pair_of(a), y = pair_of(b);
+  const float2 product = two_product(x.x, y.x);
+  precise float low = product.y + (x.x * y.y + x.y * y.x);
+  const float2 sum = two_sum(product.x, low);
+  const int shift = int((asuint(sum.x) >> 23) & 0xFF) - 127;
+  const int exponent = clamp(int(a.z) + int(b.z) + shift, -1000000000, 1000000000);
+  return product_cell(sum * power_of_two(-shift), exponent, asfloat(a.w) * asfloat(b.w));
 }
 
-uint2 product64(uint2 a, uint2 b) {
-  const uint2 low = wide_product(a.x, b.x);
-  return uint2(low.x, low.y + a.x * b.y + a.y * b.x);
+uint4 factor_cell(float factor) {
+  const bool is_small = abs_of(factor) < 1.17549435e-38f;
+  const float normal = is_small ? factor * 8388608.0f : factor;
+  const uint bits = asuint(normal);
+  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
+  const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
+  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
 }
 
-bool is_less64(uint2 a, uint2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
-bool is_equal64(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
+float product_of_cell(uint4 cell) {
+  const float special = asfloat(cell.w), factor = asfloat(cell.x);
+  return special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
+}
+
+// --- keys
 
 // The bits of a number as an unsigned one of the same order; 0 for NaN.
 uint key_of_real(float x) {

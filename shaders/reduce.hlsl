@@ -191,8 +191,8 @@ uint2 element_at(Row row, Place place, float down, float up) {
     uint2 value = uint2(at.x, 0);
     if ((TYPE_0 & IS_POSITION) == 0) value = load_bits64(1, at.x);
     if (finds_extreme()) return uint2(flipped(value.x), flipped(sign_of(value.y)));
-    if (TERM == MAGNITUDE && is_signed() && int(value.y) < 0) return negative64(value);
-    if (TERM == SQUARE) return product64(value, value);
+    if (TERM == MAGNITUDE && is_signed() && int(value.y) < 0) return negated(value);
+    if (TERM == SQUARE) return product(value, value);
     return value;
   }
   if (!is_real()) {
@@ -202,7 +202,8 @@ uint2 element_at(Row row, Place place, float down, float up) {
   const float a = operand_real(0, TYPE_0, at.x, 0);
   if (finds_extreme()) {
     // Zeros of both signs are equal.
-    const uint key = key_of_real(finds_index() && a == 0.0f ? 0.0f : a);
+    const bool is_zero = (asuint(a) & 0x7FFFFFFFu) == 0;
+    const uint key = key_of_real(finds_index() && is_zero ? 0.0f : a);
     return uint2(key == 0 ? 0 : flipped(key), 0);
   }
   float b = 0.0f, c = 0.0f;
@@ -214,11 +215,6 @@ uint2 element_at(Row row, Place place, float down, float up) {
 // --- cells
 
 uint4 sum_cell(float2 sum, int level) { return uint4(asuint(sum.x), asuint(sum.y), uint(level), 0); }
-float2 pair_of(uint4 cell) { return float2(asfloat(cell.x), asfloat(cell.y)); }
-
-uint4 product_cell(float2 factor, int exponent, float special) {
-  return uint4(asuint(factor.x), asuint(factor.y), uint(exponent), asuint(special));
-}
 
 // Of no element. The search for an index begins with the first of all.
 uint4 empty_cell(Row row) {
@@ -233,28 +229,8 @@ uint4 empty_cell(Row row) {
   return product_cell(float2(1.0f, 0.0f), 0, 1.0f);
 }
 
-// Products of numbers from 1 to 2.
-uint4 joined_products(uint4 a, uint4 b) {
-  const float2 x = pair_of(a), y = pair_of(b);
-  const float2 product = two_product(x.x, y.x);
-  precise float low = product.y + (x.x * y.y + x.y * y.x);
-  const float2 sum = two_sum(product.x, low);
-  const int shift = int((asuint(sum.x) >> 23) & 0xFF) - 127;
-  const int exponent = clamp(int(a.z) + int(b.z) + shift, -1000000000, 1000000000);
-  return product_cell(sum * power_of_two(-shift), exponent, asfloat(a.w) * asfloat(b.w));
-}
-
-uint4 factor_cell(float factor) {
-  const bool is_small = abs_of(factor) < 1.17549435e-38f;
-  const float normal = is_small ? factor * 8388608.0f : factor;
-  const uint bits = asuint(normal);
-  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
-  const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
-  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
-}
-
-bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less64(best, key) : best.x < key.x; }
-bool is_as_good(uint2 key, uint2 best) { return is_wide() ? is_equal64(best, key) : best.x == key.x; }
+bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less(best, key) : best.x < key.x; }
+bool is_as_good(uint2 key, uint2 best) { return is_wide() ? is_equal(best, key) : best.x == key.x; }
 
 uint4 added(uint4 cell, uint2 element, uint index) {
   if (finds_extreme()) {
@@ -262,12 +238,12 @@ uint4 added(uint4 cell, uint2 element, uint index) {
     return is_later || is_better(element, cell.xy) ? uint4(element, index, 0) : cell;
   }
   if (!is_real()) {
-    if (is_wide()) return uint4(REDUCTION == SUM ? sum64(cell.xy, element) : product64(cell.xy, element), 0, 0);
+    if (is_wide()) return uint4(REDUCTION == SUM ? sum(cell.xy, element) : product(cell.xy, element), 0, 0);
     return uint4(REDUCTION == SUM ? cell.x + element.x : cell.x * element.x, 0, 0, 0);
   }
   if (REDUCTION == PRODUCT) return joined_products(cell, factor_cell(asfloat(element.x)));
-  const float2 sum = two_sum(asfloat(cell.x), asfloat(element.x));
-  return uint4(asuint(sum.x), asuint(asfloat(cell.y) + sum.y), cell.zw);
+  const float2 whole = two_sum(asfloat(cell.x), asfloat(element.x));
+  return uint4(asuint(whole.x), asuint(asfloat(cell.y) + whole.y), cell.zw);
 }
 
 uint4 joined_sums(uint4 a, uint4 b) {
@@ -383,8 +359,7 @@ uint2 finished(uint4 cell) {
   if (finds_extreme()) {
     result = real_of_key(flipped(cell.x));
   } else if (REDUCTION == PRODUCT) {
-    const float special = asfloat(cell.w), factor = asfloat(cell.x);
-    result = special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
+    result = product_of_cell(cell);
   } else {
     result = finished_sum(pair_of(cell), -int(cell.z) * UNIT_EXPONENT * (is_quadratic() ? 2 : 1));
   }

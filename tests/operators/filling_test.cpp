@@ -201,6 +201,31 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: random tensors along eve
   }
 }
 
+TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all types") {
+  Random random(72);
+  const auto check = [&](const List& sizes, std::size_t axis, DataType type) {
+    Scan scan{axis, random.one_in(2), random.one_in(2), random.one_in(2)};
+    Tensor input = random_tensor(type, sizes, random);
+    const bool is_float = info(type).kind == NumberKind::floating;
+    for (std::size_t at = 0; is_float && at < input.bytes.size(); at += input.element_size()) {
+      const double value =
+          scan.is_product ? std::ldexp(random.one_in(2) ? -1 : 1, static_cast<int>(at / 4 % 3) - 1)
+                          : static_cast<double>(random.below(9)) - 4;
+      std::memcpy(&input.bytes[at], element(type, value).data(), input.element_size());
+    }
+    CAPTURE(scan.is_product);
+    check_plan_case(scan_case(scan, input));
+  };
+  for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int64,
+                              DataType::Int32, DataType::UInt64, DataType::UInt32}) {
+    check({2, 700, 3}, 1, type);
+    check({3, 701}, 1, type);
+    check({33, 5}, 0, type);
+  }
+  check({4201}, 0, DataType::Float32);
+  check({4201}, 0, DataType::Int64);
+}
+
 TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their precision") {
   constexpr std::uint64_t count = 3001;  // FLOAT16 knows even numbers only from 2048 on
   const Tensor ones = values(DataType::Float16, std::vector<std::uint16_t>(count, 0x3c00));

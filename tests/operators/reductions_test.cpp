@@ -229,6 +229,98 @@ TEST_CASE("REDUCE: sums of many elements are exact to their last place") {
   }
 }
 
+/// Whole numbers, few and many of them equal: their sums are exact in any order.
+Tensor few_numbers(DataType type, const List& sizes, Random& random) {
+  Tensor tensor = random_tensor(type, sizes, random);
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += tensor.element_size()) {
+    const std::vector<std::byte> some = element(type, static_cast<double>(random.below(4)));
+    std::memcpy(&tensor.bytes[at], some.data(), some.size());
+  }
+  return tensor;
+}
+
+void check_of_few_numbers(DataType type, const List& sizes, const Axes& axes, Random& random) {
+  const Tensor input = few_numbers(type, sizes, random);
+  const List reduced = rows::reduced_sizes(sizes, axes);
+  const bool is_maximum = random.one_in(2), is_last = random.one_in(2);
+  Tensor places = Tensor::packed(DataType::UInt32, reduced),
+         extremes = Tensor::packed(type, reduced), sums = extremes;
+  visit_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    using Value = std::conditional_t<std::is_integral_v<T>, T, double>;
+    std::vector<Value> values;
+    if constexpr (std::is_integral_v<T>)
+      values = elements_of<T>(input);
+    else
+      values = rows::numbers_of(input);
+    std::size_t i = 0;
+    for (const rows::Row& row : rows::rows_of(sizes, axes)) {
+      const std::vector<Value> of_row = picked(values, row);
+      const auto at =
+          static_cast<std::uint32_t>(rows::index_of_extreme(of_row, is_maximum, is_last));
+      const double sum = std::accumulate(of_row.begin(), of_row.end(), 0.0);
+      std::memcpy(&places.bytes[4 * i], &at, sizeof at);
+      const auto put = [&](Tensor& to, double value) {
+        std::memcpy(&to.bytes[i * size_of(type)], element(type, value).data(), size_of(type));
+      };
+      put(extremes, static_cast<double>(of_row[at]));
+      if (size_of(type) >= 4) put(sums, sum);
+      ++i;
+    }
+  });
+  check_plan_case(index_case(is_maximum, is_last, axes, input, places));
+  check_plan_case(reduce_case(is_maximum ? "MAX" : "MIN", axes, input, extremes));
+  if (size_of(type) >= 4) check_plan_case(reduce_case("SUM", axes, input, sums));
+}
+
+// Rows and columns of all lengths, along one axis and several, that a device cuts into parts.
+TEST_CASE("REDUCE: long rows of all types along any axes") {
+  struct Shape {
+    List sizes;
+    Axes axes;
+  };
+  Random random(65);
+  for (const Shape& shape :
+       {Shape{{3, 50'001}, {1}}, Shape{{50'001, 3}, {0}}, Shape{{20'003, 21}, {0}},
+        Shape{{300, 5, 301}, {0, 2}}, Shape{{7, 3, 29, 2, 83}, {0, 2, 4}},
+        Shape{{83, 2, 29, 19, 3}, {0, 2}}, Shape{{1001, 65}, {1}}, Shape{{9001, 11}, {1}},
+        Shape{{120'011}, {0}}}) {
+    CAPTURE(shape.sizes.size());
+    for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int64,
+                                DataType::Int32, DataType::UInt16, DataType::Int8})
+      check_of_few_numbers(type, shape.sizes, shape.axes, random);
+  }
+}
+
+TEST_CASE("REDUCE: numbers of all magnitudes beside each other") {
+  const auto check = [](const std::string& function, const std::vector<float>& values,
+                        std::uint64_t count) {
+    std::vector<float> row(count);
+    for (std::size_t i = 0; i < count; ++i) row[i] = values[i % values.size()];
+    const Tensor input = floats({count}, row);
+    const double expected =
+        rows::reduced(function, rows::numbers_of(input), rows::rows_of({count}, {0}).front());
+    PlanCase a_case =
+        reduce_case(function, {0}, input, floats({1}, {static_cast<float>(expected)}));
+    a_case.outputs[0].ulp = 1;
+    check_plan_case(a_case);
+  };
+  check("MULTIPLY", {1e30F, 1e-30F, -3, 1e30F}, 4);
+  check("MULTIPLY", {1e30F, 1e30F, 1e-30F, 1e-30F}, 4);
+  check("MULTIPLY", {1e-30F, 1e-30F, 1e-30F, infinity, -2}, 5);
+  for (const std::uint64_t count : {std::uint64_t{4}, std::uint64_t{100'000}}) {
+    CAPTURE(count);
+    check("SUM", {3e38F, 3e38F, -3e38F, -3e38F}, count);
+    check("SUM", {0x1p40F, 1, -0x1p40F, 1}, count);
+    check("L2", {3e20F, 0, 4e20F, 0}, count);
+    check("L2", {3e-25F, 0, 4e-25F, 0}, count);
+    check("L2", {3e20F, 0, 4e20F, 1e-25F}, count);
+    check("SUM_SQUARE", {1e-30F, 2, 1e-25F, 0}, count);
+    check("AVERAGE", {3e38F, 3e38F, 3e38F, 3e38F}, count);
+    check("AVERAGE", {3e38F, infinity, 1, 1}, count);
+  }
+}
+
 TEST_CASE("ARGMAX: the index in a long row, along memory and across it") {
   for (const bool is_last : {false, true}) {
     std::vector<float> values(2 * 5000, 1.0F);

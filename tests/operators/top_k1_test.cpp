@@ -26,12 +26,12 @@ Tensor indices(const List& sizes, const std::vector<std::uint32_t>& values) {
 
 TEST_CASE("TOP_K1: the largest or the smallest come first, with where they stood") {
   const Tensor input = floats({2, 4}, {3, 1, 4, 2, 5, 9, 2, 6});
-  check_plan_case(top_k_case({1, 2, true}, input, floats({2, 2}, {4, 3, 9, 6}),
-                             indices({2, 2}, {2, 0, 1, 3})));
+  check_plan_case(
+      top_k_case({1, 2, true}, input, floats({2, 2}, {4, 3, 9, 6}), indices({2, 2}, {2, 0, 1, 3})));
   check_plan_case(top_k_case({1, 2, false}, input, floats({2, 2}, {1, 2, 2, 5}),
                              indices({2, 2}, {1, 3, 2, 0})));
-  check_plan_case(top_k_case({0, 1, true}, input, floats({1, 4}, {5, 9, 4, 6}),
-                             indices({1, 4}, {1, 1, 0, 1})));
+  check_plan_case(
+      top_k_case({0, 1, true}, input, floats({1, 4}, {5, 9, 4, 6}), indices({1, 4}, {1, 1, 0, 1})));
 }
 
 TEST_CASE("TOP_K1: equal elements, also 0 and -0, keep their order, and NaN is the largest") {
@@ -52,8 +52,8 @@ void check_random(Random& random, const List& sizes, std::size_t axis, std::uint
       {DataType::Float32, DataType::Float16, DataType::Int64, DataType::Int32, DataType::Int16,
        DataType::Int8, DataType::UInt64, DataType::UInt32, DataType::UInt16, DataType::UInt8});
   const bool is_float = info(type).kind == NumberKind::floating;
-  const Tensor input = is_float ? random_numbers(type, sizes, true, random)
-                                : random_tensor(type, sizes, random);
+  const Tensor input =
+      is_float ? random_numbers(type, sizes, true, random) : random_tensor(type, sizes, random);
   const TopK top{axis, k, random.one_in(2)};
   const auto [values, where] =
       top.result(input, random.one_in(2) ? DataType::UInt32 : DataType::UInt64);
@@ -71,9 +71,14 @@ TEST_CASE("TOP_K1: random tensors of all types and strides along every axis") {
 
 TEST_CASE("TOP_K1: long sequences, few and many of their elements") {
   Random random(44);
-  for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{32}, std::uint64_t{33},
-                                std::uint64_t{300}})
+  for (const std::uint64_t k :
+       {std::uint64_t{1}, std::uint64_t{32}, std::uint64_t{33}, std::uint64_t{300}})
     check_random(random, {3, 300, 5}, 1, k);
+  // As many as a group sorts, and one more; as many as are selected from it, and more.
+  for (const std::uint64_t k : {1, 512, 513, 1024}) {
+    check_random(random, {1024, 3}, 0, k);
+    check_random(random, {3, 1025 + 1024 * random.below(5)}, 1, k);
+  }
   for (int i = 0; i < 4; ++i) check_random(random, {(1 << 18) + 7}, 0, i < 2 ? 40 : (1 << 18) + 7);
 }
 

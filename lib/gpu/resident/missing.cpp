@@ -11,8 +11,6 @@ namespace dmlop::gpu::resident {
     throw std::logic_error("a kernel that only the CPU runs has no dispatch");      \
   }
 
-DMLOP_NO_GPU_KERNEL(ScanKernel)
-DMLOP_NO_GPU_KERNEL(TopKKernel)
 
 #undef DMLOP_NO_GPU_KERNEL
 

@@ -1,0 +1,91 @@
+// Running sums and products: shaders/scan.hlsl.
+#include <algorithm>
+
+#include "gpu/resident/kinds.hpp"
+#include "gpu/resident/parameters.hpp"
+
+namespace dmlop::gpu::resident {
+namespace {
+
+#include "../../../shaders/parameters/scan.hlsli"
+
+// As in the kernel.
+constexpr std::uint64_t block = 16, cell_bytes = 16;
+constexpr std::size_t axes_most = 8;
+enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
+
+// Sequences that are shorter are not cut.
+constexpr std::uint64_t long_sequence = 2 * block;
+
+std::vector<std::uint64_t> cells_of_levels(std::uint64_t length) {
+  std::vector<std::uint64_t> counts;
+  if (length <= long_sequence) return counts;
+  do {
+    length = divided_up(length, block);
+    counts.push_back(length);
+  } while (length > block);
+  return counts;
+}
+
+ScanParameters parameters_of(const ScanKernel& kernel) {
+  ScanParameters parameters{};
+  parameters.elements = word(kernel.output_elements());
+  parameters.length = word(kernel.axes[kernel.axis].extent);
+  parameters.stride = word(kernel.axes[kernel.axis].stride);
+  parameters.inner = 1;
+  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
+    if (i == kernel.axis) continue;
+    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
+    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
+    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
+  }
+  return parameters;
+}
+
+void add_stage(ResidentDispatch& dispatch, Step step, std::size_t level, std::uint64_t threads,
+               std::uint64_t work) {
+  Stage& stage = dispatch.stages.emplace_back(0, threads, work);
+  stage.step = step;
+  stage.base = word(level);
+}
+
+}  // namespace
+
+std::string refusal_of(const ScanKernel& kernel) {
+  if (kernel.axes.size() > axes_most) return "it has more than 8 dimensions";
+  return kernel.data_type == DataType::Float64 ? "GPU kernels compute with at most 32 bits" : "";
+}
+
+std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
+  constexpr std::uint64_t block_work = axes_most + block + 8;
+  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t sequences = kernel.output_elements() / length;
+  const std::vector<std::uint64_t> counts = cells_of_levels(length);
+  ScanParameters parameters = parameters_of(kernel);
+  parameters.levels = word(counts.size());
+  ResidentDispatch dispatch;
+  dispatch.kernel = "scan";
+  dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
+                             kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
+  dispatch.inputs = {0};
+  std::uint64_t cells = 0;
+  for (std::size_t level = 0; level < counts.size(); ++level) {
+    parameters.counts[level] = word(counts[level]);
+    parameters.begins[level] = word(cells);
+    cells += sequences * counts[level];
+    add_stage(dispatch, level == 0 ? totals_of_elements : totals_of_cells, level,
+              sequences * counts[level], block_work);
+  }
+  for (std::size_t level = counts.size(); level-- > 0;) {
+    const std::uint64_t above = level + 1 < counts.size() ? counts[level + 1] : 1;
+    add_stage(dispatch, prefixes, level, sequences * above, block_work);
+  }
+  dispatch.scratch_bytes = cells * cell_bytes;
+  const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
+  add_stage(dispatch, outputs, 0, divided_up(kernel.output_elements(), count),
+            (count + 1) * (axes_most + long_sequence + 8));
+  set_parameters(dispatch, parameters);
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::resident

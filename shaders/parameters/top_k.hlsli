@@ -1,0 +1,18 @@
+// For top_k.hlsl and lib/gpu/resident/top_k.cpp: the same words in HLSL and C++. Entries of level i of a sequence are
+// its candidates; level 0 is the input.
+struct TopKParameters {
+  uint elements;  // of an output
+  uint k;
+  uint sequences;
+  uint length;  // of a sequence
+  uint stride;  // of its elements in the input
+  uint inner;   // sequences that stand beside each other
+  uint axes;    // the other ones
+  uint extents[8];  // outermost first
+  uint strides[8];
+  uint counts[33];   // of level i: the entries of a sequence
+  uint spans[33];    // and the places that they are sorted on: a power of two, or whole blocks
+  uint begins[33];   // where the level begins in the scratch, in entries
+  uint kept;         // of a block
+  uint result;       // the level that is sorted
+};

@@ -1,0 +1,189 @@
+// Running sums and products: ScanKernel (lib/ops/kernels/scan.hpp). Sequences are cut into blocks. The total of each
+// block, a cell, is one of 16 that have a total on the next level, and so on; then each level's totals become those of
+// all cells before, from the last level down. In the end a thread computes the elements of 16 bytes of output from
+// the beginning of their block on.
+//
+// A cell is four words: a sum of floats as a pair, a product of floats (pairs.hlsli), or the words of an integer.
+#include "parameters/scan.hlsli"
+#define PARAMETERS ScanParameters
+#include "resident.hlsli"
+#include "functions.hlsli"
+#include "pairs.hlsli"
+
+SPECIALIZED(0, TYPE)
+SPECIALIZED(1, IS_PRODUCT)
+SPECIALIZED(2, FROM_END)
+SPECIALIZED(3, IS_EXCLUSIVE)
+
+#define BLOCK 16
+
+// What STEP says of a stage; BASE is its level.
+#define TOTALS_OF_ELEMENTS 0
+#define TOTALS_OF_CELLS 1
+#define PREFIXES 2
+#define OUTPUTS 3
+
+bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
+
+uint4 empty_cell() {
+  if (IS_PRODUCT == 0) return uint4(0, 0, 0, 0);
+  return is_real() ? product_cell(float2(1.0f, 0.0f), 0, 1.0f) : uint4(1, 0, 0, 0);
+}
+
+uint4 joined(uint4 a, uint4 b) {
+  if (!is_real()) return uint4(IS_PRODUCT != 0 ? product(a.xy, b.xy) : sum(a.xy, b.xy), 0, 0);
+  if (IS_PRODUCT != 0) return joined_products(a, b);
+  const float2 whole = two_sum(asfloat(a.x), asfloat(b.x));
+  return uint4(asuint(whole.x), asuint(whole.y + (asfloat(a.y) + asfloat(b.y))), 0, 0);
+}
+
+// Where a sequence stands: `outer` counts the indices before the axis, `inner` those behind it.
+struct Sequence {
+  uint outer;
+  uint inner;
+  uint offset;  // of its first element in the input
+};
+
+Sequence sequence_at(uint outer, uint inner) {
+  Sequence sequence;
+  sequence.outer = outer;
+  sequence.inner = inner;
+  sequence.offset = 0;
+  uint index = outer * parameters[0].inner + inner;
+  for (uint step = parameters[0].axes; step > 0; --step) {
+    const uint rest = index / parameters[0].extents[step - 1];
+    sequence.offset += (index - rest * parameters[0].extents[step - 1]) * parameters[0].strides[step - 1];
+    index = rest;
+  }
+  return sequence;
+}
+
+// Element `index` from where the scan begins.
+uint4 element_at(Sequence sequence, uint index) {
+  const uint place = min(index, parameters[0].length - 1);
+  const uint offset =
+      sequence.offset + (FROM_END != 0 ? parameters[0].length - 1 - place : place) * parameters[0].stride;
+  if (size_of(TYPE) == 8) return uint4(load_bits64(1, offset), 0, 0);
+  const uint bits = load_bits(1, offset, size_of(TYPE));
+  if (!is_real()) return uint4(bits, 0, 0, 0);
+  const float value = real_of(bits, TYPE);
+  return IS_PRODUCT != 0 ? factor_cell(value) : uint4(asuint(value), 0, 0, 0);
+}
+
+// --- levels
+
+uint4 cell_at(uint at) {
+  return uint4(scratch[4 * at], scratch[4 * at + 1], scratch[4 * at + 2], scratch[4 * at + 3]);
+}
+void store_cell(uint at, uint4 cell) {
+  scratch[4 * at] = cell.x;
+  scratch[4 * at + 1] = cell.y;
+  scratch[4 * at + 2] = cell.z;
+  scratch[4 * at + 3] = cell.w;
+}
+
+// Where a cell of a level stands.
+uint place_of(uint level, Sequence sequence, uint cell) {
+  const uint row = sequence.outer * parameters[0].counts[level] + cell;
+  return parameters[0].begins[level] + row * parameters[0].inner + sequence.inner;
+}
+
+// The cell of a level that a thread has, and its sequence.
+uint cell_of(uint thread, uint count, out Sequence sequence) {
+  const uint row = thread / parameters[0].inner;
+  const uint outer = row / count;
+  sequence = sequence_at(outer, thread - row * parameters[0].inner);
+  return row - outer * count;
+}
+
+void add_elements(uint thread) {
+  Sequence sequence;
+  const uint cell = cell_of(thread, parameters[0].counts[0], sequence);
+  uint4 total = empty_cell();
+  const uint end = min((cell + 1) * BLOCK, parameters[0].length);
+  for (uint i = cell * BLOCK; i < end; ++i) total = joined(total, element_at(sequence, i));
+  store_cell(place_of(0, sequence, cell), total);
+}
+
+void add_cells(uint thread, uint level) {
+  Sequence sequence;
+  const uint cell = cell_of(thread, parameters[0].counts[level], sequence);
+  uint4 total = empty_cell();
+  const uint end = min((cell + 1) * BLOCK, parameters[0].counts[level - 1]);
+  for (uint i = cell * BLOCK; i < end; ++i) total = joined(total, cell_at(place_of(level - 1, sequence, i)));
+  store_cell(place_of(level, sequence, cell), total);
+}
+
+// From the prefix of a cell of the next level, or none, to those of its 16.
+void spread_prefix(uint thread, uint level) {
+  const bool is_last = level + 1 == parameters[0].levels;
+  const uint above = min(level + 1, parameters[0].levels - 1);
+  Sequence sequence;
+  const uint cell = cell_of(thread, is_last ? 1 : parameters[0].counts[above], sequence);
+  uint4 prefix = empty_cell();
+  if (!is_last) prefix = cell_at(place_of(above, sequence, cell));
+  const uint end = min((cell + 1) * BLOCK, parameters[0].counts[level]);
+  for (uint i = cell * BLOCK; i < end; ++i) {
+    const uint at = place_of(level, sequence, i);
+    const uint4 total = cell_at(at);
+    store_cell(at, prefix);
+    prefix = joined(prefix, total);
+  }
+}
+
+// --- outputs
+
+uint2 bits_of_cell(uint4 cell) {
+  if (!is_real()) return cell.xy;
+  float result = 0.0f;
+  if (IS_PRODUCT != 0) {
+    result = product_of_cell(cell);
+  } else {
+    precise const float whole = asfloat(cell.x) + asfloat(cell.y);
+    result = is_finite(whole) ? whole : asfloat(cell.x);
+  }
+  return uint2(TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
+}
+
+void write_outputs(uint thread) {
+  const uint size = size_of(TYPE);
+  const uint count = 16 / size;
+  uint4 result = uint4(0, 0, 0, 0);
+  Sequence sequence = sequence_at(0, 0);
+  uint4 cell = empty_cell();
+  uint next = 0xFFFFFFFF;  // element of the sequence that the cell has not
+  for (uint step = 0; step < count; ++step) {
+    // In the order of the scan.
+    const uint part = FROM_END != 0 ? count - 1 - step : step;
+    const uint at = min(thread * count + part, parameters[0].elements - 1);
+    const uint row = at / parameters[0].inner;
+    const uint inner = at - row * parameters[0].inner;
+    const uint outer = row / parameters[0].length;
+    const uint along = row - outer * parameters[0].length;
+    const uint index = FROM_END != 0 ? parameters[0].length - 1 - along : along;
+    const uint end = IS_EXCLUSIVE != 0 ? index : index + 1;
+    const bool goes_on = outer == sequence.outer && inner == sequence.inner && next <= end && end - next <= BLOCK;
+    if (!goes_on) {
+      sequence = sequence_at(outer, inner);
+      next = parameters[0].levels > 0 ? index / BLOCK * BLOCK : 0;
+      cell = empty_cell();
+      if (parameters[0].levels > 0) cell = cell_at(place_of(0, sequence, index / BLOCK));
+    }
+    for (; next < end; ++next) cell = joined(cell, element_at(sequence, next));
+    const uint2 bits = bits_of_cell(cell);
+    if (size == 8) {
+      result |= part == 0 ? uint4(bits, 0, 0) : uint4(0, 0, bits);
+    } else {
+      const uint per_word = 4 / size;
+      result |= with_word(uint4(0, 0, 0, 0), part / per_word, placed(bits.x, part % per_word, size));
+    }
+  }
+  output0[thread] = result;
+}
+
+void run(uint thread) {
+  if (STEP == TOTALS_OF_ELEMENTS) add_elements(thread);
+  if (STEP == TOTALS_OF_CELLS) add_cells(thread, BASE);
+  if (STEP == PREFIXES) spread_prefix(thread, BASE);
+  if (STEP == OUTPUTS) write_outputs(thread);
+}

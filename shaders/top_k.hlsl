@@ -1,0 +1,214 @@
+// The first elements of sorted sequences: TopKKernel (lib/ops/kernels/top_k.hpp). An element becomes an entry: a key
+// that sorts as the elements are to stand, and its index, so that no two are equal. A group sorts 1024 entries by a
+// bitonic network and keeps the first ones for the next level, until a sequence has no more than a block. Where as many
+// as a block are wanted, all are kept, and stages over the scratch sort them together.
+#include "parameters/top_k.hlsli"
+#define PARAMETERS TopKParameters
+#define WHOLE_GROUPS
+#include "resident.hlsli"
+#include "functions.hlsli"
+#include "pairs.hlsli"
+
+SPECIALIZED(0, TYPE)
+SPECIALIZED(1, INDEX_TYPE)
+SPECIALIZED(2, IS_DESCENDING)
+
+#define BLOCK 1024
+
+// What the low bits of STEP say of a stage.
+#define SORT 0      // blocks of a level, which is BASE; the rest of STEP is the logarithm of a sorted row's length
+#define EXCHANGE 1  // entries; the rest of STEP is the logarithm of a row's length, BASE that of the distance
+#define MERGE 2     // the rest of such an exchange, in blocks; the rest of STEP as before
+#define VALUES 3    // the outputs
+#define INDICES 4
+#define KIND (STEP & 7)
+#define LOGARITHM (STEP >> 3)
+
+bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
+bool is_signed() { return TYPE == INT8 || TYPE == INT16 || TYPE == INT32 || TYPE == INT64; }
+
+// x and y are the key, the low word first; z is the index.
+bool comes_before(uint3 a, uint3 b) {
+  if (!is_equal(a.xy, b.xy)) return is_less(a.xy, b.xy);
+  return a.z < b.z;
+}
+
+uint sequence_offset(uint sequence) {
+  uint offset = 0;
+  for (uint step = parameters[0].axes; step > 0; --step) {
+    const uint rest = sequence / parameters[0].extents[step - 1];
+    offset += (sequence - rest * parameters[0].extents[step - 1]) * parameters[0].strides[step - 1];
+    sequence = rest;
+  }
+  return offset;
+}
+
+uint2 element_bits(uint offset) {
+  if (size_of(TYPE) == 8) return load_bits64(1, offset);
+  return uint2(load_bits(1, offset, size_of(TYPE)), 0);
+}
+
+uint key_of_word(uint bits) {
+  if (!is_real()) return is_signed() ? extended(bits, TYPE) ^ 0x80000000u : bits;
+  const float value = real_of(bits, TYPE);
+  const bool is_zero = (asuint(value) & 0x7FFFFFFFu) == 0;
+  return is_nan(value) ? 0xFFFFFFFFu : key_of_real(is_zero ? 0.0f : value);
+}
+
+uint2 key_of(uint2 bits) {
+  uint2 key = uint2(key_of_word(bits.x), 0);
+  if (size_of(TYPE) == 8) key = uint2(bits.x, is_signed() ? bits.y ^ 0x80000000u : bits.y);
+  return IS_DESCENDING != 0 ? uint2(~key.x, ~key.y) : key;
+}
+
+uint3 stored_entry(uint at) { return uint3(scratch[3 * at], scratch[3 * at + 1], scratch[3 * at + 2]); }
+void store_entry(uint at, uint3 entry) {
+  scratch[3 * at] = entry.x;
+  scratch[3 * at + 1] = entry.y;
+  scratch[3 * at + 2] = entry.z;
+}
+
+// Entry `place` of a sequence; behind the last one those that come after all others.
+uint3 entry_at(uint level, uint sequence, uint place) {
+  const uint3 none = uint3(0xFFFFFFFFu, 0xFFFFFFFFu, 0xFFFFFFFFu);
+  if (sequence >= parameters[0].sequences || place >= parameters[0].counts[level]) return none;
+  if (level > 0) return stored_entry(parameters[0].begins[level] + sequence * parameters[0].counts[level] + place);
+  return uint3(key_of(element_bits(sequence_offset(sequence) + place * parameters[0].stride)), place);
+}
+
+// Three arrays fit the 16 KiB that every device has.
+groupshared uint shared_low[BLOCK];
+groupshared uint shared_high[BLOCK];
+groupshared uint shared_index[BLOCK];
+
+uint3 shared_entry(uint at) { return uint3(shared_low[at], shared_high[at], shared_index[at]); }
+void share_entry(uint at, uint3 entry) {
+  shared_low[at] = entry.x;
+  shared_high[at] = entry.y;
+  shared_index[at] = entry.z;
+}
+
+// Pairs of entries `distance` apart, in rows of `length`, every other of which stands the other way round.
+void exchange(uint pair, uint distance, uint begin, uint length) {
+  const uint first = 2 * pair - (pair & (distance - 1));
+  const uint3 a = shared_entry(first), b = shared_entry(first + distance);
+  const bool is_ascending = ((begin + first) & length) == 0;
+  if (comes_before(b, a) == is_ascending) {
+    share_entry(first, b);
+    share_entry(first + distance, a);
+  }
+}
+
+void exchange_all(uint lane, uint distance, uint begin, uint length) {
+  exchange(lane, distance, begin, length);
+  exchange(lane + GROUP_SIZE, distance, begin, length);
+}
+
+void sort_block(uint group, uint lane) {
+  const uint level = BASE;
+  const uint span = parameters[0].spans[level];
+  // In its sequence, where that has more than a block.
+  const uint begin = group * BLOCK % span;
+  for (uint i = 0; i < 4; ++i) {
+    const uint at = lane + i * GROUP_SIZE;
+    const uint place = group * BLOCK + at;
+    share_entry(at, entry_at(level, place / span, place % span));
+  }
+  GroupMemoryBarrierWithGroupSync();
+  for (uint size = 1; size <= LOGARITHM; ++size) {
+    // The last row of a sequence stands upright; others do as the next stage wants them.
+    const uint length = 1u << size;
+    for (uint half_ = size; half_ > 0; --half_) {
+      const bool is_last = size == LOGARITHM && parameters[0].kept < BLOCK;
+      exchange_all(lane, 1u << (half_ - 1), begin, is_last ? 0 : length);
+      GroupMemoryBarrierWithGroupSync();
+    }
+  }
+  const uint kept = parameters[0].kept;
+  const uint blocks = max(span / BLOCK, 1u);
+  for (uint k = 0; k < 4; ++k) {
+    const uint at = lane + k * GROUP_SIZE;
+    const uint place = group * BLOCK + at;
+    const uint sequence = place / span;
+    const uint in_block = span < BLOCK ? place % span : at;
+    const uint block = place % span / BLOCK;
+    if (sequence < parameters[0].sequences && in_block < kept)
+      store_entry(parameters[0].begins[level + 1] + (sequence * blocks + block) * kept + in_block, shared_entry(at));
+  }
+}
+
+void exchange_stored(uint pair) {
+  const uint distance = 1u << BASE;
+  const uint place = 2 * pair - (pair & (distance - 1));
+  const uint first = parameters[0].begins[1] + place;
+  const uint3 a = stored_entry(first), b = stored_entry(first + distance);
+  // A sequence is one upright row in the end.
+  const bool is_ascending = (place % parameters[0].counts[1] & (1u << LOGARITHM)) == 0;
+  if (comes_before(b, a) == is_ascending) {
+    store_entry(first, b);
+    store_entry(first + distance, a);
+  }
+}
+
+void merge_block(uint group, uint lane) {
+  const uint begin = group * BLOCK;
+  for (uint i = 0; i < 4; ++i) {
+    const uint at = lane + i * GROUP_SIZE;
+    share_entry(at, stored_entry(parameters[0].begins[1] + begin + at));
+  }
+  GroupMemoryBarrierWithGroupSync();
+  for (uint distance = BLOCK / 2; distance > 0; distance >>= 1) {
+    exchange_all(lane, distance, begin % parameters[0].counts[1], 1u << LOGARITHM);
+    GroupMemoryBarrierWithGroupSync();
+  }
+  for (uint k = 0; k < 4; ++k) {
+    const uint at = lane + k * GROUP_SIZE;
+    store_entry(parameters[0].begins[1] + begin + at, shared_entry(at));
+  }
+}
+
+// Output element `at`: the index, or the bits of the value.
+uint2 output_bits(uint at) {
+  const uint row = at / parameters[0].inner;
+  const uint outer = row / parameters[0].k;
+  const uint rank = row - outer * parameters[0].k;
+  const uint sequence = outer * parameters[0].inner + (at - row * parameters[0].inner);
+  const uint result = parameters[0].result;
+  const uint place = parameters[0].begins[result] + sequence * parameters[0].counts[result] + rank;
+  const uint index = scratch[3 * place + 2];
+  if (KIND == INDICES) return uint2(index, 0);
+  return element_bits(sequence_offset(sequence) + min(index, parameters[0].length - 1) * parameters[0].stride);
+}
+
+void write_outputs(uint thread) {
+  const uint size = KIND == INDICES ? size_of(INDEX_TYPE) : size_of(TYPE);
+  const uint count = 16 / size;
+  uint4 result = uint4(0, 0, 0, 0);
+  for (uint part = 0; part < count; ++part) {
+    const uint2 bits = output_bits(min(thread * count + part, parameters[0].elements - 1));
+    if (size == 8) {
+      result |= part == 0 ? uint4(bits, 0, 0) : uint4(0, 0, bits);
+    } else {
+      const uint per_word = 4 / size;
+      result |= with_word(uint4(0, 0, 0, 0), part / per_word, placed(bits.x, part % per_word, size));
+    }
+  }
+  if (KIND == INDICES)
+    output1[thread] = result;
+  else
+    output0[thread] = result;
+}
+
+void run(uint thread, uint lane) {
+  const uint group = (thread - lane) / GROUP_SIZE;
+  if (KIND == SORT) {
+    sort_block(group, lane);
+  } else if (KIND == MERGE) {
+    merge_block(group, lane);
+  } else if (thread < END_OF_THREADS) {
+    if (KIND == EXCHANGE)
+      exchange_stored(thread);
+    else
+      write_outputs(thread);
+  }
+}
