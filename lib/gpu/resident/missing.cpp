@@ -12,18 +12,9 @@ namespace dmlop::gpu::resident {
   }
 
 DMLOP_NO_GPU_KERNEL(AttentionKernel)
-DMLOP_NO_GPU_KERNEL(MaxPlacesKernel)
-DMLOP_NO_GPU_KERNEL(ProductKernel)
 DMLOP_NO_GPU_KERNEL(RecurrentKernel)
-DMLOP_NO_GPU_KERNEL(ReduceKernel)
-DMLOP_NO_GPU_KERNEL(RegionBoxGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionMaximumKernel)
-DMLOP_NO_GPU_KERNEL(RegionSampleKernel)
 DMLOP_NO_GPU_KERNEL(ScanKernel)
 DMLOP_NO_GPU_KERNEL(TopKKernel)
-DMLOP_NO_GPU_KERNEL(UnpoolKernel)
-DMLOP_NO_GPU_KERNEL(WindowKernel)
 
 #undef DMLOP_NO_GPU_KERNEL
 
