@@ -50,19 +50,23 @@ FUNCTION Angle angle_of(float x) {
   const uint negative = uint(int(signed_upper) >> 31);  // all bits or none: the rest is negative
   const uint rest_upper = signed_upper ^ negative;
   const uint rest_lower = (lower << 2) ^ negative;
-  // As quarters: 12 bits, and what follows. Then in radians; the first product is exact.
+  // As quarters: the first 12 bits, and two numbers that follow. Then in radians, with exact first products.
   const float head = float(int(rest_upper >> 19)) * 1.220703125e-4f;
-  const float tail = float(int(rest_upper & 0x7FFFFu)) * 2.3283064365386963e-10f +
-                     float(int(rest_lower >> 8)) * 1.3877787807814457e-17f;
-  const float radians = head * 1.5703125f;
-  const float more = head * 4.83826792e-4f + tail * 1.57079637f;
+  const float middle = float(int(rest_upper & 0x7FFFFu)) * 2.3283064365386963e-10f;
+  const float last = float(int(rest_lower >> 8)) * 1.3877787807814457e-17f;
+  const float tail = middle + last, tail_upper = upper_half(tail);
+  const float tail_rest = (last - (tail - middle)) * 1.57079637f;
+  const float more = (tail - tail_upper) * 1.5703125f + ((head + tail) * 4.83826792e-4f + tail_rest);
+  const float head_radians = head * 1.5703125f, tail_radians = tail_upper * 1.5703125f;
+  const float radians = head_radians + tail_radians;
+  const float low = (tail_radians - (radians - head_radians)) + more;
+  const float sum = radians + low;
   const bool is_small = magnitude < 0x3F490FDBu;  // pi / 4
-  const float sum = radians + more;
   Angle angle;
   angle.quarters = is_small ? 0u : (upper >> 30) + (negative & 1u);
   angle.sign_bit = is_small ? 0u : negative & 0x80000000u;
   angle.rest = is_small ? magnitude_of(x) : sum;
-  angle.correction = is_small ? 0.0f : more - (sum - radians);
+  angle.correction = is_small ? 0.0f : low - (sum - radians);
   return angle;
 }
 

@@ -354,5 +354,8 @@ FUNCTION float fast_gelu(float x) {
   const float erf = small_erf_rest(s, s * s);
   const float near = x < 0.0f ? (1.0f - s) - erf : (1.0f + s) + erf;
   const float far = x < 0.0f ? -tail : x - tail;
-  return is_nan(x) ? x : x < -14.5f ? x * 0.0f : s < 0.65f ? 0.5f * x * near : far;
+  const float ordinary = s < 0.65f ? 0.5f * x * near : far;
+  // Far below 0 even the least denormal is too large; -infinity times 0 is no number.
+  const float least = a < infinity() ? asfloat(0x80000000u) : not_a_number();
+  return is_nan(x) ? x : x < -14.5f ? least : ordinary;
 }
