@@ -1,8 +1,9 @@
 // output[i] = expression(inputs[0][i], inputs[1][i], ...): ElementWiseKernel (lib/ops/kernels/element_wise.hpp) for rows
 // of expressions.def. A thread computes the elements of 16 bytes of output.
 //
-// Variants: EXPRESSION_GROUP, a section of expressions.def; NUMBER, the type that it computes with, float, int or
-// uint; and COMPUTES_FLOAT, COMPUTES_INT or COMPUTES_UINT accordingly.
+// Variants: EXPRESSION_GROUP, a section of expressions.def; NUMBER, the type that it computes with, float, int, uint,
+// and int2 or uint2 for integers of 64 bits; and COMPUTES_FLOAT, COMPUTES_INT, COMPUTES_UINT, COMPUTES_INT2 or
+// COMPUTES_UINT2 accordingly.
 #include "parameters/element_wise.hlsli"
 #define PARAMETERS ElementWiseParameters
 #include "resident.hlsli"
@@ -32,6 +33,12 @@ SPECIALIZED(14, TYPE_7)
 #define STORES_ROUNDED 2
 
 #define T NUMBER
+#if defined(COMPUTES_INT2) || defined(COMPUTES_UINT2)
+#define COMPUTES_64_BITS
+#define Bits uint2  // of an element
+#else
+#define Bits uint
+#endif
 
 #define EXPRESSION_NOTHING(expression)
 #define EXPRESSION_SOMETHING(expression) \
@@ -45,20 +52,27 @@ SPECIALIZED(14, TYPE_7)
 #else
 #define EXPRESSION_real EXPRESSION_NOTHING
 #define EXPRESSION_number EXPRESSION_SOMETHING
-#ifdef COMPUTES_UINT
+#if defined(COMPUTES_UINT) || defined(COMPUTES_UINT2)
 #define EXPRESSION_bits EXPRESSION_SOMETHING
-#define EXPRESSION_truth EXPRESSION_SOMETHING
 #else
 #define EXPRESSION_bits EXPRESSION_NOTHING
+#endif
+#ifdef COMPUTES_UINT
+#define EXPRESSION_truth EXPRESSION_SOMETHING
+#else
 #define EXPRESSION_truth EXPRESSION_NOTHING
 #endif
-#define PARAMETER(i) T(parameters[0].integers[i])
+#ifdef COMPUTES_64_BITS
+#define PARAMETER(i) T(uint2(parameters[0].integers[2 * i], parameters[0].integers[2 * i + 1]))
+#else
+#define PARAMETER(i) T(parameters[0].integers[2 * i])
+#endif
 #endif
 #define EXPRESSION_wide EXPRESSION_NOTHING  // doubles
 
 T computed(T a, T b, T c, T d, T e, T f, T g, T h) {
   const T p0 = PARAMETER(0), p1 = PARAMETER(1), p2 = PARAMETER(2), p3 = PARAMETER(3);
-  T result = T(0);
+  T result = zero_of(a);
   uint at = 0;
 #define EXPRESSION(name, inputs, number_class, store, expression) \
   EXPRESSION_##number_class(expression) ++at;
@@ -67,27 +81,39 @@ T computed(T a, T b, T c, T d, T e, T f, T g, T h) {
   return result;
 }
 
+// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
+uint truncated_bits(float x, uint type) {
+  return bits_of_real(x, type == UINT16 || type == INT16 ? INT32 : type);
+}
+
 // An element of an input as a number.
-T number_of(uint bits, uint type, uint input) {
-#ifdef COMPUTES_FLOAT
+T number_of(Bits bits, uint type, uint input) {
+#ifdef COMPUTES_64_BITS
+  if (NUMBER_CLASS == CLASS_BITS || size_of(type) == 8) return T(bits);
+  const uint low = extended(bits.x, type);
+  const bool is_negative = (type == INT32 || type == INT16 || type == INT8) && int(low) < 0;
+  return T(uint2(low, is_negative ? 0xFFFFFFFFu : 0));
+#elif defined(COMPUTES_FLOAT)
   const float value = real_of(bits, type);
   return input == 0 && IS_SCALED != 0 ? value * parameters[0].scale + parameters[0].bias : value;
 #else
   if (NUMBER_CLASS == CLASS_BITS) return T(bits);
   if (NUMBER_CLASS == CLASS_TRUTH) return T(bits != 0 ? 1 : 0);
   if (input == 0 && IS_SCALED != 0)
-    bits = bits_of_real(real_of(bits, type) * parameters[0].scale + parameters[0].bias, type);
-  return T(extended(bits, type));
+    bits = truncated_bits(real_of(bits, type) * parameters[0].scale + parameters[0].bias, type);
+  return T(extended(element_of_word(bits, 0, size_of(type)), type));
 #endif
 }
 
 // A number as an element.
-uint bits_of_number(T value) {
-#ifdef COMPUTES_FLOAT
+Bits bits_of_number(T value) {
+#ifdef COMPUTES_64_BITS
+  return uint2(value);
+#elif defined(COMPUTES_FLOAT)
   if (OUTPUT_TYPE == FLOAT32) return asuint(value);
   if (OUTPUT_TYPE == FLOAT16) return half_bits(value);
   const bool is_rounded = STORE_MODE == STORES_ROUNDED || size_of(OUTPUT_TYPE) == 1 && OUTPUT_TYPE >= UINT4;
-  return saturated(is_rounded ? nearest_even(value) : trunc(value), OUTPUT_TYPE);
+  return is_rounded ? saturated(nearest_even(value), OUTPUT_TYPE) : truncated_bits(value, OUTPUT_TYPE);
 #else
   if (NUMBER_CLASS != CLASS_BITS) {
     if (OUTPUT_TYPE == FLOAT32) return asuint(float(value));
@@ -127,19 +153,26 @@ Place place_at(uint at) {
 }
 
 T loaded(uint input, uint type, uint offset) {
+  const uint plain = type & (IS_REPEATED - 1);
+#ifdef COMPUTES_64_BITS
+  if (input >= INPUT_COUNT) return T(uint2(0, 0));
+  if (size_of(plain) == 8) return number_of(load_bits64(input + 1, offset), plain, input);
+  return number_of(uint2(load_bits(input + 1, offset, size_of(plain)), 0), plain, input);
+#else
   if (input >= INPUT_COUNT) return T(0);
   if (type == 0) return T(parameters[0].constants[input]);
-  const uint plain = type & (IS_REPEATED - 1);
   return number_of(load_bits(input + 1, offset, size_of(plain)), plain, input);
+#endif
 }
 
-uint result_at(Place place) {
+Bits result_at(Place place) {
   return bits_of_number(computed(loaded(0, TYPE_0, place.offsets[0]), loaded(1, TYPE_1, place.offsets[1]),
                                  loaded(2, TYPE_2, place.offsets[2]), loaded(3, TYPE_3, place.offsets[3]),
                                  loaded(4, TYPE_4, place.offsets[4]), loaded(5, TYPE_5, place.offsets[5]),
                                  loaded(6, TYPE_6, place.offsets[6]), loaded(7, TYPE_7, place.offsets[7])));
 }
 
+#ifndef COMPUTES_64_BITS
 uint linear_result(uint at) {
 #define OFFSET(type) ((type) < IS_REPEATED ? at : 0)
   return bits_of_number(computed(loaded(0, TYPE_0, OFFSET(TYPE_0)), loaded(1, TYPE_1, OFFSET(TYPE_1)),
@@ -147,6 +180,8 @@ uint linear_result(uint at) {
                                  loaded(4, TYPE_4, OFFSET(TYPE_4)), loaded(5, TYPE_5, OFFSET(TYPE_5)),
                                  loaded(6, TYPE_6, OFFSET(TYPE_6)), loaded(7, TYPE_7, OFFSET(TYPE_7))));
 }
+
+#endif
 
 // The next element, which is the first one behind the last.
 void advance(inout Place place, uint at) {
@@ -162,6 +197,26 @@ void advance(inout Place place, uint at) {
   }
 }
 
+#ifdef COMPUTES_64_BITS
+// Elements of 8 bytes, and those of 1 byte that a comparison writes.
+void run(uint thread) {
+  const uint size = size_of(OUTPUT_TYPE);
+  const uint per_thread = 16 / size;
+  uint at = thread * per_thread;
+  uint4 result = uint4(0, 0, 0, 0);
+  Place place = place_at(at);
+  for (uint e = 0; e < per_thread; ++e) {
+    const uint2 element = result_at(place);
+    if (size == 8) {
+      result = e == 0 ? uint4(element, 0, 0) : uint4(result.xy, element);
+    } else {
+      result |= with_word(uint4(0, 0, 0, 0), e * size / 4, placed(element.x, e & (4 / size - 1), size));
+    }
+    advance(place, ++at);
+  }
+  output0[thread] = result;
+}
+#else
 void run(uint thread) {
   const uint size = size_of(OUTPUT_TYPE);
   const uint per_word = 4 / size;
@@ -177,7 +232,7 @@ void run(uint thread) {
     }
   } else {
     Place place = place_at(at);
-    [unroll]
+    [loop]
     for (uint w = 0; w < 4; ++w) {
       uint word = 0;
       for (uint part = 0; part < per_word; ++part) {
@@ -189,3 +244,4 @@ void run(uint thread) {
   }
   output0[thread] = result;
 }
+#endif

@@ -19,6 +19,16 @@ FUNCTION float with_sign_of(float magnitude, float x) {
   return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
+// sqrt(x^2 + y^2), also where a square is too large or too small.
+FUNCTION float hypotenuse(float x, float y) {
+  const float a = magnitude_of(x), b = magnitude_of(y);
+  const float large = a > b ? a : b;
+  const float ratio = (a > b ? b : a) / large;
+  const float length = large * sqrt(1.0f + ratio * ratio);
+  const float special = large == 0.0f ? 0.0f : large == infinity() ? large : length;
+  return is_nan(x) || is_nan(y) ? x + y : special;
+}
+
 // The first 12 bits of a number. Products of such numbers, and of what they leave, are exact.
 FUNCTION float upper_half(float x) { return asfloat(asuint(x) & 0xFFFFF000u); }
 

@@ -1,13 +1,120 @@
 // The functions that expressions.def calls, in HLSL; for the CPU they stand in lib/cpu/elementary-inl.hpp.
+// Integers of 64 bits: x low, y high; int2 with a sign.
+uint2 negated(uint2 a) { return uint2(0 - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }
+uint2 sum(uint2 a, uint2 b) {
+  const uint low = a.x + b.x;
+  return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));
+}
+uint2 difference(uint2 a, uint2 b) { return sum(a, negated(b)); }
+uint high_product(uint a, uint b) {
+  const uint low = (a & 0xFFFF) * (b & 0xFFFF);
+  const uint middle = (a >> 16) * (b & 0xFFFF) + (low >> 16);
+  const uint other = (a & 0xFFFF) * (b >> 16) + (middle & 0xFFFF);
+  return (a >> 16) * (b >> 16) + (middle >> 16) + (other >> 16);
+}
+uint2 product(uint2 a, uint2 b) { return uint2(a.x * b.x, high_product(a.x, b.x) + a.x * b.y + a.y * b.x); }
+bool is_less(uint2 a, uint2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+bool is_equal(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
+uint2 zero_of(uint2 a) { return uint2(0, 0); }
+uint2 one_of(uint2 a) { return uint2(1, 0); }
+bool is_nan(uint2 a) { return false; }
+uint2 abs_of(uint2 a) { return a; }
+uint2 shifted_left(uint2 a, uint2 b) {
+  const uint n = b.x & 63;
+  const uint2 below_32 = uint2(a.x << (n & 31), (n & 31) == 0 ? a.y : (a.y << (n & 31)) | (a.x >> (32 - (n & 31))));
+  return n < 32 ? below_32 : uint2(0, below_32.x);
+}
+uint2 shifted_right(uint2 a, uint2 b) {
+  const uint n = b.x & 63;
+  const uint2 below_32 = uint2((n & 31) == 0 ? a.x : (a.x >> (n & 31)) | (a.y << (32 - (n & 31))), a.y >> (n & 31));
+  return n < 32 ? below_32 : uint2(below_32.y, 0);
+}
+uint2 half_of(uint2 a) { return uint2((a.x >> 1) | (a.y << 31), a.y >> 1); }
+uint2 count_bits(uint2 a) { return uint2(countbits(a.x) + countbits(a.y), 0); }
+
+struct Division {
+  uint2 quotient;
+  uint2 rest;
+};
+// Bit by bit. Everything has all bits set if b is 0.
+Division divided(uint2 a, uint2 b) {
+  Division division;
+  division.quotient = uint2(0, 0);
+  division.rest = uint2(0, 0);
+  for (uint i = 0; i < 64; ++i) {
+    const bool carries = (division.rest.y >> 31) != 0;
+    division.rest = uint2((division.rest.x << 1) | (a.y >> 31), (division.rest.y << 1) | (division.rest.x >> 31));
+    a = uint2(a.x << 1, (a.y << 1) | (a.x >> 31));
+    const bool fits = carries || !is_less(division.rest, b);
+    division.quotient = uint2((division.quotient.x << 1) | (fits ? 1 : 0), (division.quotient.y << 1) | (division.quotient.x >> 31));
+    if (fits) division.rest = difference(division.rest, b);
+  }
+  if (is_equal(b, uint2(0, 0))) {
+    division.quotient = uint2(0xFFFFFFFFu, 0xFFFFFFFFu);
+    division.rest = division.quotient;
+  }
+  return division;
+}
+uint2 quotient(uint2 a, uint2 b) { return divided(a, b).quotient; }
+uint2 truncated_modulus(uint2 a, uint2 b) { return divided(a, b).rest; }
+uint2 floored_modulus(uint2 a, uint2 b) { return divided(a, b).rest; }
+
+int2 negated(int2 a) { return int2(negated(uint2(a))); }
+int2 sum(int2 a, int2 b) { return int2(sum(uint2(a), uint2(b))); }
+int2 difference(int2 a, int2 b) { return int2(difference(uint2(a), uint2(b))); }
+int2 product(int2 a, int2 b) { return int2(product(uint2(a), uint2(b))); }
+bool is_less(int2 a, int2 b) { return a.y < b.y || (a.y == b.y && uint(a.x) < uint(b.x)); }
+bool is_equal(int2 a, int2 b) { return a.x == b.x && a.y == b.y; }
+int2 zero_of(int2 a) { return int2(0, 0); }
+int2 one_of(int2 a) { return int2(1, 0); }
+bool is_nan(int2 a) { return false; }
+int2 abs_of(int2 a) { return a.y < 0 ? negated(a) : a; }
+// Toward zero.
+int2 half_of(int2 a) {
+  const uint2 half_magnitude = half_of(uint2(abs_of(a)));
+  return a.y < 0 ? negated(int2(half_magnitude)) : int2(half_magnitude);
+}
+int2 quotient(int2 a, int2 b) {
+  const int2 whole = int2(quotient(uint2(abs_of(a)), uint2(abs_of(b))));
+  return is_equal(b, int2(0, 0)) ? int2(-1, -1) : (a.y < 0) != (b.y < 0) ? negated(whole) : whole;
+}
+int2 truncated_modulus(int2 a, int2 b) {
+  const int2 rest = int2(truncated_modulus(uint2(abs_of(a)), uint2(abs_of(b))));
+  return is_equal(b, int2(0, 0)) ? int2(-1, -1) : a.y < 0 ? negated(rest) : rest;
+}
+int2 floored_modulus(int2 a, int2 b) {
+  const int2 rest = truncated_modulus(a, b);
+  const bool is_other_side = !is_equal(rest, int2(0, 0)) && (rest.y < 0) != (b.y < 0);
+  return !is_equal(b, int2(0, 0)) && is_other_side ? sum(rest, b) : rest;
+}
+
+#define FOR_SCALARS(T) \
+  T zero_of(T a) { return T(0); } \
+  T one_of(T a) { return T(1); } \
+  bool is_less(T a, T b) { return a < b; } \
+  bool is_equal(T a, T b) { return a == b; } \
+  T sum(T a, T b) { return a + b; } \
+  T difference(T a, T b) { return a - b; } \
+  T product(T a, T b) { return a * b; }
+FOR_SCALARS(float)
+FOR_SCALARS(int)
+FOR_SCALARS(uint)
+float negated(float a) { return -a; }
+int negated(int a) { return -a; }
+uint negated(uint a) { return 0 - a; }
+
 #define FOR_NUMBERS(T) \
-  T larger(T a, T b) { return a > b ? a : b; } \
-  T smaller(T a, T b) { return a < b ? a : b; }
+  T larger(T a, T b) { return is_less(b, a) ? a : b; } \
+  T smaller(T a, T b) { return is_less(a, b) ? a : b; } \
+  T square(T a) { return product(a, a); }
 FOR_NUMBERS(float)
 FOR_NUMBERS(int)
 FOR_NUMBERS(uint)
+FOR_NUMBERS(int2)
+FOR_NUMBERS(uint2)
 
-bool is_nan(int) { return false; }
-bool is_nan(uint) { return false; }
+bool is_nan(int a) { return false; }
+bool is_nan(uint a) { return false; }
 
 float abs_of(float a) { return asfloat(asuint(a) & 0x7FFFFFFFu); }
 int abs_of(int a) { return a < 0 ? -a : a; }
@@ -44,7 +151,8 @@ int floored_modulus(int a, int b) {
 
 uint count_bits(uint a) { return countbits(a); }
 // Shifts take their amount modulo the bits that they compute with.
-uint shift_amount(uint a) { return a & 31; }
+uint shifted_left(uint a, uint b) { return a << (b & 31); }
+uint shifted_right(uint a, uint b) { return a >> (b & 31); }
 
 float round_even(float a) { return nearest_even(a); }
 float round_away(float a) {

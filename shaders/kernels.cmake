@@ -6,6 +6,10 @@
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
+  foreach(kernel IN ITEMS
+      band fold gather head_rows join nonzero nonzero_count random_bits scatter sequence)
+    dmlop_kernel(${kernel} ${kernel})
+  endforeach()
   foreach(element_size IN ITEMS 1 2 4 8)
     foreach(rank IN ITEMS 1 2 3 4 8)
       # In the order of enum Boundary. Reversals have no boundary.
@@ -32,13 +36,31 @@ macro(dmlop_for_each_kernel)
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
+  foreach(kernel IN ITEMS
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      window unpool region_sample region_maximum region_gradient region_box_gradient)
+    dmlop_kernel(${kernel} ${kernel})
+  endforeach()
   # The sections of expressions.def, for each type that its rows compute with.
   foreach(group RANGE 1 5)
-    foreach(number IN ITEMS float int uint)
+    foreach(number IN ITEMS float int uint int2 uint2)
+      if(group EQUAL 4 AND number MATCHES 2)
+        continue()  # activations have no integers of 64 bits
+      endif()
       string(TOUPPER COMPUTES_${number} computes)
       dmlop_kernel(element_wise_${group}_${number} element_wise
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
+  endforeach()
+  # Single sums, and tiles of 64 and 128 rows and columns.
+  foreach(number IN ITEMS float int wide)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_1 product ${computes}=1)
+  endforeach()
+  foreach(number IN ITEMS float int)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
+    dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
 endmacro()
 
@@ -118,19 +140,24 @@ function(dmlop_hlsl_sources result)
   foreach(name IN LISTS files)
     file(READ ${shaders}/${name}.hlsl text)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/${name}.hlsl)
+    set(${name}_is_resident false)
     while(text MATCHES "\n#include \"([a-z0-9_/.]+)\"")
       set(header ${CMAKE_MATCH_1})
       file(READ ${shaders}/${header} included)
       string(REPLACE "\n#include \"${header}\"" "\n${included}" text "${text}")
+      if(header STREQUAL "resident.hlsli")
+        set(${name}_is_resident true)
+      endif()
     endwhile()
     # Not every compiler accepts a literal longer than 16 KiB, so it becomes several adjacent literals.
-    string(REGEX REPLACE "\n}\n" "\n}\n)hlsl\"\nR\"hlsl(" text "${text}")
+    string(REPLACE "\n\n" "\n\n)hlsl\"\nR\"hlsl(" text "${text}")
     string(APPEND texts "constexpr char ${name}[] = R\"hlsl(${text})hlsl\";\n\n")
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${dmlop_kernel_headers})
   set(rows "")
   macro(dmlop_kernel name file)
-    string(APPEND rows "    Kernel{\"${name}\", {\"${file}.hlsl\", ${file}, \"${ARGN}\"}},\n")
+    string(APPEND rows
+      "    KernelSource{\"${name}\", \"${file}.hlsl\", ${file}, \"${ARGN}\", ${${file}_is_resident}},\n")
   endmacro()
   dmlop_for_each_kernel()
 
@@ -144,19 +171,16 @@ namespace dmlop::gpu::d3d12 {
 namespace {
 
 @texts@
-struct Kernel {
-  std::string_view name;
-  KernelSource source;
-};
-
 constexpr std::array kernels{
 @rows@};
 
 }  // namespace
 
+std::span<const KernelSource> kernel_sources() { return kernels; }
+
 std::optional<KernelSource> find_kernel(std::string_view name) {
-  for (const Kernel& kernel : kernels) {
-    if (kernel.name == name) return kernel.source;
+  for (const KernelSource& kernel : kernels) {
+    if (kernel.name == name) return kernel;
   }
   return std::nullopt;
 }

@@ -18,6 +18,44 @@
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
+// What operators do, under names that a GPU can give its integers of 64 bits, too.
+template <typename T>
+HWY_INLINE T zero_of(T) {
+  return T(0);
+}
+template <typename T>
+HWY_INLINE T one_of(T) {
+  return T(1);
+}
+template <typename T>
+HWY_INLINE bool is_less(T a, T b) {
+  return a < b;
+}
+template <typename T>
+HWY_INLINE bool is_equal(T a, T b) {
+  return a == b;
+}
+template <typename T>
+HWY_INLINE T negated(T a) {
+  return static_cast<T>(-a);
+}
+template <typename T>
+HWY_INLINE T sum(T a, T b) {
+  return a + b;
+}
+template <typename T>
+HWY_INLINE T difference(T a, T b) {
+  return a - b;
+}
+template <typename T>
+HWY_INLINE T product(T a, T b) {
+  return a * b;
+}
+template <typename T>
+HWY_INLINE T square(T a) {
+  return a * a;
+}
+
 // NaN gives b: max and min as DirectML has them.
 template <typename T>
 HWY_INLINE T larger(T a, T b) {
@@ -96,8 +134,12 @@ HWY_INLINE T count_bits(T a) {
 
 // Shifts take their amount modulo the bits that they compute with.
 template <typename T>
-HWY_INLINE T shift_amount(T a) {
-  return a & T(sizeof(T) * 8 - 1);
+HWY_INLINE T shifted_left(T a, T b) {
+  return static_cast<T>(a << (b & T(sizeof(T) * 8 - 1)));
+}
+template <typename T>
+HWY_INLINE T shifted_right(T a, T b) {
+  return static_cast<T>(a >> (b & T(sizeof(T) * 8 - 1)));
 }
 
 template <typename T>

@@ -71,7 +71,8 @@ std::optional<std::size_t> PlanBuilder::find(std::string_view field,
   if (desc == nullptr) return std::nullopt;
   const bool is_input = description_.spec->find_field(std::string(field))->is_input();
   plan_.slots.push_back({is_input ? SlotKind::input : SlotKind::output, std::string(field), element,
-                         elements_of(*desc, is_input), size_of(*desc->data_type)});
+                         elements_of(*desc, is_input), size_of(*desc->data_type),
+                         *desc->data_type});
   is_written_.push_back(is_input);
   return plan_.slots.size() - 1;
 }

@@ -23,6 +23,7 @@ struct Slot {
   std::optional<std::size_t> element;  // of an array of tensors
   std::uint64_t elements;
   std::size_t element_size;
+  std::optional<DataType> data_type = {};  // of the description's tensors
 
   std::uint64_t bytes() const { return elements * element_size; }
 };

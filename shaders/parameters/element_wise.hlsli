@@ -5,7 +5,7 @@ struct ElementWiseParameters {
   uint extents[8];   // outermost first
   uint strides[64];  // of input k along axis a at 8 k + a; in elements
   float reals[4];    // parameters as numbers
-  uint integers[4];  // and as integers
+  uint integers[8];  // and as integers of 64 bits, low words first
   float constants[8];  // inputs that are one number
   float scale;       // of the first input
   float bias;

@@ -3,15 +3,21 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace dmlop::gpu::d3d12 {
 
+/// A kernel variant.
 struct KernelSource {
+  std::string_view name;         // "index_map_4_1_2_0"
   std::string_view file;         // "index_map.hlsl", for the compiler's messages
   std::string_view text;         // complete, without #include
   std::string_view definitions;  // "RANK=3;REVERSAL=0"
+  bool is_resident;              // includes shaders/resident.hlsli
 };
+
+std::span<const KernelSource> kernel_sources();
 
 /// The source of a kernel variant; nothing where none has this name.
 std::optional<KernelSource> find_kernel(std::string_view name);

@@ -1,33 +1,57 @@
-// Compute pipelines by kernel name, compiled at first use and kept; the compiled shaders are kept
-// on disk between runs.
+// Compute pipelines by kernel and specialization, made at first use and kept.
 #pragma once
 
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gpu/d3d12/api.hpp"
+#include "gpu/device.hpp"
+#include "gpu/launches.hpp"
 
 namespace dmlop::gpu::d3d12 {
 
-// The parameters of every kernel's root signature: the constants, the inputs, the output.
-inline constexpr UINT constants_parameter = 0;
-inline constexpr UINT first_input_parameter = 1;
-inline constexpr UINT output_parameter = 4;
+/// Words of constants of a tiled kernel: the dispatch's, then the launch's row.
+inline constexpr std::size_t tiled_constants =
+    std::tuple_size_v<decltype(Dispatch::constants)> + std::tuple_size_v<decltype(Launch::row)>;
+
+/// What kernels are given: constants (b0), buffers that they read (t0, t1, ...) and buffers that
+/// they write (u0, u1, ...). They are the root signature's parameters, in this order.
+struct RootLayout {
+  UINT constants = 0;
+  UINT inputs = 0;
+  UINT outputs = 0;
+  ComPtr<ID3D12RootSignature> signature;
+
+  UINT first_input() const { return 1; }
+  UINT first_output() const { return 1 + inputs; }
+  UINT parameters() const { return 1 + inputs + outputs; }
+};
 
 class Pipelines {
  public:
   explicit Pipelines(ID3D12Device& device);
 
-  /// Errors: run_failed when the kernel does not exist, does not compile (with the compiler's text)
-  /// or is refused by the driver; unavailable without a compiler.
+  /// Errors: as shader_code(); run_failed where the driver refuses the kernel.
   ID3D12PipelineState* find(const std::string& kernel);
-  ID3D12RootSignature* root_signature() const { return root_signature_.Get(); }
+  ID3D12PipelineState* find(const ResidentDispatch& dispatch);
+  /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
+  const RootLayout& tiled() const { return tiled_; }
+  const RootLayout& resident() const { return resident_; }
 
  private:
+  ID3D12PipelineState* find(const std::string& kernel,
+                            std::span<const std::uint32_t> specialization,
+                            const RootLayout& layout);
+
   ID3D12Device& device_;
-  ComPtr<ID3D12RootSignature> root_signature_;
-  std::map<std::string, ComPtr<ID3D12PipelineState>> pipelines_;
+  RootLayout tiled_;
+  RootLayout resident_;
+  std::map<std::pair<std::string, std::vector<std::uint32_t>>, ComPtr<ID3D12PipelineState>>
+      pipelines_;
   std::mutex mutex_;
 };
 

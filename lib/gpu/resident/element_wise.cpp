@@ -4,6 +4,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "gpu/resident/element_wise.hpp"
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/parameters.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 
 #include "../../../shaders/parameters/element_wise.hlsli"
 
-constexpr std::size_t axes_most = 8;
 constexpr std::uint32_t is_repeated = 32;  // as in the kernel
 
 // The groups of shaders/expressions.def.
@@ -61,8 +61,27 @@ Row row_of(Expression expression) {
   throw std::logic_error("an expression is in no group");
 }
 
-const char* number_of(ComputeType type) {
-  return type == ComputeType::float32 ? "float" : type == ComputeType::int32 ? "int" : "uint";
+// What HLSL computes with; "" for doubles.
+std::string number_of(ComputeType type) {
+  switch (type) {
+    case ComputeType::float32:
+      return "float";
+    case ComputeType::int32:
+      return "int";
+    case ComputeType::uint32:
+      return "uint";
+    case ComputeType::int64:
+      return "int2";
+    case ComputeType::uint64:
+      return "uint2";
+    case ComputeType::float64:
+      break;
+  }
+  return "";
+}
+
+bool has_64_bits(ComputeType type) {
+  return type == ComputeType::int64 || type == ComputeType::uint64;
 }
 
 bool is_repeated_everywhere(const ElementWiseInput& input) {
@@ -70,7 +89,29 @@ bool is_repeated_everywhere(const ElementWiseInput& input) {
                      [](std::uint64_t stride) { return stride == 0; });
 }
 
-// Whether an input stands as the packed output does.
+bool is_linear(const ElementWiseKernel& kernel) {
+  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [&](const auto& input) {
+    return input.constant || is_repeated_everywhere(input) || is_packed(kernel, input);
+  });
+}
+
+// Whether a kernel can load and store all types.
+bool has_loads(const ElementWiseKernel& kernel) {
+  const auto is_loaded = [&](const ElementWiseInput& input) {
+    return input.constant ? !has_64_bits(kernel.compute)
+                          : size_of(input.type) <= 4 || has_64_bits(kernel.compute);
+  };
+  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), is_loaded) &&
+         (size_of(kernel.output_type) <= 4 || has_64_bits(kernel.compute));
+}
+
+// Iterations of the loop of a division of 64 bits, which most expressions do without.
+std::uint64_t element_work(const ElementWiseKernel& kernel) {
+  return has_64_bits(kernel.compute) ? 66 : 1;
+}
+
+}  // namespace
+
 bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
   std::uint64_t stride = 1;
   for (std::size_t a = kernel.extents.size(); a-- > 0;) {
@@ -80,33 +121,18 @@ bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
   return true;
 }
 
-bool is_linear(const ElementWiseKernel& kernel) {
-  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [&](const auto& input) {
-    return input.constant || is_repeated_everywhere(input) || is_packed(kernel, input);
-  });
-}
-
-bool is_32_bit(DataType type) {
-  return size_of(type) <= 4;
-}
-
-}  // namespace
-
 std::string refusal_of(const ElementWiseKernel& kernel) {
-  if (kernel.expression == Expression::cast) return "it has no GPU kernel yet";
   if (kernel.extents.size() > axes_most) return "it has more than 8 dimensions";
-  const bool computes_32_bits = kernel.compute == ComputeType::float32 ||
-                                kernel.compute == ComputeType::int32 ||
-                                kernel.compute == ComputeType::uint32;
-  const bool has_32_bits =
-      is_32_bit(kernel.output_type) &&
-      std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [](const ElementWiseInput& input) {
-        return input.constant.has_value() || is_32_bit(input.type);
-      });
-  return computes_32_bits && has_32_bits ? "" : "GPU kernels compute with at most 32 bits";
+  if (kernel.expression == Expression::cast) return "";
+  if (kernel.compute == ComputeType::float64) return "GPU kernels do not compute with FLOAT64";
+  if (!has_loads(kernel)) return "GPU kernels do not compute this with 64 bits";
+  if (has_64_bits(kernel.compute) && kernel.input_scale)
+    return "GPU kernels do not scale integers of 64 bits";
+  return "";
 }
 
 std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& kernel) {
+  if (kernel.expression == Expression::cast) return {cast_dispatch(kernel)};
   const Row row = row_of(kernel.expression);
   const ExpressionInfo& about = info(kernel.expression);
   const bool linear = is_linear(kernel);
@@ -116,7 +142,8 @@ std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& kernel) {
   std::transform(kernel.extents.begin(), kernel.extents.end(), parameters.extents, word);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     parameters.reals[i] = static_cast<float>(kernel.parameters[i].real);
-    parameters.integers[i] = static_cast<uint>(kernel.parameters[i].integer);
+    parameters.integers[2 * i] = static_cast<uint>(kernel.parameters[i].integer);
+    parameters.integers[2 * i + 1] = static_cast<uint>(kernel.parameters[i].integer >> 32);
   }
   if (kernel.input_scale) {
     parameters.scale = kernel.input_scale->scale;
@@ -153,7 +180,7 @@ std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& kernel) {
   // Each element at worst begins a row, which has a loop over the axes.
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), per_thread),
-                               per_thread * (linear ? 1 : 2 + axes_most) + 8);
+                               per_thread * (element_work(kernel) + 2 + axes_most) + 8);
   return {dispatch};
 }
 

@@ -1,0 +1,31 @@
+// The end of submitted work, to wait for.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/d3d12/context.hpp"
+
+namespace dmlop::gpu::d3d12 {
+
+class Fence {
+ public:
+  /// The context must outlive it. Errors: run_failed, device_lost; also of signal().
+  explicit Fence(Context& context);
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+  ~Fence() { CloseHandle(event_); }
+
+  /// Marks the end of what the queue was given.
+  void signal();
+  /// True when the end is reached, or the device lost: that completes every fence.
+  bool wait(DWORD milliseconds);
+
+ private:
+  Context& context_;
+  ComPtr<ID3D12Fence> fence_;
+  HANDLE event_ = nullptr;
+  std::uint64_t value_ = 0;
+  std::uint64_t awaited_ = 0;  // the value that the event was asked for
+};
+
+}  // namespace dmlop::gpu::d3d12

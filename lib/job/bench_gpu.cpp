@@ -1,0 +1,196 @@
+#include "job/bench_gpu.hpp"
+
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "base/error.hpp"
+#include "compare/compare.hpp"
+#include "cpu/execute.hpp"
+#include "gpu/dispatch.hpp"
+#include "job/backend_gpu.hpp"
+#include "job/bench_runs.hpp"
+#include "job/device_plan.hpp"
+#include "ops/tiling.hpp"
+
+namespace dmlop {
+namespace {
+
+// An idle GPU takes this long to reach its clocks; before, kernels were seen at a quarter of their
+// rate.
+constexpr double gpu_warm_up_seconds = 1;
+
+/// The copy kernel over random data that stays on the device.
+class CopyStream {
+ public:
+  CopyStream(gpu::Device& device, std::uint64_t total_bytes) : stream_(device.make_stream()) {
+    const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
+    bytes_ = std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
+    const auto staging = stream_->input(2, bytes_);
+    std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): every time the same
+    for (std::uint64_t at = 0; at + 8 <= bytes_; at += 8) {
+      const std::uint64_t bits = random();
+      std::memcpy(&staging[at], &bits, sizeof bits);
+    }
+    dispatch_ = gpu::copy_dispatch(bytes_);
+    stream_->submit(dispatch_);
+    stream_->finish();
+  }
+  std::optional<double> run() const { return stream_->repeat(dispatch_); }
+  double bytes_moved() const { return 2.0 * static_cast<double>(bytes_); }
+
+ private:
+  std::unique_ptr<gpu::Stream> stream_;
+  gpu::Dispatch dispatch_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// A plan whose tensors are on the device.
+class PlanOnDevice {
+ public:
+  virtual ~PlanOnDevice() = default;
+  /// Of its first run, which the constructor does.
+  virtual gpu::DispatchTimes first_times() const = 0;
+  /// The bytes of an output, by slot, after the first run.
+  virtual std::span<const std::byte> output(std::size_t slot) = 0;
+  /// Runs once more; seconds on the device.
+  virtual std::optional<double> repeat() = 0;
+};
+
+/// One tiled kernel as a single tile, with transfers.
+class TileOnDevice : public PlanOnDevice {
+ public:
+  TileOnDevice(const Plan& plan, SlotBytes slots, unsigned threads, gpu::Device& device)
+      : stream_(device.make_stream()) {
+    const Pass& pass = plan.passes.front();
+    const auto grid = TileGrid::make(pass.kernel, {.buffer_bytes = device.buffer_bytes_limit()});
+    if (!grid || grid->size() != 1 || !gpu::kernel_refusal(pass.kernel).empty()) {
+      throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
+                                             device.info().name + "; bench smaller ones");
+    }
+    const Tile tile = grid->tile(0);
+    for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
+      const Kernel gather(tile.gathers[i]);
+      const auto staging =
+          stream_->input(i, output_elements(gather) * tile.gathers[i].element_size);
+      std::vector<std::span<const std::byte>> input{slots[pass.reads[i]]};
+      cpu::execute_all(gather, input, threads, staging.data());
+    }
+    dispatch_ = gpu::make_dispatch(tile.kernel, device.buffer_bytes_limit());
+    stream_->submit(dispatch_);
+    output_ = stream_->finish();
+    times_ = stream_->times();
+  }
+  gpu::DispatchTimes first_times() const override { return times_; }
+  std::span<const std::byte> output(std::size_t) override { return output_; }
+  std::optional<double> repeat() override { return stream_->repeat(dispatch_); }
+
+ private:
+  std::unique_ptr<gpu::Stream> stream_;
+  gpu::Dispatch dispatch_;
+  std::span<const std::byte> output_;
+  gpu::DispatchTimes times_;
+};
+
+/// Any plan, in buffers of the device.
+class ResidentOnDevice : public PlanOnDevice {
+ public:
+  ResidentOnDevice(const Plan& plan, SlotBytes slots, Backend& backend)
+      : plan_(plan), backend_(backend), ranges_(plan.slots.size()) {
+    for (std::size_t i = 0; i < plan.slots.size(); ++i) {
+      const Slot& slot = plan.slots[i];
+      if (slot.kind == SlotKind::temporary) continue;
+      const std::uint64_t bytes = slot.kind == SlotKind::input ? slots[i].size() : slot.bytes();
+      buffers_.push_back(backend.make_resident_buffer(bytes));
+      if (!buffers_.back())
+        throw Error(ErrorKind::run_failed,
+                    backend.spec() + " has no room for " + slot.field + "; bench smaller tensors");
+      ranges_[i] = {buffers_.back().get(), 0, bytes};
+      if (slot.kind == SlotKind::input) backend.write_resident(ranges_[i], slots[i]);
+    }
+    times_ = run();
+  }
+  gpu::DispatchTimes first_times() const override { return {}; }
+  std::span<const std::byte> output(std::size_t slot) override {
+    output_ = bench_bytes(ranges_[slot].bytes);
+    backend_.read_resident(ranges_[slot], output_);
+    return output_;
+  }
+  std::optional<double> repeat() override { return run().kernel; }
+
+ private:
+  gpu::DispatchTimes run() {
+    gpu::DispatchTimes times;
+    gpu::Device& device = *backend_.gpu()->device;
+    const std::string refusal =
+        DevicePlan(plan_, device, backend_.gpu()->executor).run_resident(ranges_, times);
+    if (refusal.empty()) return times;
+    throw Error(ErrorKind::unavailable, backend_.spec() + " cannot run this operator, because " +
+                                            refusal + ": use --cpu");
+  }
+
+  const Plan& plan_;
+  Backend& backend_;
+  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers_;
+  std::vector<gpu::ResidentRange> ranges_;  // by slot
+  Bytes output_;
+  gpu::DispatchTimes times_;
+};
+
+std::unique_ptr<PlanOnDevice> on_device(const Plan& plan, SlotBytes slots, unsigned threads,
+                                        Backend& backend) {
+  if (plan.passes.size() == 1 && is_tiled(plan.passes.front().kernel))
+    return std::make_unique<TileOnDevice>(plan, slots, threads, *backend.gpu()->device);
+  return std::make_unique<ResidentOnDevice>(plan, slots, backend);
+}
+
+// Errors: run_failed where an element is further off than the operator's spec allows.
+void compare_with_cpu(const OperatorSpec& spec, const Slot& slot,
+                      std::span<const std::byte> actual, std::span<const std::byte> expected) {
+  const Sizes sizes{slot.elements};
+  const Elements must_be(*slot.data_type, sizes, expected);
+  Comparator comparator(must_be, *slot.data_type, sizes, spec.default_tolerance(*slot.data_type));
+  comparator.add(0, actual.first(slot.bytes()));
+  const Comparison found = comparator.finish([&](std::uint64_t at) { return at; });
+  if (found.mismatches > 0)
+    throw Error(ErrorKind::run_failed, "the device's " + slot.field +
+                                           " differs from the CPU's: " + found.summary());
+}
+
+}  // namespace
+
+void bench_gpu(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs, Backend& backend,
+               const BenchOptions& options, BenchResult& result) {
+  const unsigned threads =
+      options.execution.threads != 0 ? options.execution.threads : hardware_threads();
+  const auto measured = on_device(plan, inputs, threads, backend);
+  PlanInMemory on_cpu(plan, inputs, threads);
+  on_cpu.run();
+  for (const std::size_t slot : plan.slots_of(SlotKind::output))
+    compare_with_cpu(spec, plan.slots[slot], measured->output(slot), on_cpu.output(slot));
+  const gpu::DispatchTimes times = measured->first_times();
+  const std::string reason = "the tensors stay on the device, or it has no timestamps";
+  result.upload_seconds = {times.upload, times.upload ? "" : reason};
+  result.download_seconds = {times.download, times.download ? "" : reason};
+  const CopyStream copy(*backend.gpu()->device, result.input_bytes + result.output_bytes);
+  // Kernels and copy take turns: clocks that change while they run change both.
+  std::vector<double> copies;
+  bool has_timestamps = false;
+  result.seconds = measure(options, gpu_warm_up_seconds, [&] {
+    if (const auto seconds = copy.run()) copies.push_back(*seconds);
+    const auto start = BenchClock::now();
+    const auto seconds = measured->repeat();
+    has_timestamps = seconds.has_value();
+    return seconds.value_or(seconds_since(start));
+  });
+  result.clock = has_timestamps ? "device" : "wall";
+  // Those of the warm-up, which came first, do not count.
+  copies.erase(copies.begin(), copies.end() - static_cast<std::ptrdiff_t>(
+                                                  std::min(copies.size(), result.seconds.size())));
+  std::sort(copies.begin(), copies.end());
+  result.copy_bytes_per_second = copies.empty()
+                                     ? Measured{std::nullopt, "the device has no timestamps"}
+                                     : Measured{copy.bytes_moved() / copies[copies.size() / 2], ""};
+}
+
+}  // namespace dmlop

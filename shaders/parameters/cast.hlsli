@@ -1,0 +1,7 @@
+// For cast.hlsl and lib/gpu/resident/cast.cpp: the same words in HLSL and C++.
+struct CastParameters {
+  uint elements;    // of the output
+  uint rank;        // at most 8
+  uint extents[8];  // outermost first
+  uint strides[8];  // of the input; in elements
+};
