@@ -63,6 +63,7 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
 
 #define FUNCTION precise
 #include "elementary.hlsli"
+#include "angles.hlsli"
 
 // --- elements
 

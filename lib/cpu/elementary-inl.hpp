@@ -161,6 +161,7 @@ using std::floor;
 using std::sqrt;
 #define FUNCTION HWY_INLINE
 #include "../../shaders/elementary.hlsli"
+#include "../../shaders/angles.hlsli"
 #undef FUNCTION
 
 // FLOAT32 by the functions that the GPU has, too; doubles by the system's.
