@@ -179,10 +179,10 @@ float ceil_of(float a) { return ceil(a); }
 float floor_of(float a) { return floor(a); }
 float sqrt_of(float a) { return sqrt(a); }
 float trunc_of(float a) { return trunc(a); }
-float sin_of(float a) { return sin(a); }
-float cos_of(float a) { return cos(a); }
-float tan_of(float a) { return tan(a); }
-float erf_of(float a) { return 0.0f; }
-float erfc_of(float a) { return 0.0f; }
-float pow_of(float a, float b) { return pow(abs(a), b); }
-float atan2_of(float a, float b) { return atan2(a, b); }
+float sin_of(float a) { return fast_sin(a); }
+float cos_of(float a) { return fast_cos(a); }
+float tan_of(float a) { return fast_tan(a); }
+float erf_of(float a) { return fast_erf(a); }
+float gelu_of(float a) { return fast_gelu(a); }
+float pow_of(float a, float b) { return fast_pow(a, b); }
+float atan2_of(float a, float b) { return fast_atan2(a, b); }

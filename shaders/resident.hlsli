@@ -61,7 +61,7 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
 #endif
 }
 
-#define FUNCTION
+#define FUNCTION precise
 #include "elementary.hlsli"
 
 // --- elements
