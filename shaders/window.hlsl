@@ -248,9 +248,12 @@ Found reduced(uint at, Window window, uint row, uint row_end, uint column, uint 
   const uint axis_a = windowed_axis(last_windows), axis_b = windowed_axis(last_windows + 1);
   const uint axis_c = windowed_axis(last_windows + 2);
   const uint input_stride = parameters[axis_c + axis_input_stride], place_stride = parameters[axis_c + axis_place_stride];
-  uint j = row % window.b.count;
-  uint i = row / window.b.count % window.a.count;
-  uint number = row / window.b.count / window.a.count;
+  uint j = 0, i = 0, number = 0;
+  if (IS_IN_PARTS != 0) {
+    j = row % window.b.count;
+    i = row / window.b.count % window.a.count;
+    number = row / window.b.count / window.a.count;
+  }
   Place outer = outer_place(at, window, number);
   for (; row < row_end; ++row) {
     const Place here = moved(moved(outer, axis_a, window.a, i), axis_b, window.b, j);
@@ -415,12 +418,21 @@ float4 combined(float4 a, float4 b) {
   return float4(b.x > a.x ? b.x : a.x, b.y > a.y ? b.y : a.y, b.z > a.z ? b.z : a.z, b.w > a.w ? b.w : a.w);
 }
 
-float quick_output(float value, float rows, float row_divisor, int column) {
+// Four results of windows of which so many elements are in the input along the last axis. `rows` and `row_divisor` are
+// those of the other axes.
+float4 quick_results(float4 values, int4 begins, uint rows, float row_divisor) {
   const uint axis = windowed_axis(last_windows + 2);
-  const Taps taps = taps_of(axis, uint(max(column, 0)));
-  if (IS_MAXIMUM != 0) return rows * float(taps.count) != 0.0f ? value : asfloat(0xFF7FFFFFu);
-  const float divisor = row_divisor * taps.divisor;
-  return divisor == 1.0f ? value : value / divisor;
+  const int4 counts =
+      max(min(begins + int(QUICK_WIDTH), int(parameters[axis + axis_end])) - max(begins, int(parameters[axis + axis_start])), 0);
+  if (IS_MAXIMUM != 0) {
+    const float lowest = asfloat(0xFF7FFFFFu);
+    return float4(rows != 0 && counts.x != 0 ? values.x : lowest, rows != 0 && counts.y != 0 ? values.y : lowest,
+                  rows != 0 && counts.z != 0 ? values.z : lowest, rows != 0 && counts.w != 0 ? values.w : lowest);
+  }
+  const uint divisor = parameters[axis + axis_divisor];
+  if (divisor == DIVISOR_NONE) return values / row_divisor;
+  if (divisor == DIVISOR_INSIDE) return values / (row_divisor * float4(counts));
+  return values / (row_divisor * float4(max(min(begins + int(QUICK_WIDTH), int(parameters[axis + axis_padded_end])) - begins, 0)));
 }
 
 // Four outputs of the row of output `at`, from `column` on. Those in front of the row or behind it mean nothing.
@@ -454,9 +466,9 @@ float4 quick_outputs(uint at, int column) {
       result = combined(result, sum);
     }
   }
-  const float rows = float(window.a.count * window.b.count), divisor = window.a.divisor * window.b.divisor;
-  return float4(quick_output(result.x, rows, divisor, column), quick_output(result.y, rows, divisor, column + 1),
-                quick_output(result.z, rows, divisor, column + 2), quick_output(result.w, rows, divisor, column + 3));
+  const int begin = column * stride;
+  return quick_results(result, int4(begin, begin + stride, begin + 2 * stride, begin + 3 * stride),
+                       window.a.count * window.b.count, window.a.divisor * window.b.divisor);
 }
 
 // Four outputs from `at` on, which may lie in several rows.
