@@ -25,6 +25,10 @@ constexpr std::uint64_t part_elements_least = 128;
 constexpr std::uint64_t part_columns_most = 32768;
 constexpr std::uint64_t part_work_most = 50'000;
 
+// Of windows that are found four at once: the widest, and the shortest rows.
+constexpr std::uint64_t quick_width_most = 8;
+constexpr std::uint64_t quick_extent_least = 4;
+
 constexpr const char* too_large = "its windows are too large for a GPU kernel";
 
 /// An axis and what stands around it.
@@ -198,6 +202,25 @@ Parts parts_of(const WindowSearch& search, const Axes& axes, const WindowSize& s
   return parts;
 }
 
+// The windows along the innermost axis where they are short and over floats that stand side by
+// side, so that a thread finds four of them at once; otherwise nothing.
+const Windows* quick_windows(const WindowSearch& search, const Axes& axes) {
+  const bool is_float =
+      search.data_type == DataType::Float32 || search.data_type == DataType::Float16;
+  if (!is_float || search.index_type || search.quantization != 0 || axes.outer() > 0 ||
+      axes.windowed.empty())
+    return nullptr;
+  const auto is_unfit = [](const PlacedAxis& placed) { return !is_plain(placed.axis); };
+  if (std::any_of(axes.windowed.begin(), axes.windowed.end(), is_unfit)) return nullptr;
+  const PlacedAxis& width = axes.windowed.back();
+  const auto& windows = std::get<Windows>(width.axis.reach);
+  const bool is_quick = width.output_stride == 1 && width.axis.input_stride == 1 &&
+                        windows.dilation == 1 && windows.size <= quick_width_most &&
+                        windows.size <= width.axis.input_extent &&
+                        width.axis.output_extent >= quick_extent_least;
+  return is_quick ? &windows : nullptr;
+}
+
 std::uint64_t scratch_bytes(const WindowSearch& search, const Parts& parts) {
   return elements_of(search) * parts.count * (search.is_maximum ? 16 : 4);
 }
@@ -293,6 +316,7 @@ ResidentDispatch dispatch_of(const WindowSearch& search) {
   const bool has_tables =
       std::any_of(axes.windowed.begin(), axes.windowed.end(),
                   [](const PlacedAxis& placed) { return !is_plain(placed.axis); });
+  const Windows* quick = parts.are_whole() ? quick_windows(search, axes) : nullptr;
   ResidentDispatch dispatch;
   dispatch.kernel = "window";
   dispatch.specialization = {static_cast<uint>(search.data_type),
@@ -301,7 +325,9 @@ ResidentDispatch dispatch_of(const WindowSearch& search) {
                              has_tables ? 1U : 0U,
                              axes.outer() > 0 ? 1U : 0U,
                              parts.are_whole() ? 0U : 1U,
-                             search.quantization};
+                             search.quantization,
+                             word(quick ? quick->size : 0),
+                             quick && quick->stride == 1 ? 1U : 0U};
   dispatch.parameters = words_of(search, axes, parts);
   dispatch.inputs = {0};
   const std::uint64_t elements = elements_of(search);
