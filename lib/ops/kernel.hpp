@@ -8,9 +8,8 @@
 //   output_element_sizes();
 // - how the CPU runs it: part_shape() and run_part() (cpu/kinds.hpp), in a file of cpu/;
 // - how a GPU runs it on whole tensors: resident_refusal() and resident_dispatches()
-//   (gpu/resident/kinds.hpp), in a file of gpu/resident/ and one of shaders/. A kind without a GPU
-//   kernel is listed in gpu/resident/missing.cpp instead. Tiled kinds say how they are cut into tiles
-//   (ops/tiles.hpp) and how a GPU launches a tile (gpu/dispatch.cpp).
+//   (gpu/resident/kinds.hpp), in a file of gpu/resident/ and one of shaders/. Tiled kinds say how they
+//   are cut into tiles (ops/tiles.hpp) and how a GPU launches a tile (gpu/dispatch.cpp).
 // All of these visit Kernel without a default: a kind that forgets one does not compile or link.
 #pragma once
 

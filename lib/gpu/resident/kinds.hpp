@@ -1,5 +1,5 @@
 // What a GPU asks a kind of kernel that it runs on whole tensors: one overload per kind of each
-// question (ops/kernel.hpp). Kinds that no GPU runs are listed in missing.cpp.
+// question (ops/kernel.hpp).
 #pragma once
 
 #include <string>
