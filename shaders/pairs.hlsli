@@ -77,9 +77,10 @@ uint4 factor_cell(float factor) {
   const bool is_small = abs_of(factor) < 1.17549435e-38f;
   const float normal = is_small ? factor * 8388608.0f : factor;
   const uint bits = asuint(normal);
-  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
+  const bool is_special = normal == 0.0f || !is_finite(factor);
   const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
-  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
+  const int exponent = int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0);
+  return is_special ? product_cell(float2(1.0f, 0.0f), 0, factor) : product_cell(float2(mantissa, 0.0f), exponent, 1.0f);
 }
 
 float product_of_cell(uint4 cell) {

@@ -299,8 +299,7 @@ uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int leve
 
 // 1 where terms are too small for level 0, -1 where they are too large.
 int level_for(float sum) {
-  if (!is_finite(sum)) return -1;
-  return is_never_negative() && sum < power_of_two(-80) ? 1 : 0;
+  return !is_finite(sum) ? -1 : is_never_negative() && sum < power_of_two(-80) ? 1 : 0;
 }
 
 uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {

@@ -29,8 +29,7 @@ bool is_signed() { return TYPE == INT8 || TYPE == INT16 || TYPE == INT32 || TYPE
 
 // x and y are the key, the low word first; z is the index.
 bool comes_before(uint3 a, uint3 b) {
-  if (!is_equal(a.xy, b.xy)) return is_less(a.xy, b.xy);
-  return a.z < b.z;
+  return is_equal(a.xy, b.xy) ? a.z < b.z : is_less(a.xy, b.xy);
 }
 
 uint sequence_offset(uint sequence) {
@@ -176,8 +175,10 @@ uint2 output_bits(uint at) {
   const uint result = parameters[0].result;
   const uint place = parameters[0].begins[result] + sequence * parameters[0].counts[result] + rank;
   const uint index = scratch[3 * place + 2];
-  if (KIND == INDICES) return uint2(index, 0);
-  return element_bits(sequence_offset(sequence) + min(index, parameters[0].length - 1) * parameters[0].stride);
+  const uint element = min(index, parameters[0].length - 1);
+  uint2 bits = uint2(index, 0);
+  if (KIND == VALUES) bits = element_bits(sequence_offset(sequence) + element * parameters[0].stride);
+  return bits;
 }
 
 void write_outputs(uint thread) {

@@ -279,6 +279,9 @@ TEST_CASE("REDUCE: long rows of all types along any axes") {
     List sizes;
     Axes axes;
   };
+  const std::vector<DataType> types{DataType::Float32, DataType::Float16, DataType::Int64,
+                                    DataType::Int32,   DataType::UInt16,  DataType::Int8};
+  std::size_t next = 0;
   Random random(65);
   for (const Shape& shape :
        {Shape{{3, 50'001}, {1}}, Shape{{50'001, 3}, {0}}, Shape{{20'003, 21}, {0}},
@@ -286,9 +289,11 @@ TEST_CASE("REDUCE: long rows of all types along any axes") {
         Shape{{83, 2, 29, 19, 3}, {0, 2}}, Shape{{1001, 65}, {1}}, Shape{{9001, 11}, {1}},
         Shape{{120'011}, {0}}}) {
     CAPTURE(shape.sizes.size());
-    for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int64,
-                                DataType::Int32, DataType::UInt16, DataType::Int8})
+    // Two types each, as a GPU compiles a kernel for every one; nine shapes have all of them.
+    for (int k = 0; k < 2; ++k) {
+      const DataType type = types[next++ % types.size()];
       check_of_few_numbers(type, shape.sizes, shape.axes, random);
+    }
   }
 }
 
