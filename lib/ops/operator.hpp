@@ -10,7 +10,7 @@
 
 namespace dmlop {
 
-/// Where an operator runs. What has no GPU kernel yet runs on the CPU with a notice.
+/// Where an operator runs.
 enum class RunsOn : std::uint8_t { everywhere, only_on_cpu };
 
 struct Operator {
