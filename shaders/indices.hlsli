@@ -30,6 +30,11 @@ uint place_of(uint2 index, uint type, uint large, uint extent) {
 
 // The place to which element `at` of an input of indices points, or NO_PLACE.
 uint load_place(uint input, uint at, uint type, uint large, uint extent) {
-  const uint2 index = type == UINT64 || type == INT64 ? load_bits64(input, at) : uint2(load_word(input, at), 0);
+  uint2 index = uint2(0, 0);
+  if (type == UINT64 || type == INT64) {
+    index = load_bits64(input, at);
+  } else {
+    index.x = load_word(input, at);
+  }
   return place_of(index, type, large, extent);
 }
