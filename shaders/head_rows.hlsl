@@ -1,47 +1,58 @@
-// Rows of heads: HeadRowsKernel (lib/ops/kernels/attention.hpp). A thread makes 16 bytes of output.
+// Rows of all heads as they are used: HeadRowsKernel (lib/ops/kernels/attention.hpp). A thread computes the elements of
+// 16 bytes of output. Inputs: the rows, the bias, the earlier rows.
 #include "parameters/head_rows.hlsli"
 #define PARAMETERS HeadRowsParameters
 #include "resident.hlsli"
+#include "runs.hlsli"
 
 SPECIALIZED(0, OUTPUT_TYPE)
 SPECIALIZED(1, INPUT_TYPE)
-SPECIALIZED(2, BIAS_TYPE)    // 0: there is none
-SPECIALIZED(3, PAST_TYPE)    // 0: there is none
-SPECIALIZED(4, PAST_BUFFER)
+SPECIALIZED(2, BIAS_TYPE)  // 0: there is none
+SPECIALIZED(3, PAST_TYPE)  // 0: there are none
 
-// Where an element of a row of a head is.
-uint offset_at(uint input, uint batch, uint head, uint row, uint i) {
-  return parameters[0].offsets[input] + batch * parameters[0].batch_strides[input] +
-         head * parameters[0].head_strides[input] + row * parameters[0].row_strides[input] +
-         i * parameters[0].element_strides[input];
+// x element, y row, z head, w batch.
+uint4 place_at(uint at) {
+  uint4 place;
+  uint next = at / parameters[0].size;
+  place.x = at - next * parameters[0].size;
+  at = next;
+  next = at / parameters[0].rows;
+  place.y = at - next * parameters[0].rows;
+  at = next;
+  place.w = at / parameters[0].heads;
+  place.z = at - place.w * parameters[0].heads;
+  return place;
 }
 
-float number_at(uint at) {
-  const uint whole_row = at / parameters[0].size;
-  const uint i = at - whole_row * parameters[0].size;
-  const uint whole_head = whole_row / parameters[0].rows;
-  const uint row = whole_row - whole_head * parameters[0].rows;
-  const uint batch = whole_head / parameters[0].heads;
-  const uint head = whole_head - batch * parameters[0].heads;
-  if (PAST_TYPE != 0 && row < parameters[0].past_rows)
-    return load_real(PAST_BUFFER, offset_at(2, batch, head, row, i), PAST_TYPE);
-  float number = load_real(1, offset_at(0, batch, head, row - parameters[0].past_rows, i), INPUT_TYPE);
-  if (BIAS_TYPE != 0) number += load_real(2, offset_at(1, batch, head, 0, i), BIAS_TYPE);
-  return number;
+uint offset_in(uint input, uint4 place) {
+  return parameters[0].offsets[input] + place.w * parameters[0].strides[4 * input] +
+         place.z * parameters[0].strides[4 * input + 1] + place.y * parameters[0].strides[4 * input + 2] +
+         place.x * parameters[0].strides[4 * input + 3];
+}
+
+float value_at(uint4 place) {
+  const bool is_past = PAST_TYPE != 0 && place.y < parameters[0].past_rows;
+  if (is_past) return load_real(3, is_past ? offset_in(2, place) : 0, PAST_TYPE);
+  place.y -= parameters[0].past_rows;
+  float value = load_real(1, is_past ? 0 : offset_in(0, place), INPUT_TYPE);
+  if (BIAS_TYPE != 0) {
+    place.y = 0;
+    value += load_real(2, offset_in(1, place), BIAS_TYPE);
+  }
+  return value;
 }
 
 void run(uint thread) {
   const uint size = size_of(OUTPUT_TYPE);
-  const uint per_word = 4 / size;
-  uint at = thread * 4 * per_word;
+  const uint count = 16 / size;
+  uint at = thread * count;
+  uint4 place = place_at(at);
   uint4 result = uint4(0, 0, 0, 0);
-  for (uint w = 0; w < 4; ++w) {
-    uint word = 0;
-    for (uint part = 0; part < per_word; ++part) {
-      const float number = number_at(min(at++, parameters[0].elements - 1));
-      word |= placed(bits_of_real(number, OUTPUT_TYPE), part, size);
-    }
-    result = with_word(result, w, word);
+  for (uint i = 0; i < count; ++i) {
+    put(result, i, bits_of_real(value_at(place), OUTPUT_TYPE), size);
+    ++at;
+    ++place.x;
+    if (place.x == parameters[0].size) place = place_at(at < parameters[0].elements ? at : 0);
   }
   output0[thread] = result;
 }

@@ -32,7 +32,12 @@ macro(dmlop_for_each_kernel)
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
-  dmlop_kernel(cast cast)
+  foreach(kernel IN ITEMS
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      window unpool region_sample region_maximum region_gradient region_box_gradient
+      attention recurrent)
+    dmlop_kernel(${kernel} ${kernel})
+  endforeach()
   # The sections of expressions.def, for each type that its rows compute with.
   foreach(group RANGE 1 5)
     foreach(number IN ITEMS float int uint int2 uint2)
@@ -54,9 +59,6 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
-  dmlop_kernel(attention attention)
-  dmlop_kernel(head_rows head_rows)
-  dmlop_kernel(recurrent recurrent)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

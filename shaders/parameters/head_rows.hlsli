@@ -1,11 +1,12 @@
-// The parameters of shaders/head_rows.hlsl. Inputs are the rows, the bias and the earlier rows: for each of these its
-// offset and its strides by batch, head, row and element.
+// For head_rows.hlsl and lib/gpu/resident/head_rows.cpp: the same words in HLSL and C++.
 struct HeadRowsParameters {
   uint elements;  // of the output
-  uint heads, rows, size, past_rows;
+  uint heads;
+  uint rows;  // of a head
+  uint size;  // of a row
+  uint past_rows;
+  // Of the rows, the bias and the earlier rows, in this order: the first element, and the strides of batch, head, row
+  // and element.
   uint offsets[3];
-  uint batch_strides[3];
-  uint head_strides[3];
-  uint row_strides[3];
-  uint element_strides[3];
+  uint strides[12];
 };

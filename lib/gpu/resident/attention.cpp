@@ -1,4 +1,4 @@
-// Attention: shaders/attention.hlsl, and shaders/head_rows.hlsl.
+// Attention: shaders/attention.hlsl.
 #include <algorithm>
 #include <array>
 
@@ -9,12 +9,10 @@ namespace dmlop::gpu::resident {
 namespace {
 
 #include "../../../shaders/parameters/attention.hlsli"
-#include "../../../shaders/parameters/head_rows.hlsli"
 
 constexpr std::uint64_t threads_of_group = 256;
 
-template <typename Parameters>
-void set_input(Parameters& parameters, std::size_t at, const AttentionInput& input) {
+void set_input(AttentionParameters& parameters, std::size_t at, const AttentionInput& input) {
   parameters.offsets[at] = word(input.offset);
   parameters.batch_strides[at] = word(input.batch_stride);
   parameters.head_strides[at] = word(input.head_stride);
@@ -103,15 +101,13 @@ bool has_64_bits(const std::optional<AttentionInput>& input) {
   return input && has_64_bits(*input);
 }
 
-constexpr const char* only_32_bits = "GPU kernels compute with at most 32 bits";
-
 }  // namespace
 
 std::string refusal_of(const AttentionKernel& kernel) {
   constexpr std::uint64_t scratch_words_most = std::uint64_t{1} << 29;
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))
-    return only_32_bits;
+    return "GPU kernels compute with at most 32 bits";
   const Slices slices = slices_of(kernel);
   const auto work = work_of(kernel, slices);
   const bool is_too_long = *std::max_element(work.begin(), work.end()) > thread_work_limit ||
@@ -136,35 +132,6 @@ std::vector<ResidentDispatch> dispatches_of(const AttentionKernel& kernel) {
   for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
     add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
                dispatch.stages);
-  return {dispatch};
-}
-
-std::string refusal_of(const HeadRowsKernel& kernel) {
-  const bool is_wide =
-      has_64_bits(kernel.input) || has_64_bits(kernel.bias) || has_64_bits(kernel.past);
-  return is_wide ? only_32_bits : "";
-}
-
-std::vector<ResidentDispatch> dispatches_of(const HeadRowsKernel& kernel) {
-  HeadRowsParameters parameters{};
-  parameters.elements = word(kernel.output_elements());
-  parameters.heads = word(kernel.heads);
-  parameters.rows = word(kernel.rows);
-  parameters.size = word(kernel.size);
-  parameters.past_rows = word(kernel.past_rows);
-  set_input(parameters, 0, kernel.input);
-  if (kernel.bias) set_input(parameters, 1, *kernel.bias);
-  if (kernel.past) set_input(parameters, 2, *kernel.past);
-  ResidentDispatch dispatch;
-  dispatch.kernel = "head_rows";
-  dispatch.specialization = {static_cast<uint>(kernel.output_type),
-                             static_cast<uint>(kernel.input.data_type), type_of(kernel.bias),
-                             type_of(kernel.past), kernel.bias ? 3U : 2U};
-  set_parameters(dispatch, parameters);
-  const std::size_t inputs = 1 + (kernel.bias ? 1 : 0) + (kernel.past ? 1 : 0);
-  for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
-  const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
-  dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), elements), elements + 8);
   return {dispatch};
 }
 

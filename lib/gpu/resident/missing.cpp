@@ -11,25 +11,8 @@ namespace dmlop::gpu::resident {
     throw std::logic_error("a kernel that only the CPU runs has no dispatch");      \
   }
 
-DMLOP_NO_GPU_KERNEL(BandKernel)
-DMLOP_NO_GPU_KERNEL(FoldKernel)
-DMLOP_NO_GPU_KERNEL(GatherKernel)
-DMLOP_NO_GPU_KERNEL(JoinKernel)
-DMLOP_NO_GPU_KERNEL(MaxPlacesKernel)
-DMLOP_NO_GPU_KERNEL(NonzeroCountKernel)
-DMLOP_NO_GPU_KERNEL(NonzeroKernel)
-DMLOP_NO_GPU_KERNEL(RandomBitsKernel)
-DMLOP_NO_GPU_KERNEL(ReduceKernel)
-DMLOP_NO_GPU_KERNEL(RegionBoxGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionGradientKernel)
-DMLOP_NO_GPU_KERNEL(RegionMaximumKernel)
-DMLOP_NO_GPU_KERNEL(RegionSampleKernel)
 DMLOP_NO_GPU_KERNEL(ScanKernel)
-DMLOP_NO_GPU_KERNEL(ScatterKernel)
-DMLOP_NO_GPU_KERNEL(SequenceKernel)
 DMLOP_NO_GPU_KERNEL(TopKKernel)
-DMLOP_NO_GPU_KERNEL(UnpoolKernel)
-DMLOP_NO_GPU_KERNEL(WindowKernel)
 
 #undef DMLOP_NO_GPU_KERNEL
 

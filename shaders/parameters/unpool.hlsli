@@ -1,0 +1,12 @@
+// For unpool.hlsl and lib/gpu/resident/unpool.cpp: the same words in HLSL and C++.
+struct UnpoolParameters {
+  uint elements;      // of the output
+  uint image_extent;  // elements of the output for each image
+  uint values;        // all of them
+  uint per_image;     // values of an image
+  uint rank;          // at most 8
+  uint walk;          // values of one place that a stage adds up
+  uint extents[8];    // of the values, outermost first
+  uint value_strides[8];
+  uint index_strides[8];
+};

@@ -1,0 +1,399 @@
+// Sums and maxima of what outputs reach, and the places of the maxima: WindowKernel (lib/ops/kernels/window.hpp) and
+// MaxPlacesKernel (lib/ops/kernels/max_places.hpp). A thread computes the outputs of 16 bytes, or as many as fill 16
+// bytes of both outputs. Where windows are cut into parts, stage 0 leaves what each part gives in scratch, and stage 1
+// puts the parts together.
+//
+// Input 1 is the tensor; inputs 2 to 5 are the scale and zero point of the input, and those of the output.
+#include "parameters/window.hlsli"
+#define PARAMETERS uint
+#include "resident.hlsli"
+
+SPECIALIZED(0, TYPE)
+SPECIALIZED(1, INDEX_TYPE)   // of the places; 0 without them
+SPECIALIZED(2, IS_MAXIMUM)   // or a sum
+SPECIALIZED(3, HAS_TABLES)   // some axis has a table of taps
+SPECIALIZED(4, HAS_OUTER)    // there are more than three axes with windows
+SPECIALIZED(5, IS_IN_PARTS)
+SPECIALIZED(6, QUANTIZATION)  // bits
+#define IS_QUANTIZED 1
+#define HAS_INPUT_ZERO 2
+#define HAS_OUTPUT_ZERO 4
+
+// enum Divisor
+#define DIVISOR_NONE 0
+#define DIVISOR_INSIDE 1
+
+#define IS_FLOAT (TYPE == FLOAT32 || TYPE == FLOAT16)
+#define IS_SIGNED (TYPE == INT64 || TYPE == INT32 || TYPE == INT16 || TYPE == INT8)
+// Of an element's last word; without it signed integers are in the order of unsigned ones.
+#define SIGN_BIT (!IS_SIGNED ? 0 : size_of(TYPE) == 1 ? 0x80u : size_of(TYPE) == 2 ? 0x8000u : 0x80000000u)
+#define PARTIAL_WORDS (IS_MAXIMUM != 0 ? 4 : 1)
+
+// --- taps
+
+// Elements first, first + step, ... of an axis; weights is where theirs stand, 0 where they are all 1.
+struct Taps {
+  uint first;
+  uint count;
+  uint step;
+  uint weights;
+  float divisor;
+};
+
+// How many elements of a window that begins at `begin` lie before `position`, both counted with the padding.
+uint elements_before(uint axis, uint begin, uint position) {
+  const uint dilation = parameters[axis + axis_dilation];
+  const uint reached = position <= begin ? 0 : (position - begin + dilation - 1) / dilation;
+  return min(parameters[axis + axis_size], reached);
+}
+
+Taps taps_at(uint axis, uint at) {
+  const uint index = at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent];
+  const uint table = parameters[axis + axis_table];
+  Taps taps;
+  taps.weights = 0;
+  taps.divisor = 1.0f;
+  taps.step = 1;
+  if (HAS_TABLES != 0 && table != 0) {
+    const uint row = table + tap_words * index;
+    taps.first = parameters[row];
+    taps.count = parameters[row + 1];
+    taps.weights = parameters[row + 2];
+  } else {
+    const uint begin = index * parameters[axis + axis_stride];
+    const uint skipped = elements_before(axis, begin, parameters[axis + axis_start]);
+    taps.step = parameters[axis + axis_dilation];
+    taps.count = elements_before(axis, begin, parameters[axis + axis_end]) - skipped;
+    taps.first = taps.count == 0 ? 0 : begin + skipped * taps.step - parameters[axis + axis_start];
+    const uint divisor = parameters[axis + axis_divisor];
+    if (divisor == DIVISOR_INSIDE) {
+      taps.divisor = float(taps.count);
+    } else if (divisor != DIVISOR_NONE) {
+      taps.divisor = float(elements_before(axis, begin, parameters[axis + axis_padded_end]));
+    }
+  }
+  return taps;
+}
+
+float weight_of(Taps taps, uint k) {
+  if (HAS_TABLES == 0 || taps.weights == 0) return 1.0f;
+  return asfloat(parameters[taps.weights + k]);
+}
+
+uint windowed_axis(uint i) { return at_windows + i * window_words; }
+
+// --- numbers
+
+// What is known of a window: the sum, or the largest number, as a float or as bits in the order of unsigned integers.
+struct Found {
+  float real;
+  uint low;
+  uint high;
+  uint place;
+  uint is_something;
+};
+
+Found nothing() {
+  Found found;
+  found.real = IS_MAXIMUM != 0 ? -infinity() : 0.0f;
+  found.low = found.high = found.place = found.is_something = 0;
+  return found;
+}
+
+// What an element is as a Found.
+Found element_at(uint offset, uint place) {
+  Found found;
+  found.place = place;
+  found.is_something = 1;
+  found.real = 0.0f;
+  found.low = found.high = 0;
+  if (size_of(TYPE) == 8) {
+    const uint2 bits = load_bits64(1, offset);
+    found.low = bits.x;
+    found.high = bits.y ^ SIGN_BIT;
+  } else {
+    const uint bits = load_bits(1, offset, size_of(TYPE));
+    if (IS_FLOAT || IS_MAXIMUM == 0) {
+      found.real = real_of(bits, TYPE);
+    } else {
+      found.low = bits ^ SIGN_BIT;
+    }
+  }
+  return found;
+}
+
+// The larger one; NaN is never that, and of equal ones the first.
+Found larger_of(Found most, Found x) {
+  const bool is_first = most.is_something == 0 && x.is_something != 0;
+  bool is_larger, is_equal;
+  if (IS_FLOAT) {
+    is_larger = x.real > most.real;
+    is_equal = x.real == most.real;
+  } else {
+    is_larger = x.high > most.high || (x.high == most.high && x.low > most.low);
+    is_equal = x.high == most.high && x.low == most.low;
+  }
+  if (is_larger || (is_equal && is_first)) return x;
+  // A maximum without a place is minus infinity where all elements are NaN.
+  if (INDEX_TYPE == 0) most.is_something |= x.is_something;
+  return most;
+}
+
+// --- windows
+
+// Where the windows of an output begin.
+struct Window {
+  uint offset;
+  uint place;
+  uint outer_count;  // taps of the outer axes
+  Taps a, b, c;      // of the last three
+};
+
+Window window_at(uint at) {
+  Window window;
+  window.offset = window.place = 0;
+  const uint copied = parameters[at_copied_axes];
+  for (uint i = 0; i < copied; ++i) {
+    const uint axis = at_copied + i * copied_words;
+    const uint index = at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent];
+    window.offset += index * parameters[axis + axis_input_stride];
+    window.place += index * parameters[axis + axis_place_stride];
+  }
+  window.a = taps_at(windowed_axis(last_windows), at);
+  window.b = taps_at(windowed_axis(last_windows + 1), at);
+  window.c = taps_at(windowed_axis(last_windows + 2), at);
+  window.outer_count = 1;
+  if (HAS_OUTER != 0) {
+    const uint outer = parameters[at_outer_axes];
+    for (uint k = 0; k < outer; ++k) window.outer_count *= taps_at(windowed_axis(k), at).count;
+  }
+  return window;
+}
+
+uint rows_of(Window window) { return window.outer_count * window.a.count * window.b.count; }
+
+float divisor_at(uint at, Window window) {
+  float divisor = window.a.divisor * window.b.divisor * window.c.divisor;
+  if (HAS_OUTER != 0) {
+    const uint outer = parameters[at_outer_axes];
+    for (uint k = 0; k < outer; ++k) divisor *= taps_at(windowed_axis(k), at).divisor;
+  }
+  return divisor;
+}
+
+// What taps add up to.
+struct Place {
+  uint offset;
+  uint place;
+  float weight;
+};
+
+Place moved(Place from, uint axis, Taps taps, uint k) {
+  const uint index = taps.first + k * taps.step;
+  from.offset += index * parameters[axis + axis_input_stride];
+  from.place += index * parameters[axis + axis_place_stride];
+  from.weight *= weight_of(taps, k);
+  return from;
+}
+
+// Where combination `number` of the taps of the outer axes lies.
+Place outer_place(uint at, Window window, uint number) {
+  Place place;
+  place.offset = window.offset;
+  place.place = window.place;
+  place.weight = 1.0f;
+  if (HAS_OUTER != 0) {
+    const uint outer = parameters[at_outer_axes];
+    for (uint k = 0; k < outer; ++k) {
+      const uint axis = windowed_axis(outer - 1 - k);
+      const Taps taps = taps_at(axis, at);
+      const uint count = max(taps.count, 1);
+      place = moved(place, axis, taps, number % count);
+      number /= count;
+    }
+  }
+  return place;
+}
+
+// Rows [row, row_end) and columns [column, column_end) of a window.
+Found reduced(uint at, Window window, uint row, uint row_end, uint column, uint column_end, float zero) {
+  Found found = nothing();
+  row_end = min(row_end, rows_of(window));
+  column_end = min(column_end, window.c.count);
+  if (column >= column_end || row >= row_end) return found;
+  const uint axis_a = windowed_axis(last_windows), axis_b = windowed_axis(last_windows + 1);
+  const uint axis_c = windowed_axis(last_windows + 2);
+  const uint input_stride = parameters[axis_c + axis_input_stride], place_stride = parameters[axis_c + axis_place_stride];
+  uint j = row % window.b.count;
+  uint i = row / window.b.count % window.a.count;
+  uint number = row / window.b.count / window.a.count;
+  Place outer = outer_place(at, window, number);
+  for (; row < row_end; ++row) {
+    const Place here = moved(moved(outer, axis_a, window.a, i), axis_b, window.b, j);
+    if (here.weight != 0.0f) {
+      float sum = 0.0f;
+      for (uint k = column; k < column_end; ++k) {
+        const uint index = window.c.first + k * window.c.step;
+        const float weight = weight_of(window.c, k);
+        if (weight != 0.0f) {
+          const Found x = element_at(here.offset + index * input_stride, here.place + index * place_stride);
+          if (IS_MAXIMUM != 0) {
+            found = larger_of(found, x);
+          } else {
+            sum += weight * (x.real - zero);
+          }
+        }
+      }
+      if (IS_MAXIMUM == 0) found.real += here.weight * sum;
+    }
+    if (++j == window.b.count) {
+      j = 0;
+      if (++i == window.a.count) {
+        i = 0;
+        if (HAS_OUTER != 0) outer = outer_place(at, window, ++number);
+      }
+    }
+  }
+  return found;
+}
+
+// --- results
+
+// An element's bits: low word, high word.
+uint2 maximum_bits(Found found) {
+  if (IS_FLOAT) {
+    if (TYPE == FLOAT16) return uint2(half_bits(found.is_something != 0 ? found.real : -infinity()), 0);
+    return uint2(found.is_something != 0 ? asuint(found.real) : 0xFF7FFFFFu, 0);
+  }
+  // Without elements all bits are 0, which is the lowest integer.
+  if (size_of(TYPE) == 8) return uint2(found.low, found.high ^ SIGN_BIT);
+  return uint2(found.low ^ SIGN_BIT, 0);
+}
+
+// a / b, rounded to the nearest whole number, halves to even. A quotient that is near to a half is compared with it
+// exactly.
+float rounded_quotient(float a, float b) {
+  const float quotient = a / b;
+  const float low = floor(quotient), half = low + 0.5f;
+  if (!(abs(quotient) < 4194304.0f) || abs(quotient - half) > 0.001f) return nearest_even(quotient);
+  precise const float rest = a - half * b;
+  if (rest == 0.0f) return nearest_even(half);
+  return (rest > 0.0f) == (b > 0.0f) ? low + 1.0f : low;
+}
+
+uint channel_of(uint at) { return at / parameters[at_channel_stride] % parameters[at_channels]; }
+
+float zero_point(uint at) {
+  if ((QUANTIZATION & HAS_INPUT_ZERO) == 0) return 0.0f;
+  return load_real(3, channel_of(at) * parameters[at_input_zero_stride], TYPE);
+}
+
+uint quantized_bits(float sum, float divisor, uint at) {
+  const uint channel = channel_of(at);
+  const float input_scale = load_real(2, channel * parameters[at_input_scale_stride], FLOAT32);
+  const float output_scale = load_real(4, channel * parameters[at_output_scale_stride], FLOAT32);
+  float units = rounded_quotient(sum * input_scale, divisor * output_scale);
+  if (is_nan(units)) units = -infinity();
+  if ((QUANTIZATION & HAS_OUTPUT_ZERO) != 0)
+    units += load_real(5, channel * parameters[at_output_zero_stride], TYPE);
+  return saturated(units, TYPE);
+}
+
+uint sum_bits(float sum, float divisor, uint at) {
+  if ((QUANTIZATION & IS_QUANTIZED) != 0) return quantized_bits(sum, divisor, at);
+  const float mean = divisor == 1.0f ? sum : sum / divisor;
+  if (IS_FLOAT) return bits_of_real(mean, TYPE);
+  // Weights that add up to 1 give an integer but for what float rounds.
+  const float whole = nearest_even(mean);
+  return saturated(abs(mean - whole) < 1e-4f ? whole : trunc(mean), TYPE);
+}
+
+Found found_in_scratch(uint at, uint part) {
+  const uint from = (at * parameters[at_parts] + part) * PARTIAL_WORDS;
+  Found found = nothing();
+  if (IS_MAXIMUM == 0) {
+    found.real = asfloat(scratch[from]);
+    return found;
+  }
+  found.low = scratch[from];
+  found.real = asfloat(found.low);
+  found.high = scratch[from + 1];
+  found.place = scratch[from + 2];
+  found.is_something = scratch[from + 3];
+  return found;
+}
+
+void leave_part(uint thread) {
+  const uint parts = parameters[at_parts];
+  const uint at = thread / parts, part = thread - at * parts;
+  const uint column_parts = parameters[at_column_parts];
+  const uint row = part / column_parts * parameters[at_part_rows];
+  const uint column = part % column_parts * parameters[at_part_columns];
+  const Found found = reduced(at, window_at(at), row, row + parameters[at_part_rows], column,
+                              column + parameters[at_part_columns], zero_point(at));
+  const uint to = thread * PARTIAL_WORDS;
+  if (IS_MAXIMUM == 0) {
+    scratch[to] = asuint(found.real);
+    return;
+  }
+  scratch[to] = IS_FLOAT ? asuint(found.real) : found.low;
+  scratch[to + 1] = found.high;
+  scratch[to + 2] = found.place;
+  scratch[to + 3] = found.is_something;
+}
+
+Found result_at(uint at, Window window) {
+  if (IS_IN_PARTS == 0) return reduced(at, window, 0, 0xFFFFFFFFu, 0, 0xFFFFFFFFu, zero_point(at));
+  Found found = nothing();
+  const uint parts = parameters[at_parts];
+  for (uint part = 0; part < parts; ++part) {
+    const Found next = found_in_scratch(at, part);
+    if (IS_MAXIMUM == 0) {
+      found.real += next.real;
+    } else {
+      found = larger_of(found, next);
+    }
+  }
+  return found;
+}
+
+// Puts element i of those side by side into the vector that it is part of.
+void put(inout uint4 vector_, uint i, uint2 bits, uint size) {
+  const uint offset = i * size & 15;
+  if (offset == 0) vector_ = uint4(0, 0, 0, 0);
+  const uint w = offset >> 2;
+  if (size == 8) {
+    vector_ = w == 0 ? uint4(bits, 0, 0) : uint4(vector_.xy, bits);
+  } else {
+    const uint word = placed(bits.x, size == 2 ? (offset >> 1) & 1 : offset & 3, size);
+    vector_ |= uint4(w == 0 ? word : 0, w == 1 ? word : 0, w == 2 ? word : 0, w == 3 ? word : 0);
+  }
+}
+
+void run(uint thread) {
+  if (IS_IN_PARTS != 0 && STEP == 0) {
+    leave_part(thread);
+    return;
+  }
+  const uint size = size_of(TYPE), index_size = INDEX_TYPE == 0 ? 16 : size_of(INDEX_TYPE);
+  const uint per_thread = 16 / min(size, index_size);
+  const uint elements = parameters[at_elements];
+  uint4 values = uint4(0, 0, 0, 0), places = uint4(0, 0, 0, 0);
+  for (uint i = 0; i < per_thread; ++i) {
+    const uint at = thread * per_thread + i;
+    const uint here = min(at, elements - 1);
+    const Window window = window_at(here);
+    const Found found = result_at(here, window);
+    put(values, i, IS_MAXIMUM != 0 ? maximum_bits(found) : uint2(sum_bits(found.real, divisor_at(here, window), here), 0),
+        size);
+    // A vector of which any element is in the output.
+    const bool is_full = ((i + 1) * size & 15) == 0;
+    if (is_full && at + 1 - 16 / size < elements) output0[at * size >> 4] = values;
+    if (INDEX_TYPE != 0) {
+      const uint2 nowhere = uint2(parameters[at_place_of_nothing], parameters[at_place_of_nothing + 1]);
+      put(places, i, found.is_something != 0 ? uint2(found.place, 0) : nowhere, index_size);
+      const bool is_index_full = ((i + 1) * index_size & 15) == 0;
+      if (is_index_full && at + 1 - 16 / index_size < elements) output1[at * index_size >> 4] = places;
+    }
+  }
+}
