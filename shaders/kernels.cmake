@@ -6,10 +6,6 @@
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
-  foreach(kernel IN ITEMS
-      band fold gather head_rows join nonzero nonzero_count random_bits scatter sequence)
-    dmlop_kernel(${kernel} ${kernel})
-  endforeach()
   foreach(element_size IN ITEMS 1 2 4 8)
     foreach(rank IN ITEMS 1 2 3 4 8)
       # In the order of enum Boundary. Reversals have no boundary.
@@ -39,6 +35,9 @@ macro(dmlop_for_each_kernel)
   foreach(kernel IN ITEMS
       cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
       attention recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      window unpool region_sample region_maximum region_gradient region_box_gradient
+      attention recurrent)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   # The sections of expressions.def, for each type that its rows compute with.

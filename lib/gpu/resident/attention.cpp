@@ -101,15 +101,13 @@ bool has_64_bits(const std::optional<AttentionInput>& input) {
   return input && has_64_bits(*input);
 }
 
-constexpr const char* only_32_bits = "GPU kernels compute with at most 32 bits";
-
 }  // namespace
 
 std::string refusal_of(const AttentionKernel& kernel) {
   constexpr std::uint64_t scratch_words_most = std::uint64_t{1} << 29;
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))
-    return only_32_bits;
+    return "GPU kernels compute with at most 32 bits";
   const Slices slices = slices_of(kernel);
   const auto work = work_of(kernel, slices);
   const bool is_too_long = *std::max_element(work.begin(), work.end()) > thread_work_limit ||
