@@ -355,21 +355,21 @@ void check_halves(Place place) {
 TEST_CASE("elementary functions: none errs by more than is stated") {
   check_errors(Place::cpu);
 }
-TEST_CASE("elementary functions: none errs by more than is stated, on a GPU") {
+TEST_CASE("elementary functions: none errs by more than is stated (on a GPU)") {
   if (has_gpu()) check_errors(Place::gpu);
 }
 
-TEST_CASE("elementary functions: zeros, infinities, NaN and whole exponents") {
+TEST_CASE("elementary functions: zeros and infinities and NaN and whole exponents") {
   check_special_values(Place::cpu);
 }
-TEST_CASE("elementary functions: zeros, infinities, NaN and whole exponents, on a GPU") {
+TEST_CASE("elementary functions: zeros and infinities and NaN and whole exponents (on a GPU)") {
   if (has_gpu()) check_special_values(Place::gpu);
 }
 
 TEST_CASE("elementary functions: every FLOAT16") {
   check_halves(Place::cpu);
 }
-TEST_CASE("elementary functions: every FLOAT16, on a GPU") {
+TEST_CASE("elementary functions: every FLOAT16 (on a GPU)") {
   if (has_gpu()) check_halves(Place::gpu);
 }
 
