@@ -26,8 +26,8 @@ EndWeights end_weights(SampleAxis axis) {
 float4 given_by(Between y, Between x, uint offset, float2 start_weights, float2 end_weights) {
   const float low_low = pixel(offset, y.low, x.low), low_high = pixel(offset, y.low, x.high);
   const float high_low = pixel(offset, y.high, x.low), high_high = pixel(offset, y.high, x.high);
-  const float slope_y = (1.0f - x.share) * (high_low - low_low) + x.share * (high_high - low_high);
-  const float slope_x = (1.0f - y.share) * (low_high - low_low) + y.share * (high_high - high_low);
+  const float slope_y = x.low_share * (high_low - low_low) + x.high_share * (high_high - low_high);
+  const float slope_x = y.low_share * (low_high - low_low) + y.high_share * (high_high - high_low);
   return float4(slope_x * start_weights.x, slope_y * start_weights.y, slope_x * end_weights.x, slope_y * end_weights.y);
 }
 

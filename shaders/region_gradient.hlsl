@@ -24,7 +24,7 @@ void find_largest(uint at) {
 // How much of a sample element `here` is.
 float share_of(Between found, uint here) {
   if (!found.is_inside) return 0.0f;
-  return (found.low == here ? 1.0f - found.share : 0.0f) + (found.high == here ? found.share : 0.0f);
+  return (found.low == here ? found.low_share : 0.0f) + (found.high == here ? found.high_share : 0.0f);
 }
 
 // The samples that element `here` may be part of.
@@ -85,6 +85,7 @@ void run(uint thread) {
   }
   const uint size = size_of(TYPE), per_thread = 16 / size;
   uint4 result = uint4(0, 0, 0, 0);
+  [loop]
   for (uint i = 0; i < per_thread; ++i) {
     const uint w = i * size >> 2;
     const float sum = asfloat(scratch[min(thread * per_thread + i, parameters[0].elements - 1)]);

@@ -72,6 +72,7 @@ void run(uint thread) {
   }
   const uint size = size_of(TYPE), per_thread = 16 / size;
   uint4 result = uint4(0, 0, 0, 0);
+  [loop]
   for (uint i = 0; i < per_thread; ++i) {
     const uint w = i * size >> 2;
     const float most = asfloat(scratch[min(thread * per_thread + i, parameters[0].elements - 1)]);

@@ -62,6 +62,7 @@ void run(uint thread) {
   }
   const uint size = size_of(TYPE), per_thread = 16 / size;
   uint4 result = uint4(0, 0, 0, 0);
+  [loop]
   for (uint i = 0; i < per_thread; ++i) {
     const uint w = i * size >> 2;
     const uint word = placed(bits_at(min(thread * per_thread + i, parameters[0].elements - 1)), i - w * (4 / size), size);

@@ -48,11 +48,13 @@ Pair position(SampleAxis axis, uint at) {
   return difference_of(sum_of(axis.start, way), pair_of(parameters[0].input_offset));
 }
 
-// A position between two elements: the first one, the second one, and how near it is to that.
+// A position between two elements, and how much of each it is. Less than an element beyond the image it is the outermost
+// element.
 struct Between {
   uint low;
   uint high;
-  float share;
+  float low_share;
+  float high_share;
   bool is_inside;  // of the image
 };
 
@@ -62,41 +64,47 @@ Between between(SampleAxis axis, uint at) {
   Between found;
   found.is_inside = REACHES_CORNERS != 0 ? above(place, 0.0f) >= 0.0f && above(place, end - 1.0f) <= 0.0f
                                          : above(place, -1.0f) > 0.0f && above(place, end) < 0.0f;
-  found.low = 0;
-  found.share = 0.0f;
-  if (found.is_inside && above(place, 0.0f) > 0.0f) {
+  found.low = found.high = 0;
+  found.low_share = 1.0f;
+  found.high_share = 0.0f;
+  if (found.is_inside && above(place, 0.0f) >= 0.0f) {
     const bool is_beyond = above(place, end - 1.0f) >= 0.0f;
     const float low = is_beyond ? end - 1.0f : floor_of_pair(place);
     const float share = is_beyond ? 0.0f : above(place, low);
     found.low = min(uint(low), axis.extent - 1);
-    found.share = share;
     if (IS_NEAREST != 0) {
-      found.low = min(found.low + (share >= 0.5f ? 1 : 0), axis.extent - 1);
-      found.share = 0.0f;
+      found.low = found.high = min(found.low + (share >= 0.5f ? 1 : 0), axis.extent - 1);
+    } else {
+      found.high = min(found.low + 1, axis.extent - 1);
+      found.low_share = is_beyond ? 1.0f : -above(place, low + 1.0f);
+      found.high_share = share;
     }
   }
-  found.high = IS_NEAREST != 0 ? found.low : min(found.low + 1, axis.extent - 1);
   return found;
 }
 
-// Samples [begin, end) of those of an axis that may lie within (low, high), at most `most` of them. No other one does.
+// Samples [begin, end) of an axis.
 struct Range {
   uint begin;
   uint end;
 };
 
+// Which sample lies at a place, about.
+float sample_number(SampleAxis axis, float place) {
+  const Pair way = difference_of(sum_of(pair_of(place), pair_of(parameters[0].input_offset)), axis.start);
+  return product_of(way, pair_of(axis.divisor)).high / axis.length.high + parameters[0].output_offset;
+}
+
+// Those of samples [begin, end) that may lie within (low, high), at most `most` of them. No other one does.
 Range range_within(SampleAxis axis, float low, float high, uint begin, uint end, uint most) {
-  const float step = axis.length.high / axis.divisor;
-  const float origin = parameters[0].input_offset - axis.start.high;
-  const float a = (low + origin) / step + parameters[0].output_offset;
-  const float b = (high + origin) / step + parameters[0].output_offset;
+  const float a = sample_number(axis, low), b = sample_number(axis, high);
   Range range;
   range.begin = begin;
   range.end = end;
   // Where the step is 0, or nearly, all of them.
   const float first = min(a, b), last = max(a, b);
   if (abs(first) < 1e9f && abs(last) < 1e9f) {
-    const float from = floor(first - 2.0f - abs(first) * 1e-5f), to = ceil(last + 3.0f + abs(last) * 1e-5f);
+    const float from = floor(first - 2.0f - abs(first) * 2e-7f), to = ceil(last + 3.0f + abs(last) * 2e-7f);
     range.begin = clamp(uint(max(from, 0.0f)), begin, end);
     range.end = clamp(uint(max(to, 0.0f)), range.begin, end);
   }
@@ -134,13 +142,14 @@ float pixel(uint offset, uint y, uint x) {
   return load_real(IMAGES, offset + y * parameters[0].input_strides[2] + x * parameters[0].input_strides[3], TYPE);
 }
 
-// The mix of the elements of a sample. Those with weight 0 do not count.
-float weighted(float weight, float value) { return weight == 0.0f ? 0.0f : weight * value; }
+// The mix of the elements of a sample. Those with weight 0 do not count, and equal ones have no other mix.
+float mixed(float low, float high, Between place) {
+  if (place.high_share == 0.0f || low == high) return low;
+  return place.low_share * low + place.high_share * high;
+}
 float sample_at(uint offset, Between y, Between x) {
-  const float low = weighted(1.0f - x.share, pixel(offset, y.low, x.low)) + weighted(x.share, pixel(offset, y.low, x.high));
-  const float high =
-      weighted(1.0f - x.share, pixel(offset, y.high, x.low)) + weighted(x.share, pixel(offset, y.high, x.high));
-  return weighted(1.0f - y.share, low) + weighted(y.share, high);
+  return mixed(mixed(pixel(offset, y.low, x.low), pixel(offset, y.low, x.high), x),
+               mixed(pixel(offset, y.high, x.low), pixel(offset, y.high, x.high), x), y);
 }
 
 // An output of a grid: box, channel, row, column.

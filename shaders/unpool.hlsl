@@ -39,6 +39,7 @@ uint offset_of(uint value, bool is_index) {
 }
 
 void clear(uint thread) {
+  [loop]
   for (uint i = 0; i < CLEARED_PER_THREAD; ++i) {
     const uint place = thread * CLEARED_PER_THREAD + i;
     if (place < elements()) {
@@ -100,6 +101,7 @@ uint2 bits_at(uint place) {
 void write(uint thread) {
   const uint size = size_of(TYPE), per_thread = 16 / size;
   uint4 result = uint4(0, 0, 0, 0);
+  [loop]
   for (uint i = 0; i < per_thread; ++i) {
     const uint2 bits = bits_at(min(thread * per_thread + i, elements() - 1));
     if (size == 8) {
@@ -114,10 +116,13 @@ void write(uint thread) {
 }
 
 void run(uint thread) {
-  switch (STEP) {
-    case CLEARS: clear(thread); break;
-    case LISTS: list(thread); break;
-    case ADDS_UP: add_up(thread); break;
-    default: write(thread);
+  if (STEP == CLEARS) {
+    clear(thread);
+  } else if (STEP == LISTS) {
+    list(thread);
+  } else if (STEP == ADDS_UP) {
+    add_up(thread);
+  } else {
+    write(thread);
   }
 }

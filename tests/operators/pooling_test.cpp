@@ -117,6 +117,16 @@ TEST_CASE("AVERAGE_POOLING: rows and windows longer than what is summed at once"
   }
 }
 
+TEST_CASE("AVERAGE_POOLING: windows of many rows") {
+  Random random(69);
+  const Tensor image = random_eighths(DataType::Float32, {1, 2, 260, 250}, random);
+  const Pooling whole{{260, 250}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  check_plan_case(average_case(whole, false, false, image, whole.average(image, false)));
+  const Tensor halves = random_eighths(DataType::Float16, {1, 3, 40, 9}, random);
+  const Pooling large{{30, 9}, {1, 1}, {1, 1}, {5, 0}, {0, 2}};
+  check_plan_case(average_case(large, false, true, halves, large.average(halves, true)));
+}
+
 PlanCase average_gradient_case(const Pooling& pooling, bool includes_padding,
                                const Tensor& gradient, const Tensor& output) {
   auto fields = pooling.fields(false);
@@ -189,6 +199,25 @@ TEST_CASE("MAX_POOLING: random windows of all types") {
   }
 }
 
+TEST_CASE(
+    "MAX_POOLING: windows of many rows, and of one long row, with the first of equal maxima") {
+  Random random(70);
+  const Pooling whole{{260, 250}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  const Pooling row{{1, 40000}, {1, 1}, {1, 1}, {0, 5}, {0, 0}};
+  for (const DataType type : {DataType::Float32, DataType::Int8, DataType::Int64}) {
+    const Tensor image = Tensor::packed(type, {1, 2, 260, 250});
+    Tensor few = image;
+    for (int i = 0; i < 5; ++i) few.bytes[random.below(few.bytes.size())] = std::byte{1};
+    for (const Tensor& input : {image, few})
+      check_plan_case(
+          max_case("2", whole, input, whole.maximum(input), whole.places(input, DataType::UInt32)));
+    const Tensor line = random_tensor(type, {1, 1, 1, 40000}, random);
+    check_plan_case(
+        max_case("2", row, line, row.maximum(line), row.places(line, DataType::UInt64)));
+    check_plan_case(max_case("", row, line, row.maximum(line), std::nullopt));
+  }
+}
+
 PlanCase max_gradient_case(const Pooling& pooling, const Tensor& input, const Tensor& gradient,
                            const Tensor& output) {
   return {"DML_OPERATOR_MAX_POOLING_GRAD",
@@ -214,6 +243,20 @@ TEST_CASE("MAX_POOLING_GRAD: random windows, with many equal elements") {
     check_plan_case(
         max_gradient_case(pooling, input, gradient, pooling.maximum_gradient(input, gradient)));
   }
+}
+
+TEST_CASE("MAX_POOLING_GRAD: many windows that share their only element") {
+  constexpr std::uint64_t count = 20001;
+  const Pooling around{{1, count}, {1, 1}, {1, 1}, {0, count - 1}, {0, count - 1}};
+  std::vector<float> gradients(count);
+  double sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    gradients[i] = static_cast<float>(i % 7) / 8;
+    sum += static_cast<double>(gradients[i]);
+  }
+  check_plan_case(max_gradient_case(around, floats({1, 1, 1, 1}, {5}),
+                                    floats({1, 1, 1, count}, gradients),
+                                    floats({1, 1, 1, 1}, {static_cast<float>(sum)})));
 }
 
 PlanCase unpooling_case(const Tensor& input, const Tensor& places, const Tensor& output) {

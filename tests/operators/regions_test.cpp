@@ -105,6 +105,27 @@ TEST_CASE("ROI_ALIGN and ROI_ALIGN1: random regions, also empty, inverted and ou
   }
 }
 
+TEST_CASE("ROI_ALIGN: more samples than a thread takes at once") {
+  Random random(84);
+  const Tensor image = random_steps(DataType::Float32, {1, 1, 9, 9}, 0.125, 0.125, 129, random);
+  const Tensor boxes = floats({2, 4}, {0.5, 1, 7, 8, -3, -3, 20, 20});
+  RoiAlign align{.outside = 0.5F, .samples_min = 240, .samples_max = 240};
+  for (const bool takes_maximum : {false, true}) {
+    align.takes_maximum = takes_maximum;
+    PlanCase a_case = align_case(align, true, image, boxes, batches_of({0, 0}),
+                                 align.result(image, boxes, batches_of({0, 0}), {2, 1, 1, 1}));
+    a_case.outputs[0].tolerance = 1e-5;
+    check_plan_case(a_case);
+  }
+}
+
+TEST_CASE("ROI_ALIGN: as many samples as a region has elements, also far outside of the image") {
+  const Tensor boxes = floats({2, 4}, {0, 0, 4, 4, -4'000'000, 1, 4'000'000, 2});
+  const RoiAlign align{.samples_max = 4'294'967'295};
+  check_plan_case(align_case(align, true, one_to_sixteen, boxes, batches_of({0, 0}),
+                             floats({2, 1, 1, 1}, {8.5, 26.0F / 8'000'000})));
+}
+
 PlanCase gradient_case(const RoiAlign& align, const Tensor& gradient, const Tensor& boxes,
                        const Tensor& batches) {
   return {
@@ -160,6 +181,22 @@ TEST_CASE("ROI_ALIGN_GRAD: random regions that meet in one image") {
   }
 }
 
+TEST_CASE("ROI_ALIGN_GRAD: more regions than a thread takes at once") {
+  Random random(85);
+  constexpr std::uint64_t count = 150;
+  const RoiAlign align{.samples_min = 2, .samples_max = 2};
+  const Tensor image = random_steps(DataType::Float32, {2, 1, 5, 6}, 1, 1, 8, random);
+  const Tensor boxes = random_steps(DataType::Float32, {count, 4}, -1, 0.25, 24, random);
+  std::vector<std::uint32_t> batches(count);
+  for (std::uint32_t& batch : batches) batch = static_cast<std::uint32_t>(random.below(2));
+  const Tensor gradient = random_steps(DataType::Float32, {count, 1, 2, 2}, 0.5, 0.5, 17, random);
+  PlanCase a_case = gradient_case(align, gradient, boxes, batches_of(batches));
+  a_case.outputs.push_back({"OutputGradientTensor",
+                            align.gradient(image, gradient, boxes, batches_of(batches)),
+                            std::nullopt, 1, 1e-5});
+  check_plan_case(a_case);
+}
+
 PlanCase pooling_case(const Tensor& image, const Tensor& boxes, double scale,
                       const Tensor& output) {
   return {"DML_OPERATOR_ROI_POOLING",
@@ -172,6 +209,15 @@ PlanCase pooling_case(const Tensor& image, const Tensor& boxes, double scale,
 TEST_CASE("ROI_POOLING: both corners belong to a region, and cells may share elements") {
   check_plan_case(pooling_case(one_to_sixteen, floats({1, 1, 2, 5}, {0, 0, 0, 2, 2, 0, 3, 3, 1, 1}),
                                1, floats({2, 1, 2, 2}, {6, 7, 10, 11, 16, 16, 16, 16})));
+}
+
+TEST_CASE("ROI_POOLING: cells of more elements than a thread takes at once") {
+  Random random(86);
+  Tensor image = random_steps(DataType::Float32, {1, 1, 300, 300}, 0, 1, 100, random);
+  const float largest = 500;  // among what is taken first
+  std::memcpy(image.at({0, 0, 25, 15}), &largest, sizeof largest);
+  const Tensor boxes = floats({1, 1, 2, 5}, {0, 0, 0, 299, 299, 0, 10, 20, 250, 280});
+  check_plan_case(pooling_case(image, boxes, 1, roi_maxima(image, boxes, {2, 1, 1, 2}, 1)));
 }
 
 TEST_CASE("ROI_POOLING: random regions, also inverted and outside") {
