@@ -15,6 +15,9 @@ SPECIALIZED(3, HAS_TABLES)   // some axis has a table of taps
 SPECIALIZED(4, HAS_OUTER)    // there are more than three axes with windows
 SPECIALIZED(5, IS_IN_PARTS)
 SPECIALIZED(6, QUANTIZATION)  // bits
+SPECIALIZED(7, QUICK_WIDTH)   // of short windows over floats in rows, or the most taps; 0 where they are not that
+SPECIALIZED(8, QUICK_STRIDE)  // 1 where windows move by one element
+SPECIALIZED(9, QUICK_TAPS)    // rows have taps with weights instead of windows
 #define IS_QUANTIZED 1
 #define HAS_INPUT_ZERO 2
 #define HAS_OUTPUT_ZERO 4
@@ -43,12 +46,16 @@ struct Taps {
 // How many elements of a window that begins at `begin` lie before `position`, both counted with the padding.
 uint elements_before(uint axis, uint begin, uint position) {
   const uint dilation = parameters[axis + axis_dilation];
-  const uint reached = position <= begin ? 0 : (position - begin + dilation - 1) / dilation;
+  uint reached = position <= begin ? 0 : position - begin;
+  if (dilation != 1) reached = (reached + dilation - 1) / dilation;
   return min(parameters[axis + axis_size], reached);
 }
 
-Taps taps_at(uint axis, uint at) {
-  const uint index = at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent];
+uint index_along(uint axis, uint at) {
+  return at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent];
+}
+
+Taps taps_of(uint axis, uint index) {
   const uint table = parameters[axis + axis_table];
   Taps taps;
   taps.weights = 0;
@@ -74,6 +81,8 @@ Taps taps_at(uint axis, uint at) {
   }
   return taps;
 }
+
+Taps taps_at(uint axis, uint at) { return taps_of(axis, index_along(axis, at)); }
 
 float weight_of(Taps taps, uint k) {
   if (HAS_TABLES == 0 || taps.weights == 0) return 1.0f;
@@ -147,26 +156,40 @@ struct Window {
   uint place;
   uint outer_count;  // taps of the outer axes
   Taps a, b, c;      // of the last three
+  uint column;       // along the last one
 };
 
 Window window_at(uint at) {
   Window window;
   window.offset = window.place = 0;
   const uint copied = parameters[at_copied_axes];
+  [loop]
   for (uint i = 0; i < copied; ++i) {
     const uint axis = at_copied + i * copied_words;
-    const uint index = at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent];
+    const uint index = index_along(axis, at);
     window.offset += index * parameters[axis + axis_input_stride];
     window.place += index * parameters[axis + axis_place_stride];
   }
   window.a = taps_at(windowed_axis(last_windows), at);
   window.b = taps_at(windowed_axis(last_windows + 1), at);
-  window.c = taps_at(windowed_axis(last_windows + 2), at);
+  window.column = index_along(windowed_axis(last_windows + 2), at);
+  window.c = taps_of(windowed_axis(last_windows + 2), window.column);
   window.outer_count = 1;
   if (HAS_OUTER != 0) {
     const uint outer = parameters[at_outer_axes];
+    [loop]
     for (uint k = 0; k < outer; ++k) window.outer_count *= taps_at(windowed_axis(k), at).count;
   }
+  return window;
+}
+
+// The window of the next output, which is in the same row but for the first one of a row.
+Window next_window(Window window, uint at) {
+  const uint axis = windowed_axis(last_windows + 2);
+  if (parameters[axis + axis_output_stride] != 1 || window.column + 1 == parameters[axis + axis_output_extent])
+    return window_at(at);
+  ++window.column;
+  window.c = taps_of(axis, window.column);
   return window;
 }
 
@@ -176,6 +199,7 @@ float divisor_at(uint at, Window window) {
   float divisor = window.a.divisor * window.b.divisor * window.c.divisor;
   if (HAS_OUTER != 0) {
     const uint outer = parameters[at_outer_axes];
+    [loop]
     for (uint k = 0; k < outer; ++k) divisor *= taps_at(windowed_axis(k), at).divisor;
   }
   return divisor;
@@ -204,6 +228,7 @@ Place outer_place(uint at, Window window, uint number) {
   place.weight = 1.0f;
   if (HAS_OUTER != 0) {
     const uint outer = parameters[at_outer_axes];
+    [loop]
     for (uint k = 0; k < outer; ++k) {
       const uint axis = windowed_axis(outer - 1 - k);
       const Taps taps = taps_at(axis, at);
@@ -224,9 +249,12 @@ Found reduced(uint at, Window window, uint row, uint row_end, uint column, uint 
   const uint axis_a = windowed_axis(last_windows), axis_b = windowed_axis(last_windows + 1);
   const uint axis_c = windowed_axis(last_windows + 2);
   const uint input_stride = parameters[axis_c + axis_input_stride], place_stride = parameters[axis_c + axis_place_stride];
-  uint j = row % window.b.count;
-  uint i = row / window.b.count % window.a.count;
-  uint number = row / window.b.count / window.a.count;
+  uint j = 0, i = 0, number = 0;
+  if (IS_IN_PARTS != 0) {
+    j = row % window.b.count;
+    i = row / window.b.count % window.a.count;
+    number = row / window.b.count / window.a.count;
+  }
   Place outer = outer_place(at, window, number);
   for (; row < row_end; ++row) {
     const Place here = moved(moved(outer, axis_a, window.a, i), axis_b, window.b, j);
@@ -346,6 +374,7 @@ Found result_at(uint at, Window window) {
   if (IS_IN_PARTS == 0) return reduced(at, window, 0, 0xFFFFFFFFu, 0, 0xFFFFFFFFu, zero_point(at));
   Found found = nothing();
   const uint parts = parameters[at_parts];
+  [loop]
   for (uint part = 0; part < parts; ++part) {
     const Found next = found_in_scratch(at, part);
     if (IS_MAXIMUM == 0) {
@@ -370,7 +399,183 @@ void put(inout uint4 vector_, uint i, uint2 bits, uint size) {
   }
 }
 
+// --- short windows over floats in rows
+
+// Element x of a row, or what changes nothing where there is none.
+float quick_element(uint row, int x) {
+  const int extent = int(parameters[windowed_axis(last_windows + 2) + axis_end] -
+                         parameters[windowed_axis(last_windows + 2) + axis_start]);
+  const float value = load_real(1, row + uint(clamp(x, 0, extent - 1)), TYPE);
+  return x >= 0 && x < extent ? value : nothing().real;
+}
+
+float4 quick_elements(uint row, int x, int stride) {
+  return float4(quick_element(row, x), quick_element(row, x + stride), quick_element(row, x + 2 * stride),
+                quick_element(row, x + 3 * stride));
+}
+
+float4 combined(float4 a, float4 b) {
+  if (IS_MAXIMUM == 0) return a + b;
+  return float4(b.x > a.x ? b.x : a.x, b.y > a.y ? b.y : a.y, b.z > a.z ? b.z : a.z, b.w > a.w ? b.w : a.w);
+}
+
+// Four results of windows of which so many elements are in the input along the last axis. `rows` and `row_divisor` are
+// those of the other axes.
+float4 quick_results(float4 values, int4 begins, uint rows, float row_divisor) {
+  const uint axis = windowed_axis(last_windows + 2);
+  const int4 counts =
+      max(min(begins + int(QUICK_WIDTH), int(parameters[axis + axis_end])) - max(begins, int(parameters[axis + axis_start])), 0);
+  if (IS_MAXIMUM != 0) {
+    const float lowest = asfloat(0xFF7FFFFFu);
+    return float4(rows != 0 && counts.x != 0 ? values.x : lowest, rows != 0 && counts.y != 0 ? values.y : lowest,
+                  rows != 0 && counts.z != 0 ? values.z : lowest, rows != 0 && counts.w != 0 ? values.w : lowest);
+  }
+  const uint divisor = parameters[axis + axis_divisor];
+  if (divisor == DIVISOR_NONE) return values / row_divisor;
+  if (divisor == DIVISOR_INSIDE) return values / (row_divisor * float4(counts));
+  return values / (row_divisor * float4(max(min(begins + int(QUICK_WIDTH), int(parameters[axis + axis_padded_end])) - begins, 0)));
+}
+
+// Four outputs of the row of output `at`, from `column` on. Those in front of the row or behind it mean nothing.
+float4 quick_outputs(uint at, int column) {
+  const uint axis = windowed_axis(last_windows + 2);
+  const Window window = window_at(at);
+  const uint stride_a = parameters[windowed_axis(last_windows) + axis_input_stride];
+  const uint stride_b = parameters[windowed_axis(last_windows + 1) + axis_input_stride];
+  const int stride = QUICK_STRIDE == 1 ? 1 : int(parameters[axis + axis_stride]);
+  const int first = column * stride - int(parameters[axis + axis_start]);
+  const float neutral = nothing().real;
+  float4 result = float4(neutral, neutral, neutral, neutral);
+  [loop]
+  for (uint i = 0; i < window.a.count; ++i) {
+    const uint slice = window.offset + (window.a.first + i * window.a.step) * stride_a;
+    [loop]
+    for (uint j = 0; j < window.b.count; ++j) {
+      const uint row = slice + (window.b.first + j * window.b.step) * stride_b;
+      float4 elements = quick_elements(row, first, stride);
+      float4 sum = elements;
+      [unroll]
+      for (int k = 1; k < int(QUICK_WIDTH); ++k) {
+        // Windows that move by one element share all but one column.
+        if (QUICK_STRIDE == 1) {
+          elements = float4(elements.yzw, quick_element(row, first + k + 3));
+        } else {
+          elements = quick_elements(row, first + k, stride);
+        }
+        sum = combined(sum, elements);
+      }
+      result = combined(result, sum);
+    }
+  }
+  const int begin = column * stride;
+  return quick_results(result, int4(begin, begin + stride, begin + 2 * stride, begin + 3 * stride),
+                       window.a.count * window.b.count, window.a.divisor * window.b.divisor);
+}
+
+// The taps of four outputs: a table of at most two elements each, and their weights.
+struct FourTaps {
+  uint4 first;
+  uint4 second;
+  float4 first_weight;
+  float4 second_weight;
+};
+
+FourTaps four_taps(int column) {
+  const uint axis = windowed_axis(last_windows + 2);
+  const int last = int(parameters[axis + axis_output_extent]) - 1;
+  const uint stride = parameters[axis + axis_input_stride];
+  const uint4 rows = parameters[axis + axis_table] + tap_words * uint4(clamp(column + int4(0, 1, 2, 3), 0, last));
+  FourTaps taps;
+  taps.first = uint4(parameters[rows.x], parameters[rows.y], parameters[rows.z], parameters[rows.w]);
+  taps.first_weight = asfloat(
+      uint4(parameters[rows.x + 1], parameters[rows.y + 1], parameters[rows.z + 1], parameters[rows.w + 1]));
+  taps.second_weight = asfloat(
+      uint4(parameters[rows.x + 2], parameters[rows.y + 2], parameters[rows.z + 2], parameters[rows.w + 2]));
+  taps.second = uint4(taps.first.x + (taps.second_weight.x != 0.0f ? 1 : 0), taps.first.y + (taps.second_weight.y != 0.0f ? 1 : 0),
+                      taps.first.z + (taps.second_weight.z != 0.0f ? 1 : 0), taps.first.w + (taps.second_weight.w != 0.0f ? 1 : 0));
+  taps.first *= stride;
+  taps.second *= stride;
+  return taps;
+}
+
+float4 loaded(uint row, uint4 at) {
+  return float4(load_real(1, row + at.x, TYPE), load_real(1, row + at.y, TYPE), load_real(1, row + at.z, TYPE),
+                load_real(1, row + at.w, TYPE));
+}
+
+float4 weighted_elements(uint row, FourTaps taps) {
+  const float4 sum = taps.first_weight * loaded(row, taps.first);
+  if (QUICK_WIDTH == 1) return sum;
+  // An element of weight 0 has no part, whatever it is.
+  const float4 second = taps.second_weight * loaded(row, taps.second);
+  return sum + float4(taps.second_weight.x != 0.0f ? second.x : 0.0f, taps.second_weight.y != 0.0f ? second.y : 0.0f,
+                      taps.second_weight.z != 0.0f ? second.z : 0.0f, taps.second_weight.w != 0.0f ? second.w : 0.0f);
+}
+
+// Four outputs of the row of output `at`, from `column` on, as quick_outputs.
+float4 weighted_outputs(uint at, int column) {
+  const Window window = window_at(at);
+  const FourTaps taps = four_taps(column);
+  const uint stride_a = parameters[windowed_axis(last_windows) + axis_input_stride];
+  const uint stride_b = parameters[windowed_axis(last_windows + 1) + axis_input_stride];
+  float4 result = float4(0, 0, 0, 0);
+  [loop]
+  for (uint i = 0; i < window.a.count; ++i) {
+    const uint slice = window.offset + (window.a.first + i * window.a.step) * stride_a;
+    const float slice_weight = weight_of(window.a, i);
+    [loop]
+    for (uint j = 0; j < window.b.count; ++j) {
+      const float weight = slice_weight * weight_of(window.b, j);
+      if (weight != 0.0f)
+        result += weight * weighted_elements(slice + (window.b.first + j * window.b.step) * stride_b, taps);
+    }
+  }
+  const float divisor = window.a.divisor * window.b.divisor;
+  return divisor == 1.0f ? result : result / divisor;
+}
+
+// Four outputs from `at` on, which may lie in several rows.
+float4 quick_four(uint at) {
+  const uint last = parameters[at_elements] - 1;
+  at = min(at, last);
+  const int width = int(parameters[windowed_axis(last_windows + 2) + axis_output_extent]);
+  float4 outputs = float4(0, 0, 0, 0);
+  // Each row begins at one of the four, the first one in front of them.
+  [loop]
+  for (int begin = -int(at % uint(width)); begin < 4; begin += width) {
+    const uint first = min(at + uint(max(begin, 0)), last);
+    float4 next;
+    if (QUICK_TAPS != 0) {
+      next = weighted_outputs(first, -begin);
+    } else {
+      next = quick_outputs(first, -begin);
+    }
+    outputs = float4(begin <= 0 ? next.x : outputs.x, begin <= 1 ? next.y : outputs.y, begin <= 2 ? next.z : outputs.z, next.w);
+  }
+  return outputs;
+}
+
+void run_quickly(uint thread) {
+  const uint per_thread = 16 / size_of(TYPE);
+  uint4 result = uint4(0, 0, 0, 0);
+  [loop]
+  for (uint i = 0; i < per_thread; i += 4) {
+    const float4 four = quick_four(thread * per_thread + i);
+    if (TYPE == FLOAT32) {
+      result = asuint(four);
+    } else {
+      const uint2 words = uint2(half_bits(four.x) | half_bits(four.y) << 16, half_bits(four.z) | half_bits(four.w) << 16);
+      result = i == 0 ? uint4(words, 0, 0) : uint4(result.xy, words);
+    }
+  }
+  output0[thread] = result;
+}
+
 void run(uint thread) {
+  if (QUICK_WIDTH != 0) {
+    run_quickly(thread);
+    return;
+  }
   if (IS_IN_PARTS != 0 && STEP == 0) {
     leave_part(thread);
     return;
@@ -379,10 +584,12 @@ void run(uint thread) {
   const uint per_thread = 16 / min(size, index_size);
   const uint elements = parameters[at_elements];
   uint4 values = uint4(0, 0, 0, 0), places = uint4(0, 0, 0, 0);
+  Window window = window_at(min(thread * per_thread, elements - 1));
+  [loop]
   for (uint i = 0; i < per_thread; ++i) {
     const uint at = thread * per_thread + i;
     const uint here = min(at, elements - 1);
-    const Window window = window_at(here);
+    if (i > 0) window = next_window(window, here);
     const Found found = result_at(here, window);
     put(values, i, IS_MAXIMUM != 0 ? maximum_bits(found) : uint2(sum_bits(found.real, divisor_at(here, window), here), 0),
         size);
