@@ -1,8 +1,9 @@
 // Elementary functions of FLOAT32, in the language that HLSL and C++ share. They have no branches, so
 // the CPU's compiler vectorizes them. tests/kernels/elementary_test.cpp holds their errors against
-// double. Only the CPU uses them so far.
+// double.
 //
-// Define FUNCTION before you include this: it stands before each function. C++ also has to define
+// Define FUNCTION before you include this: it stands before each function. In HLSL it is `precise`, and C++ is
+// compiled without contraction: many functions need each sum and product rounded by itself. C++ also has to define
 // uint, asuint, asfloat, floor and sqrt as HLSL has them.
 
 // 2^n for n from -126 to 127.
@@ -16,6 +17,32 @@ FUNCTION bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFFu) > 0x7F800000u; 
 FUNCTION float magnitude_of(float x) { return asfloat(asuint(x) & 0x7FFFFFFFu); }
 FUNCTION float with_sign_of(float magnitude, float x) {
   return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
+}
+
+// sqrt(x^2 + y^2), also where a square is too large or too small.
+FUNCTION float hypotenuse(float x, float y) {
+  const float a = magnitude_of(x), b = magnitude_of(y);
+  const float large = a > b ? a : b;
+  const float ratio = (a > b ? b : a) / large;
+  const float length = large * sqrt(1.0f + ratio * ratio);
+  const float special = large == 0.0f ? 0.0f : large == infinity() ? large : length;
+  return is_nan(x) || is_nan(y) ? x + y : special;
+}
+
+// The first 12 bits of a number. Products of such numbers, and of what they leave, are exact.
+FUNCTION float upper_half(float x) { return asfloat(asuint(x) & 0xFFFFF000u); }
+
+// n - q d for a q near n / d: what the quotient leaves, nearly exact, however the device divides.
+FUNCTION float remainder_of(float n, float q, float d) {
+  const float q_upper = upper_half(q), q_lower = q - q_upper;
+  const float d_upper = upper_half(d), d_lower = d - d_upper;
+  return ((n - q_upper * d_upper) - q_upper * d_lower - q_lower * d_upper) - q_lower * d_lower;
+}
+
+// 2^n x for n from -252 to 254, rounded once.
+FUNCTION float scaled(float x, int n) {
+  const int half_n = n >> 1;
+  return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
 // The integer nearest to x / ln 2, for |x| < 2^20.
@@ -44,10 +71,7 @@ FUNCTION float scaled_exp(float x, int shift) {
   const float bounded = low > 90.0f ? 90.0f : low;
   const float k = halvings_of(bounded);
   const float power = 1.0f + small_expm1(without_halvings(bounded, k));
-  const int n = int(k) + shift;
-  const int half_n = n >> 1;
-  const float scaled = power * power_of_two(half_n) * power_of_two(n - half_n);
-  return is_nan(x) ? x : scaled;
+  return is_nan(x) ? x : scaled(power, int(k) + shift);
 }
 
 FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
@@ -210,4 +234,306 @@ FUNCTION float fast_sigmoid(float x) {
 // log(1 + e^x).
 FUNCTION float fast_softplus(float x) {
   return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x))) + (is_nan(x) ? x : 0.0f);
+}
+
+// --- sine, cosine, tangent
+
+// The upper word of the product of 24 bits and 32.
+FUNCTION uint upper_product(uint a, uint b) {
+  const uint a_low = a & 0xFFFu, a_high = a >> 12;
+  const uint b_low = b & 0xFFFFu, b_high = b >> 16;
+  const uint from_12 = a_high * b_low + ((a_low * b_low) >> 12);
+  const uint from_16 = a_low * b_high + (from_12 >> 4);
+  return (a_high * b_high + (from_16 >> 12)) >> 4;
+}
+
+// 32 bits of two words from bit `shift` on, which is at most 31.
+FUNCTION uint window_of(uint first, uint second, uint shift) {
+  return (first << shift) | ((second >> 1) >> (31u - shift));
+}
+
+// An angle as quarter turns and what is left, of at most pi / 4: rest + correction with a sign bit.
+struct Angle {
+  uint quarters;
+  uint sign_bit;
+  float rest;
+  float correction;
+};
+
+// |x| / (pi / 2), by the product of its mantissa with the bits of 2 / pi that matter at its exponent (Payne and Hanek).
+FUNCTION Angle angle_of(float x) {
+  const uint magnitude = asuint(x) & 0x7FFFFFFFu;
+  const uint mantissa = (magnitude & 0x007FFFFFu) | 0x00800000u;
+  const uint first = (magnitude >> 23) - 120u;  // bit of the words below; any below pi / 4
+  const uint shift = first & 31u;
+  // Words of 2 / pi: one of zeros before its point, and seven after it. Four of them are chosen.
+  const bool by_four = (first & 128u) != 0u, by_two = (first & 64u) != 0u, by_one = (first & 32u) != 0u;
+  const uint a0 = by_four ? 0xF534DDC0u : 0u;
+  const uint a1 = by_four ? 0xDB629599u : 0xA2F9836Eu;
+  const uint a2 = by_four ? 0x3C439041u : 0x4E441529u;
+  const uint a3 = by_four ? 0xFE5163ABu : 0xFC2757D1u;
+  const uint b0 = by_two ? a2 : a0;
+  const uint b1 = by_two ? a3 : a1;
+  const uint b2 = by_two ? 0xF534DDC0u : a2;
+  const uint b3 = by_two ? 0xDB629599u : a3;
+  const uint b4 = by_two ? 0x3C439041u : 0xF534DDC0u;
+  const uint w0 = window_of(by_one ? b1 : b0, by_one ? b2 : b1, shift);
+  const uint w1 = window_of(by_one ? b2 : b1, by_one ? b3 : b2, shift);
+  const uint w2 = window_of(by_one ? b3 : b2, by_one ? b4 : b3, shift);
+  // The product modulo four quarters: 2 bits of quarters, 62 of what is left. Of the last word a half is enough.
+  const uint low_w1 = mantissa * w1;
+  const uint lower = low_w1 + (((mantissa >> 8) * (w2 >> 16)) >> 8);
+  const uint upper = mantissa * w0 + upper_product(mantissa, w1) + (lower < low_w1 ? 1u : 0u);
+  const uint signed_upper = (upper << 2) | (lower >> 30);
+  const uint negative = uint(int(signed_upper) >> 31);  // all bits or none: the rest is negative
+  const uint rest_upper = signed_upper ^ negative;
+  const uint rest_lower = (lower << 2) ^ negative;
+  // As quarters: 12 bits, and what follows. Then in radians; the first product is exact.
+  const float head = float(int(rest_upper >> 19)) * 1.220703125e-4f;
+  const float tail = float(int(rest_upper & 0x7FFFFu)) * 2.3283064365386963e-10f +
+                     float(int(rest_lower >> 8)) * 1.3877787807814457e-17f;
+  const float radians = head * 1.5703125f;
+  const float more = head * 4.83826792e-4f + tail * 1.57079637f;
+  const bool is_small = magnitude < 0x3F490FDBu;  // pi / 4
+  const float sum = radians + more;
+  Angle angle;
+  angle.quarters = is_small ? 0u : (upper >> 30) + (negative & 1u);
+  angle.sign_bit = is_small ? 0u : negative & 0x80000000u;
+  angle.rest = is_small ? magnitude_of(x) : sum;
+  angle.correction = is_small ? 0.0f : more - (sum - radians);
+  return angle;
+}
+
+// Sine and cosine as sums of a number and a small one.
+struct SineAndCosine {
+  float sine, sine_rest;
+  float cosine, cosine_rest;
+};
+
+FUNCTION SineAndCosine sine_and_cosine(float r, float correction) {
+  const float z = r * r;
+  const float half_z = 0.5f * z;
+  float s = -1.95178975e-4f;
+  s = s * z + 8.33218731e-3f;
+  s = s * z - 1.66666552e-1f;
+  float c = 2.44323273e-5f;
+  c = c * z - 1.38873095e-3f;
+  c = c * z + 4.16666456e-2f;
+  SineAndCosine both;
+  both.sine = r;
+  both.cosine = 1.0f - half_z;
+  both.sine_rest = r * (z * s) + correction * both.cosine;
+  both.cosine_rest = ((1.0f - both.cosine) - half_z) + (z * z * c - r * correction);
+  return both;
+}
+
+// Each turns its result by the quarters: two of them change the sign, and one swaps sine and cosine.
+FUNCTION float fast_sin(float x) {
+  const Angle angle = angle_of(x);
+  const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
+  const bool is_odd = (angle.quarters & 1u) != 0u;
+  const float result = is_odd ? both.cosine + both.cosine_rest : both.sine + both.sine_rest;
+  const uint sign_bit = (asuint(x) & 0x80000000u) ^ ((angle.quarters & 2u) << 30) ^ (is_odd ? 0u : angle.sign_bit);
+  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+}
+
+FUNCTION float fast_cos(float x) {
+  const Angle angle = angle_of(x);
+  const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
+  const bool is_odd = (angle.quarters & 1u) != 0u;
+  const float result = is_odd ? both.sine + both.sine_rest : both.cosine + both.cosine_rest;
+  const uint sign_bit = ((angle.quarters & 2u) << 30) ^ (is_odd ? angle.sign_bit ^ 0x80000000u : 0u);
+  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+}
+
+FUNCTION float fast_tan(float x) {
+  const Angle angle = angle_of(x);
+  const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
+  const bool is_odd = (angle.quarters & 1u) != 0u;
+  const float sine = both.sine + both.sine_rest;
+  const float cosine = both.cosine + both.cosine_rest;
+  const float sine_lost = both.sine_rest - (sine - both.sine);
+  const float cosine_lost = both.cosine_rest - (cosine - both.cosine);
+  const float n = is_odd ? cosine : sine, n_lost = is_odd ? cosine_lost : sine_lost;
+  const float d = is_odd ? sine : cosine, d_lost = is_odd ? sine_lost : cosine_lost;
+  const float inverse = 1.0f / d;
+  const float q = n * inverse;
+  const float result = q + ((remainder_of(n, q, d) + n_lost) - q * d_lost) * inverse;
+  const uint sign_bit = (asuint(x) & 0x80000000u) ^ angle.sign_bit ^ (is_odd ? 0x80000000u : 0u);
+  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+}
+
+// atan2: the angle of a point.
+FUNCTION float fast_atan2(float y, float x) {
+  const float a = magnitude_of(x), b = magnitude_of(y);
+  const bool is_steep = b > a;
+  const float larger_one = is_steep ? b : a, smaller_one = is_steep ? a : b;
+  // No quotient of denormals, of infinities, or by 0; nothing whose reciprocal is a denormal.
+  const bool is_special = larger_one == 0.0f || larger_one == infinity();
+  const float scale = larger_one > 1.2676506e30f ? 5.4210109e-20f : larger_one < 1.07374182e9f ? 1.8446744e19f : 1.0f;
+  const float n = is_special ? (smaller_one == infinity() ? 1.0f : 0.0f) : smaller_one * scale;
+  const float d = is_special ? 1.0f : larger_one * scale;
+  const float inverse = 1.0f / d;
+  const float t = n * inverse;
+  const float lost = remainder_of(n, t, d) * inverse;
+  const float z = t * t;
+  float p = -1.81212579e-3f;
+  p = p * z + 1.09786587e-2f;
+  p = p * z - 3.12590748e-2f;
+  p = p * z + 5.79988398e-2f;
+  p = p * z - 8.40354487e-2f;
+  p = p * z + 1.09515429e-1f;
+  p = p * z - 1.42640427e-1f;
+  p = p * z + 1.99985296e-1f;
+  p = p * z - 3.33332986e-1f;
+  const float rest = p * z * t + lost * (1.0f - 0.5f * z);
+  const bool is_left = (asuint(x) >> 31) != 0u;
+  const float start = is_steep ? 1.57079637f : is_left ? 3.14159274f : 0.0f;
+  const float start_rest = is_steep ? -4.37113883e-8f : is_left ? -8.74227766e-8f : 0.0f;
+  const bool is_taken = is_steep != is_left;  // from where it starts
+  const float angle = start + (start_rest + (is_taken ? -(t + rest) : t + rest));
+  return is_nan(x) || is_nan(y) ? not_a_number() : with_sign_of(angle, y);
+}
+
+// --- powers
+
+// log2(m) / s for a mantissa is 2 / ln 2 and a little; s is small because there are three centres.
+FUNCTION float fast_pow(float x, float y) {
+  const float a = magnitude_of(x);
+  // |x| = 2^k m with m between sqrt(1/2) and sqrt(2); a denormal is an integer.
+  const bool is_denormal = asuint(a) < 0x00800000u;
+  const float normal = is_denormal ? float(int(asuint(a))) : a;
+  const uint bits = split_bits(normal);
+  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+  const float m = asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u);
+  // log2(m) is that of a centre near it and 2 / ln 2 atanh(s), s = (m - centre) / (m + centre).
+  const bool is_low = m < 0.890898705f, is_high = m > 1.12246203f;
+  const float centre = is_low ? 0.793745279f : is_high ? 1.25985003f : 1.0f;
+  const float whole = k + (is_low ? -0.333251953125f : is_high ? 0.333251953125f : 0.0f);
+  const float part = is_low ? -3.51895366e-8f : is_high ? 4.97975705e-8f : 0.0f;
+  const float n = m - centre, d = m + centre;
+  const float inverse = 1.0f / d;
+  const float s = n * inverse;
+  const float s_rest = (remainder_of(n, s, d) - s * (m - (d - centre))) * inverse;
+  const float z = s * s;
+  const float q = 0.961796701f + z * (0.577069104f + z * 0.415348023f);
+  const float s_upper = upper_half(s);
+  const float product = s_upper * 2.884765625f;  // exact
+  const float more = (s - s_upper) * 2.884765625f + (s * 6.24456792e-4f + (s_rest * 2.88539004f + s * z * q) + part);
+  // log2(|x|) = high + low, where high has 12 bits; then its product with y.
+  const float sum = whole + product;
+  const float low_sum = (product - (sum - whole)) + more;
+  const float high = upper_half(sum + low_sum);
+  const float low = (sum - high) + low_sum;
+  const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
+  const float bounded = y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound;
+  const float y_upper = upper_half(bounded);
+  const float power_high = y_upper * high;  // exact
+  const float power_low = (bounded - y_upper) * high + bounded * low;
+  const float power = power_high + power_low;
+  const bool is_bounded = magnitude_of(power) < 200.0f;
+  const float nearest = is_bounded ? floor(power + 0.5f) : 0.0f;
+  const float g = is_bounded ? (power_high - nearest) + power_low : 0.0f;
+  float p = 1.58179697e-4f;
+  p = p * g + 1.34182721e-3f;
+  p = p * g + 9.61706415e-3f;
+  p = p * g + 5.55027239e-2f;
+  p = p * g + 2.40226552e-1f;
+  p = p * g + 6.93147242e-1f;
+  const float ordinary = scaled(p * g + 1.0f, int(nearest));
+  // 0 and infinity have no logarithm; neither has a result that is 0 or infinity.
+  const bool is_extreme = a == 0.0f || a == infinity();
+  const float far_power = a == 0.0f ? -y : a == infinity() ? y : power;
+  const float result = !is_extreme && is_bounded ? ordinary : far_power > 0.0f ? infinity() : 0.0f;
+  const bool is_whole = floor(y) == y;
+  const bool is_odd = is_whole && floor(y * 0.5f) != y * 0.5f;
+  const float with_sign = is_odd ? with_sign_of(result, x) : result;
+  const bool is_invalid = x < 0.0f && a < infinity() && !is_whole;
+  const float number = is_nan(x) || is_nan(y) || is_invalid ? not_a_number() : with_sign;
+  return y == 0.0f || x == 1.0f ? 1.0f : number;
+}
+
+// --- the error function
+
+// (erf(x) - x) for the square z of x, for |x| up to 0.85.
+FUNCTION float small_erf_rest(float x, float z) {
+  float p = 7.86958044e-5f;
+  p = p * z - 8.02664727e-4f;
+  p = p * z + 5.19094802e-3f;
+  p = p * z - 2.68553644e-2f;
+  p = p * z + 1.12836227e-1f;
+  p = p * z - 3.76126289e-1f;
+  p = p * z + 1.28379166e-1f;
+  return p * x;
+}
+
+FUNCTION float fast_erf(float x) {
+  const float a = magnitude_of(x);
+  const float near = small_erf_rest(a, a * a) + a;
+  // 1 - e^-p
+  const float bounded = a < 4.0f ? a : 4.0f;
+  float p = -2.15707507e-4f;
+  p = p * bounded + 3.22903716e-3f;
+  p = p * bounded - 2.29347255e-2f;
+  p = p * bounded + 1.05330996e-1f;
+  p = p * bounded + 6.35666370e-1f;
+  p = p * bounded + 1.12852955f;
+  p = p * -bounded;
+  const float k = halvings_of(p);
+  const float power = power_of_two(int(k));
+  const float far = (1.0f - power) - power * small_expm1(without_halvings(p, k));
+  return is_nan(x) ? x : with_sign_of(a < 0.85f ? near : far, x);
+}
+
+// factor erfc(x) for x from 0.65 to 10.3, given x^2 = square + square_rest.
+FUNCTION float erfc_tail(float x, float square, float square_rest, float factor) {
+  // e^(x^2) erfc(x) = t (1 + w), t = 1 / (sqrt(pi) x + 1), and w is small.
+  const float d = x + 0.56418961f;
+  const float d_rest = 0.56418961f - (d - x);
+  const float e = x + 2.0f;
+  const float inverse = 1.0f / (d * e);
+  const float t = 0.56418961f * e * inverse;
+  const float t_lost = (remainder_of(0.56418961f, t, d) - t * d_rest) * 1.77245379f;  // as a share of t
+  const float v = d * inverse;
+  float w = -81.7970428f;
+  w = w * v + 150.362427f;
+  w = w * v - 88.6562881f;
+  w = w * v + 13.6387939f;
+  w = w * v - 5.98981476f;
+  w = w * v + 0.357118964f;
+  w = w * v + 0.603201091f;
+  w = w * v + 0.565111697f;
+  w = w * v - 1.43387851e-5f;
+  const float k = halvings_of(-square);
+  const float power = small_expm1(without_halvings(-square, k) - square_rest);
+  const float tw = t * w;
+  return scaled(factor * (t + (tw + (t + tw) * (power + t_lost))), int(k));
+}
+
+FUNCTION float fast_erfc(float x) {
+  const float a = magnitude_of(x);
+  const float near = (1.0f - x) - small_erf_rest(x, x * x);
+  const float bounded = a < 10.2f ? a : 10.2f;
+  const float upper = upper_half(bounded);
+  const float first = upper * upper, rest = (bounded - upper) * (bounded + upper);
+  const float square = first + rest;
+  const float tail = erfc_tail(bounded, square, rest - (square - first), 1.0f);
+  return is_nan(x) ? x : a < 0.65f ? near : x > 0.0f ? tail : 2.0f - tail;
+}
+
+// x erfc(-x / sqrt(2)) / 2. It does not go by fast_erfc, which would make the error of a rounded x / sqrt(2) many times
+// as large.
+FUNCTION float fast_gelu(float x) {
+  const float a = magnitude_of(x);
+  const float bounded = a < 14.5f ? a : 14.5f;
+  const float s = bounded * 0.707106769f;
+  const float upper = upper_half(bounded);
+  const float first = 0.5f * upper * upper, rest = 0.5f * (bounded - upper) * (bounded + upper);
+  const float square = first + rest;
+  const float half_x = 0.5f * x;
+  const float tail = erfc_tail(s, square, rest - (square - first), half_x);
+  const float erf = small_erf_rest(s, s * s);
+  const float near = x < 0.0f ? (1.0f - s) - erf : (1.0f + s) + erf;
+  const float far = x < 0.0f ? tail : x - tail;
+  return is_nan(x) ? x : x < -14.5f ? -0.0f : s < 0.65f ? half_x * near : far;
 }

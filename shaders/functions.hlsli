@@ -15,9 +15,9 @@ uint high_product(uint a, uint b) {
 uint2 product(uint2 a, uint2 b) { return uint2(a.x * b.x, high_product(a.x, b.x) + a.x * b.y + a.y * b.x); }
 bool is_less(uint2 a, uint2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 bool is_equal(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
-uint2 zero_of(uint2) { return uint2(0, 0); }
-uint2 one_of(uint2) { return uint2(1, 0); }
-bool is_nan(uint2) { return false; }
+uint2 zero_of(uint2 a) { return uint2(0, 0); }
+uint2 one_of(uint2 a) { return uint2(1, 0); }
+bool is_nan(uint2 a) { return false; }
 uint2 abs_of(uint2 a) { return a; }
 uint2 shifted_left(uint2 a, uint2 b) {
   const uint n = b.x & 63;
@@ -65,9 +65,9 @@ int2 difference(int2 a, int2 b) { return int2(difference(uint2(a), uint2(b))); }
 int2 product(int2 a, int2 b) { return int2(product(uint2(a), uint2(b))); }
 bool is_less(int2 a, int2 b) { return a.y < b.y || (a.y == b.y && uint(a.x) < uint(b.x)); }
 bool is_equal(int2 a, int2 b) { return a.x == b.x && a.y == b.y; }
-int2 zero_of(int2) { return int2(0, 0); }
-int2 one_of(int2) { return int2(1, 0); }
-bool is_nan(int2) { return false; }
+int2 zero_of(int2 a) { return int2(0, 0); }
+int2 one_of(int2 a) { return int2(1, 0); }
+bool is_nan(int2 a) { return false; }
 int2 abs_of(int2 a) { return a.y < 0 ? negated(a) : a; }
 // Toward zero.
 int2 half_of(int2 a) {
@@ -89,8 +89,8 @@ int2 floored_modulus(int2 a, int2 b) {
 }
 
 #define FOR_SCALARS(T) \
-  T zero_of(T) { return T(0); } \
-  T one_of(T) { return T(1); } \
+  T zero_of(T a) { return T(0); } \
+  T one_of(T a) { return T(1); } \
   bool is_less(T a, T b) { return a < b; } \
   bool is_equal(T a, T b) { return a == b; } \
   T sum(T a, T b) { return a + b; } \
@@ -179,10 +179,10 @@ float ceil_of(float a) { return ceil(a); }
 float floor_of(float a) { return floor(a); }
 float sqrt_of(float a) { return sqrt(a); }
 float trunc_of(float a) { return trunc(a); }
-float sin_of(float a) { return sin(a); }
-float cos_of(float a) { return cos(a); }
-float tan_of(float a) { return tan(a); }
-float erf_of(float a) { return 0.0f; }
-float erfc_of(float a) { return 0.0f; }
-float pow_of(float a, float b) { return pow(abs(a), b); }
-float atan2_of(float a, float b) { return atan2(a, b); }
+float sin_of(float a) { return fast_sin(a); }
+float cos_of(float a) { return fast_cos(a); }
+float tan_of(float a) { return fast_tan(a); }
+float erf_of(float a) { return fast_erf(a); }
+float gelu_of(float a) { return fast_gelu(a); }
+float pow_of(float a, float b) { return fast_pow(a, b); }
+float atan2_of(float a, float b) { return fast_atan2(a, b); }

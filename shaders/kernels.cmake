@@ -6,6 +6,10 @@
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
+  foreach(kernel IN ITEMS
+      band fold gather head_rows join nonzero nonzero_count random_bits scatter sequence)
+    dmlop_kernel(${kernel} ${kernel})
+  endforeach()
   foreach(element_size IN ITEMS 1 2 4 8)
     foreach(rank IN ITEMS 1 2 3 4 8)
       # In the order of enum Boundary. Reversals have no boundary.
@@ -32,7 +36,11 @@ macro(dmlop_for_each_kernel)
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
-  dmlop_kernel(cast cast)
+  foreach(kernel IN ITEMS
+      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
+      window unpool region_sample region_maximum region_gradient region_box_gradient)
+    dmlop_kernel(${kernel} ${kernel})
+  endforeach()
   # The sections of expressions.def, for each type that its rows compute with.
   foreach(group RANGE 1 5)
     foreach(number IN ITEMS float int uint int2 uint2)
@@ -44,8 +52,15 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
-  foreach(name IN ITEMS window unpool region_sample region_maximum region_gradient region_box_gradient)
-    dmlop_kernel(${name} ${name})
+  # Single sums, and tiles of 64 and 128 rows and columns.
+  foreach(number IN ITEMS float int wide)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_1 product ${computes}=1)
+  endforeach()
+  foreach(number IN ITEMS float int)
+    string(TOUPPER COMPUTES_${number} computes)
+    dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
+    dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
 endmacro()
 

@@ -3,7 +3,7 @@
 #include "parameters/regions.hlsli"
 #define PARAMETERS RegionsParameters
 #include "resident.hlsli"
-#include "pairs.hlsli"
+#include "exact_pairs.hlsli"
 
 SPECIALIZED(0, TYPE)
 SPECIALIZED(1, BATCH_TYPE)

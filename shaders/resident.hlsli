@@ -61,7 +61,7 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
 #endif
 }
 
-#define FUNCTION
+#define FUNCTION precise
 #include "elementary.hlsli"
 
 // --- elements
@@ -143,8 +143,17 @@ float nearest_even(float x) {
   return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
-// The bits of the FLOAT16 nearest to a number.
-uint half_bits(float x) { return f32tof16(x) & 0xFFFF; }
+// The bits of the FLOAT16 nearest to a number, ties to even. f32tof16 may round toward zero, and does so by the rules
+// of Direct3D.
+uint half_bits(float x) {
+  const uint sign = (asuint(x) >> 16) & 0x8000;
+  const uint magnitude = asuint(x) & 0x7FFFFFFFu;
+  // Without the 13 bits that it loses, and with the exponent of the shorter type; a carry adds 1 to the exponent.
+  const uint normal = (magnitude - 0x38000000u + 0xFFF + ((magnitude >> 13) & 1)) >> 13;
+  const uint subnormal = uint(nearest_even(min(abs(x), 1.0f) * 16777216.0f));
+  const uint finite = magnitude < 0x38800000u ? subnormal : min(normal, 0x7C00);
+  return sign | (magnitude > 0x7F800000u ? 0x7E00 : magnitude == 0x7F800000u ? 0x7C00 : finite);
+}
 
 // A whole number as an integer between two limits, as its bits; NaN is 0.
 uint saturated(float whole, uint type) {

@@ -176,11 +176,15 @@ DMLOP_ELEMENTARY(asin)
 DMLOP_ELEMENTARY(asinh)
 DMLOP_ELEMENTARY(atan)
 DMLOP_ELEMENTARY(atanh)
+DMLOP_ELEMENTARY(cos)
 DMLOP_ELEMENTARY(cosh)
+DMLOP_ELEMENTARY(erf)
 DMLOP_ELEMENTARY(exp)
 DMLOP_ELEMENTARY(expm1)
 DMLOP_ELEMENTARY(log)
+DMLOP_ELEMENTARY(sin)
 DMLOP_ELEMENTARY(sinh)
+DMLOP_ELEMENTARY(tan)
 DMLOP_ELEMENTARY(tanh)
 #undef DMLOP_ELEMENTARY
 
@@ -191,23 +195,24 @@ DMLOP_ELEMENTARY(tanh)
     return std::name(a);        \
   }
 DMLOP_ELEMENTARY(ceil)
-DMLOP_ELEMENTARY(cos)
-DMLOP_ELEMENTARY(erf)
-DMLOP_ELEMENTARY(erfc)
 DMLOP_ELEMENTARY(floor)
-DMLOP_ELEMENTARY(sin)
 DMLOP_ELEMENTARY(sqrt)
-DMLOP_ELEMENTARY(tan)
 DMLOP_ELEMENTARY(trunc)
 #undef DMLOP_ELEMENTARY
 
 template <typename T>
 HWY_INLINE T atan2_of(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) return fast_atan2(a, b);
   return std::atan2(a, b);
 }
 template <typename T>
 HWY_INLINE T pow_of(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) return fast_pow(a, b);
   return std::pow(a, b);
+}
+template <typename T>
+HWY_INLINE T gelu_of(T a) {
+  return fast_gelu(a);
 }
 
 template <typename T>

@@ -1,5 +1,7 @@
 // DML_OPERATOR_ADAM_OPTIMIZER: parameters moved against a running mean of their gradients, divided
 // by the root of a running mean of the squares.
+#include <cmath>
+
 #include "ops/operator.hpp"
 #include "ops/rows.hpp"
 
@@ -18,7 +20,7 @@ Plan plan_adam_optimizer(const Description& description) {
       plan.temporary("the corrected rate", Sizes(sizes.size(), 1), DataType::Float32);
   add_element_wise(plan.builder(), Expression::adam_rate, Sizes(sizes.size(), 1),
                    {plan.tensor("TrainingStepTensor")}, rate.slot, rate.type,
-                   parameters({description.number("LearningRate", 0), beta1, beta2}));
+                   parameters({description.number("LearningRate", 0), std::log(beta1), std::log(beta2)}));
   plan.map("OutputParametersTensor", Expression::adam, {parameter, first, second, gradient, rate},
            {beta1, beta2, description.number("Epsilon", 0)});
   plan.map("OutputFirstMomentTensor", Expression::running_mean, {first, gradient}, {beta1});

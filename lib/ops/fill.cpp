@@ -61,6 +61,8 @@ Plan plan_diagonal_matrix1(const Description& description) {
   if (input == nullptr) return single_pass(description, std::move(kernel), {}, "OutputTensor");
   const Strides strides = input_strides(*input);
   for (std::size_t i = 0; i < strides.size(); ++i) kernel.axes[i].stride = strides[i];
+  // One axis has a stride, even if the input is a single element.
+  kernel.axes.insert(kernel.axes.begin(), {1, 1});
   return single_pass(description, std::move(kernel), {"InputTensor"}, "OutputTensor");
 }
 

@@ -1,4 +1,6 @@
 // DML_OPERATOR_LP_NORMALIZATION: x / sqrt(norm^2 + Epsilon), with the L1 or L2 norm of the row.
+#include <cmath>
+
 #include "ops/operator.hpp"
 #include "ops/rows.hpp"
 
@@ -12,7 +14,7 @@ Plan plan_lp_normalization(const Description& description) {
   const Reduction root{.term = ReduceTerm::square, .finish = ReduceFinish::root};
   const RowValue norm = plan.reduced("the norms", description.integer("P") == 1 ? sum : root, {x});
   plan.map("OutputTensor", Expression::divide_by_norm, {x, norm},
-           {description.number("Epsilon", 0)});
+           {std::sqrt(description.number("Epsilon", 0))});
   return plan.take();
 }
 

@@ -163,14 +163,19 @@ RowValue RowPlan::positions() {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (!shape_.is_reduced[i]) row[i] = 1;
   }
-  const RowValue result = temporary("the positions in a row", row, DataType::UInt64);
+  const DataType type = position_type();
+  const RowValue result = temporary("the positions in a row", row, type);
   // Each is all of a row that has one element.
   ReduceKernel kernel{.function = ReduceFunction::minimum,
-                      .output_type = DataType::UInt64,
+                      .output_type = type,
                       .extents = {product(row), 1},
-                      .operands = {{DataType::UInt64, {1, 0}, true}}};
+                      .operands = {{type, {1, 0}, true}}};
   builder_.add(std::move(kernel), {}, {result.slot});
   return result;
+}
+
+DataType RowPlan::position_type() const {
+  return shape_.length() <= 0xFFFFFFFF ? DataType::UInt32 : DataType::UInt64;
 }
 
 RowValue RowPlan::temporary(std::string what, const Sizes& sizes, DataType type) {

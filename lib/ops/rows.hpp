@@ -62,8 +62,10 @@ class RowPlan {
   /// The same, or a constant where it is left out.
   RowValue tensor_or(std::string_view field, float otherwise);
   RowValue constant(float value) const;
-  /// For each element its number in its row.
+  /// For each element its number in its row, of position_type().
   RowValue positions();
+  /// UINT32, which a GPU computes with, unless rows are too long.
+  DataType position_type() const;
 
   /// A temporary of one value for each row. `what` says in a message what it holds.
   RowValue reduced(std::string what, const Reduction& reduction,

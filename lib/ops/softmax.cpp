@@ -54,7 +54,7 @@ Plan plan_hardmax(const Description& description) {
   RowPlan plan(description, rows_of(description));
   const RowValue index =
       plan.reduced("the indices of the maxima", {.function = ReduceFunction::index_of_maximum},
-                   {plan.tensor("InputTensor")}, DataType::UInt64);
+                   {plan.tensor("InputTensor")}, plan.position_type());
   plan.map("OutputTensor", Expression::equals, {plan.positions(), index});
   return plan.take();
 }

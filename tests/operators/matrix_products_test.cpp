@@ -252,7 +252,9 @@ TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: random matrices of all integers") {
       product.c = small_numbers(float_type, sizes, random);
       product.beta = 1;
     }
-    check_plan_case(quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, float_type));
+    PlanCase a_case = quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, float_type);
+    if (product.c) a_case.outputs.front().ulp = 1;  // a GPU rounds the sum before it adds the bias
+    check_plan_case(a_case);
   }
 }
 

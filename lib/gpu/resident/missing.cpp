@@ -12,20 +12,8 @@ namespace dmlop::gpu::resident {
   }
 
 DMLOP_NO_GPU_KERNEL(AttentionKernel)
-DMLOP_NO_GPU_KERNEL(BandKernel)
-DMLOP_NO_GPU_KERNEL(FoldKernel)
-DMLOP_NO_GPU_KERNEL(GatherKernel)
-DMLOP_NO_GPU_KERNEL(HeadRowsKernel)
-DMLOP_NO_GPU_KERNEL(JoinKernel)
-DMLOP_NO_GPU_KERNEL(NonzeroCountKernel)
-DMLOP_NO_GPU_KERNEL(NonzeroKernel)
-DMLOP_NO_GPU_KERNEL(ProductKernel)
-DMLOP_NO_GPU_KERNEL(RandomBitsKernel)
 DMLOP_NO_GPU_KERNEL(RecurrentKernel)
-DMLOP_NO_GPU_KERNEL(ReduceKernel)
 DMLOP_NO_GPU_KERNEL(ScanKernel)
-DMLOP_NO_GPU_KERNEL(ScatterKernel)
-DMLOP_NO_GPU_KERNEL(SequenceKernel)
 DMLOP_NO_GPU_KERNEL(TopKKernel)
 
 #undef DMLOP_NO_GPU_KERNEL

@@ -195,7 +195,9 @@ Parts parts_of(const WindowSearch& search, const Axes& axes, const WindowSize& s
   const std::uint64_t rows_most =
       parts.column_parts > 1 ? 1
                              : std::max<std::uint64_t>(1, part_work_most / (parts.columns + 10));
-  parts.rows = std::min(rows_most, divided_up(size.rows, wanted));
+  // No more parts than a thread can put together.
+  const std::uint64_t count = std::min(wanted, part_work_most / parts.per_thread);
+  parts.rows = std::min(rows_most, divided_up(size.rows, count));
   parts.count = divided_up(size.rows, parts.rows) * parts.column_parts;
   parts.part_work = part_work(axes, parts.rows, parts.columns);
   parts.final_work = parts.per_thread * (parts.count + 2 + part_work(axes, 0, 0)) + 1;

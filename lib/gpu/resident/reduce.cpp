@@ -1,0 +1,192 @@
+// Reductions: shaders/reduce.hlsl.
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "gpu/resident/kinds.hpp"
+#include "gpu/resident/parameters.hpp"
+
+namespace dmlop::gpu::resident {
+namespace {
+
+#include "../../../shaders/parameters/reduce.hlsli"
+
+// As in the kernel.
+constexpr std::size_t axes_most = 8, operands_most = 3;
+constexpr std::uint64_t group_threads = 256, cell_bytes = 16;
+constexpr uint is_position = 32, is_fixed = 64;
+constexpr uint reads_cells = 1, writes_outputs = 2;
+
+/// Enough threads for a large device to be busy, and elements that a thread takes at least.
+constexpr std::uint64_t busy_threads = std::uint64_t{1} << 18, least_elements = 16;
+
+/// How rows are given to threads.
+struct Cut {
+  std::uint64_t lanes = 1;  // of a row or a part of it; a power of two
+  std::uint64_t parts = 1;
+  std::uint64_t part_length = 1;
+};
+
+std::uint64_t row_length(const ReduceKernel& kernel) {
+  std::uint64_t length = 1;
+  for (std::size_t i = kernel.kept; i < kernel.extents.size(); ++i) length *= kernel.extents[i];
+  return length;
+}
+
+std::size_t outer_axes(const ReduceKernel& kernel) {
+  return kernel.extents.size() - kernel.kept - 1;
+}
+
+// Joining the cells of a group's lanes, and packing 16 bytes of results.
+constexpr std::uint64_t joining_work = 9 + 4 * 4 + 8;
+
+// Iterations of a thread's loops while it gathers a part. A sum whose terms leave the range of
+// floats is taken twice.
+std::uint64_t gathering_work(const ReduceKernel& kernel, const Cut& cut) {
+  const std::uint64_t elements = divided_up(cut.part_length, cut.lanes);
+  const std::uint64_t axes = outer_axes(kernel);
+  const std::uint64_t place = axes > 1 ? axes + 1 : 0;  // where an element stands
+  const std::uint64_t levels = 4 * 3;
+  return 2 * (elements / 4 + 6 + (elements + 2) * place) + axes_most + levels + joining_work;
+}
+
+// So many lanes of a group that its results fill vectors of 16 bytes.
+std::uint64_t lanes_most(const ReduceKernel& kernel) {
+  return group_threads * size_of(kernel.output_type) / bytes_per_thread;
+}
+
+// Whether rows that stand beside each other are read together: neighbouring threads then read
+// neighbouring elements.
+bool is_columns(const ReduceKernel& kernel) {
+  constexpr std::uint64_t columns_least = 16;
+  const std::vector<std::uint64_t>& strides = kernel.operands.front().strides;
+  return kernel.extents[kernel.kept - 1] >= columns_least &&
+         strides[kernel.kept - 1] < strides.back();
+}
+
+Cut cut_of(const ReduceKernel& kernel) {
+  const std::uint64_t length = row_length(kernel), outputs = kernel.output_elements();
+  Cut cut;
+  if (!is_columns(kernel)) {
+    const bool are_few = outputs * lanes_most(kernel) < busy_threads;
+    const std::uint64_t most = are_few ? group_threads : lanes_most(kernel);
+    while (cut.lanes < most && 8 * cut.lanes <= length) cut.lanes *= 2;
+  }
+  const std::uint64_t least_length = cut.lanes * least_elements;
+  while (outputs * cut.lanes * cut.parts < busy_threads && 2 * cut.parts * least_length <= length)
+    cut.parts *= 2;
+  for (;; cut.parts *= 2) {
+    cut.part_length = divided_up(length, cut.parts);
+    if (gathering_work(kernel, cut) <= thread_work_limit) break;
+  }
+  cut.parts = divided_up(length, cut.part_length);
+  return cut;
+}
+
+void set_axes(ReduceParameters& parameters, const ReduceKernel& kernel) {
+  const std::size_t kept = kernel.kept, outer = outer_axes(kernel);
+  parameters.kept = word(kept);
+  parameters.outer = word(outer);
+  const auto extents = kernel.extents.begin();
+  const auto first_outer = extents + static_cast<std::ptrdiff_t>(kept);
+  std::transform(extents, first_outer, parameters.kept_extents, word);
+  std::transform(first_outer, kernel.extents.end() - 1, parameters.outer_extents, word);
+  parameters.inner_extent = word(kernel.extents.back());
+  for (std::size_t k = 0; k < kernel.operands.size(); ++k) {
+    const std::span strides(kernel.operands[k].strides);
+    const auto kept_strides = strides.first(kept), outer_strides = strides.subspan(kept, outer);
+    std::transform(kept_strides.begin(), kept_strides.end(),
+                   parameters.kept_strides + k * axes_most, word);
+    std::transform(outer_strides.begin(), outer_strides.end(),
+                   parameters.outer_strides + k * axes_most, word);
+    parameters.inner_strides[k] = word(strides.back());
+  }
+}
+
+bool is_same_in_row(const ReduceKernel& kernel, const ReduceOperand& operand) {
+  const auto row = operand.strides.begin() + static_cast<std::ptrdiff_t>(kernel.kept);
+  return std::all_of(row, operand.strides.end(), [](std::uint64_t stride) { return stride == 0; });
+}
+
+uint type_word(const ReduceKernel& kernel, std::size_t k) {
+  if (k >= kernel.operands.size()) return 0;
+  const ReduceOperand& operand = kernel.operands[k];
+  uint type = static_cast<uint>(operand.data_type);
+  if (operand.is_position) type |= is_position;
+  if (k > 0 && is_same_in_row(kernel, operand)) type |= is_fixed;
+  return type;
+}
+
+void add_stage(ResidentDispatch& dispatch, std::uint64_t tasks, std::uint64_t lanes,
+               std::uint64_t work, uint step) {
+  Stage& stage = dispatch.stages.emplace_back(0, tasks * lanes, work);
+  stage.step = step;
+  stage.base = static_cast<uint>(std::countr_zero(lanes));
+}
+
+// The stages: whole rows at once, or their parts and what these give together.
+void add_stages(ResidentDispatch& dispatch, const ReduceKernel& kernel, const Cut& cut) {
+  const std::uint64_t outputs = kernel.output_elements();
+  const std::uint64_t work = gathering_work(kernel, cut);
+  if (cut.parts == 1 && cut.lanes <= lanes_most(kernel))
+    return add_stage(dispatch, outputs, cut.lanes, work, writes_outputs);
+  const std::uint64_t cells = outputs * cut.parts;
+  dispatch.scratch_bytes = cells * cell_bytes;
+  add_stage(dispatch, cells, cut.lanes, work, 0);
+  std::uint64_t lanes = 1;
+  while (lanes < lanes_most(kernel) && 8 * lanes <= cut.parts) lanes *= 2;
+  const std::uint64_t levels = 1 + 4;
+  add_stage(dispatch, outputs, lanes, divided_up(cut.parts, lanes) * levels + joining_work,
+            reads_cells | writes_outputs);
+}
+
+}  // namespace
+
+std::string refusal_of(const ReduceKernel& kernel) {
+  const auto is_double = [](const ReduceOperand& operand) {
+    return operand.data_type == DataType::Float64;
+  };
+  if (std::any_of(kernel.operands.begin(), kernel.operands.end(), is_double))
+    return "GPU kernels compute with at most 32 bits";
+  if (kernel.kept > axes_most || outer_axes(kernel) > axes_most)
+    return "it has more than 8 dimensions";
+  const Cut cut = cut_of(kernel);
+  constexpr std::uint64_t threads_most = std::uint64_t{0xFFFFFFFF} - group_threads;
+  const std::uint64_t cells = kernel.output_elements() * cut.parts;
+  return cells * cut.lanes <= threads_most ? "" : "it has too many outputs";
+}
+
+std::vector<ResidentDispatch> dispatches_of(const ReduceKernel& kernel) {
+  const Cut cut = cut_of(kernel);
+  const std::uint64_t length = row_length(kernel), inner = kernel.extents.back();
+  ReduceParameters parameters{};
+  parameters.outputs = word(kernel.output_elements());
+  parameters.length = word(length);
+  parameters.parts = word(cut.parts);
+  parameters.part_length = word(cut.part_length);
+  set_axes(parameters, kernel);
+  const bool is_flat = outer_axes(kernel) == 0;
+  parameters.step_outer = is_flat ? 0 : word(cut.lanes / inner);
+  parameters.step_inner = word(is_flat ? cut.lanes : cut.lanes % inner);
+  parameters.length_high = static_cast<float>(length);
+  parameters.length_low = static_cast<float>(static_cast<double>(length) - parameters.length_high);
+  ResidentDispatch dispatch;
+  dispatch.kernel = "reduce";
+  dispatch.specialization = {static_cast<uint>(kernel.function),
+                             static_cast<uint>(kernel.term),
+                             static_cast<uint>(kernel.finish),
+                             kernel.takes_last ? 1U : 0U,
+                             static_cast<uint>(kernel.output_type),
+                             word(kernel.operands.size()),
+                             word(std::min<std::size_t>(outer_axes(kernel), 2))};
+  for (std::size_t k = 0; k < operands_most; ++k) {
+    dispatch.specialization.push_back(type_word(kernel, k));
+    if (k < kernel.operands.size() && !kernel.operands[k].is_position)
+      dispatch.inputs.push_back(dispatch.inputs.size());
+  }
+  set_parameters(dispatch, parameters);
+  add_stages(dispatch, kernel, cut);
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::resident

@@ -1,0 +1,197 @@
+// Attention: AttentionKernel (lib/ops/kernels/attention.hpp). Queries of all heads are the rows of a matrix of scores, in
+// the order of the output: {batch, query, head}. As many rows at a time as scratch has room for, from BASE on, pass
+// through four stages:
+// 0 a thread computes a score, and adds what is added to it;
+// 1 a group makes powers of the scores of a row, and finds their sum;
+// 2 a thread adds up a part of the weighted values of an element;
+// 3 a thread adds these parts, and makes 16 bytes of output.
+#include "parameters/attention.hlsli"
+#define PARAMETERS AttentionParameters
+#define WHOLE_GROUPS
+#include "resident.hlsli"
+
+SPECIALIZED(0, OUTPUT_TYPE)
+SPECIALIZED(1, QUERY_TYPE)
+SPECIALIZED(2, KEY_TYPE)
+SPECIALIZED(3, VALUE_TYPE)
+SPECIALIZED(4, BIAS_TYPE)  // 0: there is none
+SPECIALIZED(5, BIAS_BUFFER)
+SPECIALIZED(6, MASK)  // enum AttentionMask
+SPECIALIZED(7, IS_BIAS_SCALED)
+
+#define QUERY 0
+#define KEY 1
+#define VALUE 2
+#define BIAS 3
+
+#define MASK_LENGTHS 1
+#define MASK_ENDS_STARTS 2
+#define MASK_PACKED_LENGTHS 3
+#define MASK_BOOLEANS 4
+
+// A query of a head.
+struct Row {
+  uint batch, head, query;
+};
+
+Row row_at(uint row) {
+  Row at;
+  const uint position = row / parameters[0].heads;
+  at.head = row - position * parameters[0].heads;
+  at.batch = position / parameters[0].queries;
+  at.query = position - at.batch * parameters[0].queries;
+  return at;
+}
+
+uint all_rows() { return parameters[0].batch * parameters[0].queries * parameters[0].heads; }
+uint rows_here() { return min(parameters[0].rows_at_once, all_rows() - BASE); }
+
+// The first element of a row of a head.
+uint offset_at(uint input, uint batch, uint head, uint row) {
+  return parameters[0].offsets[input] + batch * parameters[0].batch_strides[input] +
+         head * parameters[0].head_strides[input] + row * parameters[0].row_strides[input];
+}
+
+// Scratch holds the scores, the sums of their powers, and parts of weighted values.
+uint sums_at() { return parameters[0].rows_at_once * parameters[0].keys; }
+uint values_at() { return sums_at() + parameters[0].rows_at_once; }
+
+// --- scores
+
+int mask_at(uint offset) { return int(input4[offset]); }
+
+bool is_kept(Row at, uint key) {
+  const uint stride = parameters[0].mask_strides[MASK == MASK_PACKED_LENGTHS ? 0 : 1];
+  if (MASK == MASK_LENGTHS) return int(key) < mask_at(at.batch * stride);
+  if (MASK == MASK_ENDS_STARTS)
+    return int(key) >= mask_at(parameters[0].mask_strides[0] + at.batch * stride) &&
+           int(key) < mask_at(at.batch * stride);
+  if (MASK == MASK_PACKED_LENGTHS) {
+    // The starts of the queries of all batches, one after the other, and of the keys.
+    const uint query_starts = parameters[0].batch + at.batch;
+    const uint key_starts = 2 * parameters[0].batch + 1 + at.batch;
+    const int query = int(at.batch * parameters[0].queries + at.query);
+    if (query < mask_at(query_starts * stride) || query >= mask_at((query_starts + 1) * stride)) return false;
+    const int whole_key = int(at.batch * parameters[0].keys + key);
+    return whole_key >= mask_at(key_starts * stride) && whole_key < mask_at((key_starts + 1) * stride) &&
+           int(key) < mask_at(at.batch * stride);
+  }
+  if (MASK == MASK_BOOLEANS)
+    return mask_at(at.batch * parameters[0].mask_strides[0] + at.head * parameters[0].mask_strides[1] +
+                   at.query * parameters[0].mask_strides[2] + key * parameters[0].mask_strides[3]) != 0;
+  return true;
+}
+
+void score(uint thread) {
+  const uint row = thread / parameters[0].keys;
+  const uint key = thread - row * parameters[0].keys;
+  const Row at = row_at(BASE + row);
+  const uint query_at = offset_at(QUERY, at.batch, at.head, at.query);
+  const uint key_at = offset_at(KEY, at.batch, at.head / parameters[0].group, key);
+  float sum = 0.0f;
+  for (uint i = 0; i < parameters[0].size; ++i)
+    sum += load_real(1, query_at + i * parameters[0].element_strides[QUERY], QUERY_TYPE) *
+           load_real(2, key_at + i * parameters[0].element_strides[KEY], KEY_TYPE);
+  if (IS_BIAS_SCALED == 0) sum *= parameters[0].scale;
+  if (BIAS_TYPE != 0)
+    sum += load_real(BIAS_BUFFER, offset_at(BIAS, at.batch, at.head, at.query) +
+                     key * parameters[0].element_strides[BIAS], BIAS_TYPE);
+  if (IS_BIAS_SCALED != 0) sum *= parameters[0].scale;
+  if (!is_kept(at, key)) sum += parameters[0].filter;
+  scratch[thread] = asuint(sum);
+}
+
+// --- powers
+
+groupshared float shared_numbers[GROUP_SIZE];
+
+void make_powers(uint thread, uint lane) {
+  const uint row = thread / GROUP_SIZE;
+  const uint keys = parameters[0].keys;
+  const uint first = row * keys;
+  float largest = -infinity();
+  for (uint i = lane; i < keys; i += GROUP_SIZE) {
+    const float number = asfloat(scratch[first + i]);
+    largest = number > largest ? number : largest;
+  }
+  shared_numbers[lane] = largest;
+  GroupMemoryBarrierWithGroupSync();
+  uint half_size;
+  for (half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
+    if (lane < half_size) {
+      const float other = shared_numbers[lane + half_size];
+      shared_numbers[lane] = other > shared_numbers[lane] ? other : shared_numbers[lane];
+    }
+    GroupMemoryBarrierWithGroupSync();
+  }
+  largest = shared_numbers[0];
+  GroupMemoryBarrierWithGroupSync();
+  float sum = 0.0f;
+  for (uint j = lane; j < keys; j += GROUP_SIZE) {
+    const float power = fast_exp(asfloat(scratch[first + j]) - largest);
+    scratch[first + j] = asuint(power);
+    sum += power;
+  }
+  shared_numbers[lane] = sum;
+  GroupMemoryBarrierWithGroupSync();
+  for (half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
+    if (lane < half_size) shared_numbers[lane] += shared_numbers[lane + half_size];
+    GroupMemoryBarrierWithGroupSync();
+  }
+  if (lane == 0) scratch[sums_at() + row] = asuint(shared_numbers[0]);
+}
+
+// --- values
+
+void add_values(uint thread) {
+  const uint value_size = parameters[0].value_size;
+  const uint part_size = parameters[0].rows_at_once * value_size;
+  const uint part = thread / part_size;
+  const uint element = thread - part * part_size;
+  const uint row = element / value_size;
+  if (row >= rows_here()) return;
+  const Row at = row_at(BASE + row);
+  const uint value_at = offset_at(VALUE, at.batch, at.head / parameters[0].group, 0) +
+                        (element - row * value_size) * parameters[0].element_strides[VALUE];
+  const uint begin = part * parameters[0].part_keys;
+  const uint end = min(begin + parameters[0].part_keys, parameters[0].keys);
+  float sum = 0.0f;
+  for (uint key = begin; key < end; ++key)
+    sum += asfloat(scratch[row * parameters[0].keys + key]) *
+           load_real(3, value_at + key * parameters[0].row_strides[VALUE], VALUE_TYPE);
+  scratch[values_at() + thread] = asuint(sum);
+}
+
+uint output_element(uint element) {
+  const uint value_size = parameters[0].value_size;
+  const uint part_size = parameters[0].rows_at_once * value_size;
+  float sum = 0.0f;
+  for (uint part = 0; part < parameters[0].parts; ++part)
+    sum += asfloat(scratch[values_at() + part * part_size + element]);
+  return bits_of_real(sum / asfloat(scratch[sums_at() + element / value_size]), OUTPUT_TYPE);
+}
+
+void finish(uint thread) {
+  const uint size = size_of(OUTPUT_TYPE);
+  const uint per_word = 4 / size;
+  uint at = thread * 4 * per_word;
+  const uint last = rows_here() * parameters[0].value_size - 1;
+  uint4 result = uint4(0, 0, 0, 0);
+  for (uint w = 0; w < 4; ++w) {
+    uint word = 0;
+    for (uint part = 0; part < per_word; ++part) word |= placed(output_element(min(at++, last)), part, size);
+    result = with_word(result, w, word);
+  }
+  // The rows before fill whole threads.
+  output0[BASE * parameters[0].value_size * size / 16 + thread] = result;
+}
+
+void run(uint thread, uint lane) {
+  if (STEP == 1) {
+    make_powers(thread, lane);
+  } else if (thread < END_OF_THREADS) {
+    if (STEP == 0) score(thread);
+    if (STEP == 2) add_values(thread);
+    if (STEP == 3) finish(thread);
+  }
+}

@@ -1,0 +1,15 @@
+// The parameters of shaders/attention.hlsl. Inputs are query, key, value and the position bias: for each of these its
+// offset and its strides by batch, head, row and element.
+struct AttentionParameters {
+  uint batch, heads, group;  // heads of queries that share one of keys
+  uint queries, keys, size, value_size;
+  uint rows_at_once;         // queries of heads whose scores are in scratch
+  uint offsets[4];
+  uint batch_strides[4];
+  uint head_strides[4];
+  uint row_strides[4];
+  uint element_strides[4];
+  uint mask_strides[4];
+  uint part_keys, parts;     // of the sums of values
+  float scale, filter;
+};

@@ -1,0 +1,13 @@
+// The parameters of shaders/recurrent.hlsl. Inputs are the weights, bias, first states, first cells and peepholes: for
+// each of these its strides.
+struct RecurrentParameters {
+  uint steps, batch, hidden, gates, directions;
+  uint rows;                  // of the output
+  uint strides[15];           // 3 for each input
+  uint bias_offset, length_stride;
+  uint is_backward[2];        // of each direction
+  uint functions[6];          // 3 for each direction: where they stand in the table of activations
+  float numbers[24];          // 4 for each function
+  float clip;
+  uint cells_at, gates_at, reset_at, reset_gates_at;  // in scratch
+};

@@ -1,0 +1,20 @@
+// For reduce.hlsl and lib/gpu/resident/reduce.cpp: the same words in HLSL and C++. Strides of operand k along axis a
+// stand at 8 k + a; in elements.
+struct ReduceParameters {
+  uint outputs;
+  uint length;       // elements of a row
+  uint parts;        // of a row
+  uint part_length;  // elements of a part; the last one may have fewer
+  uint kept;         // axes
+  uint kept_extents[8];  // outermost first
+  uint kept_strides[24];
+  uint outer;  // reduced axes outside the innermost
+  uint outer_extents[8];
+  uint outer_strides[24];
+  uint inner_extent;  // of the innermost reduced axis
+  uint inner_strides[3];
+  uint step_outer;  // what `lanes` elements further on in a row is: so many rows of the innermost axis
+  uint step_inner;  // and so many elements
+  float length_high;  // the length as a sum of two numbers
+  float length_low;
+};

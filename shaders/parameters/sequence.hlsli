@@ -1,0 +1,5 @@
+// For sequence.hlsl and lib/gpu/resident/sequence.cpp: the same words in HLSL and C++.
+struct SequenceParameters {
+  uint start[2];  // one element, in its first bytes
+  uint delta[2];
+};

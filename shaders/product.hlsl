@@ -1,0 +1,537 @@
+// Products of matrices and convolutions: ProductKernel (lib/ops/kernels/product.hpp). A group computes a square tile of
+// rows and columns, a thread four or eight of each; slices of the left and right matrices pass through groupshared
+// memory. A convolution reads its right matrix through its windows: a column is an output position, and an element of a
+// sum a channel and a tap.
+//
+// Stage 0 computes parts of sums. Where IS_DIRECT, these are whole and become outputs at once; otherwise they go to
+// scratch, and stage 1 adds the parts of each and makes outputs of them. BASE of stage 0 is how many slices a part has.
+//
+// Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
+// columns a thread has, DEPTH how many elements of a sum a slice has. Without them, a thread computes a part of one sum:
+// for matrices so small that they leave tiles empty.
+#include "parameters/product.hlsli"
+#define PARAMETERS ProductParameters
+#define WHOLE_GROUPS
+#include "resident.hlsli"
+
+SPECIALIZED(0, HAS_WINDOWS)
+SPECIALIZED(1, HAS_DIVISORS)  // windows have some
+SPECIALIZED(2, HAS_LEFT_OUT)  // some columns are not computed
+SPECIALIZED(3, IS_ADDED_SCALED)
+SPECIALIZED(4, IS_LEFT_READ_BY_ROW)     // neighbouring threads read neighbouring rows, rather than one row
+SPECIALIZED(5, IS_RIGHT_READ_BY_DEPTH)  // neighbouring threads read one column, rather than neighbouring columns
+SPECIALIZED(6, IS_DIRECT)
+SPECIALIZED(7, IS_INTEGER)  // nothing follows the sums
+SPECIALIZED(8, OUTPUT_TYPE)
+// Of the inputs: their types, and of the optional ones the numbers of their buffers, 0 for none.
+SPECIALIZED(9, TYPE_LEFT)
+SPECIALIZED(10, TYPE_RIGHT)
+SPECIALIZED(11, TYPE_LEFT_ZERO)
+SPECIALIZED(12, TYPE_RIGHT_ZERO)
+SPECIALIZED(13, TYPE_LEFT_SCALE)
+SPECIALIZED(14, TYPE_RIGHT_SCALE)
+SPECIALIZED(15, TYPE_ADDED)
+SPECIALIZED(16, TYPE_OUTPUT_SCALE)
+SPECIALIZED(17, TYPE_OUTPUT_ZERO)
+SPECIALIZED(18, BUFFER_LEFT_ZERO)
+SPECIALIZED(19, BUFFER_RIGHT_ZERO)
+SPECIALIZED(20, BUFFER_LEFT_SCALE)
+SPECIALIZED(21, BUFFER_RIGHT_SCALE)
+SPECIALIZED(22, BUFFER_ADDED)
+SPECIALIZED(23, BUFFER_OUTPUT_SCALE)
+SPECIALIZED(24, BUFFER_OUTPUT_ZERO)
+#define BUFFER_LEFT 1
+#define BUFFER_RIGHT 2
+
+// Where the parameters of an input stand.
+#define LEFT 0
+#define RIGHT 1
+#define LEFT_ZERO 2
+#define RIGHT_ZERO 3
+#define LEFT_SCALE 4
+#define RIGHT_SCALE 5
+#define ADDED 6
+#define OUTPUT_SCALE 7
+#define OUTPUT_ZERO 8
+
+uint output_elements() { return parameters[0].batches * parameters[0].rows * parameters[0].columns; }
+
+// The first element of an input in a batch.
+uint batch_offset(uint input, uint batch) {
+  uint offset = parameters[0].offsets[input];
+  const uint rank = parameters[0].batch_rank;
+  for (uint step = 0; step < rank; ++step) {
+    const uint a = rank - 1 - step;
+    const uint next = batch / parameters[0].batch_extents[a];
+    offset += (batch - next * parameters[0].batch_extents[a]) * parameters[0].batch_strides[8 * input + a];
+    batch = next;
+  }
+  return offset;
+}
+
+uint offset_at(uint input, uint batch, uint row, uint column) {
+  return batch_offset(input, batch) + row * parameters[0].row_strides[input] +
+         column * parameters[0].column_strides[input];
+}
+
+
+// --- numbers
+
+#ifdef COMPUTES_FLOAT
+#define NUMBER float
+#define NUMBER4 float4
+#define NUMBER_OF(bits, type) real_of(bits, type)
+#define WORD_OF(number) asuint(number)
+#define NUMBER_OF_WORD(word) asfloat(word)
+#endif
+#ifdef COMPUTES_INT
+#define NUMBER int
+#define NUMBER4 int4
+#define NUMBER_OF(bits, type) int(extended(bits, type))
+#define WORD_OF(number) uint(number)
+#define NUMBER_OF_WORD(word) int(word)
+#endif
+#ifdef COMPUTES_WIDE  // low and high word
+#define NUMBER uint2
+#define NUMBER_OF(bits, type) wide_of(bits, type)
+
+uint2 wide_of(uint bits, uint type) {
+  const uint low = extended(bits, type);
+  const bool is_signed = type == INT32 || type == INT16 || type == INT8;
+  return uint2(low, is_signed && (low >> 31) != 0 ? 0xFFFFFFFFu : 0);
+}
+
+uint2 wide_sum(uint2 a, uint2 b) {
+  const uint low = a.x + b.x;
+  return uint2(low, a.y + b.y + (low < a.x ? 1 : 0));
+}
+
+uint2 wide_negative(uint2 a) { return uint2(0u - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }
+
+uint2 wide_product(uint2 a, uint2 b) {
+  const uint a0 = a.x & 0xFFFF, a1 = a.x >> 16, b0 = b.x & 0xFFFF, b1 = b.x >> 16;
+  const uint middle = a1 * b0 + (a0 * b0 >> 16);
+  const uint middle_low = a0 * b1 + (middle & 0xFFFF);
+  return uint2(a.x * b.x, a1 * b1 + (middle >> 16) + (middle_low >> 16) + a.x * b.y + a.y * b.x);
+}
+
+// The nearest FLOAT32; rounded once, because what is lost of the low word does not reach a half alone.
+float real_of_wide(uint2 a) {
+  const bool is_negative = (a.y >> 31) != 0;
+  const uint2 magnitude = is_negative ? wide_negative(a) : a;
+  if (magnitude.y == 0) return is_negative ? -float(magnitude.x) : float(magnitude.x);
+  const uint zeros = 31 - firstbithigh(magnitude.y);
+  const uint top = zeros == 0 ? magnitude.y : magnitude.y << zeros | magnitude.x >> (32 - zeros);
+  const uint rest = zeros == 0 ? magnitude.x : magnitude.x << zeros;
+  const float result = float(top | (rest != 0 ? 1 : 0)) * power_of_two(int(32 - zeros));
+  return is_negative ? -result : result;
+}
+
+#define SUM(a, b) wide_sum(a, b)
+#define DIFFERENCE(a, b) wide_sum(a, wide_negative(b))
+#define PRODUCT(a, b) wide_product(a, b)
+#define ZERO uint2(0, 0)
+#else
+#define SUM(a, b) ((a) + (b))
+#define DIFFERENCE(a, b) ((a) - (b))
+#define PRODUCT(a, b) ((a) * (b))
+#define ZERO NUMBER(0)
+#endif
+
+NUMBER left_number(uint at) { return NUMBER_OF(load_bits(BUFFER_LEFT, at, size_of(TYPE_LEFT)), TYPE_LEFT); }
+NUMBER right_number(uint at) { return NUMBER_OF(load_bits(BUFFER_RIGHT, at, size_of(TYPE_RIGHT)), TYPE_RIGHT); }
+NUMBER left_zero_number(uint at) {
+  return NUMBER_OF(load_bits(BUFFER_LEFT_ZERO, at, size_of(TYPE_LEFT_ZERO)), TYPE_LEFT_ZERO);
+}
+NUMBER right_zero_number(uint at) {
+  return NUMBER_OF(load_bits(BUFFER_RIGHT_ZERO, at, size_of(TYPE_RIGHT_ZERO)), TYPE_RIGHT_ZERO);
+}
+
+// --- windows
+
+// Where the windows of a column begin, in steps of the input before they are divided.
+int3 window_at(uint column) {
+  const uint next = column / parameters[0].output_extents[2];
+  const uint z = next / parameters[0].output_extents[1];
+  const uint y = next - z * parameters[0].output_extents[1];
+  const uint x = column - next * parameters[0].output_extents[2];
+  return int3(int(z) * parameters[0].steps[0] + parameters[0].window_offsets[0],
+              int(y) * parameters[0].steps[1] + parameters[0].window_offsets[1],
+              int(x) * parameters[0].steps[2] + parameters[0].window_offsets[2]);
+}
+
+bool is_left_out(uint column) {
+  const uint next = column / parameters[0].output_extents[2];
+  const uint z = next / parameters[0].output_extents[1];
+  const uint y = next - z * parameters[0].output_extents[1];
+  const uint x = column - next * parameters[0].output_extents[2];
+  return z >= parameters[0].computed[0] || y >= parameters[0].computed[1] || x >= parameters[0].computed[2];
+}
+
+// An element of a sum: a channel and a tap.
+struct Place {
+  uint left;   // offset in a row of the left matrix
+  uint right;  // offset of the channel
+  int3 tap;    // as in window_at()
+};
+
+Place place_of(uint k) {
+  Place place;
+  if (HAS_WINDOWS == 0) {
+    place.left = k * parameters[0].left_depth_stride;
+    place.right = k * parameters[0].right_depth_stride;
+    place.tap = int3(0, 0, 0);
+    return place;
+  }
+  const uint rows = k / parameters[0].taps[2];
+  const uint planes = rows / parameters[0].taps[1];
+  const uint channel = planes / parameters[0].taps[0];
+  const uint x = k - rows * parameters[0].taps[2];
+  const uint y = rows - planes * parameters[0].taps[1];
+  const uint z = planes - channel * parameters[0].taps[0];
+  place.left = channel * parameters[0].left_depth_stride + z * parameters[0].left_strides[0] +
+               y * parameters[0].left_strides[1] + x * parameters[0].left_strides[2];
+  place.right = channel * parameters[0].right_depth_stride;
+  place.tap = int3(int(z) * parameters[0].tap_steps[0], int(y) * parameters[0].tap_steps[1],
+                   int(x) * parameters[0].tap_steps[2]);
+  return place;
+}
+
+// Adds the offset of a position of an axis; false at padding.
+bool add_axis(uint axis, int position, inout uint offset) {
+  uint index = uint(position);
+  bool is_inside = position >= 0;
+  if (HAS_DIVISORS != 0) {
+    const uint divisor = uint(parameters[0].divisors[axis]);
+    const uint divided = index / divisor;
+    is_inside = is_inside && divided * divisor == index;
+    index = divided;
+  }
+  offset += index * parameters[0].input_strides[axis];
+  return is_inside && index < parameters[0].input_extents[axis];
+}
+
+// Where an element of the right matrix is; false at padding.
+bool find_in_window(int3 window, uint channel, int3 tap, out uint offset) {
+  offset = channel;
+  const bool has_z = add_axis(0, window.x + tap.x, offset);
+  const bool has_y = add_axis(1, window.y + tap.y, offset);
+  const bool has_x = add_axis(2, window.z + tap.z, offset);
+  return has_z && has_y && has_x;
+}
+
+// --- outputs
+
+// What follows a sum, as the bits of an output element.
+uint finished(NUMBER sum, uint batch, uint row, uint column) {
+#ifdef COMPUTES_WIDE
+  if (IS_INTEGER != 0) return sum.x;
+  float number = real_of_wide(sum);
+#else
+  if (IS_INTEGER != 0) return WORD_OF(sum);
+  float number = float(sum);
+#endif
+  float added = 0.0f;
+  if (BUFFER_ADDED != 0) added = parameters[0].added_factor * load_real(BUFFER_ADDED, offset_at(ADDED, batch, row, column), TYPE_ADDED);
+  if (IS_ADDED_SCALED != 0 && BUFFER_ADDED != 0) number += added;
+  float factor = parameters[0].factor;
+  if (BUFFER_LEFT_SCALE != 0) factor *= load_real(BUFFER_LEFT_SCALE, offset_at(LEFT_SCALE, batch, row, column), TYPE_LEFT_SCALE);
+  if (BUFFER_RIGHT_SCALE != 0) factor *= load_real(BUFFER_RIGHT_SCALE, offset_at(RIGHT_SCALE, batch, row, column), TYPE_RIGHT_SCALE);
+  number *= factor;
+  if (IS_ADDED_SCALED == 0 && BUFFER_ADDED != 0) number += added;
+  if (HAS_LEFT_OUT != 0 && is_left_out(column)) number = 0.0f;
+  if (BUFFER_OUTPUT_SCALE != 0) {
+    number = nearest_even(number / load_real(BUFFER_OUTPUT_SCALE, offset_at(OUTPUT_SCALE, batch, row, column), TYPE_OUTPUT_SCALE));
+    if (BUFFER_OUTPUT_ZERO != 0) number += load_real(BUFFER_OUTPUT_ZERO, offset_at(OUTPUT_ZERO, batch, row, column), TYPE_OUTPUT_ZERO);
+  }
+  return bits_of_real(number, OUTPUT_TYPE);
+}
+
+// The sum of all parts.
+NUMBER whole_sum(uint element) {
+  const uint elements = output_elements();
+#ifdef COMPUTES_WIDE
+  uint2 sum = uint2(0, 0);
+  for (uint part = 0; part < parameters[0].parts; ++part) {
+    const uint at = 2 * (part * elements + element);
+    sum = wide_sum(sum, uint2(scratch[at], scratch[at + 1]));
+  }
+#else
+  NUMBER sum = NUMBER_OF_WORD(scratch[element]);
+  for (uint part = 1; part < parameters[0].parts; ++part)
+    sum += NUMBER_OF_WORD(scratch[part * elements + element]);
+#endif
+  return sum;
+}
+
+uint finished_element(uint element) {
+  const uint flat_row = element / parameters[0].columns;
+  const uint batch = flat_row / parameters[0].rows;
+  return finished(whole_sum(element), batch, flat_row - batch * parameters[0].rows,
+                  element - flat_row * parameters[0].columns);
+}
+
+void finish(uint thread) {
+  const uint size = size_of(OUTPUT_TYPE);
+  const uint per_word = 4 / size;
+  const uint last = output_elements() - 1;
+  uint at = thread * 4 * per_word;
+  uint4 result = uint4(0, 0, 0, 0);
+  for (uint w = 0; w < 4; ++w) {
+    uint word = 0;
+    for (uint part = 0; part < per_word; ++part) word |= placed(finished_element(min(at++, last)), part, size);
+    result = with_word(result, w, word);
+  }
+  output0[thread] = result;
+}
+
+// --- sums
+
+#ifndef THREAD_TILE
+
+void add_up(uint thread, uint lane) {
+  const uint elements = output_elements();
+  const uint part = thread / elements;
+  if (part >= parameters[0].parts) return;
+  const uint element = thread - part * elements;
+  const uint flat_row = element / parameters[0].columns;
+  const uint batch = flat_row / parameters[0].rows;
+  const uint row = flat_row - batch * parameters[0].rows;
+  const uint column = element - flat_row * parameters[0].columns;
+  const uint right_column = HAS_WINDOWS != 0 ? 0 : column;
+  const uint left = offset_at(LEFT, batch, row, 0), right = offset_at(RIGHT, batch, 0, right_column);
+  const int3 window = window_at(column);
+  NUMBER left_zero = ZERO, right_zero = ZERO;
+  if (BUFFER_LEFT_ZERO != 0) left_zero = left_zero_number(offset_at(LEFT_ZERO, batch, row, 0));
+  if (BUFFER_RIGHT_ZERO != 0) right_zero = right_zero_number(offset_at(RIGHT_ZERO, batch, 0, right_column));
+  NUMBER sum = ZERO;
+  const uint begin = part * parameters[0].part_length;
+  const uint end = min(begin + parameters[0].part_length, parameters[0].length);
+  for (uint k = begin; k < end; ++k) {
+    const Place place = place_of(k);
+    uint offset = place.right;
+    bool is_inside = true;
+    if (HAS_WINDOWS != 0) is_inside = find_in_window(window, place.right, place.tap, offset);
+    const NUMBER a = DIFFERENCE(left_number(left + place.left), left_zero);
+    const NUMBER b = DIFFERENCE(right_number(is_inside ? right + offset : 0), right_zero);
+    if (is_inside) sum = SUM(sum, PRODUCT(a, b));
+  }
+#ifdef COMPUTES_WIDE
+  scratch[2 * thread] = sum.x;
+  scratch[2 * thread + 1] = sum.y;
+#else
+  scratch[thread] = WORD_OF(sum);
+#endif
+}
+
+#else
+
+#define TILE (16 * THREAD_TILE)
+#define LOADS (TILE * DEPTH / GROUP_SIZE)  // of a thread, of each matrix for a slice
+#define PITCH (TILE + 4)                   // so that neighbouring elements of a sum are in different banks
+
+// Two slices of each matrix, one of which is filled while the other is multiplied.
+groupshared NUMBER left_tile[2 * DEPTH * PITCH];
+groupshared NUMBER right_tile[2 * DEPTH * PITCH];
+// The places of a slice's elements.
+groupshared uint place_left[2 * DEPTH];
+groupshared uint place_right[2 * DEPTH];
+groupshared int place_z[2 * DEPTH];
+groupshared int place_y[2 * DEPTH];
+groupshared int place_x[2 * DEPTH];
+
+void store_place(uint at, uint k) {
+  const Place place = place_of(k);
+  place_left[at] = place.left;
+  place_right[at] = place.right;
+  place_z[at] = place.tap.x;
+  place_y[at] = place.tap.y;
+  place_x[at] = place.tap.z;
+}
+
+Place stored_place(uint at) {
+  Place place;
+  place.left = place_left[at];
+  place.right = place_right[at];
+  place.tap = int3(place_z[at], place_y[at], place_x[at]);
+  return place;
+}
+
+// What a group computes, and what a thread of it loads.
+struct Tile {
+  uint part, batch, row, column;
+  uint left, right, left_zero, right_zero;  // offsets of the batch
+  uint end;                                 // of the part of the sum
+};
+
+// Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice.
+struct Load {
+  uint side, depth;
+};
+
+Load load_by_side(uint lane, uint i) {
+  Load load;
+  load.side = lane % TILE;
+  load.depth = lane / TILE + GROUP_SIZE / TILE * i;
+  return load;
+}
+
+Load load_by_depth(uint lane, uint i) {
+  Load load;
+  load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
+  load.depth = lane % DEPTH;
+  return load;
+}
+
+Load left_load(uint lane, uint i) {
+  if (IS_LEFT_READ_BY_ROW != 0) return load_by_side(lane, i);
+  return load_by_depth(lane, i);
+}
+
+Load right_load(uint lane, uint i) {
+  if (IS_RIGHT_READ_BY_DEPTH != 0) return load_by_depth(lane, i);
+  return load_by_side(lane, i);
+}
+
+NUMBER loaded_left(Tile tile, Load load, uint k, uint buffer) {
+  const uint row = tile.row + load.side;
+  const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
+  uint offset = (k + load.depth) * parameters[0].left_depth_stride;
+  if (HAS_WINDOWS != 0) offset = place_left[buffer * DEPTH + load.depth];
+  NUMBER number = left_number(is_inside ? tile.left + row * parameters[0].row_strides[LEFT] + offset : 0);
+  if (BUFFER_LEFT_ZERO != 0)
+    number -= left_zero_number(is_inside ? tile.left_zero + row * parameters[0].row_strides[LEFT_ZERO] : 0);
+  return is_inside ? number : NUMBER(0);
+}
+
+// `window` is that of the thread's column, which then is the same for all loads.
+NUMBER loaded_right(Tile tile, Load load, int3 window, uint k, uint buffer) {
+  const uint column = tile.column + load.side;
+  bool is_inside = column < parameters[0].columns && k + load.depth < tile.end;
+  uint offset = 0, zero = tile.right_zero;
+  if (HAS_WINDOWS != 0) {
+    const Place place = stored_place(buffer * DEPTH + load.depth);
+    const bool is_found = find_in_window(window, place.right, place.tap, offset);
+    is_inside = is_inside && is_found;
+  } else {
+    offset = (k + load.depth) * parameters[0].right_depth_stride + column * parameters[0].column_strides[RIGHT];
+    zero += column * parameters[0].column_strides[RIGHT_ZERO];
+  }
+  NUMBER number = right_number(is_inside ? tile.right + offset : 0);
+  if (BUFFER_RIGHT_ZERO != 0) number -= right_zero_number(is_inside ? zero : 0);
+  return is_inside ? number : NUMBER(0);
+}
+
+uint tile_at(uint buffer, Load load) { return (buffer * DEPTH + load.depth) * PITCH + load.side; }
+
+NUMBER4 right_vector(uint at) {
+  return NUMBER4(right_tile[at], right_tile[at + 1], right_tile[at + 2], right_tile[at + 3]);
+}
+
+// Stores the sums of four columns.
+void store(Tile tile, uint row, uint column, NUMBER4 sums) {
+  const uint columns = parameters[0].columns;
+  if (row >= parameters[0].rows || column >= columns) return;
+  const uint element = (tile.batch * parameters[0].rows + row) * columns + column;
+  if (IS_DIRECT != 0) {
+    uint4 result = uint4(0, 0, 0, 0);
+    [loop]
+    for (uint w = 0; w < 4; ++w) {
+      const NUMBER sum = w == 0 ? sums.x : w == 1 ? sums.y : w == 2 ? sums.z : sums.w;
+      result = with_word(result, w, finished(sum, tile.batch, row, column + w));
+    }
+    output0[element / 4] = result;
+    return;
+  }
+  const uint at = tile.part * output_elements() + element;
+  scratch[at] = WORD_OF(sums.x);
+  if (column + 1 < columns) scratch[at + 1] = WORD_OF(sums.y);
+  if (column + 2 < columns) scratch[at + 2] = WORD_OF(sums.z);
+  if (column + 3 < columns) scratch[at + 3] = WORD_OF(sums.w);
+}
+
+Tile tile_of(uint group) {
+  Tile tile;
+  const uint columns = group / parameters[0].row_tiles;
+  const uint batches = columns / parameters[0].column_tiles;
+  tile.row = (group - columns * parameters[0].row_tiles) * TILE;
+  tile.column = (columns - batches * parameters[0].column_tiles) * TILE;
+  tile.part = batches / parameters[0].batches;
+  tile.batch = batches - tile.part * parameters[0].batches;
+  tile.left = batch_offset(LEFT, tile.batch);
+  tile.right = batch_offset(RIGHT, tile.batch);
+  tile.left_zero = BUFFER_LEFT_ZERO != 0 ? batch_offset(LEFT_ZERO, tile.batch) : 0;
+  tile.right_zero = BUFFER_RIGHT_ZERO != 0 ? batch_offset(RIGHT_ZERO, tile.batch) : 0;
+  tile.end = min((tile.part + 1) * parameters[0].part_length, parameters[0].length);
+  return tile;
+}
+
+// Sums of a thread: rows 0 to 3 and 4 to 7 are half a tile apart, and columns likewise.
+#if THREAD_TILE == 8
+#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define DECLARE(i) NUMBER4 low##i = NUMBER4(0, 0, 0, 0), high##i = NUMBER4(0, 0, 0, 0);
+#define MULTIPLY(i) { const NUMBER a = left_tile[left_at + ROW_OF(i)]; low##i += a * low; high##i += a * high; }
+#define COLLECT(i) sums[2 * i] = low##i; sums[2 * i + 1] = high##i;
+#else
+#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3)
+#define DECLARE(i) NUMBER4 low##i = NUMBER4(0, 0, 0, 0);
+#define MULTIPLY(i) low##i += left_tile[left_at + ROW_OF(i)] * low;
+#define COLLECT(i) sums[i] = low##i;
+#endif
+#define ROW_OF(i) ((i) % 4 + (i) / 4 * 64)
+#define VECTORS (THREAD_TILE / 4)  // of a row
+
+void add_up(uint thread, uint lane) {
+  const Tile tile = tile_of(thread / GROUP_SIZE);
+  const uint begin = tile.part * parameters[0].part_length;
+  const int3 window = window_at(min(tile.column + lane % TILE, parameters[0].columns - 1));
+  const uint thread_row = lane / 16 * 4, thread_column = lane % 16 * 4;
+  EACH_ROW(DECLARE)
+  if (HAS_WINDOWS != 0 && lane < DEPTH) store_place(lane, begin + lane);
+  GroupMemoryBarrierWithGroupSync();
+  // Each round loads a slice while it multiplies the one before.
+  for (uint slice = 0; slice <= BASE; ++slice) {
+    const uint buffer = slice & 1;
+    const uint k = begin + slice * DEPTH;
+    NUMBER left_next[LOADS], right_next[LOADS];
+    [unroll]
+    for (uint i = 0; i < LOADS; ++i) {
+      left_next[i] = loaded_left(tile, left_load(lane, i), k, buffer);
+      right_next[i] = loaded_right(tile, right_load(lane, i), window, k, buffer);
+    }
+    if (slice > 0) {
+      [unroll]
+      for (uint d = 0; d < DEPTH; ++d) {
+        const uint at = ((1 - buffer) * DEPTH + d) * PITCH;
+        const uint left_at = at + thread_row;
+        const NUMBER4 low = right_vector(at + thread_column);
+#if THREAD_TILE == 8
+        const NUMBER4 high = right_vector(at + thread_column + 64);
+#endif
+        EACH_ROW(MULTIPLY)
+      }
+    }
+    [unroll]
+    for (uint j = 0; j < LOADS; ++j) {
+      left_tile[tile_at(buffer, left_load(lane, j))] = left_next[j];
+      right_tile[tile_at(buffer, right_load(lane, j))] = right_next[j];
+    }
+    if (HAS_WINDOWS != 0 && lane < DEPTH) store_place((1 - buffer) * DEPTH + lane, k + DEPTH + lane);
+    GroupMemoryBarrierWithGroupSync();
+  }
+  NUMBER4 sums[THREAD_TILE * VECTORS];
+  EACH_ROW(COLLECT)
+  [loop]
+  for (uint v = 0; v < THREAD_TILE * VECTORS; ++v)
+    store(tile, tile.row + thread_row + ROW_OF(v / VECTORS), tile.column + thread_column + v % VECTORS * 64, sums[v]);
+}
+
+#endif
+
+void run(uint thread, uint lane) {
+  if (STEP == 0) {
+    add_up(thread, lane);
+  } else if (thread < END_OF_THREADS) {
+    finish(thread);
+  }
+}

@@ -1,0 +1,453 @@
+// Rows of elements made one: ReduceKernel (lib/ops/kernels/reduce.hpp). Some lanes of a group, a power of two, take a
+// row or a part of a row; neighbours take neighbouring elements, and what each gathers of its elements, a cell, becomes
+// one in an order that does not depend on time. With one lane for each row, neighbours take neighbouring rows. A stage
+// writes outputs, or cells to the scratch, where the last stage joins the cells of the parts of a row.
+//
+// A cell is four words:
+// - a sum of floats: its upper and lower part and its level, the power of `unit` that it is scaled by;
+// - a product of floats: upper and lower part, exponent, and the product of the factors 0, infinity and NaN;
+// - a sum or product of integers: its words;
+// - an extreme: its key, which is a number of as many bits that is greater the better, and its index.
+#include "parameters/reduce.hlsli"
+#define PARAMETERS ReduceParameters
+#define WHOLE_GROUPS
+#include "resident.hlsli"
+#include "functions.hlsli"
+#include "pairs.hlsli"
+
+SPECIALIZED(0, REDUCTION)  // enum ReduceFunction
+SPECIALIZED(1, TERM)       // enum ReduceTerm
+SPECIALIZED(2, FINISH)     // enum ReduceFinish
+SPECIALIZED(3, TAKES_LAST)
+SPECIALIZED(4, OUTPUT_TYPE)
+SPECIALIZED(5, OPERANDS)
+SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
+// The types of operands.
+SPECIALIZED(7, TYPE_0)
+SPECIALIZED(8, TYPE_1)
+SPECIALIZED(9, TYPE_2)
+#define IS_POSITION 32  // of operand 0: its offsets are the values
+#define IS_FIXED 64     // the same element in all of a row
+
+#define SUM 0
+#define PRODUCT 1
+#define MINIMUM 2
+#define INDEX_OF_MINIMUM 4
+
+#define MAGNITUDE 1
+#define SQUARE 2
+#define EXPONENTIAL 3
+#define FINITE_EXPONENTIAL 4
+#define SQUARED_DIFFERENCE 5
+#define PRODUCT_WITH_DIFFERENCE 6
+
+#define MEAN 1
+#define ROOT 2
+#define LOGARITHM 3
+#define SOFTMAX_LOGARITHM 4
+
+// What STEP says of a stage; BASE is the binary logarithm of the lanes of a row.
+#define READS_CELLS 1
+#define WRITES_OUTPUTS 2
+
+uint plain_type(uint type) { return type & 31; }
+bool is_real() { return plain_type(TYPE_0) == FLOAT32 || plain_type(TYPE_0) == FLOAT16; }
+bool is_wide() { return size_of(plain_type(TYPE_0)) == 8; }
+bool is_signed() {
+  const uint type = plain_type(TYPE_0);
+  return type == INT8 || type == INT16 || type == INT32 || type == INT64;
+}
+bool finds_extreme() { return REDUCTION >= MINIMUM; }
+bool finds_index() { return REDUCTION >= INDEX_OF_MINIMUM; }
+bool finds_least() { return REDUCTION == MINIMUM || REDUCTION == INDEX_OF_MINIMUM; }
+
+// --- levels: sums whose terms leave the range of floats are taken again with scaled operands
+
+#define UNIT_EXPONENT 84
+bool is_quadratic() { return TERM == SQUARE || TERM >= SQUARED_DIFFERENCE; }
+bool has_levels() { return REDUCTION == SUM && is_real() && TERM != EXPONENTIAL && TERM != FINITE_EXPONENTIAL; }
+bool is_never_negative() { return TERM == SQUARE || TERM == SQUARED_DIFFERENCE; }
+
+// A sum, `units` levels lower or higher.
+float2 leveled(float2 sum, int units) {
+  for (uint order = 0; order < (is_quadratic() ? 2u : 1u); ++order)
+    sum = float2(times_power(sum.x, units * UNIT_EXPONENT), times_power(sum.y, units * UNIT_EXPONENT));
+  return sum;
+}
+
+// --- elements
+
+// What a lane reads of a row.
+struct Row {
+  uint3 offsets;  // of its first element
+  uint3 fixed;    // operands that are the same everywhere, as bits
+};
+struct Place {
+  uint outer;
+  uint inner;
+};
+
+Place place_at(uint index) {
+  Place place;
+  place.outer = OUTER_AXES == 0 ? 0 : index / parameters[0].inner_extent;
+  place.inner = index - place.outer * parameters[0].inner_extent;
+  return place;
+}
+
+// As many elements further on as a row has lanes.
+Place next_place(Place place) {
+  place.inner += parameters[0].step_inner;
+  if (OUTER_AXES != 0) {
+    place.outer += parameters[0].step_outer;
+    if (place.inner >= parameters[0].inner_extent) {
+      place.inner -= parameters[0].inner_extent;
+      ++place.outer;
+    }
+  }
+  return place;
+}
+
+uint3 kept_offsets(uint row) {
+  uint3 offsets = uint3(0, 0, 0);
+  for (uint step = parameters[0].kept; step > 0; --step) {
+    const uint a = step - 1;
+    const uint rest = row / parameters[0].kept_extents[a];
+    const uint index = row - rest * parameters[0].kept_extents[a];
+    offsets += index * uint3(parameters[0].kept_strides[a], parameters[0].kept_strides[8 + a],
+                             parameters[0].kept_strides[16 + a]);
+    row = rest;
+  }
+  return offsets;
+}
+
+uint3 outer_strides(uint a) {
+  return uint3(parameters[0].outer_strides[a], parameters[0].outer_strides[8 + a], parameters[0].outer_strides[16 + a]);
+}
+
+uint3 outer_offsets(uint outer) {
+  if (OUTER_AXES == 0) return uint3(0, 0, 0);
+  if (OUTER_AXES == 1) return outer * outer_strides(0);
+  uint3 offsets = uint3(0, 0, 0);
+  for (uint step = parameters[0].outer; step > 0; --step) {
+    const uint a = step - 1;
+    const uint rest = outer / parameters[0].outer_extents[a];
+    offsets += (outer - rest * parameters[0].outer_extents[a]) * outer_strides(a);
+    outer = rest;
+  }
+  return offsets;
+}
+
+uint3 offsets_at(Row row, Place place) {
+  const uint3 strides =
+      uint3(parameters[0].inner_strides[0], parameters[0].inner_strides[1], parameters[0].inner_strides[2]);
+  return row.offsets + outer_offsets(place.outer) + place.inner * strides;
+}
+
+// The bits of an operand of at most 32 bits. `operand` must be a number that the compiler knows.
+uint operand_bits(uint operand, uint type, uint offset) {
+  if ((type & IS_POSITION) != 0) return offset;
+  return load_bits(operand + 1, offset, size_of(plain_type(type)));
+}
+
+float operand_real(uint operand, uint type, uint offset, uint fixed_bits) {
+  const uint bits = (type & IS_FIXED) != 0 ? fixed_bits : operand_bits(operand, type, offset);
+  return real_of(bits, plain_type(type));
+}
+
+Row row_at(uint index) {
+  Row row;
+  row.offsets = kept_offsets(index);
+  row.fixed = uint3(0, 0, 0);
+  if ((TYPE_1 & IS_FIXED) != 0) row.fixed.y = operand_bits(1, TYPE_1, row.offsets.y);
+  if ((TYPE_2 & IS_FIXED) != 0) row.fixed.z = operand_bits(2, TYPE_2, row.offsets.z);
+  return row;
+}
+
+uint flipped(uint key) { return finds_least() ? ~key : key; }
+uint sign_of(uint key) { return is_signed() ? key ^ 0x80000000u : key; }
+
+float term_of(float a, float b, float c, float down, float up) {
+  if (TERM == EXPONENTIAL) return exp_of(a - b);
+  if (TERM == FINITE_EXPONENTIAL) return exp_of(a - (is_finite(b) ? b : 0.0f));
+  a *= down;
+  if (TERM == MAGNITUDE) return abs_of(a);
+  if (TERM == SQUARE) return a * up * (a * up);
+  b *= down;
+  const float difference = (a - b) * up;
+  if (TERM == SQUARED_DIFFERENCE) return difference * difference;
+  if (TERM == PRODUCT_WITH_DIFFERENCE) return a * (b - c * down);
+  return a;
+}
+
+uint integer_term(uint value) {
+  if (TERM == MAGNITUDE && is_signed() && int(value) < 0) return 0 - value;
+  return TERM == SQUARE ? value * value : value;
+}
+
+// What an element is to its cell: the bits of a number, an integer or a key.
+uint2 element_at(Row row, Place place, float down, float up) {
+  const uint3 at = offsets_at(row, place);
+  if (is_wide()) {
+    uint2 value = uint2(at.x, 0);
+    if ((TYPE_0 & IS_POSITION) == 0) value = load_bits64(1, at.x);
+    if (finds_extreme()) return uint2(flipped(value.x), flipped(sign_of(value.y)));
+    if (TERM == MAGNITUDE && is_signed() && int(value.y) < 0) return negative64(value);
+    if (TERM == SQUARE) return product64(value, value);
+    return value;
+  }
+  if (!is_real()) {
+    const uint value = extended(operand_bits(0, TYPE_0, at.x), plain_type(TYPE_0));
+    return uint2(finds_extreme() ? flipped(sign_of(value)) : integer_term(value), 0);
+  }
+  const float a = operand_real(0, TYPE_0, at.x, 0);
+  if (finds_extreme()) {
+    // Zeros of both signs are equal.
+    const uint key = key_of_real(finds_index() && a == 0.0f ? 0.0f : a);
+    return uint2(key == 0 ? 0 : flipped(key), 0);
+  }
+  float b = 0.0f, c = 0.0f;
+  if (OPERANDS > 1) b = operand_real(1, TYPE_1, at.y, row.fixed.y);
+  if (OPERANDS > 2) c = operand_real(2, TYPE_2, at.z, row.fixed.z);
+  return uint2(asuint(term_of(a, b, c, down, up)), 0);
+}
+
+// --- cells
+
+uint4 sum_cell(float2 sum, int level) { return uint4(asuint(sum.x), asuint(sum.y), uint(level), 0); }
+float2 pair_of(uint4 cell) { return float2(asfloat(cell.x), asfloat(cell.y)); }
+
+uint4 product_cell(float2 factor, int exponent, float special) {
+  return uint4(asuint(factor.x), asuint(factor.y), uint(exponent), asuint(special));
+}
+
+// Of no element. The search for an index begins with the first of all.
+uint4 empty_cell(Row row) {
+  if (finds_index()) {
+    const uint2 key = element_at(row, place_at(0), 1.0f, 1.0f);
+    // No key is greater than that of a NaN in first place.
+    return is_real() && key.x == 0 ? uint4(0xFFFFFFFFu, 0, 0, 0) : uint4(key, 0, 0);
+  }
+  if (finds_extreme()) return uint4(is_real() ? 0x007FFFFFu : 0, 0, 0, 0);  // the worst infinity
+  if (REDUCTION == SUM) return uint4(0, 0, 0, 0);
+  if (!is_real()) return uint4(1, 0, 0, 0);
+  return product_cell(float2(1.0f, 0.0f), 0, 1.0f);
+}
+
+// Products of numbers from 1 to 2.
+uint4 joined_products(uint4 a, uint4 b) {
+  const float2 x = pair_of(a), y = pair_of(b);
+  const float2 product = two_product(x.x, y.x);
+  precise float low = product.y + (x.x * y.y + x.y * y.x);
+  const float2 sum = two_sum(product.x, low);
+  const int shift = int((asuint(sum.x) >> 23) & 0xFF) - 127;
+  const int exponent = clamp(int(a.z) + int(b.z) + shift, -1000000000, 1000000000);
+  return product_cell(sum * power_of_two(-shift), exponent, asfloat(a.w) * asfloat(b.w));
+}
+
+uint4 factor_cell(float factor) {
+  const bool is_small = abs_of(factor) < 1.17549435e-38f;
+  const float normal = is_small ? factor * 8388608.0f : factor;
+  const uint bits = asuint(normal);
+  if (normal == 0.0f || !is_finite(factor)) return product_cell(float2(1.0f, 0.0f), 0, factor);
+  const float mantissa = asfloat((bits & 0x807FFFFFu) | 0x3F800000u);
+  return product_cell(float2(mantissa, 0.0f), int((bits >> 23) & 0xFF) - 127 - (is_small ? 23 : 0), 1.0f);
+}
+
+bool is_better(uint2 key, uint2 best) { return is_wide() ? is_less64(best, key) : best.x < key.x; }
+bool is_as_good(uint2 key, uint2 best) { return is_wide() ? is_equal64(best, key) : best.x == key.x; }
+
+uint4 added(uint4 cell, uint2 element, uint index) {
+  if (finds_extreme()) {
+    const bool is_later = finds_index() && TAKES_LAST != 0 && is_as_good(element, cell.xy);
+    return is_later || is_better(element, cell.xy) ? uint4(element, index, 0) : cell;
+  }
+  if (!is_real()) {
+    if (is_wide()) return uint4(REDUCTION == SUM ? sum64(cell.xy, element) : product64(cell.xy, element), 0, 0);
+    return uint4(REDUCTION == SUM ? cell.x + element.x : cell.x * element.x, 0, 0, 0);
+  }
+  if (REDUCTION == PRODUCT) return joined_products(cell, factor_cell(asfloat(element.x)));
+  const float2 sum = two_sum(asfloat(cell.x), asfloat(element.x));
+  return uint4(asuint(sum.x), asuint(asfloat(cell.y) + sum.y), cell.zw);
+}
+
+uint4 joined_sums(uint4 a, uint4 b) {
+  int level = 0;
+  float2 x = pair_of(a), y = pair_of(b);
+  if (has_levels()) {
+    // No level is right or wrong for 0.
+    level = x.x == 0.0f ? int(b.z) : y.x == 0.0f ? int(a.z) : min(int(a.z), int(b.z));
+    if (int(a.z) != level) x = leveled(x, level - int(a.z));
+    if (int(b.z) != level) y = leveled(y, level - int(b.z));
+  }
+  const float2 sum = two_sum(x.x, y.x);
+  return sum_cell(float2(sum.x, sum.y + (x.y + y.y)), level);
+}
+
+uint4 joined(uint4 a, uint4 b) {
+  if (finds_extreme()) {
+    const bool is_equal = is_as_good(b.xy, a.xy);
+    const bool comes_first = finds_index() && is_equal && (TAKES_LAST != 0 ? b.z > a.z : b.z < a.z);
+    return comes_first || is_better(b.xy, a.xy) ? b : a;
+  }
+  if (!is_real()) return added(a, b.xy, 0);
+  if (REDUCTION == PRODUCT) return joined_products(a, b);
+  return joined_sums(a, b);
+}
+
+// --- rows
+
+// Elements [begin, begin + count) of a row, every `lanes`-th from the first on.
+uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int level) {
+  const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
+  const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
+  uint4 cell = empty_cell(row);
+  Place place = place_at(min(begin + first, parameters[0].length - 1));
+  uint i = first;
+  for (; i + 3 * lanes < count; i += 4 * lanes) {
+    // Loads go together.
+    const Place place1 = next_place(place), place2 = next_place(place1), place3 = next_place(place2);
+    const uint2 element0 = element_at(row, place, down, up), element1 = element_at(row, place1, down, up);
+    const uint2 element2 = element_at(row, place2, down, up), element3 = element_at(row, place3, down, up);
+    cell = added(cell, element0, begin + i);
+    cell = added(cell, element1, begin + i + lanes);
+    cell = added(cell, element2, begin + i + 2 * lanes);
+    cell = added(cell, element3, begin + i + 3 * lanes);
+    place = next_place(place3);
+  }
+  for (; i < count; i += lanes) {
+    cell = added(cell, element_at(row, place, down, up), begin + i);
+    place = next_place(place);
+  }
+  return cell;
+}
+
+// 1 where terms are too small for level 0, -1 where they are too large.
+int level_for(float sum) {
+  if (!is_finite(sum)) return -1;
+  return is_never_negative() && sum < power_of_two(-80) ? 1 : 0;
+}
+
+uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
+  const Row row = row_at(index);
+  const uint begin = part * parameters[0].part_length;
+  const uint count = min(parameters[0].part_length, parameters[0].length - begin);
+  if (!has_levels()) return gathered(row, begin, count, first, lanes, 0);
+  uint4 cell = uint4(0, 0, 0, 0);
+  int level = 0;
+  for (uint attempt = 0; attempt < 2; ++attempt) {
+    cell = gathered(row, begin, count, first, lanes, level);
+    cell.z = uint(level);
+    if (level != 0) break;
+    level = level_for(asfloat(cell.x));
+    if (level == 0) break;
+  }
+  // So that no number of parts leaves the range.
+  const bool is_large = int(cell.z) == 0 && abs_of(asfloat(cell.x)) > power_of_two(90);
+  return is_large ? sum_cell(leveled(pair_of(cell), -1), -1) : cell;
+}
+
+uint4 gathered_of_cells(uint index, uint first, uint lanes) {
+  uint4 cell = uint4(0, 0, 0, 0);
+  for (uint part = first; part < parameters[0].parts; part += lanes) {
+    const uint at = 4 * (part * parameters[0].outputs + index);
+    const uint4 other = uint4(scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3]);
+    cell = part == first ? other : joined(cell, other);
+  }
+  return cell;
+}
+
+// --- results
+
+float finished_sum(float2 sum, int exponent) {
+  if (!is_finite(sum.x) || !is_finite(sum.y)) sum.y = 0.0f;
+  const float2 whole = two_sum(sum.x, sum.y);
+  sum = is_finite(whole.x) && is_finite(whole.y) ? whole : sum;
+  if (FINISH == MEAN)
+    return times_power(pair_quotient(sum, float2(parameters[0].length_high, parameters[0].length_low)), exponent);
+  if (FINISH == ROOT) return times_power(pair_root(sum), exponent >> 1);
+  if (FINISH == LOGARITHM) return log_of(sum.x) + float(exponent) * 0.69314718f;
+  const float single = times_power(sum.x, exponent);
+  if (FINISH == SOFTMAX_LOGARITHM) return log_of(single > 1e-20f ? single : 1e-20f);
+  return single;
+}
+
+// The bits of an output.
+uint2 finished(uint4 cell) {
+  if (finds_index()) return uint2(cell.z, 0);
+  if (!is_real()) {
+    if (!finds_extreme()) return cell.xy;
+    const uint2 key = uint2(flipped(cell.x), flipped(cell.y));
+    return is_wide() ? uint2(key.x, sign_of(key.y)) : uint2(sign_of(key.x), 0);
+  }
+  float result = 0.0f;
+  if (finds_extreme()) {
+    result = real_of_key(flipped(cell.x));
+  } else if (REDUCTION == PRODUCT) {
+    const float special = asfloat(cell.w), factor = asfloat(cell.x);
+    result = special == 1.0f ? times_power(factor, int(cell.z)) : factor < 0.0f ? -special : special;
+  } else {
+    result = finished_sum(pair_of(cell), -int(cell.z) * UNIT_EXPONENT * (is_quadratic() ? 2 : 1));
+  }
+  return uint2(OUTPUT_TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
+}
+
+groupshared uint4 shared_cells[GROUP_SIZE];
+
+// 16 bytes of the outputs of a group.
+uint4 packed_results(uint vector_) {
+  const uint size = size_of(OUTPUT_TYPE);
+  if (size == 8) return uint4(shared_cells[2 * vector_].xy, shared_cells[2 * vector_ + 1].xy);
+  uint4 result = uint4(0, 0, 0, 0);
+  const uint per_word = 4 / size;
+  [unroll]
+  for (uint w = 0; w < 4; ++w) {
+    uint word = 0;
+    for (uint part = 0; part < per_word; ++part)
+      word |= placed(shared_cells[(4 * vector_ + w) * per_word + part].x, part, size);
+    result = with_word(result, w, word);
+  }
+  return result;
+}
+
+void run(uint thread, uint lane) {
+  const uint shift = BASE;
+  const uint lanes = 1u << shift;
+  const uint first = lane & (lanes - 1);
+  const uint task = thread >> shift;
+  const bool is_active = thread < END_OF_THREADS;
+  const bool writes_outputs = (STEP & WRITES_OUTPUTS) != 0;
+  uint4 cell = uint4(0, 0, 0, 0);
+  if (is_active) {
+    if ((STEP & READS_CELLS) != 0) {
+      cell = gathered_of_cells(task, first, lanes);
+    } else {
+      const uint part = task / parameters[0].outputs;
+      cell = gathered_of_inputs(task - part * parameters[0].outputs, part, first, lanes);
+    }
+  }
+  shared_cells[lane] = cell;
+  GroupMemoryBarrierWithGroupSync();
+  for (uint half_ = lanes >> 1; half_ > 0; half_ >>= 1) {
+    if (first < half_) shared_cells[lane] = joined(shared_cells[lane], shared_cells[lane + half_]);
+    GroupMemoryBarrierWithGroupSync();
+  }
+  if (is_active && first == 0 && !writes_outputs) {
+    const uint4 whole = shared_cells[lane];
+    scratch[4 * task] = whole.x;
+    scratch[4 * task + 1] = whole.y;
+    scratch[4 * task + 2] = whole.z;
+    scratch[4 * task + 3] = whole.w;
+  }
+  if (writes_outputs) {
+    const uint tasks = GROUP_SIZE >> shift;  // of a group
+    uint2 result = uint2(0, 0);
+    if (lane < tasks) result = finished(shared_cells[lane << shift]);
+    GroupMemoryBarrierWithGroupSync();
+    shared_cells[lane] = uint4(result, 0, 0);
+    GroupMemoryBarrierWithGroupSync();
+    const uint bytes = size_of(OUTPUT_TYPE);
+    const uint vectors = tasks * bytes / 16;
+    const uint at = ((thread - lane) >> shift) * bytes / 16 + lane;
+    if (lane < vectors && at < (parameters[0].outputs * bytes + 15) / 16) output0[at] = packed_results(lane);
+  }
+}

@@ -1,0 +1,126 @@
+// Kernels on whole tensors of a GPU (Stream::run, Executor::execute_resident): what they may be given,
+// and that they touch nothing else.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "gpu/dispatch.hpp"
+#include "gpu/execute.hpp"
+#include "gpu_device.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+/// a + b of so many elements.
+ElementWiseKernel sum_kernel(std::uint64_t elements) {
+  const ElementWiseInput input{.type = DataType::Int32, .strides = {1}};
+  return {.expression = Expression::add,
+          .compute = ComputeType::int32,
+          .extents = {elements},
+          .inputs = {input, input},
+          .output_type = DataType::Int32};
+}
+
+/// A buffer of the device and what is known of it.
+class DeviceWords {
+ public:
+  DeviceWords(gpu::Device& device, gpu::Executor& executor, const Words& words)
+      : executor_(executor), buffer_(device.make_resident_buffer(words.size() * 4)) {
+    executor.write(range(0, words.size()), std::as_bytes(std::span(words)));
+  }
+  gpu::ResidentRange range(std::uint64_t first, std::uint64_t words) const {
+    return {buffer_.get(), first * 4, words * 4};
+  }
+  Words read() const {
+    Words words(buffer_->bytes() / 4);
+    executor_.read(range(0, words.size()), std::as_writable_bytes(std::span(words)));
+    return words;
+  }
+
+ private:
+  gpu::Executor& executor_;
+  std::unique_ptr<gpu::ResidentBuffer> buffer_;
+};
+
+struct Gpu {
+  std::unique_ptr<gpu::Device> device = open_gpu();
+  gpu::Executor executor{*device};
+};
+
+Words counting(std::size_t count, std::uint32_t from) {
+  Words words(count);
+  for (std::size_t i = 0; i < count; ++i) words[i] = from + static_cast<std::uint32_t>(i);
+  return words;
+}
+
+TEST_CASE("resident: a kernel reads and writes its ranges and nothing beside them") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  const DeviceWords inputs(*gpu.device, gpu.executor, counting(256, 0));
+  const DeviceWords outputs(*gpu.device, gpu.executor, counting(256, 5000));
+  const std::array reads{inputs.range(64, 20), inputs.range(128, 20)};
+  const std::array writes{outputs.range(64, 20)};
+  const Kernel kernel = sum_kernel(20);
+  REQUIRE(gpu.executor.resident_refusal(kernel, reads, writes) == "");
+  gpu::DispatchTimes times;
+  gpu.executor.execute_resident(kernel, reads, writes, times);
+  Words expected = counting(256, 5000);
+  for (std::uint32_t i = 0; i < 20; ++i) expected[64 + i] = 64 + i + 128 + i;
+  CHECK(outputs.read() == expected);
+  CHECK(inputs.read() == counting(256, 0));
+}
+
+TEST_CASE("resident: ranges that a kernel cannot be given") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  const DeviceWords words(*gpu.device, gpu.executor, counting(250, 0));
+  const Kernel kernel = sum_kernel(20);
+  const auto refusal = [&](const gpu::ResidentRange& a, const gpu::ResidentRange& b,
+                           const gpu::ResidentRange& output) {
+    return gpu.executor.resident_refusal(kernel, std::array{a, b}, std::array{output});
+  };
+  const auto at = [&](std::uint64_t first, std::uint64_t count = 20) {
+    return words.range(first, count);
+  };
+  CHECK(refusal(at(0), at(64), at(128)) == "");
+  CHECK(refusal(at(0), at(0), at(128)) == "");
+  const std::string unfit = "its tensors do not fit the device's buffers";
+  CHECK(refusal(at(4), at(64), at(128)) == unfit);
+  CHECK(refusal(at(0), at(65), at(128)) == unfit);
+  CHECK(refusal(at(0), at(64), at(129)) == unfit);
+  CHECK(refusal(at(0), at(64), at(0)) == "an output overlaps an input");
+  CHECK(refusal(at(0), at(64, 80), at(128)) == "an output overlaps an input");
+  const std::string shared = "an output ends within 16 bytes that belong to another tensor";
+  CHECK(refusal(at(0), at(64), at(128, 19)) == shared);
+  CHECK(refusal(at(0), at(64), at(192, 58)) == "");  // the end of the buffer
+}
+
+TEST_CASE("resident: kinds without a kernel, and types that kernels lack, are refused with a reason") {
+  ElementWiseKernel kernel = sum_kernel(4);
+  CHECK(gpu::kernel_refusal(kernel) == "");
+  kernel.extents.assign(9, 1);
+  for (ElementWiseInput& input : kernel.inputs) input.strides.assign(9, 1);
+  CHECK(gpu::kernel_refusal(kernel) == "it has more than 8 dimensions");
+  kernel = sum_kernel(4);
+  kernel.compute = ComputeType::float64;
+  CHECK(gpu::kernel_refusal(kernel) == "GPU kernels do not compute with FLOAT64");
+}
+
+TEST_CASE("resident: a dispatch names a kernel, its specialization and where each input is bound") {
+  ElementWiseKernel kernel = sum_kernel(1000);
+  kernel.inputs[0].constant = 3;
+  const auto dispatches = gpu::make_resident_dispatches(kernel);
+  REQUIRE(dispatches.size() == 1);
+  CHECK(dispatches[0].kernel == "element_wise_2_int");
+  CHECK(dispatches[0].inputs == std::vector<std::size_t>{0, 0});
+  REQUIRE(dispatches[0].stages.size() == 1);
+  CHECK(dispatches[0].stages[0].end == 250);  // 16 bytes a thread
+  CHECK(dispatches[0].parameters[0] == 1000);
+}
+
+}  // namespace
+}  // namespace dmlop::test
