@@ -35,9 +35,6 @@ macro(dmlop_for_each_kernel)
   foreach(kernel IN ITEMS
       cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
       attention recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
-      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce
-      window unpool region_sample region_maximum region_gradient region_box_gradient
-      attention recurrent)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   # The sections of expressions.def, for each type that its rows compute with.

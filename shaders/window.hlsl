@@ -15,8 +15,9 @@ SPECIALIZED(3, HAS_TABLES)   // some axis has a table of taps
 SPECIALIZED(4, HAS_OUTER)    // there are more than three axes with windows
 SPECIALIZED(5, IS_IN_PARTS)
 SPECIALIZED(6, QUANTIZATION)  // bits
-SPECIALIZED(7, QUICK_WIDTH)   // of short windows over floats that stand side by side; 0 where they are not that
-SPECIALIZED(8, QUICK_STRIDE)  // 1 where these move by one element
+SPECIALIZED(7, QUICK_WIDTH)   // of short windows over floats in rows, or the most taps; 0 where they are not that
+SPECIALIZED(8, QUICK_STRIDE)  // 1 where windows move by one element
+SPECIALIZED(9, QUICK_TAPS)    // rows have taps with weights instead of windows
 #define IS_QUANTIZED 1
 #define HAS_INPUT_ZERO 2
 #define HAS_OUTPUT_ZERO 4
@@ -398,7 +399,7 @@ void put(inout uint4 vector_, uint i, uint2 bits, uint size) {
   }
 }
 
-// --- short windows over floats that stand side by side
+// --- short windows over floats in rows
 
 // Element x of a row, or what changes nothing where there is none.
 float quick_element(uint row, int x) {
@@ -471,6 +472,68 @@ float4 quick_outputs(uint at, int column) {
                        window.a.count * window.b.count, window.a.divisor * window.b.divisor);
 }
 
+// The taps of four outputs: a table of at most two elements each, and their weights.
+struct FourTaps {
+  uint4 first;
+  uint4 second;
+  float4 first_weight;
+  float4 second_weight;
+};
+
+FourTaps four_taps(int column) {
+  const uint axis = windowed_axis(last_windows + 2);
+  const int last = int(parameters[axis + axis_output_extent]) - 1;
+  const uint stride = parameters[axis + axis_input_stride];
+  const uint4 rows = parameters[axis + axis_table] + tap_words * uint4(clamp(column + int4(0, 1, 2, 3), 0, last));
+  FourTaps taps;
+  taps.first = uint4(parameters[rows.x], parameters[rows.y], parameters[rows.z], parameters[rows.w]);
+  taps.first_weight = asfloat(
+      uint4(parameters[rows.x + 1], parameters[rows.y + 1], parameters[rows.z + 1], parameters[rows.w + 1]));
+  taps.second_weight = asfloat(
+      uint4(parameters[rows.x + 2], parameters[rows.y + 2], parameters[rows.z + 2], parameters[rows.w + 2]));
+  taps.second = uint4(taps.first.x + (taps.second_weight.x != 0.0f ? 1 : 0), taps.first.y + (taps.second_weight.y != 0.0f ? 1 : 0),
+                      taps.first.z + (taps.second_weight.z != 0.0f ? 1 : 0), taps.first.w + (taps.second_weight.w != 0.0f ? 1 : 0));
+  taps.first *= stride;
+  taps.second *= stride;
+  return taps;
+}
+
+float4 loaded(uint row, uint4 at) {
+  return float4(load_real(1, row + at.x, TYPE), load_real(1, row + at.y, TYPE), load_real(1, row + at.z, TYPE),
+                load_real(1, row + at.w, TYPE));
+}
+
+float4 weighted_elements(uint row, FourTaps taps) {
+  const float4 sum = taps.first_weight * loaded(row, taps.first);
+  if (QUICK_WIDTH == 1) return sum;
+  // An element of weight 0 has no part, whatever it is.
+  const float4 second = taps.second_weight * loaded(row, taps.second);
+  return sum + float4(taps.second_weight.x != 0.0f ? second.x : 0.0f, taps.second_weight.y != 0.0f ? second.y : 0.0f,
+                      taps.second_weight.z != 0.0f ? second.z : 0.0f, taps.second_weight.w != 0.0f ? second.w : 0.0f);
+}
+
+// Four outputs of the row of output `at`, from `column` on, as quick_outputs.
+float4 weighted_outputs(uint at, int column) {
+  const Window window = window_at(at);
+  const FourTaps taps = four_taps(column);
+  const uint stride_a = parameters[windowed_axis(last_windows) + axis_input_stride];
+  const uint stride_b = parameters[windowed_axis(last_windows + 1) + axis_input_stride];
+  float4 result = float4(0, 0, 0, 0);
+  [loop]
+  for (uint i = 0; i < window.a.count; ++i) {
+    const uint slice = window.offset + (window.a.first + i * window.a.step) * stride_a;
+    const float slice_weight = weight_of(window.a, i);
+    [loop]
+    for (uint j = 0; j < window.b.count; ++j) {
+      const float weight = slice_weight * weight_of(window.b, j);
+      if (weight != 0.0f)
+        result += weight * weighted_elements(slice + (window.b.first + j * window.b.step) * stride_b, taps);
+    }
+  }
+  const float divisor = window.a.divisor * window.b.divisor;
+  return divisor == 1.0f ? result : result / divisor;
+}
+
 // Four outputs from `at` on, which may lie in several rows.
 float4 quick_four(uint at) {
   const uint last = parameters[at_elements] - 1;
@@ -480,7 +543,13 @@ float4 quick_four(uint at) {
   // Each row begins at one of the four, the first one in front of them.
   [loop]
   for (int begin = -int(at % uint(width)); begin < 4; begin += width) {
-    const float4 next = quick_outputs(min(at + uint(max(begin, 0)), last), -begin);
+    const uint first = min(at + uint(max(begin, 0)), last);
+    float4 next;
+    if (QUICK_TAPS != 0) {
+      next = weighted_outputs(first, -begin);
+    } else {
+      next = quick_outputs(first, -begin);
+    }
     outputs = float4(begin <= 0 ? next.x : outputs.x, begin <= 1 ? next.y : outputs.y, begin <= 2 ? next.z : outputs.z, next.w);
   }
   return outputs;

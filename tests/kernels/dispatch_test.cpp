@@ -215,6 +215,52 @@ TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels
       gpu::kernel_refusal(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)).empty());
 }
 
+/// Windows of the same size over two axes of an image.
+WindowKernel image_windows(std::uint64_t extent, std::uint64_t size) {
+  const Windows windows{.size = size, .divisor = Divisor::elements_inside};
+  const std::uint64_t outputs = extent - size + 1;
+  return {.axes = {{extent, outputs, extent, windows}, {extent, outputs, 1, windows}}};
+}
+
+// Specialization constants of window.hlsl.
+constexpr std::size_t in_parts = 5, quick_width = 7, quick_stride = 8, quick_taps = 9;
+
+gpu::ResidentDispatch window_dispatch(const WindowKernel& kernel) {
+  REQUIRE(gpu::kernel_refusal(kernel) == "");
+  return gpu::make_resident_dispatches(kernel).front();
+}
+
+TEST_CASE("dispatch: short windows and few taps are found four at once") {
+  WindowKernel kernel = image_windows(600, 3);
+  CHECK(window_dispatch(kernel).specialization[quick_width] == 3);
+  CHECK(window_dispatch(kernel).specialization[quick_stride] == 1);
+  CHECK(window_dispatch(kernel).specialization[quick_taps] == 0);
+  kernel.axes[1].input_stride = 2;
+  CHECK(window_dispatch(kernel).specialization[quick_width] == 0);
+  for (WindowAxis& axis : kernel.axes) {
+    axis.output_extent = 2 * axis.input_extent;
+    axis.reach = Interpolation{.scale = 2, .input_offset = 0.5F, .output_offset = -0.5F};
+  }
+  CHECK(window_dispatch(kernel).specialization[quick_width] == 2);
+  CHECK(window_dispatch(kernel).specialization[quick_taps] == 1);
+  CHECK(window_dispatch(image_windows(600, 9)).specialization[quick_width] == 0);
+}
+
+TEST_CASE("dispatch: windows that are too large or too few for whole threads are cut into parts") {
+  CHECK(window_dispatch(image_windows(600, 30)).specialization[in_parts] == 0);
+  for (const std::uint64_t size : {300U, 600U, 1000U, 20000U}) {
+    CAPTURE(size);
+    const gpu::ResidentDispatch dispatch = window_dispatch(image_windows(size, size));
+    CHECK(dispatch.specialization[in_parts] == 1);
+    REQUIRE(dispatch.stages.size() == 2);
+    CHECK(dispatch.scratch_bytes == dispatch.stages[0].end * std::uint64_t{4});
+    for (const gpu::Stage& stage : dispatch.stages) CHECK(stage.work <= gpu::thread_work_limit);
+  }
+  WindowKernel kernel = image_windows(100, 3);
+  kernel.axes[0].reach = Windows{.size = 3, .start_padding = std::uint64_t{1} << 31};
+  CHECK_FALSE(gpu::kernel_refusal(kernel) == "");
+}
+
 TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   const auto threads = [](std::uint64_t bytes) {
     const IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};

@@ -195,30 +195,51 @@ Parts parts_of(const WindowSearch& search, const Axes& axes, const WindowSize& s
   const std::uint64_t rows_most =
       parts.column_parts > 1 ? 1
                              : std::max<std::uint64_t>(1, part_work_most / (parts.columns + 10));
-  parts.rows = std::min(rows_most, divided_up(size.rows, wanted));
+  // No more parts than a thread can put together.
+  const std::uint64_t count = std::min(wanted, part_work_most / parts.per_thread);
+  parts.rows = std::min(rows_most, divided_up(size.rows, count));
   parts.count = divided_up(size.rows, parts.rows) * parts.column_parts;
   parts.part_work = part_work(axes, parts.rows, parts.columns);
   parts.final_work = parts.per_thread * (parts.count + 2 + part_work(axes, 0, 0)) + 1;
   return parts;
 }
 
-// The windows along the innermost axis where they are short and over floats that stand side by
-// side, so that a thread finds four of them at once; otherwise nothing.
-const Windows* quick_windows(const WindowSearch& search, const Axes& axes) {
+/// How a thread finds four outputs of a row at once, where it can.
+struct Quick {
+  std::uint64_t width = 0;       // elements of a row that an output reaches; 0 where it cannot
+  bool is_side_by_side = false;  // windows that move by one element
+  bool has_taps = false;         // with weights, instead of windows
+};
+
+// The elements of a row that each output reaches: one or two side by side; otherwise 0.
+std::uint64_t few_taps(const WindowAxis& axis) {
+  const cpu::Taps taps(axis);
+  std::uint64_t most = 0;
+  for (std::uint64_t o = 0; o < axis.output_extent; ++o) {
+    const cpu::TapRun run = taps.of(o);
+    if (run.count == 0 || run.count > 2) return 0;
+    most = std::max(most, run.count);
+  }
+  return most;
+}
+
+Quick quick_of(const WindowSearch& search, const Axes& axes) {
   const bool is_float =
       search.data_type == DataType::Float32 || search.data_type == DataType::Float16;
   if (!is_float || search.index_type || search.quantization != 0 || axes.outer() > 0 ||
       axes.windowed.empty())
-    return nullptr;
-  const auto is_unfit = [](const PlacedAxis& placed) { return !is_plain(placed.axis); };
-  if (std::any_of(axes.windowed.begin(), axes.windowed.end(), is_unfit)) return nullptr;
+    return {};
   const PlacedAxis& width = axes.windowed.back();
+  if (width.output_stride != 1 || width.axis.output_extent < quick_extent_least) return {};
+  if (!is_plain(width.axis))
+    return {.width = search.is_maximum ? 0 : few_taps(width.axis), .has_taps = true};
+  const auto is_unfit = [](const PlacedAxis& placed) { return !is_plain(placed.axis); };
+  if (std::any_of(axes.windowed.begin(), axes.windowed.end(), is_unfit)) return {};
   const auto& windows = std::get<Windows>(width.axis.reach);
-  const bool is_quick = width.output_stride == 1 && width.axis.input_stride == 1 &&
-                        windows.dilation == 1 && windows.size <= quick_width_most &&
-                        windows.size <= width.axis.input_extent &&
-                        width.axis.output_extent >= quick_extent_least;
-  return is_quick ? &windows : nullptr;
+  if (width.axis.input_stride != 1 || windows.dilation != 1 || windows.size > quick_width_most ||
+      windows.size > width.axis.input_extent)
+    return {};
+  return {.width = windows.size, .is_side_by_side = windows.stride == 1};
 }
 
 std::uint64_t scratch_bytes(const WindowSearch& search, const Parts& parts) {
@@ -266,7 +287,23 @@ void set_window(std::vector<uint>& words, std::size_t at, const PlacedAxis& plac
   words[at + axis_divisor] = static_cast<uint>(windows.divisor);
 }
 
-std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const Parts& parts) {
+// For each output its first element, the weight of that, and that of the next one, which may be 0.
+void set_few_taps(std::vector<uint>& words, std::size_t at, const PlacedAxis& placed) {
+  set_common(words, at, placed);
+  words[at + axis_table] = word(words.size());
+  const cpu::Taps taps(placed.axis);
+  for (std::uint64_t o = 0; o < placed.axis.output_extent; ++o) {
+    const cpu::TapRun run = taps.of(o);
+    words.push_back(word(run.first));
+    for (std::uint64_t k = 0; k < 2; ++k) {
+      const double weight = k < run.count ? taps.weight(o, run, k) : 0;
+      words.push_back(std::bit_cast<uint>(static_cast<float>(weight)));
+    }
+  }
+}
+
+std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const Parts& parts,
+                           const Quick& quick) {
   std::vector<uint> words(at_tables);
   words[at_elements] = word(elements_of(search));
   words[at_copied_axes] = word(axes.copied.size());
@@ -282,8 +319,13 @@ std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const P
     set_window(words, at_windows + i * window_words, axes.windowed[i]);
   for (std::size_t slot = last_windows; slot < axes_most; ++slot) {
     const PlacedAxis* placed = axes.at(slot);
-    // In place of an axis that is not there: one element.
-    set_window(words, at_windows + slot * window_words, placed ? *placed : PlacedAxis{});
+    const std::size_t at = at_windows + slot * window_words;
+    if (slot + 1 == axes_most && quick.width > 0 && quick.has_taps) {
+      set_few_taps(words, at, *placed);
+    } else {
+      // In place of an axis that is not there: one element.
+      set_window(words, at, placed ? *placed : PlacedAxis{});
+    }
   }
   return words;
 }
@@ -316,7 +358,7 @@ ResidentDispatch dispatch_of(const WindowSearch& search) {
   const bool has_tables =
       std::any_of(axes.windowed.begin(), axes.windowed.end(),
                   [](const PlacedAxis& placed) { return !is_plain(placed.axis); });
-  const Windows* quick = parts.are_whole() ? quick_windows(search, axes) : nullptr;
+  const Quick quick = parts.are_whole() ? quick_of(search, axes) : Quick{};
   ResidentDispatch dispatch;
   dispatch.kernel = "window";
   dispatch.specialization = {static_cast<uint>(search.data_type),
@@ -326,9 +368,10 @@ ResidentDispatch dispatch_of(const WindowSearch& search) {
                              axes.outer() > 0 ? 1U : 0U,
                              parts.are_whole() ? 0U : 1U,
                              search.quantization,
-                             word(quick ? quick->size : 0),
-                             quick && quick->stride == 1 ? 1U : 0U};
-  dispatch.parameters = words_of(search, axes, parts);
+                             word(quick.width),
+                             quick.is_side_by_side ? 1U : 0U,
+                             quick.has_taps ? 1U : 0U};
+  dispatch.parameters = words_of(search, axes, parts, quick);
   dispatch.inputs = {0};
   const std::uint64_t elements = elements_of(search);
   if (!parts.are_whole()) {
