@@ -6,10 +6,6 @@
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
-  foreach(kernel IN ITEMS
-      band fold gather head_rows join nonzero nonzero_count random_bits scatter sequence)
-    dmlop_kernel(${kernel} ${kernel})
-  endforeach()
   foreach(element_size IN ITEMS 1 2 4 8)
     foreach(rank IN ITEMS 1 2 3 4 8)
       # In the order of enum Boundary. Reversals have no boundary.

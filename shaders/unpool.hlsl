@@ -114,10 +114,13 @@ void write(uint thread) {
 }
 
 void run(uint thread) {
-  switch (STEP) {
-    case CLEARS: clear(thread); break;
-    case LISTS: list(thread); break;
-    case ADDS_UP: add_up(thread); break;
-    default: write(thread);
+  if (STEP == CLEARS) {
+    clear(thread);
+  } else if (STEP == LISTS) {
+    list(thread);
+  } else if (STEP == ADDS_UP) {
+    add_up(thread);
+  } else {
+    write(thread);
   }
 }
