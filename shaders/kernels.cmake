@@ -145,7 +145,9 @@ function(dmlop_hlsl_sources result)
         set(${name}_is_resident true)
       endif()
     endwhile()
-    # Not every compiler accepts a literal longer than 16 KiB, so it becomes several adjacent literals.
+    # Not every compiler accepts a literal longer than 16 KiB, or of more than 64 KiB in parts: there are several
+    # adjacent literals, without lines that are comments.
+    string(REGEX REPLACE "\n *//[^\n]*" "" text "${text}")
     string(REPLACE "\n\n" "\n\n)hlsl\"\nR\"hlsl(" text "${text}")
     string(APPEND texts "constexpr char ${name}[] = R\"hlsl(${text})hlsl\";\n\n")
   endforeach()

@@ -1,5 +1,5 @@
-// Kernels on whole tensors of a GPU (Stream::run, Executor::execute_resident): what they may be given,
-// and that they touch nothing else.
+// Kernels on whole tensors of a GPU (Stream::run, Executor::execute_resident): what they may be
+// given, and that they touch nothing else.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -74,6 +74,32 @@ TEST_CASE("resident: a kernel reads and writes its ranges and nothing beside the
   CHECK(inputs.read() == counting(256, 0));
 }
 
+TEST_CASE("resident: inputs and outputs may share a buffer, and an input may stand twice") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  const DeviceWords words(*gpu.device, gpu.executor, counting(256, 0));
+  const DeviceWords other(*gpu.device, gpu.executor, counting(64, 7000));
+  const auto run = [&](const gpu::ResidentRange& a, const gpu::ResidentRange& b) {
+    gpu::DispatchTimes times;
+    gpu.executor.execute_resident(sum_kernel(20), std::array{a, b},
+                                  std::array{words.range(128, 20)}, times);
+  };
+  Words expected = counting(256, 0);
+  const auto check = [&](std::uint32_t a, std::uint32_t b) {
+    for (std::uint32_t i = 0; i < 20; ++i) expected[128 + i] = a + i + b + i;
+    CHECK(words.read() == expected);
+  };
+  run(words.range(64, 20), words.range(192, 20));
+  check(64, 192);
+  run(words.range(64, 20), words.range(64, 20));
+  check(64, 64);
+  run(other.range(0, 20), words.range(64, 20));
+  check(7000, 64);
+  run(other.range(0, 20), other.range(0, 20));
+  check(7000, 7000);
+  CHECK(other.read() == counting(64, 7000));
+}
+
 TEST_CASE("resident: ranges that a kernel cannot be given") {
   if (!has_gpu()) return;
   Gpu gpu;
@@ -99,7 +125,8 @@ TEST_CASE("resident: ranges that a kernel cannot be given") {
   CHECK(refusal(at(0), at(64), at(192, 58)) == "");  // the end of the buffer
 }
 
-TEST_CASE("resident: kinds without a kernel, and types that kernels lack, are refused with a reason") {
+TEST_CASE(
+    "resident: kinds without a kernel, and types that kernels lack, are refused with a reason") {
   ElementWiseKernel kernel = sum_kernel(4);
   CHECK(gpu::kernel_refusal(kernel) == "");
   kernel.extents.assign(9, 1);
