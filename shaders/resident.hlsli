@@ -144,8 +144,11 @@ float nearest_even(float x) {
   return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
-// The bits of the FLOAT16 nearest to a number, ties to even. The number is rounded first, because f32tof16 may round
-// toward zero, and does so by the rules of Direct3D.
+// The bits of the FLOAT16 nearest to a number, ties to even. Vulkan's drivers round so; by the rules of Direct3D,
+// f32tof16 rounds toward zero, so the number is rounded first.
+#ifdef DMLOP_VULKAN
+uint half_bits(float x) { return f32tof16(x) & 0xFFFF; }
+#else
 uint half_bits(float x) {
   const uint magnitude = asuint(x) & 0x7FFFFFFFu;
   const float normal = asfloat((magnitude + 0xFFF + ((magnitude >> 13) & 1)) & 0xFFFFE000u);
@@ -156,6 +159,7 @@ uint half_bits(float x) {
   const uint finite = rounded >= 65536.0f ? 0x7C00 : f32tof16(rounded) & 0x7FFF;
   return ((asuint(x) >> 16) & 0x8000) | (magnitude > 0x7F800000u ? 0x7E00 : finite);
 }
+#endif
 
 // A whole number as an integer between two limits, as its bits; NaN is 0.
 uint saturated(float whole, uint type) {
