@@ -7,7 +7,7 @@ The share is of the card's own copy rate, measured by `dmlop bench` in the same 
 once and outputs written once (SLICE1 with strides: twice the output)."""
 import argparse, datetime
 
-from works import bench, padding, pooling, reverse, slice1
+from works import bench, padding, pooling, reverse, slice1, whole_tensors
 
 
 def rows(sizes):
@@ -38,6 +38,8 @@ def rows(sizes):
                        goal, pooling(sizes, size, window, stride, p), None,
                        lambda torch, x, p=p, window=window, stride=stride:
                        torch.nn.functional.lp_pool2d(x, p, window, stride=stride))
+    for name, goal, description in whole_tensors(sizes):
+        yield name, goal, description, None, None
 
 
 def torch_seconds(torch, peer, description):
