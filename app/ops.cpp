@@ -22,14 +22,8 @@ struct Options {
   bool example = false;
 };
 
-bool runs_on_gpu(const OperatorSpec& spec) {
-  return find_operator(spec.name)->runs_on == RunsOn::everywhere;
-}
-
-const std::vector<std::string>& places_of(const OperatorSpec& spec) {
-  static const std::vector<std::string> all{"cpu", "vulkan", "d3d12"}, cpu{"cpu"};
-  return runs_on_gpu(spec) ? all : cpu;
-}
+// Where operators run.
+const std::vector<std::string> places{"cpu", "vulkan", "d3d12"};
 
 std::string type_list(const SupportRow& row) {
   std::vector<std::string> names;
@@ -129,7 +123,7 @@ void print_row(const SupportRow& row) {
 
 void print_operator(const OperatorSpec& spec) {
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
-         spec.summary, "\n", spec.source, "\nRuns on: ", join(places_of(spec)), "\n\nFields\n"});
+         spec.summary, "\n", spec.source, "\nRuns on: ", join(places), "\n\nFields\n"});
   for (const FieldSpec& field : spec.fields) print_field(field);
   print({"\nRules\n"});
   for (const Rule& rule : spec.rules) print_rule(rule);
@@ -187,7 +181,7 @@ Json to_json(const OperatorSpec& spec) {
             {"value", *operator_value(spec.name)},
             {"family", spec.family},
             {"introduced", to_text(spec.introduced)},
-            {"runsOn", places_of(spec)},
+            {"runsOn", places},
             {"inPlace", spec.in_place},
             {"summary", spec.summary},
             {"source", spec.source},
@@ -255,14 +249,13 @@ std::vector<const OperatorSpec*> members_of(const Family& family, const Options&
 }
 
 void print_markdown(const Options& options) {
-  print({"| operator | from | dimensions | data types | GPU | what it does |\n"
-         "|---|---|---|---|---|---|\n"});
+  print({"| operator | from | dimensions | data types | what it does |\n"
+         "|---|---|---|---|---|\n"});
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
     if (options.feature_level && spec.introduced > *options.feature_level) continue;
     print({"| [", name, "](", spec.source, ") | ", to_text(spec.introduced), " | ",
-           dimension_range(spec.support.front()), " | ", newest_types(spec),
-           " | ", std::string(runs_on_gpu(spec) ? "yes" : ""), " | ",
+           dimension_range(spec.support.front()), " | ", newest_types(spec), " | ",
            cell(spec.summary), " |\n"});
   }
 }
@@ -271,9 +264,8 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
   constexpr std::size_t name_width = 42;
   print({family.title, "\n"});
   for (const OperatorSpec* spec : members) {
-    const std::string mark = runs_on_gpu(*spec) ? "  * " : "    ";
-    print({mark, padded(spec->name, name_width), " ",
-           to_text(spec->introduced), "  ", spec->summary, "\n"});
+    print({"  ", padded(spec->name, name_width), " ", to_text(spec->introduced), "  ",
+           spec->summary, "\n"});
   }
 }
 
@@ -285,7 +277,7 @@ int print_list(const Options& options) {
     return exit_done;
   }
   Json list = Json::array();
-  std::size_t count = 0, run = 0;
+  std::size_t count = 0;
   for (const Family& family : families()) {
     const auto members = members_of(family, options);
     if (members.empty()) continue;
@@ -296,7 +288,6 @@ int print_list(const Options& options) {
     if (count > 0) print({"\n"});
     print_family(family, members);
     count += members.size();
-    for (const OperatorSpec* spec : members) run += runs_on_gpu(*spec) ? 1 : 0;
   }
   if (options.format == Format::json) {
     print_json(list);
@@ -305,8 +296,7 @@ int print_list(const Options& options) {
   const std::string at_level =
       options.feature_level ? " at feature level " + to_text(*options.feature_level) : "";
   print(StandardStream::error,
-        {count, " operators", at_level, "; all run on the CPU, ", run,
-         " (*) on a GPU, too; dmlop ops NAME shows one\n"});
+        {count, " operators", at_level, ", on the CPU and on GPUs; dmlop ops NAME shows one\n"});
   return exit_done;
 }
 

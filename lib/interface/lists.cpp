@@ -10,9 +10,8 @@ std::vector<OperatorInfo> v0::operators() {
   places.insert(places.begin(), "cpu");
   std::vector<OperatorInfo> list;
   for (const std::string& name : specified_operators()) {
-    const bool is_everywhere = find_operator(name)->runs_on == RunsOn::everywhere;
-    list.push_back({name, std::string(family_of(name)), to_text(*operator_introduced(name)),
-                    is_everywhere ? places : std::vector<std::string>{"cpu"}});
+    list.push_back(
+        {name, std::string(family_of(name)), to_text(*operator_introduced(name)), places});
   }
   return list;
 }

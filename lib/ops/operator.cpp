@@ -7,7 +7,7 @@
 
 namespace dmlop {
 
-#define DMLOP_OPERATOR(name, runs_on, plan, check) \
+#define DMLOP_OPERATOR(name, plan, check) \
   Plan plan(const Description& description); \
   void check(const Description& description, Diagnostics& diagnostics);
 #include "ops/operators.def"
@@ -16,11 +16,11 @@ namespace dmlop {
 namespace {
 
 constexpr std::array operators{
-#define DMLOP_OPERATOR(name, runs_on, plan, check) Operator{#name, RunsOn::runs_on, plan, check},
+#define DMLOP_OPERATOR(name, plan, check) Operator{#name, plan, check},
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
 #define DMLOP_ELEMENT_WISE(name, expression) \
-  Operator{#name, RunsOn::everywhere, plan_element_wise, no_more_checks},
+  Operator{#name, plan_element_wise, no_more_checks},
 #include "ops/element_wise.def"
 #undef DMLOP_ELEMENT_WISE
 };

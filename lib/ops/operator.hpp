@@ -10,12 +10,8 @@
 
 namespace dmlop {
 
-/// Where an operator runs.
-enum class RunsOn : std::uint8_t { everywhere, only_on_cpu };
-
 struct Operator {
   std::string_view name;  // "PADDING"
-  RunsOn runs_on;
   Plan (*plan)(const Description& description);
   void (*check)(const Description& description, Diagnostics& diagnostics);
 };

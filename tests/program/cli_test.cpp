@@ -409,13 +409,9 @@ TEST_CASE("ops lists the operators and shows one") {
   const auto list = dmlop_program({"ops"});
   CHECK(list.output.find("PADDING ") != std::string::npos);
   CHECK(list.output.find("SLICE1 ") != std::string::npos);
-  std::size_t run = 0;
-  for (const std::string& name : dmlop::specified_operators())
-    run += dmlop::find_operator(name)->runs_on == dmlop::RunsOn::everywhere ? 1 : 0;
-  CHECK(list.error == "177 operators; all run on the CPU, " + std::to_string(run) +
-                          " (*) on a GPU, too; dmlop ops NAME shows one\n");
-  CHECK(list.output.find("  * PADDING ") != std::string::npos);
-  CHECK(list.output.find("    GEMM ") != std::string::npos);
+  CHECK(list.error == "177 operators, on the CPU and on GPUs; dmlop ops NAME shows one\n");
+  CHECK(list.output.find("\n  PADDING ") != std::string::npos);
+  CHECK(list.output.find("\n  GEMM ") != std::string::npos);
   const auto of_level = dmlop_program({"ops", "--feature-level", "1_0"});
   CHECK(of_level.output.find("PADDING ") != std::string::npos);
   CHECK(of_level.output.find("SLICE1 ") == std::string::npos);

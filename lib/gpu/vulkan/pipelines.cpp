@@ -1,5 +1,6 @@
 #include "gpu/vulkan/pipelines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <vector>
@@ -85,21 +86,31 @@ void Pipelines::load_cache(VkPhysicalDevice physical) {
   check(vkCreatePipelineCache(device_, &create, nullptr, &cache_), "creating the pipeline cache");
 }
 
-VkPipeline Pipelines::find(const std::string& kernel) {
+std::shared_ptr<const Pipeline> Pipelines::find(const std::string& kernel) {
   return find(kernel, {}, tiled_);
 }
 
-VkPipeline Pipelines::find(const ResidentDispatch& dispatch) {
+std::shared_ptr<const Pipeline> Pipelines::find(const ResidentDispatch& dispatch) {
   return find(dispatch.kernel, dispatch.specialization, resident_);
 }
 
-VkPipeline Pipelines::find(const std::string& kernel,
-                           std::span<const std::uint32_t> specialization,
-                           const PipelineLayout& layout) {
+std::shared_ptr<const Pipeline> Pipelines::find(const std::string& kernel,
+                                                std::span<const std::uint32_t> specialization,
+                                                const PipelineLayout& layout) {
   const std::scoped_lock lock(mutex_);
-  const std::pair key(kernel, std::vector(specialization.begin(), specialization.end()));
-  if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
-  return pipelines_[key] = make(kernel, specialization, layout);
+  Kept& kept = kept_[{kernel, std::vector(specialization.begin(), specialization.end())}];
+  kept.last_use = ++uses_;
+  if (!kept.pipeline)
+    kept.pipeline = std::make_shared<Pipeline>(device_, make(kernel, specialization, layout));
+  std::shared_ptr<const Pipeline> found = kept.pipeline;
+  if (kept_.size() > kept_most) forget_the_oldest();
+  return found;
+}
+
+void Pipelines::forget_the_oldest() {
+  kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+    return a.second.last_use < b.second.last_use;
+  }));
 }
 
 VkPipeline Pipelines::make(const std::string& kernel,
@@ -148,7 +159,7 @@ void Pipelines::save_cache() const {
 
 Pipelines::~Pipelines() {
   save_cache();
-  for (const auto& [kernel, pipeline] : pipelines_) vkDestroyPipeline(device_, pipeline, nullptr);
+  kept_.clear();
   vkDestroyPipelineCache(device_, cache_, nullptr);
   for (const PipelineLayout& layout : {tiled_, resident_}) {
     vkDestroyPipelineLayout(device_, layout.handle, nullptr);

@@ -1,8 +1,10 @@
-// Compute pipelines by kernel and specialization, made at first use and kept; the driver's cache of
-// them is kept on disk between runs.
+// Compute pipelines by kernel and specialization, made at first use; those used last are kept. The
+// driver's cache of them is kept on disk between runs.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -21,16 +23,33 @@ struct PipelineLayout {
   VkPipelineLayout handle = VK_NULL_HANDLE;
 };
 
+/// A pipeline. Who runs it owns it until the device is done with it.
+class Pipeline {
+ public:
+  Pipeline(VkDevice device, VkPipeline handle) : device_(device), handle_(handle) {}
+  ~Pipeline() { vkDestroyPipeline(device_, handle_, nullptr); }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  VkPipeline handle() const { return handle_; }
+
+ private:
+  VkDevice device_;
+  VkPipeline handle_;
+};
+
 class Pipelines {
  public:
+  /// So many are kept: a driver may take megabytes for one.
+  static constexpr std::size_t kept_most = 64;
+
   Pipelines(VkPhysicalDevice physical, VkDevice device);
   ~Pipelines();
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
-  VkPipeline find(const std::string& kernel);
-  VkPipeline find(const ResidentDispatch& dispatch);
+  std::shared_ptr<const Pipeline> find(const std::string& kernel);
+  std::shared_ptr<const Pipeline> find(const ResidentDispatch& dispatch);
   /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
   const PipelineLayout& tiled() const { return tiled_; }
   const PipelineLayout& resident() const { return resident_; }
@@ -40,8 +59,10 @@ class Pipelines {
   explicit Pipelines(VkDevice device) : device_(device) {}
   void load_cache(VkPhysicalDevice physical);
   PipelineLayout make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const;
-  VkPipeline find(const std::string& kernel, std::span<const std::uint32_t> specialization,
-                  const PipelineLayout& layout);
+  std::shared_ptr<const Pipeline> find(const std::string& kernel,
+                                       std::span<const std::uint32_t> specialization,
+                                       const PipelineLayout& layout);
+  void forget_the_oldest();
   VkPipeline make(const std::string& kernel, std::span<const std::uint32_t> specialization,
                   const PipelineLayout& layout);
   void save_cache() const;
@@ -51,7 +72,12 @@ class Pipelines {
   PipelineLayout resident_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string cache_path_;
-  std::map<std::pair<std::string, std::vector<std::uint32_t>>, VkPipeline> pipelines_;
+  struct Kept {
+    std::shared_ptr<const Pipeline> pipeline;
+    std::uint64_t last_use = 0;  // counts calls of find
+  };
+  std::map<std::pair<std::string, std::vector<std::uint32_t>>, Kept> kept_;
+  std::uint64_t uses_ = 0;
   bool grown_ = false;  // pipelines were made that the cache on disk may lack
   std::mutex mutex_;
 };

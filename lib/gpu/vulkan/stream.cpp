@@ -191,6 +191,7 @@ class VulkanStream : public Stream {
 
   void abandon() {
     context_.hung = true;
+    static_cast<void>(new std::shared_ptr(std::move(pipeline_)));  // never destroyed
     for (const auto& buffer : inputs_) buffer->abandon();
     for (const auto& buffer : uploads_) buffer->abandon();
     for (Buffer* buffer : {&output_, &download_, &parameters_, &scratch_}) buffer->abandon();
@@ -353,8 +354,9 @@ class VulkanStream : public Stream {
       record_launch(launch, context_.pipelines->resident(), descriptors_[2], launch.row);
   }
 
-  void bind(VkPipeline pipeline) {
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  void bind(std::shared_ptr<const Pipeline> pipeline) {
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle());
+    pipeline_ = std::move(pipeline);
   }
 
   void record_launch(const Launch& launch, const PipelineLayout& layout, VkDescriptorSet set,
@@ -489,6 +491,7 @@ class VulkanStream : public Stream {
   VkQueryPool queries_ = VK_NULL_HANDLE;
   bool busy_ = false;
   bool timed_out_ = false;
+  std::shared_ptr<const Pipeline> pipeline_;  // of the launches in flight
   std::string doing_;
   std::uint64_t work_ = 0;  // of the launches in flight
   Clock::time_point submitted_;

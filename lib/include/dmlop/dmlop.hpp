@@ -206,7 +206,7 @@ struct OperatorInfo {
   std::string name;                  // without DML_OPERATOR_: "PADDING"
   std::string family;                // "data_movement"
   std::string feature_level;         // that introduced it: "1_0"
-  std::vector<std::string> runs_on;  // "cpu", "vulkan"; empty: it can only be checked
+  std::vector<std::string> runs_on;  // "cpu", and the GPU backends of this build: "vulkan"
 };
 
 /// All operators of DirectML, by name.
