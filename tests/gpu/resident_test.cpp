@@ -100,6 +100,38 @@ TEST_CASE("resident: inputs and outputs may share a buffer, and an input may sta
   CHECK(other.read() == counting(64, 7000));
 }
 
+#ifndef _WIN32  // Direct3D takes a minute to compile them
+TEST_CASE("resident: more kernels than a device keeps, twice") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  const DeviceWords inputs(*gpu.device, gpu.executor, Words(256, 3));
+  const DeviceWords outputs(*gpu.device, gpu.executor, Words(64, 0));
+  const std::vector<DataType> types{DataType::Int32, DataType::Int16, DataType::Int8,
+                                    DataType::UInt16, DataType::UInt8};
+  int kernels = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const DataType a : types) {
+      for (const DataType b : types) {
+        for (const auto& [expression, result] :
+             {std::pair{Expression::add, 6U}, std::pair{Expression::subtract, 0U},
+              std::pair{Expression::multiply, 9U}}) {
+          ElementWiseKernel kernel = sum_kernel(1);
+          kernel.expression = expression;
+          kernel.inputs[0].type = a;
+          kernel.inputs[1].type = b;
+          gpu::DispatchTimes times;
+          gpu.executor.execute_resident(kernel, std::array{inputs.range(0, 1), inputs.range(64, 1)},
+                                        std::array{outputs.range(0, 64)}, times);
+          REQUIRE(outputs.read()[0] == result);
+          ++kernels;
+        }
+      }
+    }
+  }
+  CHECK(kernels == 2 * 75);
+}
+#endif
+
 TEST_CASE("resident: ranges that a kernel cannot be given") {
   if (!has_gpu()) return;
   Gpu gpu;
