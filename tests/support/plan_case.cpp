@@ -49,12 +49,12 @@ bool is_gpu_asked_for() {
 }
 
 /// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the cases
-/// of a test it runs the first ones, and then a few for each combination of types and rough size.
+/// of a test it runs the first ones, and then one for each combination of types and rough size.
 bool is_chosen_for_gpu(const Description& description, const Plan& plan) {
 #ifdef _WIN32  // Direct3D compiles from HLSL, which takes ten times as long
-  constexpr int first_cases = 4, alike_most = 1;
+  constexpr int first_cases = 1, alike_most = 0;
 #else
-  constexpr int first_cases = 12, alike_most = 2;
+  constexpr int first_cases = 6, alike_most = 1;
 #endif
   static std::string test;
   static int cases = 0;
