@@ -172,9 +172,7 @@ void run(uint thread) {
     if (size == 8) {
       result = e == 0 ? uint4(element, 0, 0) : uint4(result.xy, element);
     } else {
-      const uint w = e * size / 4;
-      const uint4 word = with_word(uint4(0, 0, 0, 0), w, placed(element.x, e & (4 / size - 1), size));
-      result |= word;
+      result = with_element(result, e, element.x, size);
     }
   }
   output0[thread] = result;

@@ -233,7 +233,7 @@ void run(uint thread) {
     if (size == 8) {
       result = e == 0 ? uint4(element, 0, 0) : uint4(result.xy, element);
     } else {
-      result |= with_word(uint4(0, 0, 0, 0), e * size / 4, placed(element.x, e & (4 / size - 1), size));
+      result = with_element(result, e, element.x, size);
     }
     advance(place, ++at);
   }

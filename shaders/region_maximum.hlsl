@@ -74,10 +74,8 @@ void run(uint thread) {
   uint4 result = uint4(0, 0, 0, 0);
   [loop]
   for (uint i = 0; i < per_thread; ++i) {
-    const uint w = i * size >> 2;
     const float most = asfloat(scratch[min(thread * per_thread + i, parameters[0].elements - 1)]);
-    const uint word = placed(bits_of_real(most, TYPE), i - w * (4 / size), size);
-    result |= uint4(w == 0 ? word : 0, w == 1 ? word : 0, w == 2 ? word : 0, w == 3 ? word : 0);
+    result = with_element(result, i, bits_of_real(most, TYPE), size);
   }
   output0[thread] = result;
 }

@@ -193,3 +193,9 @@ uint placed(uint bits, uint part, uint size) {
 uint4 with_word(uint4 vector_, uint w, uint word) {
   return uint4(w == 0 ? word : vector_.x, w == 1 ? word : vector_.y, w == 2 ? word : vector_.z, w == 3 ? word : vector_.w);
 }
+
+// Adds element `at` of 1, 2 or 4 bytes to a vector that has zeros there.
+uint4 with_element(uint4 vector_, uint at, uint bits, uint size) {
+  const uint w = at * size >> 2;
+  return vector_ | with_word(uint4(0, 0, 0, 0), w, placed(bits, at - w * (4 / size), size));
+}

@@ -27,6 +27,18 @@ inline std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
+/// The axes of a kernel beside the one that its sequences lie along, and the elements inside of that.
+template <typename Parameters, typename Kernel>
+void set_other_axes(Parameters& parameters, const Kernel& kernel) {
+  parameters.inner = 1;
+  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
+    if (i == kernel.axis) continue;
+    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
+    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
+    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
+  }
+}
+
 /// Gives the dispatch its struct of parameters, which consists of words.
 template <typename Parameters>
 void set_parameters(ResidentDispatch& dispatch, const Parameters& parameters) {

@@ -32,13 +32,7 @@ ScanParameters parameters_of(const ScanKernel& kernel) {
   parameters.elements = word(kernel.output_elements());
   parameters.length = word(kernel.axes[kernel.axis].extent);
   parameters.stride = word(kernel.axes[kernel.axis].stride);
-  parameters.inner = 1;
-  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
-    if (i == kernel.axis) continue;
-    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
-    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
-    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
-  }
+  set_other_axes(parameters, kernel);
   return parameters;
 }
 

@@ -62,13 +62,7 @@ TopKParameters parameters_of(const TopKKernel& kernel, const Levels& levels) {
   parameters.sequences = word(sequences_of(kernel));
   parameters.length = word(length_of(kernel));
   parameters.stride = word(kernel.axes[kernel.axis].stride);
-  parameters.inner = 1;
-  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
-    if (i == kernel.axis) continue;
-    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
-    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
-    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
-  }
+  set_other_axes(parameters, kernel);
   std::transform(levels.counts.begin(), levels.counts.end(), parameters.counts, word);
   std::transform(levels.spans.begin(), levels.spans.end(), parameters.spans, word);
   std::transform(levels.begins.begin(), levels.begins.end(), parameters.begins, word);
