@@ -36,6 +36,13 @@ struct Function {
 
 constexpr double largest = std::numeric_limits<float>::max();
 constexpr float infinity = std::numeric_limits<float>::infinity();
+#ifdef _WIN32
+// The C library of mingw-w64 reduces angles with 66 bits of pi: too few for the sine of larger
+// ones.
+constexpr double largest_angle = 1e5;
+#else
+constexpr double largest_angle = largest;
+#endif
 
 double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
@@ -56,16 +63,19 @@ const std::vector<Function>& functions() {
        4},
       {"ELEMENT_WISE_ATAN", [](double x, double) { return std::atan(x); }, -largest, largest, 2, 4},
       {"ELEMENT_WISE_ATANH", [](double x, double) { return std::atanh(x); }, -1, 1, 2, 4},
-      {"ELEMENT_WISE_COS", [](double x, double) { return std::cos(x); }, -largest, largest, 1, 4},
+      {"ELEMENT_WISE_COS", [](double x, double) { return std::cos(x); }, -largest_angle,
+       largest_angle, 1, 4},
       {"ELEMENT_WISE_COSH", [](double x, double) { return std::cosh(x); }, -100, 100, 2, 4},
       {"ELEMENT_WISE_ERF", [](double x, double) { return std::erf(x); }, -largest, largest, 1, 4},
       {"ELEMENT_WISE_EXP", [](double x, double) { return std::exp(x); }, -110, 90, 1, 4},
       {"ELEMENT_WISE_LOG", [](double x, double) { return std::log(x); }, 0, largest, 1, 4},
       {"ELEMENT_WISE_RECIP", [](double x, double) { return 1 / x; }, -largest, largest, 0.5, 4},
-      {"ELEMENT_WISE_SIN", [](double x, double) { return std::sin(x); }, -largest, largest, 1, 4},
+      {"ELEMENT_WISE_SIN", [](double x, double) { return std::sin(x); }, -largest_angle,
+       largest_angle, 1, 4},
       {"ELEMENT_WISE_SINH", [](double x, double) { return std::sinh(x); }, -100, 100, 2, 4},
       {"ELEMENT_WISE_SQRT", [](double x, double) { return std::sqrt(x); }, 0, largest, 0.5, 4},
-      {"ELEMENT_WISE_TAN", [](double x, double) { return std::tan(x); }, -largest, largest, 1.5, 4},
+      {"ELEMENT_WISE_TAN", [](double x, double) { return std::tan(x); }, -largest_angle,
+       largest_angle, 1.5, 4},
       {"ELEMENT_WISE_TANH", [](double x, double) { return std::tanh(x); }, -largest, largest, 2, 4},
       {.name = "ACTIVATION_CELU",
        .exact = [](double x, double) { return std::max(0.0, x) + std::min(0.0, std::expm1(x)); },
@@ -295,6 +305,8 @@ Worst worst_of(const Function& function, Place place, const Numbers& x, const Nu
   const bool all_count = keeps_denormals(place);
   Worst worst;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    if (function.high == largest_angle && std::isfinite(x[i]) && std::abs(x[i]) > largest_angle)
+      continue;
     const double exact = function.exact(x[i], y[i]);
     if (!all_count && (is_denormal(x[i]) || is_denormal(y[i]) || std::abs(exact) < 0x1.000002p-126))
       continue;
