@@ -80,16 +80,16 @@ FUNCTION SineAndCosine sine_and_cosine(float r, float correction) {
   const float z = r * r;
   const float half_z = 0.5f * z;
   float s = -1.95178975e-4f;
-  s = s * z + 8.33218731e-3f;
-  s = s * z - 1.66666552e-1f;
+  s = mad(s, z, 8.33218731e-3f);
+  s = mad(s, z, -1.66666552e-1f);
   float c = 2.44323273e-5f;
-  c = c * z - 1.38873095e-3f;
-  c = c * z + 4.16666456e-2f;
+  c = mad(c, z, -1.38873095e-3f);
+  c = mad(c, z, 4.16666456e-2f);
   SineAndCosine both;
   both.sine = r;
   both.cosine = 1.0f - half_z;
-  both.sine_rest = r * (z * s) + correction * both.cosine;
-  both.cosine_rest = ((1.0f - both.cosine) - half_z) + (z * z * c - r * correction);
+  both.sine_rest = mad(correction, both.cosine, r * (z * s));
+  both.cosine_rest = ((1.0f - both.cosine) - half_z) + mad(z * z, c, -(r * correction));
   return both;
 }
 
@@ -144,15 +144,15 @@ FUNCTION float fast_atan2(float y, float x) {
   const float lost = remainder_of(n, t, d) * inverse;
   const float z = t * t;
   float p = -1.81212579e-3f;
-  p = p * z + 1.09786587e-2f;
-  p = p * z - 3.12590748e-2f;
-  p = p * z + 5.79988398e-2f;
-  p = p * z - 8.40354487e-2f;
-  p = p * z + 1.09515429e-1f;
-  p = p * z - 1.42640427e-1f;
-  p = p * z + 1.99985296e-1f;
-  p = p * z - 3.33332986e-1f;
-  const float rest = p * z * t + lost * (1.0f - 0.5f * z);
+  p = mad(p, z, 1.09786587e-2f);
+  p = mad(p, z, -3.12590748e-2f);
+  p = mad(p, z, 5.79988398e-2f);
+  p = mad(p, z, -8.40354487e-2f);
+  p = mad(p, z, 1.09515429e-1f);
+  p = mad(p, z, -1.42640427e-1f);
+  p = mad(p, z, 1.99985296e-1f);
+  p = mad(p, z, -3.33332986e-1f);
+  const float rest = mad(p * z, t, lost * mad(-0.5f, z, 1.0f));
   const bool is_left = (asuint(x) >> 31) != 0u;
   const float start = is_steep ? 1.57079637f : is_left ? 3.14159274f : 0.0f;
   const float start_rest = is_steep ? -4.37113883e-8f : is_left ? -8.74227766e-8f : 0.0f;

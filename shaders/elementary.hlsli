@@ -3,8 +3,9 @@
 // double.
 //
 // Define FUNCTION before you include this: it stands before each function. In HLSL it is `precise`, and C++ is
-// compiled without contraction: many functions need each sum and product rounded by itself. C++ also has to define
-// uint, asuint, asfloat, floor and sqrt as HLSL has them.
+// compiled without contraction: many functions need each sum and product rounded by itself. Where that does not matter,
+// as in polynomials, they call mad, which a device may round once and reorder. C++ also has to define uint, asuint, asfloat, floor, sqrt
+// and mad as HLSL has them.
 
 // 2^n for n from -126 to 127.
 FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }
@@ -46,7 +47,7 @@ FUNCTION float scaled(float x, int n) {
 }
 
 // The integer nearest to x / ln 2, for |x| < 2^20.
-FUNCTION float halvings_of(float x) { return floor(x * 1.44269504f + 0.5f); }
+FUNCTION float halvings_of(float x) { return floor(mad(x, 1.44269504f, 0.5f)); }
 
 // x - k ln 2. The first constant has few bits, so that its product with k is exact.
 FUNCTION float without_halvings(float x, float k) {
@@ -57,12 +58,12 @@ FUNCTION float without_halvings(float x, float k) {
 // e^r - 1 for |r| <= ln 2 / 2.
 FUNCTION float small_expm1(float r) {
   float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  return p * (r * r) + r;
+  p = mad(p, r, 1.3981999507e-3f);
+  p = mad(p, r, 8.3334519073e-3f);
+  p = mad(p, r, 4.1665795894e-2f);
+  p = mad(p, r, 1.6666665459e-1f);
+  p = mad(p, r, 5.0000001201e-1f);
+  return mad(p, r * r, r);
 }
 
 // 2^shift e^x, also where e^x alone is too large.
@@ -91,8 +92,8 @@ FUNCTION float log_of_parts(float k, float f, float c) {
   const float s = f / (2.0f + f);
   const float z = s * s;
   const float w = z * z;
-  const float even = w * (0.40000972152f + w * 0.24279078841f);
-  const float odd = z * (0.66666662693f + w * 0.28498786688f);
+  const float even = w * mad(w, 0.24279078841f, 0.40000972152f);
+  const float odd = z * mad(w, 0.28498786688f, 0.66666662693f);
   const float half_square = 0.5f * f * f;
   return s * (half_square + (even + odd)) + (k * 9.0580006145e-6f + c) - half_square + f +
          k * 6.9313812256e-1f;
@@ -141,11 +142,11 @@ FUNCTION float fast_tanh(float x) {
   const float a = magnitude_of(x);
   const float z = a * a;
   float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const float near = p * z * a + a;
+  p = mad(p, z, 2.06390887954e-2f);
+  p = mad(p, z, -5.37397155531e-2f);
+  p = mad(p, z, 1.33314422036e-1f);
+  p = mad(p, z, -3.33332819422e-1f);
+  const float near = mad(p * z, a, a);
   const float far = 1.0f - 2.0f / (fast_exp(2.0f * a) + 1.0f);
   return is_nan(x) ? x : with_sign_of(a < 0.625f ? near : far, x);
 }
@@ -174,13 +175,13 @@ FUNCTION float fast_atanh(float x) {
 // (asin(s) - s) / s for the square z of s, for s up to 1/2.
 FUNCTION float asin_rest(float z) {
   float p = 4.2163199048e-2f;
-  p = p * z + 2.4181311049e-2f;
-  p = p * z + 4.5470025998e-2f;
-  p = p * z + 7.4953002686e-2f;
-  p = p * z + 1.6666752422e-1f;
+  p = mad(p, z, 2.4181311049e-2f);
+  p = mad(p, z, 4.5470025998e-2f);
+  p = mad(p, z, 7.4953002686e-2f);
+  p = mad(p, z, 1.6666752422e-1f);
   return p * z;
 }
-FUNCTION float small_asin(float s, float z) { return asin_rest(z) * s + s; }
+FUNCTION float small_asin(float s, float z) { return mad(asin_rest(z), s, s); }
 
 // pi / 2 - 2 asin(sqrt(z)): with what the square root loses by rounding.
 FUNCTION float large_asin(float z) {
@@ -218,10 +219,10 @@ FUNCTION float fast_atan(float x) {
   const float rest = is_large ? -4.37113883e-8f : is_middle ? -2.18556941e-8f : 0.0f;
   const float z = t * t;
   float p = 8.05374449538e-2f;
-  p = p * z - 1.38776856032e-1f;
-  p = p * z + 1.99777106478e-1f;
-  p = p * z - 3.33329491539e-1f;
-  const float angle = start + ((p * z * t + rest) + t);
+  p = mad(p, z, -1.38776856032e-1f);
+  p = mad(p, z, 1.99777106478e-1f);
+  p = mad(p, z, -3.33329491539e-1f);
+  const float angle = start + (mad(p * z, t, rest) + t);
   return is_nan(x) ? x : with_sign_of(angle, x);
 }
 
@@ -257,7 +258,7 @@ FUNCTION float fast_pow(float x, float y) {
   const float s = n * inverse;
   const float s_rest = (remainder_of(n, s, d) - s * (m - (d - centre))) * inverse;
   const float z = s * s;
-  const float q = 0.961796701f + z * (0.577069104f + z * 0.415348023f);
+  const float q = mad(z, mad(z, 0.415348023f, 0.577069104f), 0.961796701f);
   const float s_upper = upper_half(s);
   const float product = s_upper * 2.884765625f;  // exact
   const float more = (s - s_upper) * 2.884765625f + (s * 6.24456792e-4f + (s_rest * 2.88539004f + s * z * q) + part);
@@ -276,12 +277,12 @@ FUNCTION float fast_pow(float x, float y) {
   const float nearest = is_bounded ? floor(power + 0.5f) : 0.0f;
   const float g = is_bounded ? (power_high - nearest) + power_low : 0.0f;
   float p = 1.58179697e-4f;
-  p = p * g + 1.34182721e-3f;
-  p = p * g + 9.61706415e-3f;
-  p = p * g + 5.55027239e-2f;
-  p = p * g + 2.40226552e-1f;
-  p = p * g + 6.93147242e-1f;
-  const float ordinary = scaled(p * g + 1.0f, int(nearest));
+  p = mad(p, g, 1.34182721e-3f);
+  p = mad(p, g, 9.61706415e-3f);
+  p = mad(p, g, 5.55027239e-2f);
+  p = mad(p, g, 2.40226552e-1f);
+  p = mad(p, g, 6.93147242e-1f);
+  const float ordinary = scaled(mad(p, g, 1.0f), int(nearest));
   // 0 and infinity have no logarithm, and not every power is a number.
   const bool is_extreme = a == 0.0f || a == infinity();
   const float far_power = a == 0.0f ? -y : a == infinity() ? y : power;
@@ -299,12 +300,12 @@ FUNCTION float fast_pow(float x, float y) {
 // (erf(x) - x) for the square z of x, for |x| up to 0.85.
 FUNCTION float small_erf_rest(float x, float z) {
   float p = 7.86958044e-5f;
-  p = p * z - 8.02664727e-4f;
-  p = p * z + 5.19094802e-3f;
-  p = p * z - 2.68553644e-2f;
-  p = p * z + 1.12836227e-1f;
-  p = p * z - 3.76126289e-1f;
-  p = p * z + 1.28379166e-1f;
+  p = mad(p, z, -8.02664727e-4f);
+  p = mad(p, z, 5.19094802e-3f);
+  p = mad(p, z, -2.68553644e-2f);
+  p = mad(p, z, 1.12836227e-1f);
+  p = mad(p, z, -3.76126289e-1f);
+  p = mad(p, z, 1.28379166e-1f);
   return p * x;
 }
 
@@ -314,11 +315,11 @@ FUNCTION float fast_erf(float x) {
   // 1 - e^-p
   const float bounded = a < 4.0f ? a : 4.0f;
   float p = -2.15707507e-4f;
-  p = p * bounded + 3.22903716e-3f;
-  p = p * bounded - 2.29347255e-2f;
-  p = p * bounded + 1.05330996e-1f;
-  p = p * bounded + 6.35666370e-1f;
-  p = p * bounded + 1.12852955f;
+  p = mad(p, bounded, 3.22903716e-3f);
+  p = mad(p, bounded, -2.29347255e-2f);
+  p = mad(p, bounded, 1.05330996e-1f);
+  p = mad(p, bounded, 6.35666370e-1f);
+  p = mad(p, bounded, 1.12852955f);
   p = p * -bounded;
   const float k = halvings_of(p);
   const float power = power_of_two(int(k));
@@ -337,14 +338,14 @@ FUNCTION float erfc_tail(float x, float square, float square_rest, float factor)
   const float t_lost = (remainder_of(0.56418961f, t, d) - t * d_rest) * 1.77245379f;  // as a share of t
   const float v = d * inverse;
   float w = -81.7970428f;
-  w = w * v + 150.362427f;
-  w = w * v - 88.6562881f;
-  w = w * v + 13.6387939f;
-  w = w * v - 5.98981476f;
-  w = w * v + 0.357118964f;
-  w = w * v + 0.603201091f;
-  w = w * v + 0.565111697f;
-  w = w * v - 1.43387851e-5f;
+  w = mad(w, v, 150.362427f);
+  w = mad(w, v, -88.6562881f);
+  w = mad(w, v, 13.6387939f);
+  w = mad(w, v, -5.98981476f);
+  w = mad(w, v, 0.357118964f);
+  w = mad(w, v, 0.603201091f);
+  w = mad(w, v, 0.565111697f);
+  w = mad(w, v, -1.43387851e-5f);
   const float k = halvings_of(-square);
   const float power = small_expm1(without_halvings(-square, k) - square_rest);
   const float tw = t * w;

@@ -12,6 +12,7 @@
 #include "parameters/product.hlsli"
 #define PARAMETERS ProductParameters
 #define WHOLE_GROUPS
+#define LOADS_VECTORS
 #include "resident.hlsli"
 #include "functions.hlsli"
 
@@ -41,6 +42,7 @@ SPECIALIZED(21, BUFFER_RIGHT_SCALE)
 SPECIALIZED(22, BUFFER_ADDED)
 SPECIALIZED(23, BUFFER_OUTPUT_SCALE)
 SPECIALIZED(24, BUFFER_OUTPUT_ZERO)
+SPECIALIZED(25, READS_VECTORS)  // of four FLOAT32 of either matrix, which then has no zero and no windows
 #define BUFFER_LEFT 1
 #define BUFFER_RIGHT 2
 
@@ -342,22 +344,33 @@ struct Tile {
   uint end;                                 // of the part of the sum
 };
 
-// Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice.
+// Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice. The four loads of a
+// vector lie beside each other.
 struct Load {
   uint side, depth;
 };
 
 Load load_by_side(uint lane, uint i) {
   Load load;
-  load.side = lane % TILE;
-  load.depth = lane / TILE + GROUP_SIZE / TILE * i;
+  if (READS_VECTORS != 0) {
+    load.side = lane % (TILE / 4) * 4 + i;
+    load.depth = lane / (TILE / 4);
+  } else {
+    load.side = lane % TILE;
+    load.depth = lane / TILE + GROUP_SIZE / TILE * i;
+  }
   return load;
 }
 
 Load load_by_depth(uint lane, uint i) {
   Load load;
-  load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
-  load.depth = lane % DEPTH;
+  if (READS_VECTORS != 0) {
+    load.side = lane / (DEPTH / 4);
+    load.depth = lane % (DEPTH / 4) * 4 + i;
+  } else {
+    load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
+    load.depth = lane % DEPTH;
+  }
   return load;
 }
 
@@ -400,9 +413,28 @@ NUMBER loaded_right(Tile tile, Load load, int3 window, uint k, uint buffer) {
   return is_inside ? number : NUMBER(0);
 }
 
+#ifdef COMPUTES_FLOAT
+// Four elements from a load on, along the rows of the left matrix or the columns of the right one, or along the sum.
+float4 left_vector(Tile tile, Load load, uint k) {
+  const uint row = tile.row + load.side;
+  const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
+  const uint offset = row * parameters[0].row_strides[LEFT] + (k + load.depth) * parameters[0].left_depth_stride;
+  const uint4 vector_ = load_vector(BUFFER_LEFT, is_inside ? (tile.left + offset) / 4 : 0);
+  return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+float4 right_vector(Tile tile, Load load, uint k) {
+  const uint column = tile.column + load.side;
+  const bool is_inside = column < parameters[0].columns && k + load.depth < tile.end;
+  const uint offset = (k + load.depth) * parameters[0].right_depth_stride + column * parameters[0].column_strides[RIGHT];
+  const uint4 vector_ = load_vector(BUFFER_RIGHT, is_inside ? (tile.right + offset) / 4 : 0);
+  return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+#endif
+
 uint tile_at(uint buffer, Load load) { return (buffer * DEPTH + load.depth) * PITCH + load.side; }
 
-NUMBER4 right_vector(uint at) {
+NUMBER4 right_columns(uint at) {
   return NUMBER4(right_tile[at], right_tile[at + 1], right_tile[at + 2], right_tile[at + 3]);
 }
 
@@ -472,19 +504,29 @@ void add_up(uint thread, uint lane) {
     const uint buffer = slice & 1;
     const uint k = begin + slice * DEPTH;
     NUMBER left_next[LOADS], right_next[LOADS];
-    [unroll]
-    for (uint i = 0; i < LOADS; ++i) {
-      left_next[i] = loaded_left(tile, left_load(lane, i), k, buffer);
-      right_next[i] = loaded_right(tile, right_load(lane, i), window, k, buffer);
+#ifdef COMPUTES_FLOAT
+    if (READS_VECTORS != 0) {
+      const float4 left = left_vector(tile, left_load(lane, 0), k);
+      const float4 right = right_vector(tile, right_load(lane, 0), k);
+      left_next[0] = left.x; left_next[1] = left.y; left_next[2] = left.z; left_next[3] = left.w;
+      right_next[0] = right.x; right_next[1] = right.y; right_next[2] = right.z; right_next[3] = right.w;
+    } else
+#endif
+    {
+      [unroll]
+      for (uint i = 0; i < LOADS; ++i) {
+        left_next[i] = loaded_left(tile, left_load(lane, i), k, buffer);
+        right_next[i] = loaded_right(tile, right_load(lane, i), window, k, buffer);
+      }
     }
     if (slice > 0) {
       [unroll]
       for (uint d = 0; d < DEPTH; ++d) {
         const uint at = ((1 - buffer) * DEPTH + d) * PITCH;
         const uint left_at = at + thread_row;
-        const NUMBER4 low = right_vector(at + thread_column);
+        const NUMBER4 low = right_columns(at + thread_column);
 #if THREAD_TILE == 8
-        const NUMBER4 high = right_vector(at + thread_column + 64);
+        const NUMBER4 high = right_columns(at + thread_column + 64);
 #endif
         EACH_ROW(MULTIPLY)
       }

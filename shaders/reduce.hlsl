@@ -272,27 +272,30 @@ uint4 joined(uint4 a, uint4 b) {
 
 // --- rows
 
+#define LOADS 8
+
 // Elements [begin, begin + count) of a row, every `lanes`-th from the first on.
 uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int level) {
   const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
   const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
   uint4 cell = empty_cell(row);
-  Place place = place_at(min(begin + first, parameters[0].length - 1));
-  uint i = first;
-  for (; i + 3 * lanes < count; i += 4 * lanes) {
+  const Place start = place_at(min(begin + first, parameters[0].length - 1));
+  Place place = start;
+  for (uint i = first; i < count; i += LOADS * lanes) {
     // Loads go together.
-    const Place place1 = next_place(place), place2 = next_place(place1), place3 = next_place(place2);
-    const uint2 element0 = element_at(row, place, down, up), element1 = element_at(row, place1, down, up);
-    const uint2 element2 = element_at(row, place2, down, up), element3 = element_at(row, place3, down, up);
-    cell = added(cell, element0, begin + i);
-    cell = added(cell, element1, begin + i + lanes);
-    cell = added(cell, element2, begin + i + 2 * lanes);
-    cell = added(cell, element3, begin + i + 3 * lanes);
-    place = next_place(place3);
-  }
-  for (; i < count; i += lanes) {
-    cell = added(cell, element_at(row, place, down, up), begin + i);
-    place = next_place(place);
+    uint2 elements[LOADS];
+    [unroll]
+    for (uint load = 0; load < LOADS; ++load) {
+      const bool is_inside = i + load * lanes < count;
+      Place inside = start;
+      if (is_inside) inside = place;
+      elements[load] = element_at(row, inside, down, up);
+      place = next_place(place);
+    }
+    [unroll]
+    for (uint e = 0; e < LOADS; ++e) {
+      if (i + e * lanes < count) cell = added(cell, elements[e], begin + i + e * lanes);
+    }
   }
   return cell;
 }

@@ -6,6 +6,8 @@
 // output2 the outputs as vectors of 16 bytes, and scratch what one stage leaves to the next. A thread owns 16 bytes of an
 // output and stores them once.
 //
+// A kernel that defines LOADS_VECTORS also loads 16 bytes at once from inputs 1 and 2.
+//
 // A kernel that defines WHOLE_GROUPS has run(thread, lane) instead, which all threads of a group enter, also those from
 // END_OF_THREADS on: for barriers.
 
@@ -102,6 +104,23 @@ uint load_word(uint input, uint at) {
   }
   return input8[at];
 }
+
+#ifdef LOADS_VECTORS
+// Vector `at` of 16 bytes of input 1 or 2.
+#ifdef DMLOP_VULKAN
+DMLOP_BUFFER(1) StructuredBuffer<uint4> input1_vectors;
+DMLOP_BUFFER(2) StructuredBuffer<uint4> input2_vectors;
+uint4 load_vector(uint input, uint at) {
+  if (input == 1) return input1_vectors[at];
+  return input2_vectors[at];
+}
+#else
+uint4 load_vector(uint input, uint at) {
+  return uint4(load_word(input, 4 * at), load_word(input, 4 * at + 1), load_word(input, 4 * at + 2),
+               load_word(input, 4 * at + 3));
+}
+#endif
+#endif
 
 // Element `at` of 1, 2 or 4 bytes of a word that holds it.
 uint element_of_word(uint word, uint at, uint size) {

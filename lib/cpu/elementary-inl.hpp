@@ -157,6 +157,9 @@ HWY_INLINE uint asuint(float x) {
 HWY_INLINE float asfloat(uint bits) {
   return std::bit_cast<float>(bits);
 }
+HWY_INLINE float mad(float a, float b, float c) {
+  return a * b + c;
+}
 using std::floor;
 using std::sqrt;
 #define FUNCTION HWY_INLINE

@@ -210,19 +210,48 @@ ProductParameters parameters_of(const ProductKernel& kernel, const Division& div
   return parameters;
 }
 
+// Whether the elements of a matrix can be read by fours: along `extent` they are neighbours.
+bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
+  const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
+  return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
+         is_whole(line_stride) && is_whole(extent) &&
+         std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
+}
+
+// Which neighbours of a matrix neighbouring threads read.
+bool is_left_read_by_row(const ProductKernel& kernel) {
+  return kernel.left.row_stride < kernel.left_depth_stride;
+}
+bool is_right_read_by_depth(const ProductKernel& kernel) {
+  return kernel.windows.empty() && kernel.right_depth_stride < kernel.right.column_stride;
+}
+
+bool reads_vectors(const ProductKernel& kernel, const Division& division) {
+  if (division.side == 1 || !kernel.windows.empty() || kernel.left_zero || kernel.right_zero)
+    return false;
+  const auto reads = [&](const ProductInput& matrix, bool is_read_by_depth,
+                         std::uint64_t side_stride, std::uint64_t depth_stride,
+                         std::uint64_t sides) {
+    if (is_read_by_depth)
+      return depth_stride == 1 && has_vectors(matrix, side_stride, kernel.sum_length());
+    return side_stride == 1 && has_vectors(matrix, depth_stride, sides);
+  };
+  return reads(kernel.left, !is_left_read_by_row(kernel), kernel.left.row_stride,
+               kernel.left_depth_stride, kernel.rows) &&
+         reads(kernel.right, is_right_read_by_depth(kernel), kernel.right.column_stride,
+               kernel.right_depth_stride, kernel.column_count());
+}
+
 std::vector<uint> specialization_of(const ProductKernel& kernel, const Division& division) {
   const bool has_divisors =
       std::any_of(kernel.windows.begin(), kernel.windows.end(),
                   [](const ProductWindow& window) { return window.divisor != 1; });
-  const bool reads_rows = kernel.left.row_stride < kernel.left_depth_stride;
-  const bool reads_depth =
-      kernel.windows.empty() && kernel.right_depth_stride < kernel.right.column_stride;
   std::vector<uint> numbers{kernel.windows.empty() ? 0U : 1U,
                             has_divisors ? 1U : 0U,
                             has_left_out(kernel) ? 1U : 0U,
                             kernel.is_added_scaled ? 1U : 0U,
-                            reads_rows ? 1U : 0U,
-                            reads_depth ? 1U : 0U,
+                            is_left_read_by_row(kernel) ? 1U : 0U,
+                            is_right_read_by_depth(kernel) ? 1U : 0U,
                             is_direct(kernel, division) ? 1U : 0U,
                             is_integer(kernel) ? 1U : 0U,
                             static_cast<uint>(kernel.output_type)};
@@ -232,6 +261,7 @@ std::vector<uint> specialization_of(const ProductKernel& kernel, const Division&
   uint buffer = 2;
   for (std::size_t i = 2; i < inputs.size(); ++i)
     numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
+  numbers.push_back(reads_vectors(kernel, division) ? 1 : 0);
   return numbers;
 }
 
