@@ -23,7 +23,7 @@ struct Angle {
 };
 
 // |x| / (pi / 2), by the product of its mantissa with the bits of 2 / pi that matter at its exponent (Payne and Hanek).
-FUNCTION Angle angle_of(float x) {
+FUNCTION Angle any_angle_of(float x) {
   const uint magnitude = asuint(x) & 0x7FFFFFFFu;
   const uint mantissa = (magnitude & 0x007FFFFFu) | 0x00800000u;
   const uint first = (magnitude >> 23) - 120u;  // bit of the words below; any below pi / 4
@@ -68,6 +68,30 @@ FUNCTION Angle angle_of(float x) {
   angle.rest = is_small ? magnitude_of(x) : sum;
   angle.correction = is_small ? 0.0f : low - (sum - radians);
   return angle;
+}
+
+// The same for |x| < 512, less k quarters, which are a sum of three numbers of at most 15 bits and a rest: products with
+// them are exact. The rest of the angle has its sign.
+FUNCTION Angle small_angle_of(float x) {
+  const float a = magnitude_of(x);
+  const float k = floor(mad(a, 0.636619772f, 0.5f));
+  const float first = a - k * 1.57080078f;
+  const float second = k * -4.45451587e-6f;
+  const float r = first - second;
+  const float low = (((first - r) - second) - k * 6.07727202e-11f) - k * -1.71512451e-15f;
+  Angle angle;
+  angle.quarters = uint(int(k));
+  angle.sign_bit = 0u;
+  angle.rest = r + low;
+  angle.correction = low - (angle.rest - r);
+  return angle;
+}
+
+FUNCTION Angle angle_of(float x) {
+#ifdef HAS_BRANCHES
+  if (magnitude_of(x) < 512.0f) return small_angle_of(x);
+#endif
+  return any_angle_of(x);
 }
 
 // Sine and cosine as sums of a number and a small one.

@@ -6,6 +6,7 @@
 // COMPUTES_UINT2 accordingly.
 #include "parameters/element_wise.hlsli"
 #define PARAMETERS ElementWiseParameters
+#define LOADS_VECTORS
 #include "resident.hlsli"
 #include "functions.hlsli"
 
@@ -27,6 +28,7 @@ SPECIALIZED(13, TYPE_6)
 SPECIALIZED(14, TYPE_7)
 #define IS_REPEATED 32
 #define IS_STRIDED 64
+#define IS_VECTOR 128  // of input 0 or 1: its elements stand as those of the output, and have their size
 
 // How the elements of a thread lie: anyhow; in one row of the innermost axis; along the only axis.
 #define LAYOUT_ROW 1
@@ -135,13 +137,16 @@ Bits bits_of_number(T value) {
 struct Place {
   uint inner;      // index along the innermost axis
   uint offsets[8];
+  uint4 vectors[2];  // of the thread, where inputs have IS_VECTOR
+  uint element;      // in the vectors
 };
 
 Place place_at(uint at) {
   Place place;
   [unroll]
   for (uint i = 0; i < 8; ++i) place.offsets[i] = 0;
-  place.inner = 0;
+  place.inner = place.element = 0;
+  place.vectors[0] = place.vectors[1] = uint4(0, 0, 0, 0);
   const uint rank = parameters[0].rank;
   for (uint step = 0; step < rank; ++step) {
     const uint a = rank - 1 - step;
@@ -157,8 +162,9 @@ Place place_at(uint at) {
   return place;
 }
 
-T loaded(uint input, uint type, uint offset) {
+T loaded(uint input, uint type, Place place) {
   const uint plain = type & (IS_REPEATED - 1);
+  const uint offset = place.offsets[input];
 #ifdef COMPUTES_64_BITS
   if (input >= INPUT_COUNT) return T(uint2(0, 0));
   if (size_of(plain) == 8) return number_of(load_bits64(input + 1, offset), plain, input);
@@ -166,15 +172,16 @@ T loaded(uint input, uint type, uint offset) {
 #else
   if (input >= INPUT_COUNT) return T(0);
   if (type == 0) return T(parameters[0].constants[input]);
+  if ((type & IS_VECTOR) != 0)
+    return number_of(element_of_vector(place.vectors[input == 0 ? 0 : 1], place.element, size_of(plain)), plain, input);
   return number_of(load_bits(input + 1, offset, size_of(plain)), plain, input);
 #endif
 }
 
 Bits result_at(Place place) {
-  return bits_of_number(computed(loaded(0, TYPE_0, place.offsets[0]), loaded(1, TYPE_1, place.offsets[1]),
-                                 loaded(2, TYPE_2, place.offsets[2]), loaded(3, TYPE_3, place.offsets[3]),
-                                 loaded(4, TYPE_4, place.offsets[4]), loaded(5, TYPE_5, place.offsets[5]),
-                                 loaded(6, TYPE_6, place.offsets[6]), loaded(7, TYPE_7, place.offsets[7])));
+  return bits_of_number(computed(loaded(0, TYPE_0, place), loaded(1, TYPE_1, place), loaded(2, TYPE_2, place),
+                                 loaded(3, TYPE_3, place), loaded(4, TYPE_4, place), loaded(5, TYPE_5, place),
+                                 loaded(6, TYPE_6, place), loaded(7, TYPE_7, place)));
 }
 
 // The next element, which is the first one behind the last.
@@ -214,7 +221,8 @@ Place place_in_row(Place first, uint e) {
 Place first_place(uint at) {
   if (LAYOUT != LAYOUT_LINE) return place_at(at);
   Place start;
-  start.inner = 0;
+  start.inner = start.element = 0;
+  start.vectors[0] = start.vectors[1] = uint4(0, 0, 0, 0);
   [unroll]
   for (uint k = 0; k < 8; ++k) start.offsets[k] = 0;
   return place_in_row(start, at);
@@ -246,14 +254,18 @@ void run(uint thread) {
   uint at = thread * 4 * per_word;
   uint4 result = uint4(0, 0, 0, 0);
   if (LAYOUT != 0) {
-    const Place first = first_place(at);
+    Place first = first_place(at);
+    if ((TYPE_0 & IS_VECTOR) != 0) first.vectors[0] = load_vector(1, thread);
+    if ((TYPE_1 & IS_VECTOR) != 0) first.vectors[1] = load_vector(2, thread);
     const uint last = parameters[0].elements - 1 - at;  // of the thread's elements, in a line
     [unroll]
     for (uint w = 0; w < 4; ++w) {
       uint word = 0;
       for (uint part = 0; part < per_word; ++part) {
         const uint e = w * per_word + part;
-        word |= placed(result_at(place_in_row(first, LAYOUT == LAYOUT_LINE ? min(e, last) : e)), part, size);
+        Place place = place_in_row(first, LAYOUT == LAYOUT_LINE ? min(e, last) : e);
+        place.element = e;
+        word |= placed(result_at(place), part, size);
       }
       result = with_word(result, w, word);
     }

@@ -1,11 +1,11 @@
-// Elementary functions of FLOAT32, in the language that HLSL and C++ share. They have no branches, so
+// Elementary functions of FLOAT32, in the language that HLSL and C++ share. In C++ they have no branches, so
 // the CPU's compiler vectorizes them. tests/kernels/elementary_test.cpp holds their errors against
 // double.
 //
 // Define FUNCTION before you include this: it stands before each function. In HLSL it is `precise`, and C++ is
 // compiled without contraction: many functions need each sum and product rounded by itself. Where that does not matter,
-// as in polynomials, they call mad, which a device may round once and reorder. C++ also has to define uint, asuint, asfloat, floor, sqrt
-// and mad as HLSL has them.
+// as in polynomials, they call mad, which a device may round once and reorder. Where HAS_BRANCHES is defined, they may
+// branch. C++ also has to define uint, asuint, asfloat, floor, sqrt and mad as HLSL has them.
 
 // 2^n for n from -126 to 127.
 FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }
@@ -147,7 +147,10 @@ FUNCTION float fast_tanh(float x) {
   p = mad(p, z, 1.33314422036e-1f);
   p = mad(p, z, -3.33332819422e-1f);
   const float near = mad(p * z, a, a);
-  const float far = 1.0f - 2.0f / (fast_exp(2.0f * a) + 1.0f);
+  const float twice = a > 10.0f ? 20.0f : 2.0f * a;
+  const float k = halvings_of(twice);
+  const float power = power_of_two(int(k));
+  const float far = 1.0f - 2.0f / (power * small_expm1(without_halvings(twice, k)) + (power + 1.0f));
   return is_nan(x) ? x : with_sign_of(a < 0.625f ? near : far, x);
 }
 

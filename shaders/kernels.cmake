@@ -34,7 +34,7 @@ macro(dmlop_for_each_kernel)
   endforeach()
   foreach(kernel IN ITEMS
       cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
-      attention recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
+      attention attention_tiles recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   # The sections of expressions.def, for each type that its rows compute with.

@@ -312,7 +312,7 @@ void add_up(uint thread, uint lane) {
 
 // Two slices of each matrix, one of which is filled while the other is multiplied.
 groupshared NUMBER left_tile[2 * DEPTH * PITCH];
-groupshared NUMBER right_tile[2 * DEPTH * PITCH];
+groupshared NUMBER4 right_tile[2 * DEPTH * PITCH / 4];
 // The places of a slice's elements.
 groupshared uint place_left[2 * DEPTH];
 groupshared uint place_right[2 * DEPTH];
@@ -414,28 +414,49 @@ NUMBER loaded_right(Tile tile, Load load, int3 window, uint k, uint buffer) {
 }
 
 #ifdef COMPUTES_FLOAT
-// Four elements from a load on, along the rows of the left matrix or the columns of the right one, or along the sum.
-float4 left_vector(Tile tile, Load load, uint k) {
+// Where a thread reads the vectors of a matrix, slice by slice: four elements along the rows of the left matrix or the
+// columns of the right one, or along the sum.
+struct Vectors {
+  uint at;    // vector of the first slice
+  uint step;  // to the next one
+  uint end;   // of the sum for this thread; 0 where its row or column is outside
+};
+
+Vectors left_vectors(Tile tile, Load load, uint k) {
   const uint row = tile.row + load.side;
-  const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
-  const uint offset = row * parameters[0].row_strides[LEFT] + (k + load.depth) * parameters[0].left_depth_stride;
-  const uint4 vector_ = load_vector(BUFFER_LEFT, is_inside ? (tile.left + offset) / 4 : 0);
-  return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
+  const uint stride = parameters[0].left_depth_stride;
+  Vectors vectors;
+  vectors.at = (tile.left + row * parameters[0].row_strides[LEFT] + (k + load.depth) * stride) / 4;
+  vectors.step = DEPTH * stride / 4;
+  vectors.end = row < parameters[0].rows ? tile.end - min(load.depth, tile.end) : 0;
+  return vectors;
 }
 
-float4 right_vector(Tile tile, Load load, uint k) {
+Vectors right_vectors(Tile tile, Load load, uint k) {
   const uint column = tile.column + load.side;
-  const bool is_inside = column < parameters[0].columns && k + load.depth < tile.end;
-  const uint offset = (k + load.depth) * parameters[0].right_depth_stride + column * parameters[0].column_strides[RIGHT];
-  const uint4 vector_ = load_vector(BUFFER_RIGHT, is_inside ? (tile.right + offset) / 4 : 0);
+  const uint stride = parameters[0].right_depth_stride;
+  Vectors vectors;
+  vectors.at = (tile.right + column * parameters[0].column_strides[RIGHT] + (k + load.depth) * stride) / 4;
+  vectors.step = DEPTH * stride / 4;
+  vectors.end = column < parameters[0].columns ? tile.end - min(load.depth, tile.end) : 0;
+  return vectors;
+}
+
+float4 loaded_vector(uint buffer, Vectors vectors, uint slice, uint k) {
+  const bool is_inside = k < vectors.end;
+  const uint4 vector_ = load_vector(buffer, is_inside ? vectors.at + slice * vectors.step : 0);
   return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 #endif
 
 uint tile_at(uint buffer, Load load) { return (buffer * DEPTH + load.depth) * PITCH + load.side; }
 
-NUMBER4 right_columns(uint at) {
-  return NUMBER4(right_tile[at], right_tile[at + 1], right_tile[at + 2], right_tile[at + 3]);
+void store_right(uint at, NUMBER number) {
+  const uint w = at & 3;
+  if (w == 0) right_tile[at / 4].x = number;
+  if (w == 1) right_tile[at / 4].y = number;
+  if (w == 2) right_tile[at / 4].z = number;
+  if (w == 3) right_tile[at / 4].w = number;
 }
 
 // Stores the sums of four columns.
@@ -499,6 +520,10 @@ void add_up(uint thread, uint lane) {
   EACH_ROW(DECLARE)
   if (HAS_WINDOWS != 0 && lane < DEPTH) store_place(lane, begin + lane);
   GroupMemoryBarrierWithGroupSync();
+#ifdef COMPUTES_FLOAT
+  const Vectors lefts = left_vectors(tile, left_load(lane, 0), begin);
+  const Vectors rights = right_vectors(tile, right_load(lane, 0), begin);
+#endif
   // Each round loads a slice while it multiplies the one before.
   for (uint slice = 0; slice <= BASE; ++slice) {
     const uint buffer = slice & 1;
@@ -506,8 +531,8 @@ void add_up(uint thread, uint lane) {
     NUMBER left_next[LOADS], right_next[LOADS];
 #ifdef COMPUTES_FLOAT
     if (READS_VECTORS != 0) {
-      const float4 left = left_vector(tile, left_load(lane, 0), k);
-      const float4 right = right_vector(tile, right_load(lane, 0), k);
+      const float4 left = loaded_vector(BUFFER_LEFT, lefts, slice, k);
+      const float4 right = loaded_vector(BUFFER_RIGHT, rights, slice, k);
       left_next[0] = left.x; left_next[1] = left.y; left_next[2] = left.z; left_next[3] = left.w;
       right_next[0] = right.x; right_next[1] = right.y; right_next[2] = right.z; right_next[3] = right.w;
     } else
@@ -524,17 +549,21 @@ void add_up(uint thread, uint lane) {
       for (uint d = 0; d < DEPTH; ++d) {
         const uint at = ((1 - buffer) * DEPTH + d) * PITCH;
         const uint left_at = at + thread_row;
-        const NUMBER4 low = right_columns(at + thread_column);
+        const NUMBER4 low = right_tile[(at + thread_column) / 4];
 #if THREAD_TILE == 8
-        const NUMBER4 high = right_columns(at + thread_column + 64);
+        const NUMBER4 high = right_tile[(at + thread_column) / 4 + 16];
 #endif
         EACH_ROW(MULTIPLY)
       }
     }
     [unroll]
-    for (uint j = 0; j < LOADS; ++j) {
-      left_tile[tile_at(buffer, left_load(lane, j))] = left_next[j];
-      right_tile[tile_at(buffer, right_load(lane, j))] = right_next[j];
+    for (uint j = 0; j < LOADS; ++j) left_tile[tile_at(buffer, left_load(lane, j))] = left_next[j];
+    if (READS_VECTORS != 0 && IS_RIGHT_READ_BY_DEPTH == 0) {
+      right_tile[tile_at(buffer, right_load(lane, 0)) / 4] =
+          NUMBER4(right_next[0], right_next[1], right_next[2], right_next[3]);
+    } else {
+      [unroll]
+      for (uint i = 0; i < LOADS; ++i) store_right(tile_at(buffer, right_load(lane, i)), right_next[i]);
     }
     if (HAS_WINDOWS != 0 && lane < DEPTH) store_place((1 - buffer) * DEPTH + lane, k + DEPTH + lane);
     GroupMemoryBarrierWithGroupSync();

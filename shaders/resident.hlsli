@@ -64,6 +64,7 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
 }
 
 #define FUNCTION precise
+#define HAS_BRANCHES  // unlike vectors of a CPU
 #include "elementary.hlsli"
 #include "angles.hlsli"
 
@@ -127,6 +128,12 @@ uint element_of_word(uint word, uint at, uint size) {
   if (size == 4) return word;
   if (size == 2) return (word >> ((at & 1) * 16)) & 0xFFFF;
   return (word >> ((at & 3) * 8)) & 0xFF;
+}
+
+// Element `at` of 1, 2 or 4 bytes of a vector.
+uint element_of_vector(uint4 vector_, uint at, uint size) {
+  const uint w = at * size >> 2;
+  return element_of_word(w == 0 ? vector_.x : w == 1 ? vector_.y : w == 2 ? vector_.z : vector_.w, at, size);
 }
 
 // The bits of an element of 1, 2 or 4 bytes.

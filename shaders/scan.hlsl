@@ -3,9 +3,14 @@
 // all cells before, from the last level down. In the end a thread computes the elements of 16 bytes of output from
 // the beginning of their block on.
 //
+// Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan it vector by vector, or
+// a thread goes down the columns of a vector.
+//
 // A cell is four words: a sum of floats as a pair, a product of floats (pairs.hlsli), or the words of an integer.
 #include "parameters/scan.hlsli"
 #define PARAMETERS ScanParameters
+#define WHOLE_GROUPS
+#define LOADS_VECTORS
 #include "resident.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
@@ -17,11 +22,13 @@ SPECIALIZED(3, IS_EXCLUSIVE)
 
 #define BLOCK 16
 
-// What STEP says of a stage; BASE is its level.
+// What STEP says of a stage; BASE is its level, or the binary logarithm of the lanes of a row.
 #define TOTALS_OF_ELEMENTS 0
 #define TOTALS_OF_CELLS 1
 #define PREFIXES 2
 #define OUTPUTS 3
+#define ROWS 4
+#define COLUMNS 5
 
 bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
 
@@ -35,6 +42,12 @@ uint4 joined(uint4 a, uint4 b) {
   if (IS_PRODUCT != 0) return joined_products(a, b);
   const float2 whole = two_sum(asfloat(a.x), asfloat(b.x));
   return uint4(asuint(whole.x), asuint(whole.y + (asfloat(a.y) + asfloat(b.y))), 0, 0);
+}
+
+uint4 cell_of_bits(uint bits) {
+  if (!is_real()) return uint4(bits, 0, 0, 0);
+  const float value = real_of(bits, TYPE);
+  return IS_PRODUCT != 0 ? factor_cell(value) : uint4(asuint(value), 0, 0, 0);
 }
 
 // Where a sequence stands: `outer` counts the indices before the axis, `inner` those behind it.
@@ -64,10 +77,7 @@ uint4 element_at(Sequence sequence, uint index) {
   const uint offset =
       sequence.offset + (FROM_END != 0 ? parameters[0].length - 1 - place : place) * parameters[0].stride;
   if (size_of(TYPE) == 8) return uint4(load_bits64(1, offset), 0, 0);
-  const uint bits = load_bits(1, offset, size_of(TYPE));
-  if (!is_real()) return uint4(bits, 0, 0, 0);
-  const float value = real_of(bits, TYPE);
-  return IS_PRODUCT != 0 ? factor_cell(value) : uint4(asuint(value), 0, 0, 0);
+  return cell_of_bits(load_bits(1, offset, size_of(TYPE)));
 }
 
 // --- levels
@@ -145,6 +155,13 @@ uint2 bits_of_cell(uint4 cell) {
   return uint2(TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
 }
 
+// Adds what a cell is as element `part` to a vector that has zeros there.
+uint4 with_result(uint4 vector_, uint part, uint4 cell) {
+  const uint2 bits = bits_of_cell(cell);
+  if (size_of(TYPE) == 8) return vector_ | (part == 0 ? uint4(bits, 0, 0) : uint4(0, 0, bits));
+  return with_element(vector_, part, bits.x, size_of(TYPE));
+}
+
 void write_outputs(uint thread) {
   const uint size = size_of(TYPE);
   const uint count = 16 / size;
@@ -170,18 +187,105 @@ void write_outputs(uint thread) {
       if (parameters[0].levels > 0) cell = cell_at(place_of(0, sequence, index / BLOCK));
     }
     for (; next < end; ++next) cell = joined(cell, element_at(sequence, next));
-    const uint2 bits = bits_of_cell(cell);
-    if (size == 8) {
-      result |= part == 0 ? uint4(bits, 0, 0) : uint4(0, 0, bits);
-    } else {
-      const uint per_word = 4 / size;
-      result |= with_word(uint4(0, 0, 0, 0), part / per_word, placed(bits.x, part % per_word, size));
-    }
+    result = with_result(result, part, cell);
   }
   output0[thread] = result;
 }
 
-void run(uint thread) {
+// --- rows and columns
+
+uint4 cell_in_vector(uint4 vector_, uint part) {
+  const uint size = size_of(TYPE);
+  if (size == 8) return uint4(part == 0 ? vector_.xy : vector_.zw, 0, 0);
+  return cell_of_bits(element_of_vector(vector_, part, size));
+}
+
+groupshared uint4 shared_cells[2 * GROUP_SIZE];
+
+// What the lanes of a row up to each have together, in the half of shared_cells that it returns.
+uint scan_lanes(uint lane, uint first, uint lanes, uint4 total) {
+  uint from = 0;
+  shared_cells[lane] = total;
+  GroupMemoryBarrierWithGroupSync();
+  for (uint distance = 1; distance < lanes; distance <<= 1) {
+    uint4 cell = shared_cells[from + lane];
+    if (first >= distance) cell = joined(shared_cells[from + lane - distance], cell);
+    from = GROUP_SIZE - from;
+    shared_cells[from + lane] = cell;
+    GroupMemoryBarrierWithGroupSync();
+  }
+  return from;
+}
+
+void scan_rows(uint thread, uint lane) {
+  const uint lanes = 1u << BASE, first = lane & (lanes - 1);
+  const uint count = 16 / size_of(TYPE), vectors = parameters[0].length / count;
+  const uint begin = (thread >> BASE) * vectors;
+  uint4 carry = empty_cell();
+  for (uint tile = 0; tile < vectors; tile += lanes) {
+    const uint index = tile + first;
+    const bool is_inside = thread < END_OF_THREADS && index < vectors;
+    const uint at = is_inside ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
+    const uint4 elements = load_vector(1, at);
+    uint4 total = empty_cell();
+    for (uint i = 0; i < count; ++i) total = joined(total, cell_in_vector(elements, FROM_END != 0 ? count - 1 - i : i));
+    const uint from = scan_lanes(lane, first, lanes, is_inside ? total : empty_cell());
+    uint4 cell = carry;
+    if (first > 0) cell = joined(carry, shared_cells[from + lane - 1]);
+    carry = joined(carry, shared_cells[from + (lane | (lanes - 1))]);
+    GroupMemoryBarrierWithGroupSync();
+    uint4 result = uint4(0, 0, 0, 0);
+    for (uint step = 0; step < count; ++step) {
+      const uint part = FROM_END != 0 ? count - 1 - step : step;
+      const uint4 next = joined(cell, cell_in_vector(elements, part));
+      result = with_result(result, part, IS_EXCLUSIVE != 0 ? cell : next);
+      cell = next;
+    }
+    if (is_inside) output0[at] = result;
+  }
+}
+
+// Columns of 4 bytes.
+void scan_columns(uint thread) {
+  const uint vectors = parameters[0].inner / 4, length = parameters[0].length;
+  const uint outer = thread / vectors;
+  const uint first = outer * length * vectors + (thread - outer * vectors);
+  uint4 cells[4];
+  [unroll]
+  for (uint c = 0; c < 4; ++c) cells[c] = empty_cell();
+  for (uint begin = 0; begin < length; begin += 4) {
+    // Loads go together.
+    uint4 rows[4];
+    uint at[4];
+    [unroll]
+    for (uint load = 0; load < 4; ++load) {
+      const uint index = min(begin + load, length - 1);
+      at[load] = first + (FROM_END != 0 ? length - 1 - index : index) * vectors;
+      rows[load] = load_vector(1, at[load]);
+    }
+    [unroll]
+    for (uint row = 0; row < 4; ++row) {
+      if (begin + row < length) {
+        uint4 result = uint4(0, 0, 0, 0);
+        [unroll]
+        for (uint column = 0; column < 4; ++column) {
+          const uint4 next = joined(cells[column], cell_in_vector(rows[row], column));
+          result = with_result(result, column, IS_EXCLUSIVE != 0 ? cells[column] : next);
+          cells[column] = next;
+        }
+        output0[at[row]] = result;
+      }
+    }
+  }
+}
+
+void run(uint thread, uint lane) {
+  if (STEP == ROWS) {
+    scan_rows(thread, lane);
+    return;
+  }
+  if (thread >= END_OF_THREADS) return;
+  if (STEP == COLUMNS) scan_columns(thread);
   if (STEP == TOTALS_OF_ELEMENTS) add_elements(thread);
   if (STEP == TOTALS_OF_CELLS) add_cells(thread, BASE);
   if (STEP == PREFIXES) spread_prefix(thread, BASE);

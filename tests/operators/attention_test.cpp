@@ -177,6 +177,20 @@ TEST_CASE("MULTIHEAD_ATTENTION: random heads of all layouts and masks") {
   }
 }
 
+// Tiles of 64 queries and keys, slices of 16 elements, and values of up to twice 64.
+TEST_CASE("MULTIHEAD_ATTENTION: several tiles of queries and keys") {
+  Random random(84);
+  for (int i = 0; i < 8; ++i) {
+    const bool is_half = i % 4 == 3;
+    const Sizes sizes{random.from_to(1, 2),   random.from_to(1, 2),  random.from_to(8, 130),
+                      random.from_to(1, 150), random.from_to(1, 40), 8 * random.from_to(1, 16)};
+    const std::uint64_t group = random.one_in(3) ? 2 : 1;
+    const MultiheadAttention use =
+        random_attention(is_half ? DataType::Float16 : DataType::Float32, sizes, group, random);
+    check_plan_case(case_of(use, random_layout(sizes, group > 1, random), is_half ? 2e-2 : 2e-5));
+  }
+}
+
 // More keys than are multiplied at once, more queries, and more scores than are kept at a time.
 TEST_CASE("MULTIHEAD_ATTENTION: long sequences") {
   Random random(82);

@@ -330,7 +330,7 @@ TEST_CASE("PADDING: sweep over types, dimensions and modes") {
   for (const DataType type : A11) {
     for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
       for (const std::string& mode : modes) {
-        for (int repeat = 0; repeat < 20; ++repeat)
+        for (int repeat = 0; repeat < 10; ++repeat)
           check_one_of_many(random_case(type, dimensions, mode, random), random);
       }
     }

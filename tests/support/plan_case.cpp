@@ -49,12 +49,12 @@ bool is_gpu_asked_for() {
 }
 
 /// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the cases
-/// of a test it runs the first ones, and then one for each combination of types and rough size.
+/// of a test it runs the first ones, and then one for each combination of types.
 bool is_chosen_for_gpu(const Description& description, const Plan& plan) {
 #ifdef _WIN32  // Direct3D compiles from HLSL, which takes ten times as long
   constexpr int first_cases = 1, alike_most = 0;
 #else
-  constexpr int first_cases = 6, alike_most = 1;
+  constexpr int first_cases = 3, alike_most = 1;
 #endif
   static std::string test;
   static int cases = 0;
@@ -63,13 +63,11 @@ bool is_chosen_for_gpu(const Description& description, const Plan& plan) {
     test = now;
     cases = 0;
   }
-  std::uint64_t bytes = 0;
   std::string key = description.spec->name;
   for (const Slot& slot : plan.slots) {
-    bytes += slot.bytes();
     if (slot.data_type) key += " " + std::string(name_of(*slot.data_type));
   }
-  key += " " + std::to_string(std::bit_width(bytes) / 4) + " " + test;
+  key += " " + test;
   return ++cases <= first_cases || ++alike[key] <= alike_most;
 }
 

@@ -1,4 +1,4 @@
-// Attention: shaders/attention.hlsl.
+// Attention: shaders/attention.hlsl and attention_tiles.hlsl.
 #include <algorithm>
 #include <array>
 
@@ -94,6 +94,39 @@ void add_stages(const AttentionKernel& kernel, const Slices& slices, std::uint64
   }
 }
 
+// As in attention_tiles.hlsl.
+constexpr std::uint64_t tile = 64, slice = 16, most_values = 128;
+
+std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
+  constexpr std::uint64_t scores = 2 * 4 * (4 + 1), largest = 16,
+                          values = tile / slice * (2 * 5 + slice + 1);
+  const std::uint64_t products = divided_up(kernel.size, slice) * (4 + slice + 1);
+  return divided_up(kernel.keys, tile) * (products + scores + largest + values + 1) + 1000;
+}
+
+// Whether queries fill tiles, and a thread can go over all keys.
+bool runs_in_tiles(const AttentionKernel& kernel) {
+  constexpr std::uint64_t least_queries = 8;
+  return kernel.queries >= least_queries && kernel.value_size <= most_values &&
+         kernel.value_size * size_of(kernel.output_type) % bytes_per_thread == 0 &&
+         work_of_tiles(kernel) <= thread_work_limit;
+}
+
+void run_in_tiles(const AttentionKernel& kernel, ResidentDispatch& dispatch) {
+  dispatch.kernel = "attention_tiles";
+  dispatch.specialization.push_back(kernel.value_size > tile ? 1 : 0);
+  const std::uint64_t groups = kernel.batch * kernel.heads * divided_up(kernel.queries, tile);
+  dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_tiles(kernel));
+}
+
+void run_by_rows(const AttentionKernel& kernel, const Slices& slices, ResidentDispatch& dispatch) {
+  dispatch.kernel = "attention";
+  dispatch.scratch_bytes = slices.rows_at_once * slices.words_of_row(kernel) * sizeof(uint);
+  for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
+    add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
+               dispatch.stages);
+}
+
 bool has_64_bits(const AttentionInput& input) {
   return size_of(input.data_type) > 4;
 }
@@ -108,6 +141,7 @@ std::string refusal_of(const AttentionKernel& kernel) {
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))
     return "GPU kernels compute with at most 32 bits";
+  if (runs_in_tiles(kernel)) return "";
   const Slices slices = slices_of(kernel);
   const auto work = work_of(kernel, slices);
   const bool is_too_long = *std::max_element(work.begin(), work.end()) > thread_work_limit ||
@@ -119,7 +153,6 @@ std::vector<ResidentDispatch> dispatches_of(const AttentionKernel& kernel) {
   const Slices slices = slices_of(kernel);
   const bool has_mask = kernel.mask != AttentionMask::none;
   ResidentDispatch dispatch;
-  dispatch.kernel = "attention";
   dispatch.specialization = {
       static_cast<uint>(kernel.output_type),   static_cast<uint>(kernel.query.data_type),
       static_cast<uint>(kernel.key.data_type), static_cast<uint>(kernel.value.data_type),
@@ -128,10 +161,11 @@ std::vector<ResidentDispatch> dispatches_of(const AttentionKernel& kernel) {
   set_parameters(dispatch, parameters_of(kernel, slices));
   const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
-  dispatch.scratch_bytes = slices.rows_at_once * slices.words_of_row(kernel) * sizeof(uint);
-  for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
-    add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
-               dispatch.stages);
+  if (runs_in_tiles(kernel)) {
+    run_in_tiles(kernel, dispatch);
+  } else {
+    run_by_rows(kernel, slices, dispatch);
+  }
   return {dispatch};
 }
 

@@ -70,8 +70,9 @@ Cut cut_of(const ReduceKernel& kernel) {
   if (!is_columns(kernel)) {
     const bool are_few = outputs * lanes_most(kernel) < busy_threads;
     const std::uint64_t most = are_few ? group_threads : lanes_most(kernel);
-    const std::uint64_t each = getenv("DMLOP_EACH") ? std::stoul(getenv("DMLOP_EACH")) : 8;
-    while (cut.lanes < most && (are_few ? 8 : each) * cut.lanes <= length) cut.lanes *= 2;
+    // Joining lanes costs time, which many rows do not have to take.
+    const std::uint64_t least_each = are_few ? 8 : 64;
+    while (cut.lanes < most && least_each * cut.lanes <= length) cut.lanes *= 2;
   }
   const std::uint64_t least_length = cut.lanes * least_elements;
   while (outputs * cut.lanes * cut.parts < busy_threads && 2 * cut.parts * least_length <= length)

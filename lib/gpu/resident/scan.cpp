@@ -1,5 +1,6 @@
 // Running sums and products: shaders/scan.hlsl.
 #include <algorithm>
+#include <bit>
 
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/parameters.hpp"
@@ -12,7 +13,8 @@ namespace {
 // As in the kernel.
 constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
-enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
+enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs, rows, columns };
+constexpr std::uint64_t group_threads = 256;
 
 // Sequences that are shorter are not cut.
 constexpr std::uint64_t long_sequence = 2 * block;
@@ -43,25 +45,47 @@ void add_stage(ResidentDispatch& dispatch, Step step, std::size_t level, std::ui
   stage.base = word(level);
 }
 
-}  // namespace
-
-std::string refusal_of(const ScanKernel& kernel) {
-  if (kernel.axes.size() > axes_most) return "it has more than 8 dimensions";
-  return kernel.data_type == DataType::Float64 ? "GPU kernels compute with at most 32 bits" : "";
+bool is_packed(const ScanKernel& kernel) {
+  std::uint64_t stride = 1;
+  for (auto axis = kernel.axes.rbegin(); axis != kernel.axes.rend(); ++axis) {
+    if (axis->extent != 1 && axis->stride != stride) return false;
+    stride *= axis->extent;
+  }
+  return true;
 }
 
-std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
+// So few tiles of a row, or so few elements of a column, that one group or thread is quick.
+constexpr std::uint64_t few_tiles = 16, few_elements = 256;
+
+// Lanes that scan each row, a power of two; 0 where rows had better be cut into blocks.
+std::uint64_t lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
+  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
+  if (inner != 1 || length % count != 0 || !is_packed(kernel)) return 0;
+  const std::uint64_t vectors = length / count, tiles = divided_up(vectors, group_threads);
+  constexpr std::uint64_t many_rows = 256, most_tiles = 1024;
+  const bool are_many = kernel.output_elements() / length >= many_rows;
+  if (tiles > (are_many ? most_tiles : few_tiles)) return 0;
+  std::uint64_t lanes = 1;
+  while (lanes < vectors && lanes < group_threads) lanes *= 2;
+  return lanes;
+}
+
+bool scans_columns(const ScanKernel& kernel, std::uint64_t inner) {
+  if (size_of(kernel.data_type) != 4 || inner % 4 != 0 || !is_packed(kernel)) return false;
+  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  constexpr std::uint64_t many_threads = 8192, most_elements = 20'000;
+  const bool are_many = kernel.output_elements() / length / 4 >= many_threads;
+  return length <= (are_many ? most_elements : few_elements);
+}
+
+// Blocks of each sequence, their totals, those of the totals and so on.
+void add_levels(ResidentDispatch& dispatch, const ScanKernel& kernel, ScanParameters& parameters) {
   constexpr std::uint64_t block_work = axes_most + block + 8;
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   const std::vector<std::uint64_t> counts = cells_of_levels(length);
-  ScanParameters parameters = parameters_of(kernel);
   parameters.levels = word(counts.size());
-  ResidentDispatch dispatch;
-  dispatch.kernel = "scan";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
-                             kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
-  dispatch.inputs = {0};
   std::uint64_t cells = 0;
   for (std::size_t level = 0; level < counts.size(); ++level) {
     parameters.counts[level] = word(counts[level]);
@@ -78,6 +102,35 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
   add_stage(dispatch, outputs, 0, divided_up(kernel.output_elements(), count),
             (count + 1) * (axes_most + long_sequence + 8));
+}
+
+}  // namespace
+
+std::string refusal_of(const ScanKernel& kernel) {
+  if (kernel.axes.size() > axes_most) return "it has more than 8 dimensions";
+  return kernel.data_type == DataType::Float64 ? "GPU kernels compute with at most 32 bits" : "";
+}
+
+std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
+  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t sequences = kernel.output_elements() / length;
+  ScanParameters parameters = parameters_of(kernel);
+  const std::uint64_t lanes = lanes_of_rows(kernel, parameters.inner);
+  ResidentDispatch dispatch;
+  dispatch.kernel = "scan";
+  dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
+                             kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
+  dispatch.inputs = {0};
+  if (lanes != 0) {
+    const std::uint64_t tile_work = 2 * bytes_per_thread / size_of(kernel.data_type) + 9;
+    const std::uint64_t tiles = divided_up(length, lanes);
+    add_stage(dispatch, rows, static_cast<std::size_t>(std::countr_zero(lanes)), sequences * lanes,
+              divided_up(tiles, bytes_per_thread / size_of(kernel.data_type)) * tile_work);
+  } else if (scans_columns(kernel, parameters.inner)) {
+    add_stage(dispatch, columns, 0, sequences / 4, length + length / 4 + 8);
+  } else {
+    add_levels(dispatch, kernel, parameters);
+  }
   set_parameters(dispatch, parameters);
   return {dispatch};
 }
