@@ -7,12 +7,15 @@
 // scratch, and stage 1 adds the parts of each and makes outputs of them. BASE of stage 0 is how many slices a part has.
 //
 // Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
-// columns a thread has, DEPTH how many elements of a sum a slice has. Without them, a thread computes a part of one sum:
+// columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32 without
+// windows, and read by fours: the right one along its columns, the left one along its rows or the sum. Without these, a thread computes a part of one sum:
 // for matrices so small that they leave tiles empty.
 #include "parameters/product.hlsli"
 #define PARAMETERS ProductParameters
 #define WHOLE_GROUPS
+#ifdef VECTORS
 #define LOADS_VECTORS
+#endif
 #include "resident.hlsli"
 #include "functions.hlsli"
 
@@ -42,7 +45,6 @@ SPECIALIZED(21, BUFFER_RIGHT_SCALE)
 SPECIALIZED(22, BUFFER_ADDED)
 SPECIALIZED(23, BUFFER_OUTPUT_SCALE)
 SPECIALIZED(24, BUFFER_OUTPUT_ZERO)
-SPECIALIZED(25, READS_VECTORS)  // of four FLOAT32 of either matrix, which then has no zero and no windows
 #define BUFFER_LEFT 1
 #define BUFFER_RIGHT 2
 
@@ -308,11 +310,16 @@ void add_up(uint thread, uint lane) {
 
 #define TILE (16 * THREAD_TILE)
 #define LOADS (TILE * DEPTH / GROUP_SIZE)  // of a thread, of each matrix for a slice
-#define PITCH (TILE + 4)                   // so that neighbouring elements of a sum are in different banks
 
 // Two slices of each matrix, one of which is filled while the other is multiplied.
+#ifdef VECTORS
+#define PITCH TILE
+groupshared float left_tile[2 * DEPTH * PITCH];
+groupshared float4 right_tile[2 * DEPTH * PITCH / 4];
+#else
+#define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
 groupshared NUMBER left_tile[2 * DEPTH * PITCH];
-groupshared NUMBER4 right_tile[2 * DEPTH * PITCH / 4];
+groupshared NUMBER right_tile[2 * DEPTH * PITCH];
 // The places of a slice's elements.
 groupshared uint place_left[2 * DEPTH];
 groupshared uint place_right[2 * DEPTH];
@@ -337,6 +344,8 @@ Place stored_place(uint at) {
   return place;
 }
 
+#endif
+
 // What a group computes, and what a thread of it loads.
 struct Tile {
   uint part, batch, row, column;
@@ -344,33 +353,33 @@ struct Tile {
   uint end;                                 // of the part of the sum
 };
 
-// Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice. The four loads of a
-// vector lie beside each other.
+// Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice. With VECTORS, the first
+// of four that lie beside each other.
 struct Load {
   uint side, depth;
 };
 
 Load load_by_side(uint lane, uint i) {
   Load load;
-  if (READS_VECTORS != 0) {
-    load.side = lane % (TILE / 4) * 4 + i;
-    load.depth = lane / (TILE / 4);
-  } else {
-    load.side = lane % TILE;
-    load.depth = lane / TILE + GROUP_SIZE / TILE * i;
-  }
+#ifdef VECTORS
+  load.side = lane % (TILE / 4) * 4;
+  load.depth = lane / (TILE / 4) + GROUP_SIZE / (TILE / 4) * i;
+#else
+  load.side = lane % TILE;
+  load.depth = lane / TILE + GROUP_SIZE / TILE * i;
+#endif
   return load;
 }
 
 Load load_by_depth(uint lane, uint i) {
   Load load;
-  if (READS_VECTORS != 0) {
-    load.side = lane / (DEPTH / 4);
-    load.depth = lane % (DEPTH / 4) * 4 + i;
-  } else {
-    load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
-    load.depth = lane % DEPTH;
-  }
+#ifdef VECTORS
+  load.side = lane / (DEPTH / 4) + GROUP_SIZE / (DEPTH / 4) * i;
+  load.depth = lane % (DEPTH / 4) * 4;
+#else
+  load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
+  load.depth = lane % DEPTH;
+#endif
   return load;
 }
 
@@ -384,36 +393,7 @@ Load right_load(uint lane, uint i) {
   return load_by_side(lane, i);
 }
 
-NUMBER loaded_left(Tile tile, Load load, uint k, uint buffer) {
-  const uint row = tile.row + load.side;
-  const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
-  uint offset = (k + load.depth) * parameters[0].left_depth_stride;
-  if (HAS_WINDOWS != 0) offset = place_left[buffer * DEPTH + load.depth];
-  NUMBER number = left_number(is_inside ? tile.left + row * parameters[0].row_strides[LEFT] + offset : 0);
-  if (BUFFER_LEFT_ZERO != 0)
-    number -= left_zero_number(is_inside ? tile.left_zero + row * parameters[0].row_strides[LEFT_ZERO] : 0);
-  return is_inside ? number : NUMBER(0);
-}
-
-// `window` is that of the thread's column, which then is the same for all loads.
-NUMBER loaded_right(Tile tile, Load load, int3 window, uint k, uint buffer) {
-  const uint column = tile.column + load.side;
-  bool is_inside = column < parameters[0].columns && k + load.depth < tile.end;
-  uint offset = 0, zero = tile.right_zero;
-  if (HAS_WINDOWS != 0) {
-    const Place place = stored_place(buffer * DEPTH + load.depth);
-    const bool is_found = find_in_window(window, place.right, place.tap, offset);
-    is_inside = is_inside && is_found;
-  } else {
-    offset = (k + load.depth) * parameters[0].right_depth_stride + column * parameters[0].column_strides[RIGHT];
-    zero += column * parameters[0].column_strides[RIGHT_ZERO];
-  }
-  NUMBER number = right_number(is_inside ? tile.right + offset : 0);
-  if (BUFFER_RIGHT_ZERO != 0) number -= right_zero_number(is_inside ? zero : 0);
-  return is_inside ? number : NUMBER(0);
-}
-
-#ifdef COMPUTES_FLOAT
+#ifdef VECTORS
 // Where a thread reads the vectors of a matrix, slice by slice: four elements along the rows of the left matrix or the
 // columns of the right one, or along the sum.
 struct Vectors {
@@ -447,17 +427,62 @@ float4 loaded_vector(uint buffer, Vectors vectors, uint slice, uint k) {
   const uint4 vector_ = load_vector(buffer, is_inside ? vectors.at + slice * vectors.step : 0);
   return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
-#endif
+
+// Where an element of a slice stands. Rows of the left matrix are swapped so that neighbouring elements of a sum are in
+// different banks.
+uint left_place(uint buffer, uint depth, uint row) { return (buffer * DEPTH + depth) * PITCH + (row ^ (depth / 4 * 8)); }
+uint right_place(uint buffer, Load load) { return ((buffer * DEPTH + load.depth) * PITCH + load.side) / 4; }
+
+void store_left(uint buffer, Load load, float4 numbers) {
+  if (IS_LEFT_READ_BY_ROW != 0) {
+    const uint at = left_place(buffer, load.depth, load.side);
+    left_tile[at] = numbers.x;
+    left_tile[at + 1] = numbers.y;
+    left_tile[at + 2] = numbers.z;
+    left_tile[at + 3] = numbers.w;
+  } else {
+    left_tile[left_place(buffer, load.depth, load.side)] = numbers.x;
+    left_tile[left_place(buffer, load.depth + 1, load.side)] = numbers.y;
+    left_tile[left_place(buffer, load.depth + 2, load.side)] = numbers.z;
+    left_tile[left_place(buffer, load.depth + 3, load.side)] = numbers.w;
+  }
+}
+#else
+NUMBER loaded_left(Tile tile, Load load, uint k, uint buffer) {
+  const uint row = tile.row + load.side;
+  const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
+  uint offset = (k + load.depth) * parameters[0].left_depth_stride;
+  if (HAS_WINDOWS != 0) offset = place_left[buffer * DEPTH + load.depth];
+  NUMBER number = left_number(is_inside ? tile.left + row * parameters[0].row_strides[LEFT] + offset : 0);
+  if (BUFFER_LEFT_ZERO != 0)
+    number -= left_zero_number(is_inside ? tile.left_zero + row * parameters[0].row_strides[LEFT_ZERO] : 0);
+  return is_inside ? number : NUMBER(0);
+}
+
+// `window` is that of the thread's column, which then is the same for all loads.
+NUMBER loaded_right(Tile tile, Load load, int3 window, uint k, uint buffer) {
+  const uint column = tile.column + load.side;
+  bool is_inside = column < parameters[0].columns && k + load.depth < tile.end;
+  uint offset = 0, zero = tile.right_zero;
+  if (HAS_WINDOWS != 0) {
+    const Place place = stored_place(buffer * DEPTH + load.depth);
+    const bool is_found = find_in_window(window, place.right, place.tap, offset);
+    is_inside = is_inside && is_found;
+  } else {
+    offset = (k + load.depth) * parameters[0].right_depth_stride + column * parameters[0].column_strides[RIGHT];
+    zero += column * parameters[0].column_strides[RIGHT_ZERO];
+  }
+  NUMBER number = right_number(is_inside ? tile.right + offset : 0);
+  if (BUFFER_RIGHT_ZERO != 0) number -= right_zero_number(is_inside ? zero : 0);
+  return is_inside ? number : NUMBER(0);
+}
 
 uint tile_at(uint buffer, Load load) { return (buffer * DEPTH + load.depth) * PITCH + load.side; }
 
-void store_right(uint at, NUMBER number) {
-  const uint w = at & 3;
-  if (w == 0) right_tile[at / 4].x = number;
-  if (w == 1) right_tile[at / 4].y = number;
-  if (w == 2) right_tile[at / 4].z = number;
-  if (w == 3) right_tile[at / 4].w = number;
+NUMBER4 right_columns(uint at) {
+  return NUMBER4(right_tile[at], right_tile[at + 1], right_tile[at + 2], right_tile[at + 3]);
 }
+#endif
 
 // Stores the sums of four columns.
 void store(Tile tile, uint row, uint column, NUMBER4 sums) {
@@ -510,69 +535,87 @@ Tile tile_of(uint group) {
 #define COLLECT(i) sums[i] = low##i;
 #endif
 #define ROW_OF(i) ((i) % 4 + (i) / 4 * 64)
-#define VECTORS (THREAD_TILE / 4)  // of a row
+#define ROW_VECTORS (THREAD_TILE / 4)
 
 void add_up(uint thread, uint lane) {
   const Tile tile = tile_of(thread / GROUP_SIZE);
   const uint begin = tile.part * parameters[0].part_length;
-  const int3 window = window_at(min(tile.column + lane % TILE, parameters[0].columns - 1));
   const uint thread_row = lane / 16 * 4, thread_column = lane % 16 * 4;
   EACH_ROW(DECLARE)
+  // Each round loads a slice while it multiplies the one before.
+#ifdef VECTORS
+  Vectors lefts[LOADS / 4], rights[LOADS / 4];
+  [unroll]
+  for (uint v = 0; v < LOADS / 4; ++v) {
+    lefts[v] = left_vectors(tile, left_load(lane, v), begin);
+    rights[v] = right_vectors(tile, load_by_side(lane, v), begin);
+  }
+  for (uint slice = 0; slice <= BASE; ++slice) {
+    const uint buffer = slice & 1;
+    float4 left_next[LOADS / 4], right_next[LOADS / 4];
+    [unroll]
+    for (uint i = 0; i < LOADS / 4; ++i) {
+      left_next[i] = loaded_vector(BUFFER_LEFT, lefts[i], slice, begin + slice * DEPTH);
+      right_next[i] = loaded_vector(BUFFER_RIGHT, rights[i], slice, begin + slice * DEPTH);
+    }
+    if (slice > 0) {
+      [unroll]
+      for (uint d = 0; d < DEPTH; ++d) {
+        const uint left_at = left_place(1 - buffer, d, thread_row);
+        const uint right_at = (((1 - buffer) * DEPTH + d) * PITCH + thread_column) / 4;
+        const float4 low = right_tile[right_at];
+#if THREAD_TILE == 8
+        const float4 high = right_tile[right_at + 16];
+#endif
+        EACH_ROW(MULTIPLY)
+      }
+    }
+    [unroll]
+    for (uint j = 0; j < LOADS / 4; ++j) {
+      store_left(buffer, left_load(lane, j), left_next[j]);
+      right_tile[right_place(buffer, load_by_side(lane, j))] = right_next[j];
+    }
+    GroupMemoryBarrierWithGroupSync();
+  }
+#else
+  const int3 window = window_at(min(tile.column + lane % TILE, parameters[0].columns - 1));
   if (HAS_WINDOWS != 0 && lane < DEPTH) store_place(lane, begin + lane);
   GroupMemoryBarrierWithGroupSync();
-#ifdef COMPUTES_FLOAT
-  const Vectors lefts = left_vectors(tile, left_load(lane, 0), begin);
-  const Vectors rights = right_vectors(tile, right_load(lane, 0), begin);
-#endif
-  // Each round loads a slice while it multiplies the one before.
   for (uint slice = 0; slice <= BASE; ++slice) {
     const uint buffer = slice & 1;
     const uint k = begin + slice * DEPTH;
     NUMBER left_next[LOADS], right_next[LOADS];
-#ifdef COMPUTES_FLOAT
-    if (READS_VECTORS != 0) {
-      const float4 left = loaded_vector(BUFFER_LEFT, lefts, slice, k);
-      const float4 right = loaded_vector(BUFFER_RIGHT, rights, slice, k);
-      left_next[0] = left.x; left_next[1] = left.y; left_next[2] = left.z; left_next[3] = left.w;
-      right_next[0] = right.x; right_next[1] = right.y; right_next[2] = right.z; right_next[3] = right.w;
-    } else
-#endif
-    {
-      [unroll]
-      for (uint i = 0; i < LOADS; ++i) {
-        left_next[i] = loaded_left(tile, left_load(lane, i), k, buffer);
-        right_next[i] = loaded_right(tile, right_load(lane, i), window, k, buffer);
-      }
+    [unroll]
+    for (uint i = 0; i < LOADS; ++i) {
+      left_next[i] = loaded_left(tile, left_load(lane, i), k, buffer);
+      right_next[i] = loaded_right(tile, right_load(lane, i), window, k, buffer);
     }
     if (slice > 0) {
       [unroll]
       for (uint d = 0; d < DEPTH; ++d) {
         const uint at = ((1 - buffer) * DEPTH + d) * PITCH;
         const uint left_at = at + thread_row;
-        const NUMBER4 low = right_tile[(at + thread_column) / 4];
+        const NUMBER4 low = right_columns(at + thread_column);
 #if THREAD_TILE == 8
-        const NUMBER4 high = right_tile[(at + thread_column) / 4 + 16];
+        const NUMBER4 high = right_columns(at + thread_column + 64);
 #endif
         EACH_ROW(MULTIPLY)
       }
     }
     [unroll]
-    for (uint j = 0; j < LOADS; ++j) left_tile[tile_at(buffer, left_load(lane, j))] = left_next[j];
-    if (READS_VECTORS != 0 && IS_RIGHT_READ_BY_DEPTH == 0) {
-      right_tile[tile_at(buffer, right_load(lane, 0)) / 4] =
-          NUMBER4(right_next[0], right_next[1], right_next[2], right_next[3]);
-    } else {
-      [unroll]
-      for (uint i = 0; i < LOADS; ++i) store_right(tile_at(buffer, right_load(lane, i)), right_next[i]);
+    for (uint j = 0; j < LOADS; ++j) {
+      left_tile[tile_at(buffer, left_load(lane, j))] = left_next[j];
+      right_tile[tile_at(buffer, right_load(lane, j))] = right_next[j];
     }
     if (HAS_WINDOWS != 0 && lane < DEPTH) store_place((1 - buffer) * DEPTH + lane, k + DEPTH + lane);
     GroupMemoryBarrierWithGroupSync();
   }
-  NUMBER4 sums[THREAD_TILE * VECTORS];
+#endif
+  NUMBER4 sums[THREAD_TILE * ROW_VECTORS];
   EACH_ROW(COLLECT)
   [loop]
-  for (uint v = 0; v < THREAD_TILE * VECTORS; ++v)
-    store(tile, tile.row + thread_row + ROW_OF(v / VECTORS), tile.column + thread_column + v % VECTORS * 64, sums[v]);
+  for (uint v = 0; v < THREAD_TILE * ROW_VECTORS; ++v)
+    store(tile, tile.row + thread_row + ROW_OF(v / ROW_VECTORS), tile.column + thread_column + v % ROW_VECTORS * 64, sums[v]);
 }
 
 #endif

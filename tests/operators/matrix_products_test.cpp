@@ -110,6 +110,19 @@ TEST_CASE("GEMM: many matrices") {
   }
 }
 
+// A GPU reads four elements at once where all rows begin at a multiple of 16 bytes.
+TEST_CASE("GEMM: matrices of whole vectors") {
+  Random random(58);
+  for (const std::uint64_t matrices : {std::uint64_t{2}, std::uint64_t{96}}) {
+    for (const bool transposes : {false, true}) {
+      check_gemm({.a = small_numbers(DataType::Float32,
+                                     matrix_sizes({matrices}, 68, 20, transposes), random),
+                  .b = small_numbers(DataType::Float32, {matrices, 20, 72}, random),
+                  .transposes_a = transposes});
+    }
+  }
+}
+
 TEST_CASE("GEMM: a sum of more ones than FLOAT32 can count") {
   constexpr std::uint64_t count = (1 << 24) + 2;
   const Tensor one{DataType::Float32, {1, count}, {0, 0}, bytes_of(1.0F)};

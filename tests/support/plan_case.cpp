@@ -54,7 +54,7 @@ bool is_chosen_for_gpu(const Description& description, const Plan& plan) {
 #ifdef _WIN32  // Direct3D compiles from HLSL, which takes ten times as long
   constexpr int first_cases = 1, alike_most = 0;
 #else
-  constexpr int first_cases = 3, alike_most = 1;
+  constexpr int first_cases = 5, alike_most = 1;
 #endif
   static std::string test;
   static int cases = 0;

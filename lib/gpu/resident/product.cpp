@@ -109,19 +109,51 @@ bool is_small(const ProductKernel& kernel) {
   return matrix <= few_elements || (!kernel.windows.empty() && kernel.rows <= few_rows);
 }
 
+// Whether the elements of a matrix can be read by fours: along `extent` they are neighbours.
+bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
+  const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
+  return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
+         is_whole(line_stride) && is_whole(extent) &&
+         std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
+}
+
+// Which neighbours of a matrix neighbouring threads read.
+bool is_left_read_by_row(const ProductKernel& kernel) {
+  return kernel.left.row_stride < kernel.left_depth_stride;
+}
+bool is_right_read_by_depth(const ProductKernel& kernel) {
+  return kernel.windows.empty() && kernel.right_depth_stride < kernel.right.column_stride;
+}
+
+// Whether both matrices can be read by fours: the left one along the sum or its rows, the right one
+// along its columns.
+bool reads_vectors(const ProductKernel& kernel) {
+  if (!kernel.windows.empty() || kernel.left_zero || kernel.right_zero) return false;
+  const ProductInput &left = kernel.left, &right = kernel.right;
+  const bool has_left =
+      is_left_read_by_row(kernel)
+          ? left.row_stride == 1 && has_vectors(left, kernel.left_depth_stride, kernel.rows)
+          : kernel.left_depth_stride == 1 &&
+                has_vectors(left, left.row_stride, kernel.sum_length());
+  return has_left && !is_right_read_by_depth(kernel) && right.column_stride == 1 &&
+         has_vectors(right, kernel.right_depth_stride, kernel.column_count());
+}
+
 // Large tiles, if there are enough to fill a device.
 Division division_of(const ProductKernel& kernel) {
   if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
   constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
-  const Division large = division_into(kernel, large_side, 8);
+  const std::uint64_t large_depth = reads_vectors(kernel) ? 16 : 8;
+  const Division large = division_into(kernel, large_side, large_depth);
   const bool fills_them = kernel.rows > small_side && kernel.column_count() > small_side;
   return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 16);
 }
 
 std::string kernel_name(const ProductKernel& kernel, const Division& division) {
   constexpr std::array names{"float", "int", "wide"};
-  return std::string("product_") + names[static_cast<std::size_t>(number_of(kernel))] + "_" +
-         std::to_string(division.side);
+  const bool has_vectors = division.side > 1 && reads_vectors(kernel);
+  const char* name = has_vectors ? "vectors" : names[static_cast<std::size_t>(number_of(kernel))];
+  return std::string("product_") + name + "_" + std::to_string(division.side);
 }
 
 bool has_left_out(const ProductKernel& kernel) {
@@ -210,58 +242,22 @@ ProductParameters parameters_of(const ProductKernel& kernel, const Division& div
   return parameters;
 }
 
-// Whether the elements of a matrix can be read by fours: along `extent` they are neighbours.
-bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
-  const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
-  return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
-         is_whole(line_stride) && is_whole(extent) &&
-         std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
-}
-
-// Which neighbours of a matrix neighbouring threads read.
-bool is_left_read_by_row(const ProductKernel& kernel) {
-  return kernel.left.row_stride < kernel.left_depth_stride;
-}
-bool is_right_read_by_depth(const ProductKernel& kernel) {
-  return kernel.windows.empty() && kernel.right_depth_stride < kernel.right.column_stride;
-}
-
-bool reads_vectors(const ProductKernel& kernel, const Division& division) {
-  if (division.side == 1 || !kernel.windows.empty() || kernel.left_zero || kernel.right_zero)
-    return false;
-  const auto reads = [&](const ProductInput& matrix, bool is_read_by_depth,
-                         std::uint64_t side_stride, std::uint64_t depth_stride,
-                         std::uint64_t sides) {
-    if (is_read_by_depth)
-      return depth_stride == 1 && has_vectors(matrix, side_stride, kernel.sum_length());
-    return side_stride == 1 && has_vectors(matrix, depth_stride, sides);
-  };
-  return reads(kernel.left, !is_left_read_by_row(kernel), kernel.left.row_stride,
-               kernel.left_depth_stride, kernel.rows) &&
-         reads(kernel.right, is_right_read_by_depth(kernel), kernel.right.column_stride,
-               kernel.right_depth_stride, kernel.column_count());
-}
-
 std::vector<uint> specialization_of(const ProductKernel& kernel, const Division& division) {
   const bool has_divisors =
       std::any_of(kernel.windows.begin(), kernel.windows.end(),
                   [](const ProductWindow& window) { return window.divisor != 1; });
-  std::vector<uint> numbers{kernel.windows.empty() ? 0U : 1U,
-                            has_divisors ? 1U : 0U,
-                            has_left_out(kernel) ? 1U : 0U,
-                            kernel.is_added_scaled ? 1U : 0U,
-                            is_left_read_by_row(kernel) ? 1U : 0U,
-                            is_right_read_by_depth(kernel) ? 1U : 0U,
-                            is_direct(kernel, division) ? 1U : 0U,
-                            is_integer(kernel) ? 1U : 0U,
-                            static_cast<uint>(kernel.output_type)};
+  std::vector<uint> numbers{
+      kernel.windows.empty() ? 0U : 1U,      has_divisors ? 1U : 0U,
+      has_left_out(kernel) ? 1U : 0U,        kernel.is_added_scaled ? 1U : 0U,
+      is_left_read_by_row(kernel) ? 1U : 0U, is_right_read_by_depth(kernel) ? 1U : 0U,
+      is_direct(kernel, division) ? 1U : 0U, is_integer(kernel) ? 1U : 0U,
+      static_cast<uint>(kernel.output_type)};
   const ProductInputs inputs = inputs_of(kernel);
   for (const ProductInput* input : inputs)
     numbers.push_back(input == nullptr ? 0 : static_cast<uint>(input->data_type));
   uint buffer = 2;
   for (std::size_t i = 2; i < inputs.size(); ++i)
     numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
-  numbers.push_back(reads_vectors(kernel, division) ? 1 : 0);
   return numbers;
 }
 
