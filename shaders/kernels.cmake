@@ -59,7 +59,7 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
   dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
-  dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=16)
+  dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

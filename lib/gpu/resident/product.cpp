@@ -143,8 +143,7 @@ bool reads_vectors(const ProductKernel& kernel) {
 Division division_of(const ProductKernel& kernel) {
   if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
   constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
-  const std::uint64_t large_depth = reads_vectors(kernel) ? 16 : 8;
-  const Division large = division_into(kernel, large_side, large_depth);
+  const Division large = division_into(kernel, large_side, 8);
   const bool fills_them = kernel.rows > small_side && kernel.column_count() > small_side;
   return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 16);
 }
