@@ -8,6 +8,8 @@
 // constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
 // constants[5]: window strides; constants[6]: start paddings, both depth, height, width
 
+#include "half_bits.hlsli"
+
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
 float load_magnitude(int at) {
