@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "gpu/d3d12/software_adapter.hpp"
 #include "gpu/device_info.hpp"
 
 namespace dmlop::test {
@@ -158,6 +159,18 @@ TEST_CASE("device choice: what is no spec is wrong usage") {
     CHECK(chosen(request, all).starts_with("usage: "));
     CHECK(chosen(request, {}, "no loader").starts_with("usage: "));
   }
+}
+
+TEST_CASE("device choice: which adapters of Direct3D are software") {
+  using gpu::d3d12::is_software_adapter;
+  constexpr std::uint32_t microsoft = 0x1414, mesa = 0x10005, nvidia = 0x10DE;
+  CHECK(is_software_adapter({.has_software_flag = true, .vendor = microsoft, .device = 0x8C}));
+  CHECK(is_software_adapter({.has_software_flag = false, .vendor = microsoft, .device = 0x8C}));
+  CHECK(is_software_adapter({.has_software_flag = true, .vendor = nvidia, .device = 0x2330}));
+  CHECK(is_software_adapter({.has_software_flag = false, .vendor = mesa, .device = 0}));
+  CHECK_FALSE(
+      is_software_adapter({.has_software_flag = false, .vendor = microsoft, .device = 0x8E}));
+  CHECK_FALSE(is_software_adapter({.has_software_flag = false, .vendor = nvidia, .device = 0x8C}));
 }
 
 }  // namespace
