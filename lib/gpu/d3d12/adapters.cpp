@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gpu/d3d12/api.hpp"
+#include "gpu/d3d12/debug.hpp"
 #include "gpu/d3d12/device.hpp"
 #include "gpu/d3d12/software_adapter.hpp"
 
@@ -78,6 +79,7 @@ void add(Adapters& adapters, const ComPtr<IDXGIAdapter1>& adapter) {
 Adapters find_adapters() {
   Adapters adapters;
   adapters.list.unavailable = libraries().missing;
+  if (adapters.list.unavailable.empty()) adapters.list.unavailable = enable_debug_layer();
   if (!adapters.list.unavailable.empty()) return adapters;
   ComPtr<IDXGIFactory1> factory;
   const HRESULT result = libraries().create_factory(

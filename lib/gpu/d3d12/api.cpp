@@ -57,6 +57,8 @@ const Libraries& libraries() {
     fresh.create_device = load<PFN_D3D12_CREATE_DEVICE>(L"d3d12.dll", "D3D12CreateDevice");
     fresh.serialize_root_signature =
         load<PFN_D3D12_SERIALIZE_ROOT_SIGNATURE>(L"d3d12.dll", "D3D12SerializeRootSignature");
+    fresh.get_debug_interface =
+        load<PFN_D3D12_GET_DEBUG_INTERFACE>(L"d3d12.dll", "D3D12GetDebugInterface");
     fresh.create_factory = load<decltype(fresh.create_factory)>(L"dxgi.dll", "CreateDXGIFactory1");
     if (fresh.create_device == nullptr || fresh.serialize_root_signature == nullptr) {
       fresh.missing = "Direct3D 12 (d3d12.dll) cannot be loaded";
