@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "gpu/d3d12/software_adapter.hpp"
 #include "gpu/device_info.hpp"
+#include "gpu/memory_budget.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -171,6 +172,17 @@ TEST_CASE("device choice: which adapters of Direct3D are software") {
   CHECK_FALSE(
       is_software_adapter({.has_software_flag = false, .vendor = microsoft, .device = 0x8E}));
   CHECK_FALSE(is_software_adapter({.has_software_flag = false, .vendor = nvidia, .device = 0x8C}));
+}
+
+TEST_CASE("device memory: what has room within the budget of the system") {
+  using gpu::MemoryBudget;
+  const MemoryBudget budget{.budget = 1000, .used = 400};
+  CHECK(budget.has_room_for(600));
+  CHECK_FALSE(budget.has_room_for(601));
+  CHECK_FALSE(budget.has_room_for(~std::uint64_t{0}));
+  // Others may take from the budget what is in use already.
+  CHECK_FALSE(MemoryBudget{.budget = 300, .used = 400}.has_room_for(1));
+  CHECK(MemoryBudget{}.has_room_for(~std::uint64_t{0}));  // the system does not tell
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ class Direct3DDevice : public Device {
     check(libraries().create_device(&adapter, D3D_FEATURE_LEVEL_11_0,
                                     IID_PPV_ARGS(context_.device.GetAddressOf())),
           "opening " + info_.name);
+    context_.messages.listen_to(*context_.device.Get());
+    if (FAILED(adapter.QueryInterface(IID_PPV_ARGS(context_.adapter.GetAddressOf()))))
+      context_.adapter.Reset();
     create_queue();
     std::uint64_t frequency = 0;
     if (SUCCEEDED(context_.queue->GetTimestampFrequency(&frequency)) && frequency != 0)
