@@ -235,27 +235,6 @@ std::error_code SystemFile::close() noexcept {
   return last_error();
 }
 
-const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
-  error.clear();
-  const HANDLE mapping =
-      CreateFileMappingW(file.handle(), nullptr, PAGE_READONLY, static_cast<DWORD>(bytes >> 32),
-                         static_cast<DWORD>(bytes), nullptr);
-  const void* address =
-      mapping == nullptr ? nullptr : MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, bytes);
-  if (address == nullptr) error = last_error();
-  if (mapping != nullptr) CloseHandle(mapping);  // the view keeps it
-  return static_cast<const std::byte*>(address);
-}
-
-void unmap(const std::byte* address, std::uint64_t) noexcept {
-  UnmapViewOfFile(address);
-}
-
-// A mapped file cannot be truncated on Windows.
-bool has_lost_bytes(const std::byte*) noexcept {
-  return false;
-}
-
 FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {
   const SystemFile file = SystemFile::open_to_read(path, error);
   const FileStatus now = error ? FileStatus{} : file.status(error);
