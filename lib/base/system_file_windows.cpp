@@ -154,6 +154,8 @@ bool SystemFile::is_open_for_writing() const {
 }
 
 bool SystemFile::wait_for_input(int milliseconds) {
+  // Other devices, such as NUL, may never tell that they can be read.
+  if (GetFileType(handle_) == FILE_TYPE_CHAR && !is_terminal()) return true;
   if (GetFileType(handle_) == FILE_TYPE_CHAR)
     return WaitForSingleObject(handle_, static_cast<DWORD>(milliseconds)) == WAIT_OBJECT_0;
   // Windows cannot wait for pipes, so they are asked now and then.
