@@ -73,6 +73,20 @@ extern "C" void stop_at_signal(int signal) {
   }
 }
 
+#ifdef _WIN32
+// Somebody closes the console, logs off or shuts down: Windows ends the process when this returns,
+// and after five seconds in any case. The main thread stops its job and ends the process earlier.
+BOOL WINAPI stop_at_close(DWORD event) {
+  if (event != CTRL_CLOSE_EVENT && event != CTRL_LOGOFF_EVENT && event != CTRL_SHUTDOWN_EVENT)
+    return FALSE;  // it becomes a signal
+  stop_at_signal(SIGTERM);
+  constexpr DWORD patience_milliseconds = 4000;
+  Sleep(patience_milliseconds);
+  remove_unfinished_outputs();
+  return TRUE;
+}
+#endif
+
 // Allocates no memory, because there may be none.
 int fail(const char* message, int code) {
   print(StandardStream::error, {"dmlop: error: ", std::string_view(message), "\n"});
@@ -163,6 +177,7 @@ int run_program(int argument_count, char** arguments) {
   std::signal(SIGTERM, stop_at_signal);
 #ifdef _WIN32
   std::signal(SIGBREAK, stop_at_signal);
+  SetConsoleCtrlHandler(stop_at_close, TRUE);
 #else
   // Instead, a write fails and is reported: to a pipe that nobody reads, or to a file that is as
   // large as files may be.

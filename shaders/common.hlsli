@@ -14,12 +14,10 @@
 #define DMLOP_INPUT(slot) [[vk::binding(slot)]]
 #define DMLOP_OUTPUT [[vk::binding(3)]]
 #define DMLOP_REGISTER(name)
-#define DMLOP_CONSTANTS [[vk::push_constant]]
 #else
 #define DMLOP_INPUT(slot)
 #define DMLOP_OUTPUT
 #define DMLOP_REGISTER(name) : register(name)
-#define DMLOP_CONSTANTS
 #endif
 
 DMLOP_INPUT(0) StructuredBuffer<uint> input0 DMLOP_REGISTER(t0);
@@ -27,9 +25,18 @@ DMLOP_INPUT(1) StructuredBuffer<uint> input1 DMLOP_REGISTER(t1);
 DMLOP_INPUT(2) StructuredBuffer<uint4> input2 DMLOP_REGISTER(t2);
 DMLOP_OUTPUT RWStructuredBuffer<uint4> output0 DMLOP_REGISTER(u0);
 
-DMLOP_CONSTANTS cbuffer Constants DMLOP_REGISTER(b0) {
+#ifdef DMLOP_VULKAN
+[[vk::push_constant]] cbuffer Constants {
   uint4 constants[8];
 };
+#else
+// Direct3D forbids arrays in root constants, because it cannot index them.
+cbuffer Constants : register(b0) {
+  uint4 constants0, constants1, constants2, constants3, constants4, constants5, constants6, constants7;
+};
+static const uint4 constants[8] = {constants0, constants1, constants2, constants3,
+                                   constants4, constants5, constants6, constants7};
+#endif
 
 #define GROUP_SIZE 256
 #define GROUPS_PER_ROW 65535

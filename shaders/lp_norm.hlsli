@@ -8,6 +8,8 @@
 // constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
 // constants[5]: window strides; constants[6]: start paddings, both depth, height, width
 
+#include "half_bits.hlsli"
+
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
 float load_magnitude(int at) {
@@ -150,7 +152,8 @@ Scale scale_of(uint largest_bits) {
   scale.tiny = largest_bits < 0x21800000;
   scale.largest = lifted(largest_bits, scale.tiny);
   // Powers of two scale exactly. Only exponents for which 2^P would overflow divide by the largest element
-  // itself.
+  // itself, which is scaled, too: a device may divide by multiplying with an inverse, and flush that to 0 if the
+  // element is above 2^126.
   scale.exact = EXPONENT <= 32;
   scale.inverse = inverse_power_of_two(scale.largest);
   return scale;
@@ -159,7 +162,7 @@ Scale scale_of(uint largest_bits) {
 // The power of an element in the scaled sum, and the norm of that sum.
 float scaled_power(Scale scale, uint bits) {
   const float value = lifted(bits, scale.tiny);
-  return raised(scale.exact ? value * scale.inverse : bits == scale.largest_bits ? 1 : value / scale.largest);
+  return raised(scale.exact ? value * scale.inverse : bits == scale.largest_bits ? 1 : value * scale.inverse / (scale.largest * scale.inverse));
 }
 float norm_of_scaled(Scale scale, float sum) {
   return lowered(root(sum) * (scale.exact ? power_of_two(scale.largest) : scale.largest), scale.tiny);

@@ -219,8 +219,8 @@ void run(uint thread) {
   const uint row = first / constants[4].y;
   const Lanes norms = norms_of(thread_sums(row, int(first - row * constants[4].y)), first);
 #if PER_THREAD == 8
-  const uint4 low = uint4(f32tof16(norms.a.x), f32tof16(norms.a.z), f32tof16(norms.b.x), f32tof16(norms.b.z));
-  const uint4 high = uint4(f32tof16(norms.a.y), f32tof16(norms.a.w), f32tof16(norms.b.y), f32tof16(norms.b.w));
+  const uint4 low = uint4(half_bits(norms.a.x), half_bits(norms.a.z), half_bits(norms.b.x), half_bits(norms.b.z));
+  const uint4 high = uint4(half_bits(norms.a.y), half_bits(norms.a.w), half_bits(norms.b.y), half_bits(norms.b.w));
   output0[thread] = low | (high << 16);
 #else
   output0[thread] = asuint(norms.a);

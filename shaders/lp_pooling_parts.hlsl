@@ -117,7 +117,7 @@ void store_norms(uint thread) {
   for (uint i = 0; i < 4; ++i) {
 #if ELEMENT_SIZE == 2
     const uint element = thread * PER_THREAD + 2 * i;
-    const uint word = f32tof16(norm_of(element)) | (f32tof16(norm_of(element + 1)) << 16);
+    const uint word = half_bits(norm_of(element)) | (half_bits(norm_of(element + 1)) << 16);
 #else
     const uint word = asuint(norm_of(thread * PER_THREAD + i));
 #endif

@@ -170,22 +170,7 @@ float nearest_even(float x) {
   return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
-// The bits of the FLOAT16 nearest to a number, ties to even. Vulkan's drivers round so; by the rules of Direct3D,
-// f32tof16 rounds toward zero, so the number is rounded first.
-#ifdef DMLOP_VULKAN
-uint half_bits(float x) { return f32tof16(x) & 0xFFFF; }
-#else
-uint half_bits(float x) {
-  const uint magnitude = asuint(x) & 0x7FFFFFFFu;
-  const float normal = asfloat((magnitude + 0xFFF + ((magnitude >> 13) & 1)) & 0xFFFFE000u);
-  // Below 2^-14 all numbers are multiples of 2^-24, which are the last places of 0.5.
-  precise const float shifted = asfloat(magnitude) + 0.5f;
-  precise const float subnormal = shifted - 0.5f;
-  const float rounded = magnitude < 0x38800000u ? subnormal : normal;
-  const uint finite = rounded >= 65536.0f ? 0x7C00 : f32tof16(rounded) & 0x7FFF;
-  return ((asuint(x) >> 16) & 0x8000) | (magnitude > 0x7F800000u ? 0x7E00 : finite);
-}
-#endif
+#include "half_bits.hlsli"
 
 // A whole number as an integer between two limits, as its bits; NaN is 0.
 uint saturated(float whole, uint type) {

@@ -337,9 +337,14 @@ std::string InputFile::text() const {
 
 FileChange InputFile::change() const {
   if (mapping_ == nullptr) return change_;
-  if (has_lost_bytes(mapping_)) return FileChange::shorter;
   std::error_code error;
   const FileChange change = change_of(path_, opened_, error);
+  if (has_lost_bytes(mapping_)) {
+    if (change == FileChange::shorter) return change;
+    fail(
+        "the file could not be read to its end: it became shorter, or its disk or network failed; "
+        "run this again when nothing writes to the file");
+  }
   if (error) fail("asking whether the file was changed while it was read: " + reason(error));
   return change;
 }

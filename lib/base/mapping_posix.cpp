@@ -5,64 +5,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 
+#include "base/mappings.hpp"
 #include "base/system_file.hpp"
 
 namespace dmlop {
 namespace {
 
-/// A mapping as the signal handler sees it. `begin` is 0 if the entry is free, and 1 while it is
-/// being filled in.
-struct Mapping {
-  std::atomic<std::uintptr_t> begin{0};
-  std::atomic<std::uintptr_t> end{0};
-  std::atomic<bool> has_lost_bytes{false};
-};
-static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
-
-constexpr std::uintptr_t reserved_entry = 1;
-// If a program maps more files than this at a time, it reads the others.
-constinit std::array<Mapping, 4096> mappings;
 struct sigaction earlier_action {};
-
-Mapping* reserve_entry() {
-  for (Mapping& mapping : mappings) {
-    std::uintptr_t free = 0;
-    if (mapping.begin.load(std::memory_order_relaxed) == 0 &&
-        mapping.begin.compare_exchange_strong(free, reserved_entry))
-      return &mapping;
-  }
-  return nullptr;
-}
-
-Mapping* entry_of(const std::byte* address) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  for (Mapping& mapping : mappings) {
-    if (mapping.begin.load(std::memory_order_acquire) == begin) return &mapping;
-  }
-  return nullptr;
-}
-
-/// The mapping that contains an address. It does not change while the address is in use. Other
-/// entries may change meanwhile, which the second look at `begin` reveals.
-Mapping* entry_around(std::uintptr_t address) {
-  for (Mapping& mapping : mappings) {
-    const std::uintptr_t begin = mapping.begin.load();
-    const std::uintptr_t end = mapping.end.load();
-    if (begin > reserved_entry && begin <= address && address < end &&
-        mapping.begin.load() == begin)
-      return &mapping;
-  }
-  return nullptr;
-}
 
 bool put_zeros_at(void* lost) {
   const auto address = reinterpret_cast<std::uintptr_t>(lost);
-  Mapping* const mapping = entry_around(address);
+  Mapping* const mapping = mapping_around(address);
   if (mapping == nullptr) return false;
   mapping->has_lost_bytes = true;
   const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -104,29 +60,27 @@ bool install_handler() {
 
 const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
   static const bool is_guarded = install_handler();
-  Mapping* const entry = is_guarded ? reserve_entry() : nullptr;
+  Mapping* const entry = is_guarded ? reserve_mapping() : nullptr;
   error = std::make_error_code(std::errc::no_such_device);
   if (entry == nullptr) return nullptr;
   void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.handle(), /*offset=*/0);
   error =
       address == MAP_FAILED ? std::error_code{errno, std::generic_category()} : std::error_code{};
   if (error) {
-    entry->begin = 0;
+    free_mapping(*entry);
     return nullptr;
   }
-  entry->has_lost_bytes = false;
-  entry->end = reinterpret_cast<std::uintptr_t>(address) + bytes;
-  entry->begin = reinterpret_cast<std::uintptr_t>(address);
+  fill_mapping(*entry, address, bytes);
   return static_cast<const std::byte*>(address);
 }
 
 void unmap(const std::byte* address, std::uint64_t bytes) noexcept {
-  if (Mapping* const entry = entry_of(address)) entry->begin = 0;
+  if (Mapping* const entry = mapping_at(address)) free_mapping(*entry);
   ::munmap(const_cast<std::byte*>(address), bytes);
 }
 
 bool has_lost_bytes(const std::byte* address) noexcept {
-  const Mapping* const entry = entry_of(address);
+  const Mapping* const entry = mapping_at(address);
   return entry != nullptr && entry->has_lost_bytes;
 }
 

@@ -154,6 +154,8 @@ bool SystemFile::is_open_for_writing() const {
 }
 
 bool SystemFile::wait_for_input(int milliseconds) {
+  // Other devices, such as NUL, may never tell that they can be read.
+  if (GetFileType(handle_) == FILE_TYPE_CHAR && !is_terminal()) return true;
   if (GetFileType(handle_) == FILE_TYPE_CHAR)
     return WaitForSingleObject(handle_, static_cast<DWORD>(milliseconds)) == WAIT_OBJECT_0;
   // Windows cannot wait for pipes, so they are asked now and then.
@@ -233,27 +235,6 @@ std::error_code SystemFile::close() noexcept {
   const HANDLE handle = std::exchange(handle_, none);
   if (handle == none || !is_owned_ || CloseHandle(handle) != 0) return {};
   return last_error();
-}
-
-const std::byte* map_to_read(const SystemFile& file, std::uint64_t bytes, std::error_code& error) {
-  error.clear();
-  const HANDLE mapping =
-      CreateFileMappingW(file.handle(), nullptr, PAGE_READONLY, static_cast<DWORD>(bytes >> 32),
-                         static_cast<DWORD>(bytes), nullptr);
-  const void* address =
-      mapping == nullptr ? nullptr : MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, bytes);
-  if (address == nullptr) error = last_error();
-  if (mapping != nullptr) CloseHandle(mapping);  // the view keeps it
-  return static_cast<const std::byte*>(address);
-}
-
-void unmap(const std::byte* address, std::uint64_t) noexcept {
-  UnmapViewOfFile(address);
-}
-
-// A mapped file cannot be truncated on Windows.
-bool has_lost_bytes(const std::byte*) noexcept {
-  return false;
 }
 
 FileChange change_of(const std::string& path, const FileStatus& before, std::error_code& error) {

@@ -73,8 +73,8 @@ ElementType element_type(std::string_view descr) {
   }
   if (type == "b1" || type == "?")
     return {DataType::UInt8, false};  // numpy.bool_: bytes of 0 and 1
-  const auto* const entry = std::find_if(data_types.begin(), data_types.end(),
-                                         [type](const auto& e) { return e.numpy == type; });
+  const auto entry = std::find_if(data_types.begin(), data_types.end(),
+                                  [type](const auto& e) { return e.numpy == type; });
   if (entry == data_types.end()) refuse_type(descr, type);
   if (order == '|' && entry->size > 1) {
     refuse("dtype '" + printable(descr) + "' gives elements of " + std::to_string(entry->size) +

@@ -1,4 +1,5 @@
-// tensor/half.hpp against the definition of binary16 (reference/number.hpp), for every half.
+// tensor/half.hpp against the definition of binary16 (reference/number.hpp), for every half; and
+// how Direct3D's kernels round to FLOAT16 (shaders/half_bits.hlsli).
 #include "tensor/half.hpp"
 
 #include <doctest/doctest.h>
@@ -12,6 +13,18 @@
 
 namespace dmlop::test {
 namespace {
+
+// The language of shaders, as far as half_bits.hlsli uses it.
+using uint = std::uint32_t;
+uint asuint(float x) {
+  return std::bit_cast<uint>(x);
+}
+float asfloat(uint bits) {
+  return std::bit_cast<float>(bits);
+}
+#define precise
+#include "../../shaders/half_bits.hlsli"
+#undef precise
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -105,6 +118,35 @@ TEST_CASE("half_from_double: random numbers of all magnitudes") {
     const double value =
         std::ldexp(fraction, static_cast<int>(engine() % 50) - 83) * (engine() % 2 == 0 ? 1 : -1);
     if (half_from_double(value) != nearest_half(value)) ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("half_bits: kernels of Direct3D round as the CPU does") {
+  unsigned wrong = 0;
+  const auto try_bits = [&](std::uint32_t bits) {
+    const auto x = std::bit_cast<float>(bits);
+    if (half_bits(x) != half_from_double(static_cast<double>(x))) ++wrong;
+  };
+  for (const std::uint32_t sign : {0U, 0x80000000U}) {
+    // Each half, halfway to the next, and the floats beside both.
+    for (std::uint32_t half = 0; half <= 0x7C00; ++half) {
+      const std::uint32_t at =
+          std::bit_cast<std::uint32_t>(half_to_float(static_cast<std::uint16_t>(half)));
+      const std::uint32_t next =
+          half == 0x7C00
+              ? at
+              : std::bit_cast<std::uint32_t>(half_to_float(static_cast<std::uint16_t>(half + 1)));
+      const float middle = (std::bit_cast<float>(at) + std::bit_cast<float>(next)) / 2;
+      for (const std::uint32_t near : {at, std::bit_cast<std::uint32_t>(middle)}) {
+        for (std::uint32_t bits = near == 0 ? 0 : near - 1; bits <= near + 1; ++bits)
+          try_bits(sign | bits);
+      }
+    }
+    // One float in 4,000 of all: denormals, what overflows, NaN.
+    for (std::uint32_t bits = 0; bits < 0x7F900000; bits += 3989) try_bits(sign | bits);
+    for (const float x : {65519.0F, 65520.0F, 65536.0F, 3e38F})
+      try_bits(sign | std::bit_cast<std::uint32_t>(x));
   }
   CHECK(wrong == 0);
 }

@@ -24,6 +24,9 @@ using namespace dmlop::test;
 
 const std::string shorter =
     "the file became shorter while it was read; run this again when nothing writes to the file";
+const std::string unreadable =
+    "the file could not be read to its end: it became shorter, or its disk or network failed; run "
+    "this again when nothing writes to the file";
 const std::string changed =
     "the file was changed while it was read; run this again when nothing writes to the file";
 
@@ -123,7 +126,8 @@ TEST_CASE("shrink: a file that is whole again was not whole when it was read") {
   CHECK(zeros_in(file) == large - 1);
   folder.write("x", std::string(large, 'x'));
   fs::last_write_time(path, time);
-  CHECK(error_of(file) == shorter);
+  CHECK(error_of(file) == unreadable);
+  CHECK(error_of([&] { file.require_not_shorter(); }) == unreadable);
 }
 
 TEST_CASE("shrink: a file that was pinned when it was opened is one that was named") {

@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "gpu/d3d12/software_adapter.hpp"
 #include "gpu/device_info.hpp"
+#include "gpu/memory_budget.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -158,6 +160,29 @@ TEST_CASE("device choice: what is no spec is wrong usage") {
     CHECK(chosen(request, all).starts_with("usage: "));
     CHECK(chosen(request, {}, "no loader").starts_with("usage: "));
   }
+}
+
+TEST_CASE("device choice: which adapters of Direct3D are software") {
+  using gpu::d3d12::is_software_adapter;
+  constexpr std::uint32_t microsoft = 0x1414, mesa = 0x10005, nvidia = 0x10DE;
+  CHECK(is_software_adapter({.has_software_flag = true, .vendor = microsoft, .device = 0x8C}));
+  CHECK(is_software_adapter({.has_software_flag = false, .vendor = microsoft, .device = 0x8C}));
+  CHECK(is_software_adapter({.has_software_flag = true, .vendor = nvidia, .device = 0x2330}));
+  CHECK(is_software_adapter({.has_software_flag = false, .vendor = mesa, .device = 0}));
+  CHECK_FALSE(
+      is_software_adapter({.has_software_flag = false, .vendor = microsoft, .device = 0x8E}));
+  CHECK_FALSE(is_software_adapter({.has_software_flag = false, .vendor = nvidia, .device = 0x8C}));
+}
+
+TEST_CASE("device memory: what has room within the budget of the system") {
+  using gpu::MemoryBudget;
+  const MemoryBudget budget{.budget = 1000, .used = 400};
+  CHECK(budget.has_room_for(600));
+  CHECK_FALSE(budget.has_room_for(601));
+  CHECK_FALSE(budget.has_room_for(~std::uint64_t{0}));
+  // Others may take from the budget what is in use already.
+  CHECK_FALSE(MemoryBudget{.budget = 300, .used = 400}.has_room_for(1));
+  CHECK(MemoryBudget{}.has_room_for(~std::uint64_t{0}));  // the system does not tell
 }
 
 }  // namespace

@@ -63,6 +63,32 @@ mtime=$(stat -c %Y.%y "$file")
 expect 0 "PASSED" "$program" "${run[@]}" "${golden[@]}" --device d3d12:0
 [ "$mtime" = "$(stat -c %Y.%y "$file")" ] || fail "a sound shader was written again"
 
+# A sound file with a shader that the driver refuses, as another compiler or driver may have left it.
+kept() { # kept TEXT: the bytes of a cache file that holds TEXT
+  local sum=$((0xcbf29ce484222325)) i
+  for ((i = 0; i < ${#1}; i++)); do sum=$(((sum ^ $(printf %d "'${1:i:1}")) * 0x100000001b3)); done
+  local number
+  printf dmloppc1
+  for number in ${#1} $sum; do
+    for ((i = 0; i < 8; i++)); do printf "\\x$(printf %02x $((number >> 8 * i & 255)))"; done
+  done
+  printf %s "$1"
+}
+kept "no shader at all" >"$file"
+expect 0 "PASSED" "$program" "${run[@]}" "${golden[@]}" --device d3d12:0
+cmp -s sound "$file" || fail "not made again after the driver refused it"
+
+# Libraries come from the system, not from where a stranger may have put them.
+mkdir strange
+cp "$build/dmlop.exe" strange/
+for library in d3d12 dxgi; do printf 'no library' >strange/$library.dll; done
+expect 0 "d3d12:0" wine strange/dmlop.exe devices
+rm -r strange
+
+# Wine has no debug layer.
+expect 4 "install Graphics Tools" env DMLOP_D3D12_DEBUG=1 "$program" "${run[@]}" --gpu
+expect 0 "running on the CPU" env DMLOP_D3D12_DEBUG=1 "$program" "${run[@]}"
+
 # Without the compiler: Wine's own, which stands in for it, cannot compile these shaders; a program that
 # was compiled before needs none.
 mkdir alone

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -86,6 +87,47 @@ TEST_CASE("windows: lines are appended whole, and cut off") {
   CHECK(check_writable_folder(folder / "lines"));
   CHECK(check_writable_folder(folder / "missing"));
   CHECK(folder.list() == "lines");
+}
+
+TEST_CASE("windows: NUL is empty and never waited for") {
+  std::error_code error;
+  SystemFile nul = SystemFile::open_to_read("NUL", error);
+  REQUIRE(!error);
+  CHECK(nul.wait_for_input(100));
+  CHECK(InputFile::open("NUL").bytes().empty());
+}
+
+TEST_CASE("windows: a mapped file whose disk fails is a failed read, and only that") {
+  const Folder folder;
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  folder.write("lost", std::string(bytes, 'a'));
+  folder.write("sound", std::string(bytes, 'b'));
+  const InputFile sound = InputFile::open(folder / "sound");
+  {
+    const InputFile lost = InputFile::open(folder / "lost");
+    CHECK(text_of(lost) == std::string(bytes, 'a'));
+    lost.require_intact();
+    // What Windows raises where a page cannot be read.
+    const auto page = reinterpret_cast<ULONG_PTR>(lost.bytes().data() + 5 * 4096);
+    const std::array<ULONG_PTR, 3> information{/*reading*/ 0, page,
+                                               /*STATUS_UNEXPECTED_NETWORK_ERROR*/ 0xC00000C4};
+    RaiseException(static_cast<DWORD>(EXCEPTION_IN_PAGE_ERROR), 0, 3, information.data());
+    CHECK(text_of(lost) == std::string(bytes, '\0'));
+    try {
+      lost.require_intact();
+      FAIL("a lost file counts as intact");
+    } catch (const Error& failure) {
+      CHECK(failure.kind() == ErrorKind::io_failed);
+      CHECK(std::string(failure.what()) ==
+            "the file could not be read to its end: it became shorter, or its disk or network "
+            "failed; run this again when nothing writes to the file");
+    }
+  }
+  CHECK(text_of(sound) == std::string(bytes, 'b'));
+  sound.require_intact();
+  const InputFile again = InputFile::open(folder / "lost");  // where zeros were before, maybe
+  CHECK(text_of(again) == std::string(bytes, 'a'));
+  again.require_intact();
 }
 
 /// dmlop.exe, started in a group of its own so that it alone is stopped.

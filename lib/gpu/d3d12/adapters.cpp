@@ -2,15 +2,15 @@
 
 #include <array>
 #include <cstdio>
+#include <optional>
 
 #include "gpu/d3d12/api.hpp"
+#include "gpu/d3d12/debug.hpp"
 #include "gpu/d3d12/device.hpp"
+#include "gpu/d3d12/software_adapter.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
-
-// Of the software drivers of Mesa, which come without DXGI's flag.
-constexpr UINT mesa_vendor = 0x10005;
 
 struct Adapters {
   std::vector<ComPtr<IDXGIAdapter1>> handles;  // as in list.devices
@@ -35,33 +35,40 @@ std::string driver_version(IDXGIAdapter1& adapter) {
   return text;
 }
 
-DeviceKind kind_of(const DXGI_ADAPTER_DESC1& desc, ID3D12Device& device) {
-  if ((desc.Flags & DXGI_ADAPTER_FLAG_SOFTWARE) != 0 || desc.VendorId == mesa_vendor)
-    return DeviceKind::software;
+// Nothing where the adapter cannot run Direct3D 12. Opening a device takes long, and only hardware
+// needs one here, to tell an integrated GPU from a discrete one.
+std::optional<DeviceKind> kind_of(IDXGIAdapter1& adapter, const DXGI_ADAPTER_DESC1& desc) {
+  const bool is_software =
+      is_software_adapter({.has_software_flag = (desc.Flags & DXGI_ADAPTER_FLAG_SOFTWARE) != 0,
+                           .vendor = desc.VendorId,
+                           .device = desc.DeviceId});
+  ComPtr<ID3D12Device> device;
+  void** const wanted = is_software ? nullptr : reinterpret_cast<void**>(device.GetAddressOf());
+  if (FAILED(libraries().create_device(&adapter, D3D_FEATURE_LEVEL_11_0, __uuidof(ID3D12Device),
+                                       wanted)))
+    return std::nullopt;
+  if (is_software) return DeviceKind::software;
   D3D12_FEATURE_DATA_ARCHITECTURE architecture{};
-  if (FAILED(device.CheckFeatureSupport(D3D12_FEATURE_ARCHITECTURE, &architecture,
-                                        sizeof architecture)))
+  if (FAILED(device->CheckFeatureSupport(D3D12_FEATURE_ARCHITECTURE, &architecture,
+                                         sizeof architecture)))
     return DeviceKind::other;
   return architecture.UMA ? DeviceKind::integrated : DeviceKind::discrete;
 }
 
 // Adds an adapter, unless it cannot run Direct3D 12.
 void add(Adapters& adapters, const ComPtr<IDXGIAdapter1>& adapter) {
-  ComPtr<ID3D12Device> device;
   DXGI_ADAPTER_DESC1 desc{};
-  if (FAILED(adapter->GetDesc1(&desc)) ||
-      FAILED(libraries().create_device(adapter.Get(), D3D_FEATURE_LEVEL_11_0,
-                                       IID_PPV_ARGS(device.GetAddressOf()))))
-    return;
-  const DeviceKind kind = kind_of(desc, *device.Get());
+  if (FAILED(adapter->GetDesc1(&desc))) return;
+  const std::optional<DeviceKind> kind = kind_of(*adapter.Get(), desc);
+  if (!kind) return;
   // What an integrated GPU calls dedicated is a small part of the memory that it can use.
-  const std::uint64_t memory = kind == DeviceKind::integrated
+  const std::uint64_t memory = *kind == DeviceKind::integrated
                                    ? desc.DedicatedVideoMemory + desc.SharedSystemMemory
                                    : desc.DedicatedVideoMemory;
   adapters.list.devices.push_back({.backend = "d3d12",
                                    .index = adapters.list.devices.size(),
                                    .name = to_utf8(desc.Description),
-                                   .kind = kind,
+                                   .kind = *kind,
                                    .driver = driver_version(*adapter.Get()),
                                    .memory_bytes = memory,
                                    .id_name = "luid",
@@ -72,6 +79,7 @@ void add(Adapters& adapters, const ComPtr<IDXGIAdapter1>& adapter) {
 Adapters find_adapters() {
   Adapters adapters;
   adapters.list.unavailable = libraries().missing;
+  if (adapters.list.unavailable.empty()) adapters.list.unavailable = enable_debug_layer();
   if (!adapters.list.unavailable.empty()) return adapters;
   ComPtr<IDXGIFactory1> factory;
   const HRESULT result = libraries().create_factory(

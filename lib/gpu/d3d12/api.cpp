@@ -35,10 +35,15 @@ bool is_loss(HRESULT result) {
          result == DXGI_ERROR_DEVICE_RESET || result == DXGI_ERROR_DRIVER_INTERNAL_ERROR;
 }
 
+// Where libraries are looked for: never in the current folder or those of PATH, where the files of
+// a stranger may lie.
+constexpr DWORD in_system_folder = LOAD_LIBRARY_SEARCH_SYSTEM32;
+constexpr DWORD beside_program = LOAD_LIBRARY_SEARCH_APPLICATION_DIR;
+
 /// A function of a library, kept loaded; null where either is missing.
 template <typename Function>
-Function load(const wchar_t* library, const char* name) {
-  const HMODULE module = LoadLibraryW(library);
+Function load(const wchar_t* library, const char* name, DWORD folders = in_system_folder) {
+  const HMODULE module = LoadLibraryExW(library, nullptr, folders);
   if (module == nullptr) return nullptr;
   // By way of an untyped pointer: no function has the type of GetProcAddress's result.
   return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(module, name)));
@@ -52,6 +57,8 @@ const Libraries& libraries() {
     fresh.create_device = load<PFN_D3D12_CREATE_DEVICE>(L"d3d12.dll", "D3D12CreateDevice");
     fresh.serialize_root_signature =
         load<PFN_D3D12_SERIALIZE_ROOT_SIGNATURE>(L"d3d12.dll", "D3D12SerializeRootSignature");
+    fresh.get_debug_interface =
+        load<PFN_D3D12_GET_DEBUG_INTERFACE>(L"d3d12.dll", "D3D12GetDebugInterface");
     fresh.create_factory = load<decltype(fresh.create_factory)>(L"dxgi.dll", "CreateDXGIFactory1");
     if (fresh.create_device == nullptr || fresh.serialize_root_signature == nullptr) {
       fresh.missing = "Direct3D 12 (d3d12.dll) cannot be loaded";
@@ -64,7 +71,8 @@ const Libraries& libraries() {
 }
 
 CompileFunction compiler() {
-  static const auto compile = load<CompileFunction>(L"d3dcompiler_47.dll", "D3DCompile");
+  static const auto compile =
+      load<CompileFunction>(L"d3dcompiler_47.dll", "D3DCompile", beside_program | in_system_folder);
   if (compile != nullptr) return compile;
   throw Error(ErrorKind::unavailable,
               "the compiler of shaders (d3dcompiler_47.dll) cannot be loaded; it is part of "

@@ -9,6 +9,7 @@
 #include <rpc.h>
 #include <rpcndr.h>
 #include <d3d12.h>
+#include <d3d12sdklayers.h>
 #include <dxguids.h>
 #include <dxgi1_4.h>
 #include <wrl/client.h>
@@ -25,6 +26,7 @@ struct Libraries {
   std::string missing;
   PFN_D3D12_CREATE_DEVICE create_device = nullptr;
   PFN_D3D12_SERIALIZE_ROOT_SIGNATURE serialize_root_signature = nullptr;
+  PFN_D3D12_GET_DEBUG_INTERFACE get_debug_interface = nullptr;  // may be null
   HRESULT(WINAPI* create_factory)(REFIID, void**) = nullptr;
 };
 const Libraries& libraries();

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "gpu/d3d12/api.hpp"
+#include "gpu/d3d12/debug.hpp"
 #include "gpu/d3d12/pipelines.hpp"
 #include "gpu/launches.hpp"
+#include "gpu/memory_budget.hpp"
 
 namespace dmlop::gpu::d3d12 {
 
@@ -15,6 +17,17 @@ struct Context {
   std::unique_ptr<Pipelines> pipelines;
   double seconds_per_tick = 0;  // 0: no timestamps
   Pace pace;
+  ComPtr<IDXGIAdapter3> adapter;  // null where the system does not tell of its memory
+  DebugMessages messages;
+
+  /// What the system lets this program have now, of the device's own memory.
+  MemoryBudget memory() const {
+    DXGI_QUERY_VIDEO_MEMORY_INFO info{};
+    if (!adapter ||
+        FAILED(adapter->QueryVideoMemoryInfo(0, DXGI_MEMORY_SEGMENT_GROUP_LOCAL, &info)))
+      return {};
+    return {.budget = info.Budget, .used = info.CurrentUsage};
+  }
 };
 
 }  // namespace dmlop::gpu::d3d12

@@ -14,9 +14,10 @@ class Direct3DDevice : public Device {
     check(libraries().create_device(&adapter, D3D_FEATURE_LEVEL_11_0,
                                     IID_PPV_ARGS(context_.device.GetAddressOf())),
           "opening " + info_.name);
-    const D3D12_COMMAND_QUEUE_DESC queue{.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE};
-    check(context_.device->CreateCommandQueue(&queue, IID_PPV_ARGS(context_.queue.GetAddressOf())),
-          "creating a command queue", context_.device.Get());
+    context_.messages.listen_to(*context_.device.Get());
+    if (FAILED(adapter.QueryInterface(IID_PPV_ARGS(context_.adapter.GetAddressOf()))))
+      context_.adapter.Reset();
+    create_queue();
     std::uint64_t frequency = 0;
     if (SUCCEEDED(context_.queue->GetTimestampFrequency(&frequency)) && frequency != 0)
       context_.seconds_per_tick = 1 / static_cast<double>(frequency);
@@ -40,6 +41,21 @@ class Direct3DDevice : public Device {
   }
 
  private:
+  // Work comes in short pieces (gpu/launches.hpp). Where one takes longer than Windows allows, on a
+  // slow or a busy GPU, it is not to cost the device; a driver that does not accept this is asked
+  // without.
+  void create_queue() {
+    D3D12_COMMAND_QUEUE_DESC desc{.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE,
+                                  .Flags = D3D12_COMMAND_QUEUE_FLAG_DISABLE_GPU_TIMEOUT};
+    const auto create = [&] {
+      return context_.device->CreateCommandQueue(&desc,
+                                                 IID_PPV_ARGS(context_.queue.GetAddressOf()));
+    };
+    if (SUCCEEDED(create())) return;
+    desc.Flags = D3D12_COMMAND_QUEUE_FLAG_NONE;
+    check(create(), "creating a command queue", context_.device.Get());
+  }
+
   DeviceInfo info_;
   Context context_;
 };

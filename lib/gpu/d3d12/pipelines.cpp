@@ -61,11 +61,16 @@ ID3D12PipelineState* Pipelines::find(const std::string& kernel,
   ComPtr<ID3D12PipelineState>& pipeline =
       pipelines_[{kernel, std::vector(specialization.begin(), specialization.end())}];
   if (pipeline) return pipeline.Get();
-  const std::vector<std::byte> code = shader_code(kernel, specialization);
-  const D3D12_COMPUTE_PIPELINE_STATE_DESC desc{.pRootSignature = layout.signature.Get(),
-                                               .CS = {code.data(), code.size()}};
-  check(device_.CreateComputePipelineState(&desc, IID_PPV_ARGS(pipeline.GetAddressOf())),
-        "loading kernel " + kernel, &device_);
+  const auto create = [&](std::span<const std::byte> code) {
+    const D3D12_COMPUTE_PIPELINE_STATE_DESC desc{.pRootSignature = layout.signature.Get(),
+                                                 .CS = {code.data(), code.size()}};
+    return device_.CreateComputePipelineState(&desc, IID_PPV_ARGS(pipeline.GetAddressOf()));
+  };
+  const ShaderCode code = shader_code(kernel, specialization);
+  HRESULT result = create(code.bytes);
+  // Another compiler, or another driver, may have been there when it was kept.
+  if (FAILED(result) && code.is_kept) result = create(compile_again(kernel, specialization));
+  check(result, "loading kernel " + kernel, &device_);
   return pipeline.Get();
 }
 

@@ -97,14 +97,17 @@ std::vector<std::byte> compile(const ShaderSource& shader) {
 
 }  // namespace
 
-std::vector<std::byte> shader_code(const std::string& kernel,
-                                   std::span<const std::uint32_t> specialization) {
+ShaderCode shader_code(const std::string& kernel, std::span<const std::uint32_t> specialization) {
+  ShaderCode kept{read_cache(cache_path_for(source_of(kernel, specialization))), /*is_kept=*/true};
+  if (!kept.bytes.empty()) return kept;
+  return {compile_again(kernel, specialization)};
+}
+
+std::vector<std::byte> compile_again(const std::string& kernel,
+                                     std::span<const std::uint32_t> specialization) {
   const ShaderSource shader = source_of(kernel, specialization);
-  const std::string path = cache_path_for(shader);
-  std::vector<std::byte> code = read_cache(path);
-  if (!code.empty()) return code;
-  code = compile(shader);
-  write_cache(path, code);
+  std::vector<std::byte> code = compile(shader);
+  write_cache(cache_path_for(shader), code);
   return code;
 }
 

@@ -10,13 +10,21 @@
 
 namespace dmlop::gpu::d3d12 {
 
+struct ShaderCode {
+  std::vector<std::byte> bytes;
+  bool is_kept = false;  // from an earlier run
+};
+
 /// The shader of a kernel, compiled or from the disk. A specialization becomes the macros
 /// SPECIALIZATION_0, SPECIALIZATION_1, ... Errors: run_failed when the kernel does not exist or
 /// does not compile, with the compiler's text; unavailable without a compiler.
-std::vector<std::byte> shader_code(const std::string& kernel,
-                                   std::span<const std::uint32_t> specialization);
+ShaderCode shader_code(const std::string& kernel, std::span<const std::uint32_t> specialization);
 
-/// The same, always compiled.
+/// The same, always compiled; it replaces what was kept.
+std::vector<std::byte> compile_again(const std::string& kernel,
+                                     std::span<const std::uint32_t> specialization);
+
+/// The same, and nothing is kept.
 std::vector<std::byte> compile_shader(const std::string& kernel,
                                       std::span<const std::uint32_t> specialization);
 

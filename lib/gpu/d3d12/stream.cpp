@@ -28,8 +28,15 @@ constexpr auto common = D3D12_RESOURCE_STATE_COMMON;
 
 class Direct3DResidentBuffer : public ResidentBuffer {
  public:
-  Direct3DResidentBuffer(ID3D12Device& device, std::uint64_t bytes)
-      : ResidentBuffer(bytes), buffer_(device, Place::device) {
+  Direct3DResidentBuffer(Context& context, std::uint64_t bytes)
+      : ResidentBuffer(bytes), buffer_(*context.device.Get(), Place::device) {
+    const MemoryBudget memory = context.memory();
+    if (!memory.has_room_for(rounded_up(bytes))) {
+      throw Error(ErrorKind::run_failed,
+                  "allocating " + std::to_string(bytes) + " bytes of device memory: of the " +
+                      std::to_string(memory.budget) + " bytes that the system grants, " +
+                      std::to_string(memory.used) + " are in use");
+    }
     buffer_.grow(rounded_up(bytes));
   }
   ID3D12Resource* resource() const { return buffer_.resource(); }
@@ -411,6 +418,7 @@ class Direct3DStream : public Stream {
       done = fence_.wait(step_milliseconds);
     }
     busy_ = !done;
+    context_.messages.print_new();
     // Whatever the reason is, there is one only where the device is gone.
     if (FAILED(device_.GetDeviceRemovedReason()))
       check(DXGI_ERROR_DEVICE_REMOVED, doing_, &device_);
@@ -469,7 +477,7 @@ std::unique_ptr<Stream> make_stream(Context& context) {
 }
 
 std::unique_ptr<ResidentBuffer> make_resident_buffer(Context& context, std::uint64_t bytes) {
-  return std::make_unique<Direct3DResidentBuffer>(*context.device.Get(), bytes);
+  return std::make_unique<Direct3DResidentBuffer>(context, bytes);
 }
 
 }  // namespace dmlop::gpu::d3d12
