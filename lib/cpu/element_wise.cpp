@@ -339,9 +339,21 @@ HWY_INLINE To cast_of(From from) {
   }
 }
 
+/// Numbers that are the same as a float wherever FLOAT16 is finite, and up to a stretch of them.
+template <typename From>
+void cast_to_halves(const std::byte* from, std::uint64_t stride, std::size_t count,
+                    std::byte* to) {
+  std::array<float, stretch> numbers;
+  load_elements<float, From>(from, stride, count, numbers.data());
+  store_halves(numbers.data(), count, to);
+}
+
 template <typename To, typename From>
 void cast_elements(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
-  if (stride == 1) {
+  if constexpr (std::is_same_v<To, Half> && !std::is_same_v<From, Half> &&
+                !std::is_same_v<From, double>) {
+    cast_to_halves<From>(from, stride, count, to);
+  } else if (stride == 1) {
     for (std::size_t i = 0; i < count; ++i)
       cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
   } else {
