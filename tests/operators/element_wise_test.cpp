@@ -203,6 +203,43 @@ TEST_CASE("element-wise: casts truncate and saturate floats, and keep the low bi
         Tensor::of<std::uint16_t>(DataType::Float16, {4}, {0x7BFF, 0x7C00, 2, 0x3C00}));
 }
 
+TEST_CASE("element-wise: casts to FLOAT16 are rounded once, however many there are") {
+  Random random(58);
+  const std::vector<double> extremes{INFINITY, -INFINITY, 65519.9, 65520,
+                                     -65520,   1e30,      1e-30,   -1e-8};
+  const auto check = [&](DataType from, auto narrowed) {
+    CAPTURE(std::string(name_of(from)));
+    using Number = decltype(narrowed(0.0));
+    std::vector<Number> numbers;
+    std::vector<std::uint16_t> halves;
+    const auto add = [&](Number number) {
+      const auto bytes = element(DataType::Float16, static_cast<double>(number));
+      numbers.push_back(number);
+      halves.resize(numbers.size());
+      std::memcpy(&halves.back(), bytes.data(), 2);
+    };
+    if (std::is_floating_point_v<Number>) {
+      for (const double number : extremes) add(narrowed(number));
+    }
+    while (numbers.size() < 3093) {
+      // A number in the middle of two halves, or beside it.
+      const auto bits = bytes_of(static_cast<std::uint16_t>(random.below(0x7C00)));
+      const double half = number(DataType::Float16, bits.data());
+      const double step = std::max(std::exp2(std::ilogb(std::max(half, 1e-9)) - 11), 0x1p-25);
+      add(narrowed(half + step * (1 + (static_cast<double>(random.below(3)) - 1) * 1e-7)));
+    }
+    check_plan_case(
+        case_of_tensors("CAST", {}, {"InputTensor"}, {Tensor::of<Number>(from, {3, 1031}, numbers)},
+                        Tensor::of<std::uint16_t>(DataType::Float16, {3, 1031}, halves), 0));
+  };
+  check(DataType::Float64, [](double number) { return number; });
+  check(DataType::Float32, [](double number) { return static_cast<float>(number); });
+  check(DataType::UInt32, [](double number) { return static_cast<std::uint32_t>(number); });
+  check(DataType::Int64, [](double number) { return static_cast<std::int64_t>(-number); });
+  check(DataType::UInt8,
+        [](double number) { return static_cast<std::uint8_t>(std::min(number, 255.0)); });
+}
+
 TEST_CASE("element-wise: quantisation rounds halves to even, saturates, and takes blocks") {
   const auto bytes = [](DataType type, const List& sizes, const std::vector<std::uint8_t>& values) {
     return Tensor::of(type, sizes, values);
