@@ -25,6 +25,7 @@
 #include "job/backend_gpu.hpp"
 #include "job/host_plan.hpp"
 #include "ops/operator.hpp"
+#include "reference/elementary_functions.hpp"
 #include "simd_targets.hpp"
 #include "spec/description.hpp"
 #include "tensor/half.hpp"
@@ -33,122 +34,8 @@ namespace dmlop::test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Function {
-  const char* name;  // of the operator
-  double (*exact)(double x, double y);
-  double low, high;  // beyond them only the special values are tried
-  std::vector<const char*> inputs = {"InputTensor"};
-  Json parameters = Json::object();
-};
-
-constexpr double largest = std::numeric_limits<float>::max();
+using Function = ElementaryFunction;
 constexpr float infinity = std::numeric_limits<float>::infinity();
-#ifdef _WIN32
-// The C library of mingw-w64 reduces angles with 66 bits of pi: too few for the sine of larger
-// ones.
-constexpr double largest_angle = 1e5;
-#else
-constexpr double largest_angle = largest;
-#endif
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-/// Those that are neither exact nor sums and products.
-const std::vector<Function>& functions() {
-  static const std::vector<const char*> two{"ATensor", "BTensor"};
-  static const std::vector<Function> all{
-      {"ACTIVATION_CELU",
-       [](double x, double) { return std::max(0.0, x) + std::min(0.0, std::expm1(x)); },
-       -largest,
-       largest,
-       {"InputTensor"},
-       {{"Alpha", 1}}},
-      {"ACTIVATION_ELU",
-       [](double x, double) { return x < 0 ? std::expm1(x) : x; },
-       -largest,
-       largest,
-       {"InputTensor"},
-       {{"Alpha", 1}}},
-      {"ACTIVATION_GELU", [](double x, double) { return 0.5 * x * std::erfc(x * -std::sqrt(0.5)); },
-       -largest, largest},
-      {"ACTIVATION_PARAMETRIC_SOFTPLUS",
-       [](double x, double) { return 2 * softplus(0.5 * x); },
-       -largest,
-       largest / 2,
-       {"InputTensor"},
-       {{"Alpha", 2}, {"Beta", 0.5}}},
-      {"ACTIVATION_SCALED_ELU",
-       [](double x, double) { return x > 0 ? 1.25 * x : 1.25 * 1.5 * std::expm1(x); },
-       -largest,
-       largest,
-       {"InputTensor"},
-       {{"Alpha", 1.5}, {"Gamma", 1.25}}},
-      {"ACTIVATION_SCALED_TANH",
-       [](double x, double) { return 1.5 * std::tanh(0.5 * x); },
-       -largest,
-       largest,
-       {"InputTensor"},
-       {{"Alpha", 1.5}, {"Beta", 0.5}}},
-      {"ACTIVATION_SIGMOID", [](double x, double) { return sigmoid(x); }, -100, 100},
-      {"ACTIVATION_SOFTPLUS",
-       [](double x, double) { return softplus(x); },
-       -largest,
-       largest,
-       {"InputTensor"},
-       {{"Steepness", 1}}},
-      {"ACTIVATION_SOFTSIGN", [](double x, double) { return x / (1 + std::abs(x)); }, -largest,
-       largest},
-      // Below -87 the sigmoid is a denormal of few bits, and so is its product with x.
-      {"ACTIVATION_SWISH",
-       [](double x, double) { return x * sigmoid(x); },
-       -87,
-       100,
-       {"InputTensor"},
-       {{"SigmoidInputScale", 1}}},
-      {"ACTIVATION_TANH", [](double x, double) { return std::tanh(x); }, -largest, largest},
-      {"ELEMENT_WISE_ACOS", [](double x, double) { return std::acos(x); }, -1, 1},
-      {"ELEMENT_WISE_ACOSH", [](double x, double) { return std::acosh(x); }, 1, largest},
-      {"ELEMENT_WISE_ASIN", [](double x, double) { return std::asin(x); }, -1, 1},
-      {"ELEMENT_WISE_ASINH", [](double x, double) { return std::asinh(x); }, -largest, largest},
-      {"ELEMENT_WISE_ATAN", [](double x, double) { return std::atan(x); }, -largest, largest},
-      {"ELEMENT_WISE_ATANH", [](double x, double) { return std::atanh(x); }, -1, 1},
-      {"ELEMENT_WISE_ATAN_YX", [](double y, double x) { return std::atan2(y, x); }, -largest,
-       largest, two},
-      {"ELEMENT_WISE_CONSTANT_POW",
-       [](double x, double) { return std::pow(x, 2.5); },
-       0,
-       largest,
-       {"InputTensor"},
-       {{"Exponent", 2.5}}},
-      {"ELEMENT_WISE_COS", [](double x, double) { return std::cos(x); }, -largest_angle,
-       largest_angle},
-      {"ELEMENT_WISE_COSH", [](double x, double) { return std::cosh(x); }, -100, 100},
-      {"ELEMENT_WISE_DIVIDE", [](double x, double y) { return x / y; }, -largest, largest, two},
-      {"ELEMENT_WISE_ERF", [](double x, double) { return std::erf(x); }, -largest, largest},
-      {"ELEMENT_WISE_EXP", [](double x, double) { return std::exp(x); }, -110, 90},
-      {"ELEMENT_WISE_LOG", [](double x, double) { return std::log(x); }, 0, largest},
-      {"ELEMENT_WISE_POW",
-       [](double x, double y) { return std::pow(x, y); },
-       -largest,
-       largest,
-       {"InputTensor", "ExponentTensor"}},
-      {"ELEMENT_WISE_RECIP", [](double x, double) { return 1 / x; }, -largest, largest},
-      {"ELEMENT_WISE_SIN", [](double x, double) { return std::sin(x); }, -largest_angle,
-       largest_angle},
-      {"ELEMENT_WISE_SINH", [](double x, double) { return std::sinh(x); }, -100, 100},
-      {"ELEMENT_WISE_SQRT", [](double x, double) { return std::sqrt(x); }, 0, largest},
-      {"ELEMENT_WISE_TAN", [](double x, double) { return std::tan(x); }, -largest_angle,
-       largest_angle},
-      {"ELEMENT_WISE_TANH", [](double x, double) { return std::tanh(x); }, -largest, largest},
-  };
-  return all;
-}
 
 // --- numbers to try
 
@@ -395,7 +282,7 @@ void print_cell(const Function& function, Place place, const char* column, doubl
 
 void check_errors(Place place) {
   const std::size_t count = asked_numbers() != 0 ? asked_numbers() : usual_numbers;
-  for (const Function& function : functions()) {
+  for (const Function& function : elementary_functions()) {
     CAPTURE(std::string(function.name));
     const Numbers x = arguments_of(function, count);
     const Numbers y = has_two_inputs(function) ? second_arguments(x) : x;
@@ -410,7 +297,7 @@ void check_errors(Place place) {
 
 void check_special_values(Place place) {
   const auto [x, y] = special_pairs();
-  for (const Function& function : functions()) {
+  for (const Function& function : elementary_functions()) {
     CAPTURE(std::string(function.name));
     const Worst worst = worst_of(function, place, x, y);
     CAPTURE(worst.x);
@@ -422,7 +309,7 @@ void check_special_values(Place place) {
 void check_halves(Place place) {
   std::vector<std::uint16_t> all(65'536);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
-  for (const Function& function : functions()) {
+  for (const Function& function : elementary_functions()) {
     if (has_two_inputs(function)) continue;
     CAPTURE(std::string(function.name));
     const auto results = computed<std::uint16_t>(function, place, DataType::Float16, {all});
@@ -496,7 +383,7 @@ TEST_CASE("elementary functions: every operator of one expression is exact or in
       "difference_square", "hard_sigmoid",     "hard_swish",         "leaky_relu", "linear", "mean",
       "modulus_floor",     "modulus_truncate", "parameterized_relu", "shrink"};
   std::set<std::string> in_table, used;
-  for (const Function& function : functions()) in_table.insert(function.name);
+  for (const Function& function : elementary_functions()) in_table.insert(function.name);
   for (const auto& [name, expression] : expressions_of_operators()) {
     CAPTURE(name);
     used.insert(expression);
@@ -511,7 +398,7 @@ TEST_CASE("elementary functions: every operator of one expression is exact or in
 }
 
 TEST_CASE("elementary functions: the table has a row for each, and no other") {
-  CHECK(published_errors().size() == functions().size());
+  CHECK(published_errors().size() == elementary_functions().size());
 }
 
 TEST_CASE("elementary functions: none errs by more than is stated") {
@@ -536,7 +423,7 @@ TEST_CASE("elementary functions: every FLOAT16 (on a GPU)") {
 }
 
 TEST_CASE("elementary functions: every instruction set gives the same bits") {
-  for (const Function& function : functions()) {
+  for (const Function& function : elementary_functions()) {
     CAPTURE(std::string(function.name));
     const Numbers x = arguments_of(function, 20'011);
     const Numbers y = has_two_inputs(function) ? second_arguments(x) : x;
