@@ -8,6 +8,7 @@
 #include "example.hpp"
 #include "exit_codes.hpp"
 #include "ops/operator.hpp"
+#include "spec/differences.hpp"
 #include "spec/near_operators.hpp"
 
 namespace dmlop::app {
@@ -20,6 +21,7 @@ struct Options {
   std::optional<FeatureLevel> feature_level;
   Format format = Format::text;
   bool example = false;
+  bool differences = false;
 };
 
 // Where operators run.
@@ -131,6 +133,10 @@ void print_operator(const OperatorSpec& spec) {
   for (const SupportRow& row : spec.support) print_row(row);
   if (!spec.support_directml.empty()) print({"\nWhat DirectML 1.15.4 accepts instead\n"});
   for (const SupportRow& row : spec.support_directml) print_row(row);
+  const auto different = differences_of(spec.name);
+  if (!different.empty()) print({"\nDifferences from DirectML 1.15.4\n"});
+  for (const Difference* row : different)
+    print({"  ", row->text, "\n    Why: ", row->reason, "\n"});
   print({"\nTolerance of comparisons\n"});
   for (const auto& [type, tolerance] : spec.tolerances)
     print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
@@ -176,6 +182,11 @@ Json to_json(const SupportRow& row) {
   return json;
 }
 
+Json to_json(const Difference& row) {
+  return {
+      {"name", row.name}, {"text", row.text}, {"reason", row.reason}, {"operators", row.operators}};
+}
+
 Json to_json(const OperatorSpec& spec) {
   Json json{{"name", "DML_OPERATOR_" + spec.name},
             {"value", *operator_value(spec.name)},
@@ -193,6 +204,8 @@ Json to_json(const OperatorSpec& spec) {
   for (const SupportRow& row : spec.support) json["support"].push_back(to_json(row));
   for (const SupportRow& row : spec.support_directml)
     json["supportOfDirectML1.15.4"].push_back(to_json(row));
+  for (const Difference* row : differences_of(spec.name))
+    json["differencesFromDirectML1.15.4"].push_back({{"text", row->text}, {"reason", row->reason}});
   json["tolerances"] = Json::object();
   for (const auto& [type, tolerance] : spec.tolerances)
     json["tolerances"][std::string(name_of(type))] = to_text(tolerance);
@@ -203,6 +216,9 @@ Json to_json(const OperatorSpec& spec) {
 
 int print_one(const Options& options) {
   std::string_view name = options.name;
+  if (options.differences)
+    throw Error(ErrorKind::usage, "--differences lists those of all operators; dmlop ops " +
+                                      options.name + " shows those of one");
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const OperatorSpec* spec = find_spec(upper_case(std::string(name)));
@@ -249,8 +265,9 @@ std::vector<const OperatorSpec*> members_of(const Family& family, const Options&
 }
 
 void print_markdown(const Options& options) {
-  print({"| operator | from | dimensions | data types | what it does |\n"
-         "|---|---|---|---|---|\n"});
+  print(
+      {"| operator | from | dimensions | data types | what it does |\n"
+       "|---|---|---|---|---|\n"});
   for (const std::string& name : specified_operators()) {
     const OperatorSpec& spec = *find_spec(name);
     if (options.feature_level && spec.introduced > *options.feature_level) continue;
@@ -269,7 +286,29 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
   }
 }
 
+/// One line for each kind of difference.
+void print_differences(const Options& options) {
+  Json list = Json::array();
+  if (options.format == Format::markdown)
+    print({"| operators | difference | why |\n|---|---|---|\n"});
+  for (const Difference& row : differences()) {
+    const std::string operators = row.operators.empty() ? "all" : join(row.operators);
+    if (options.format == Format::json) {
+      list.push_back(to_json(row));
+    } else if (options.format == Format::markdown) {
+      print({"| ", operators, " | ", cell(row.text), " | ", cell(row.reason), " |\n"});
+    } else {
+      print({operators, "\n  ", row.text, "\n    Why: ", row.reason, "\n"});
+    }
+  }
+  if (options.format == Format::json) print_json(list);
+}
+
 int print_list(const Options& options) {
+  if (options.differences) {
+    print_differences(options);
+    return exit_done;
+  }
   if (options.example)
     throw Error(ErrorKind::usage, "--example is of one operator: dmlop ops PADDING --example");
   if (options.format == Format::markdown) {
@@ -311,6 +350,8 @@ Action add_ops(CLI::App& command) {
                            "List only what exists at this level: 1_0 to 6_4");
   command.add_flag("--example", options->example,
                    "Print a commented description to begin with: > op.json");
+  command.add_flag("--differences", options->differences,
+                   "List where dmlop differs from DirectML 1.15.4, and why");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

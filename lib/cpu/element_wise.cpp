@@ -5,6 +5,8 @@
 // Integers wrap: the build gives this file -fwrapv.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -339,9 +341,40 @@ HWY_INLINE To cast_of(From from) {
   }
 }
 
+/// A float that FLOAT16 is rounded from as from the number itself: it has all digits that count, and
+/// where a double has more, its last one is odd.
+template <typename From>
+HWY_INLINE float float_for_half(From number) {
+  return static_cast<float>(number);
+}
+HWY_INLINE float float_for_half(double number) {
+  const auto nearest = static_cast<float>(number);
+  const auto back = static_cast<double>(nearest);
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  bits = std::abs(back) > std::abs(number) ? bits - 1 : bits;
+  return std::bit_cast<float>(back == number ? bits : bits | 1);
+}
+
+/// Between FLOAT16 and another type, through a stretch of floats.
+template <typename To, typename From>
+void cast_halves(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
+  std::array<float, stretch> numbers;
+  if constexpr (std::is_same_v<From, Half>) {
+    load(DataType::Float16, from, stride, count, numbers.data());
+    for (std::size_t i = 0; i < count; ++i)
+      cpu::store(to + i * sizeof(To), cast_of<To>(numbers[i]));
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      numbers[i] = float_for_half(cpu::load<From>(from + i * stride * sizeof(From)));
+    store_halves(numbers.data(), count, to);
+  }
+}
+
 template <typename To, typename From>
 void cast_elements(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
-  if (stride == 1) {
+  if constexpr (std::is_same_v<To, Half> != std::is_same_v<From, Half>) {
+    cast_halves<To, From>(from, stride, count, to);
+  } else if (stride == 1) {
     for (std::size_t i = 0; i < count; ++i)
       cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
   } else {

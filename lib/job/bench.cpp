@@ -1,58 +1,20 @@
 #include "job/bench.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <random>
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "job/bench_gpu.hpp"
+#include "job/bench_inputs.hpp"
 #include "job/bench_runs.hpp"
 #include "ops/operator.hpp"
-#include "tensor/half.hpp"
 
 namespace dmlop {
 namespace {
 
-constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
-
 // A copy of less measures how long threads and kernels take to start.
 constexpr std::uint64_t smallest_share_bytes = std::uint64_t{1} << 20;
-
-std::uint64_t buffer_elements(const TensorDesc& desc) {
-  return *reached_elements(desc.sizes, input_strides(desc));
-}
-
-// Random elements: floats in [-1, 1), 32- and 64-bit integers up to the largest size (they may be
-// lengths or indices), other integers any bits.
-Bytes random_bytes(const TensorDesc& desc, std::uint64_t seed, unsigned threads) {
-  const DataType type = *desc.data_type;
-  const std::size_t size = size_of(type);
-  const std::uint64_t largest = *std::max_element(desc.sizes.begin(), desc.sizes.end());
-  Bytes bytes = bench_bytes(buffer_elements(desc) * size);
-  parallel_for(
-      threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
-        std::mt19937_64 random(seed + part);
-        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
-        for (std::uint64_t at = part * part_bytes; at < end; at += size) {
-          const std::uint64_t bits = random();
-          const double number = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
-          const auto put = [&](auto value) { std::memcpy(&bytes[at], &value, sizeof value); };
-          if (type == DataType::Float32) {
-            put(static_cast<float>(number));
-          } else if (type == DataType::Float16) {
-            put(half_from_double(number));
-          } else if (type == DataType::Float64) {
-            put(number);
-          } else {
-            const std::uint64_t integer = size >= 4 ? bits % (largest + 1) : bits;
-            std::memcpy(&bytes[at], &integer, size);
-          }
-        }
-      });
-  return bytes;
-}
 
 /// A plan's inputs: files, and random data where there is none.
 struct Workload {
@@ -73,8 +35,8 @@ Workload make_workload(const Job& job, const Plan& plan, unsigned threads) {
       workload.inputs[slot] = bound->file.data();
       continue;
     }
-    const TensorDesc& desc = *job.description.find_tensor(tensor.field, tensor.element);
-    workload.owned.push_back(random_bytes(desc, seed, threads));
+    const FieldSpec& field = *job.description.find(tensor.field)->spec;
+    workload.owned.push_back(bench_input(job.description, field, tensor.element, seed, threads));
     workload.inputs[slot] = workload.owned.back();
     seed += std::uint64_t{1} << 32;
   }

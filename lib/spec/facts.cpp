@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "spec/embedded_facts.hpp"
@@ -12,14 +11,6 @@ namespace dmlop {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Calls action(row) for the rows of a section of specs/directml.json.
-template <typename Action>
-void for_each_row(std::string_view section, Action&& action) {
-  for (const EmbeddedFact& fact : embedded_facts()) {
-    if (fact.section == section) action(Json::parse(fact.text));
-  }
-}
 
 /// The row of this name.
 std::optional<Json> find_row(std::string_view section, std::string_view name) {

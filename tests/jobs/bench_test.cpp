@@ -1,9 +1,17 @@
-// dmlop bench on descriptions without files, with made-up inputs.
+// dmlop bench on descriptions without files, with made-up inputs: how large they are, that every
+// operator can work with them, and that they lie within what they point into.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "job/bench_inputs.hpp"
+#include "ops/operator.hpp"
 #include "program.hpp"
+#include "spec/validate.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -60,6 +68,151 @@ TEST_CASE("bench: a share of the copy rate only where the tensors are large enou
   const Json large = share_of(600);
   CHECK(large.at("shareOfCopyRate").get<double>() > 0);
   CHECK_FALSE(large.at("notMeasured").contains("copyBytesPerSecond"));
+}
+
+/// A complete description; `changes` replace fields of the operator's example.
+Description described(const std::string& name, const Json& changes = Json::object()) {
+  Json desc = Json::parse(find_spec(name)->example);
+  desc.update(changes);
+  const Json json{{"type", "DML_OPERATOR_" + name}, {"desc", desc}};
+  Diagnostics diagnostics;
+  auto description = read_description("op.json", json.dump(), newest_feature_level, diagnostics);
+  REQUIRE(description);
+  check_description(*description, diagnostics);
+  REQUIRE_MESSAGE(diagnostics.empty(), name << ": " << to_text(diagnostics.front()));
+  return std::move(*description);
+}
+
+/// The made-up numbers of an input.
+std::vector<double> made_up(const Description& description, const std::string& field,
+                            std::optional<std::size_t> element = {}) {
+  const DataType type = *description.find_tensor(field, element)->data_type;
+  const Bytes bytes = bench_input(description, *description.find(field)->spec, element, 7, 1);
+  std::vector<double> numbers;
+  for (std::size_t at = 0; at < bytes.size(); at += size_of(type))
+    numbers.push_back(element_value(type, &bytes[at]));
+  return numbers;
+}
+
+TEST_CASE("bench: every operator gives finite numbers for its made-up inputs") {
+  std::size_t outputs = 0;
+  for (const std::string& name : specified_operators()) {
+    CAPTURE(name);
+    const Description description = described(name);
+    const Plan plan = make_plan(description);
+    std::vector<Bytes> owned(plan.slots.size());
+    std::vector<std::span<const std::byte>> inputs(plan.slots.size());
+    for (const std::size_t slot : plan.slots_of(SlotKind::input)) {
+      const auto& [kind, field, element, elements, size, type] = plan.slots[slot];
+      owned[slot] = bench_input(description, *description.find(field)->spec, element, slot, 1);
+      inputs[slot] = owned[slot];
+    }
+    PlanInMemory run(plan, inputs, 1);
+    run.run();
+    for (const std::size_t slot : plan.slots_of(SlotKind::output)) {
+      const DataType type = *plan.slots[slot].data_type;
+      const Bytes& bytes = run.output(slot);
+      ++outputs;
+      if (info(type).bits < 8) continue;
+      for (std::size_t at = 0; at < bytes.size(); at += size_of(type)) {
+        const bool is_finite = std::isfinite(element_value(type, &bytes[at]));
+        CHECK_MESSAGE(is_finite, plan.slots[slot].field << "[" << at / size_of(type) << "]");
+        if (!is_finite) break;
+      }
+    }
+  }
+  CHECK(outputs >= 177);
+}
+
+TEST_CASE("bench: whatever points into another tensor has its range") {
+  std::size_t count = 0;
+  for (const std::string& name : specified_operators()) {
+    const Description description = described(name);
+    for (const FieldSpec& field : description.spec->fields) {
+      const bool points = std::ranges::any_of(
+          std::array{"Indices", "Lengths", "ROI", "Mask"},
+          [&](const char* part) { return field.name.find(part) != std::string::npos; });
+      if (!points || field.kind != FieldKind::input_tensor) continue;
+      if (description.find_tensor(field.name) == nullptr) continue;
+      CAPTURE(name);
+      CHECK_MESSAGE(!bench_ranges(description, field, {}).empty(), field.name);
+      ++count;
+    }
+  }
+  CHECK(count >= 18);
+}
+
+TEST_CASE("bench: indices, lengths and other numbers lie within what they are for") {
+  const Json table{{"DataType", "FLOAT32"}, {"Sizes", {1, 3, 50}}};
+  const Json picks{{"DataType", "INT64"}, {"Sizes", {1, 1, 1000}}};
+  struct Case {
+    const char* name;
+    Json changes;
+    const char* field;
+    double low, high;
+  };
+  const std::vector<Case> cases{
+      {"GATHER",
+       {{"InputTensor", table}, {"IndicesTensor", picks}, {"Axis", 2}, {"IndexDimensions", 1}},
+       "IndicesTensor",
+       0,
+       49},
+      {"REVERSE_SUBSEQUENCES",
+       {{"InputTensor", {{"DataType", "INT8"}, {"Sizes", {7, 1000}}}},
+        {"SequenceLengthsTensor", {{"DataType", "UINT32"}, {"Sizes", {1, 1000}}}},
+        {"Axis", 0}},
+       "SequenceLengthsTensor",
+       1,
+       7},
+      {"ELEMENT_WISE_BIT_SHIFT_LEFT",
+       {{"ATensor", {{"DataType", "UINT16"}, {"Sizes", {1000}}}},
+        {"BTensor", {{"DataType", "UINT16"}, {"Sizes", {1000}}}}},
+       "BTensor",
+       0,
+       15},
+      {"ELEMENT_WISE_DIVIDE",
+       {{"ATensor", {{"DataType", "INT8"}, {"Sizes", {1000}}}},
+        {"BTensor", {{"DataType", "INT8"}, {"Sizes", {1000}}}}},
+       "BTensor",
+       1,
+       100},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.name);
+    const auto numbers = made_up(described(one.name, one.changes), one.field);
+    CHECK(numbers.size() == 1000);
+    CHECK(*std::ranges::min_element(numbers) == one.low);
+    CHECK(*std::ranges::max_element(numbers) == one.high);
+  }
+}
+
+TEST_CASE("bench: coordinates lie within each dimension, and regions within the image") {
+  const auto coordinates = made_up(
+      described("GATHER_ND", {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {3, 40, 2}}}},
+                              {"IndicesTensor", {{"DataType", "UINT32"}, {"Sizes", {1, 900, 2}}}},
+                              {"InputDimensionCount", 3},
+                              {"IndicesDimensionCount", 2}}),
+      "IndicesTensor");
+  double most[2] = {0, 0};
+  for (std::size_t i = 0; i < coordinates.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], coordinates[i]);
+  CHECK(most[0] == 2);
+  CHECK(most[1] == 39);
+
+  const auto regions = made_up(
+      described("ROI_ALIGN", {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {2, 1, 20, 64}}}},
+                              {"ROITensor", {{"DataType", "FLOAT32"}, {"Sizes", {300, 4}}}},
+                              {"BatchIndicesTensor", {{"DataType", "UINT32"}, {"Sizes", {300}}}},
+                              {"OutputTensor", {{"Sizes", {300, 1, 2, 2}}}},
+                              {"SpatialScaleX", 0.5}}),
+      "ROITensor");
+  REQUIRE(regions.size() == 1200);
+  for (std::size_t i = 0; i < regions.size(); i += 4) {
+    CHECK(regions[i] < regions[i + 2]);
+    CHECK(regions[i + 1] < regions[i + 3]);
+    CHECK(regions[i + 2] <= 128);
+    CHECK(regions[i + 3] <= 20);
+  }
 }
 
 TEST_CASE("bench: on a GPU powers of made-up numbers are the CPU's up to the last bits") {

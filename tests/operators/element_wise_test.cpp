@@ -1,9 +1,11 @@
 // Element-wise operators and activations: each against its definition, in double or on integers.
+#include "ops/element_wise.hpp"
+
 #include <doctest/doctest.h>
 
-#include "ops/element_wise.hpp"
 #include "plan_case.hpp"
 #include "reference/element_wise.hpp"
+#include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -45,14 +47,13 @@ TEST_CASE("element-wise: functions of real numbers are what they are defined to 
         std::vector<Tensor> inputs;
         for (std::size_t k = 0; k < function.inputs.size(); ++k)
           inputs.push_back(random_numbers(type, sizes, is_special, random));
-        const Tensor output =
-            mapped(type, inputs, [&](const std::byte* a, const std::byte* b) {
-              return element(type, function.value(number(type, a), number(type, b)));
-            });
+        const Tensor output = mapped(type, inputs, [&](const std::byte* a, const std::byte* b) {
+          return element(type, function.value(number(type, a), number(type, b)));
+        });
         const std::uint64_t ulp =
             type == DataType::Float16 ? std::min<std::uint64_t>(function.ulp, 1) : function.ulp;
-        check_plan_case(case_of_tensors(function.name, function.fields, function.inputs, inputs,
-                                        output, ulp));
+        check_plan_case(
+            case_of_tensors(function.name, function.fields, function.inputs, inputs, output, ulp));
       }
     }
   }
@@ -77,7 +78,8 @@ TEST_CASE("element-wise: integers of every width wrap") {
           const auto second = input.bytes.begin() + static_cast<std::ptrdiff_t>(size_of(type));
           const bool is_first = &input == &inputs.front();
           std::fill_n(second, size_of(type), is_first ? std::byte{0} : std::byte{0xFF});
-          if (is_first) *(second + static_cast<std::ptrdiff_t>(size_of(type)) - 1) = std::byte{0x80};
+          if (is_first)
+            *(second + static_cast<std::ptrdiff_t>(size_of(type)) - 1) = std::byte{0x80};
         }
         const DataType output_type = function.is_predicate ? DataType::UInt8 : type;
         const Tensor output =
@@ -89,6 +91,46 @@ TEST_CASE("element-wise: integers of every width wrap") {
             });
         check_plan_case(case_of_tensors(function.name, {}, function.inputs, inputs, output, 0));
       }
+    }
+  }
+}
+
+/// Integers of a type from their low bits.
+Tensor integers_of(DataType type, const std::vector<std::int64_t>& values) {
+  Tensor tensor = Tensor::packed(type, {values.size()});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    std::memcpy(tensor.at({i}), &values[i], size_of(type));
+  return tensor;
+}
+
+TEST_CASE("element-wise: integers divided by 0 have all bits set") {
+  for (const DataType type : A11) {
+    if (info(type).kind == NumberKind::floating) continue;
+    CAPTURE(std::string(name_of(type)));
+    const bool is_signed = info(type).kind == NumberKind::signed_integer;
+    const std::int64_t least =
+        is_signed ? std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)) : 0;
+    // By 0; then the smallest by -1 (0 by the largest, if unsigned), which is itself; then 7 by 2.
+    const Tensor a = integers_of(type, {0, 1, 7, -1, least, -7, least, 7});
+    const Tensor b = integers_of(type, {0, 0, 0, 0, 0, 0, -1, 2});
+    const auto check = [&](const char* name, std::int64_t by_minus_one, std::int64_t by_two) {
+      const Tensor output = integers_of(type, {-1, -1, -1, -1, -1, -1, by_minus_one, by_two});
+      check_plan_case(case_of_tensors(name, {}, {"ATensor", "BTensor"}, {a, b}, output, 0));
+    };
+    check("ELEMENT_WISE_DIVIDE", least, 3);
+    check("ELEMENT_WISE_MODULUS_FLOOR", 0, 1);
+    check("ELEMENT_WISE_MODULUS_TRUNCATE", 0, 1);
+  }
+}
+
+TEST_CASE("element-wise: powers of integers are exact") {
+  for (const DataType type : {DataType::Int32, DataType::UInt32, DataType::Int16}) {
+    for (const DataType exponent : {type, DataType::Float32}) {
+      const Tensor exponents =
+          exponent == type ? integers_of(type, {3, 2, 5, 0}) : floats({4}, {3, 2, 5, 0});
+      check_plan_case(case_of_tensors("ELEMENT_WISE_POW", {}, {"InputTensor", "ExponentTensor"},
+                                      {integers_of(type, {5, 181, 7, 9}), exponents},
+                                      integers_of(type, {125, 32761, 16807, 1}), 0));
     }
   }
 }
@@ -162,6 +204,44 @@ TEST_CASE("element-wise: casts truncate and saturate floats, and keep the low bi
         Tensor::of<std::uint16_t>(DataType::Float16, {4}, {0x7BFF, 0x7C00, 2, 0x3C00}));
 }
 
+TEST_CASE("element-wise: casts to FLOAT16 are rounded once, however many there are") {
+  Random random(58);
+  const std::vector<double> extremes{INFINITY, -INFINITY, 65519.9, 65520,
+                                     -65520,   1e30,      1e-30,   -1e-8};
+  const auto check = [&](DataType from, auto narrowed) {
+    CAPTURE(std::string(name_of(from)));
+    using Number = decltype(narrowed(0.0));
+    std::vector<Number> numbers;
+    std::vector<std::uint16_t> halves;
+    const auto add = [&](Number number) {
+      const auto bytes = element(DataType::Float16, static_cast<double>(number));
+      numbers.push_back(number);
+      halves.resize(numbers.size());
+      std::memcpy(&halves.back(), bytes.data(), 2);
+    };
+    if (std::is_floating_point_v<Number>) {
+      for (const double number : extremes) add(narrowed(number));
+    }
+    while (numbers.size() < 3093) {
+      // A number in the middle of two halves, or beside it.
+      const auto bits = bytes_of(static_cast<std::uint16_t>(random.below(0x7C00)));
+      const double half = number(DataType::Float16, bits.data());
+      const double step = std::max(std::exp2(std::ilogb(std::max(half, 1e-9)) - 11), 0x1p-25);
+      add(narrowed(half + step * (1 + (static_cast<double>(random.below(3)) - 1) * 1e-7)));
+    }
+    const PlanCase cast =
+        case_of_tensors("CAST", {}, {"InputTensor"}, {Tensor::of<Number>(from, {3, 1031}, numbers)},
+                        Tensor::of<std::uint16_t>(DataType::Float16, {3, 1031}, halves), 0);
+    on_every_target([&] { check_plan_case(cast); });
+  };
+  check(DataType::Float64, [](double number) { return number; });
+  check(DataType::Float32, [](double number) { return static_cast<float>(number); });
+  check(DataType::UInt32, [](double number) { return static_cast<std::uint32_t>(number); });
+  check(DataType::Int64, [](double number) { return static_cast<std::int64_t>(-number); });
+  check(DataType::UInt8,
+        [](double number) { return static_cast<std::uint8_t>(std::min(number, 255.0)); });
+}
+
 TEST_CASE("element-wise: quantisation rounds halves to even, saturates, and takes blocks") {
   const auto bytes = [](DataType type, const List& sizes, const std::vector<std::uint8_t>& values) {
     return Tensor::of(type, sizes, values);
@@ -201,17 +281,19 @@ TEST_CASE("fused activations: a clip scales its input, and softmax takes rows") 
                      {"BTensor", floats({1, 1, 1, 2}, {0, std::log(3.0F)})}},
                     {}};
   };
-  PlanCase clip = gemm({{"Type", "ELEMENT_WISE_CLIP"},
-                        {"Desc", {{"Min", 0}, {"Max", 5}, {"ScaleBias", {{"Scale", 4}, {"Bias", 1}}}}}});
+  PlanCase clip =
+      gemm({{"Type", "ELEMENT_WISE_CLIP"},
+            {"Desc", {{"Min", 0}, {"Max", 5}, {"ScaleBias", {{"Scale", 4}, {"Bias", 1}}}}}});
   clip.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {1, 5, 1, 5})}};
   check_plan_case(clip);
   PlanCase softmax = gemm({{"Type", "ACTIVATION_SOFTMAX"}, {"Desc", Json::object()}});
-  softmax.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {0.25F, 0.75F, 0.1F, 0.9F}),
-                      std::nullopt, 0, 1e-6}};
+  softmax.outputs = {
+      {"OutputTensor", floats({1, 1, 2, 2}, {0.25F, 0.75F, 0.1F, 0.9F}), std::nullopt, 0, 1e-6}};
   check_plan_case(softmax);
-  PlanCase columns = gemm({{"Type", "ACTIVATION_SOFTMAX1"}, {"Desc", {{"AxisCount", 1}, {"Axes", {2}}}}});
-  columns.outputs = {{"OutputTensor", floats({1, 1, 2, 2}, {0.5F, 0.25F, 0.5F, 0.75F}),
-                      std::nullopt, 0, 1e-6}};
+  PlanCase columns =
+      gemm({{"Type", "ACTIVATION_SOFTMAX1"}, {"Desc", {{"AxisCount", 1}, {"Axes", {2}}}}});
+  columns.outputs = {
+      {"OutputTensor", floats({1, 1, 2, 2}, {0.5F, 0.25F, 0.5F, 0.75F}), std::nullopt, 0, 1e-6}};
   check_plan_case(columns);
 }
 

@@ -130,6 +130,20 @@ TEST_CASE("RNN: sequences end at their lengths, and backward they start there") 
   check_plan_case(case_of(use, expected, sequence | last, 0));
 }
 
+TEST_CASE("RNN: sequences end at their lengths, and may be empty or too long") {
+  const Recurrent use{.cell = "RNN",
+                      .input = floats({1, 3, 2, 1}, {1, 1, 2, 2, 4, 4}),
+                      .weight = floats({1, 1, 1, 1}, {1}),
+                      .recurrence = floats({1, 1, 1, 1}, {10}),
+                      .hidden_init = floats({1, 1, 2, 1}, {7, 0}),
+                      .lengths = Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 1, 2}, {0, 9}),
+                      .is_backward = {false},
+                      .activations = {"RELU"}};
+  const Recurrent::Outputs expected{floats({3, 1, 2, 1}, {0, 1, 0, 12, 0, 124}),
+                                    floats({1, 1, 2, 1}, {7, 124}), floats({1, 1, 2, 1}, {0, 0})};
+  check_plan_case(case_of(use, expected, sequence | last, 0));
+}
+
 TEST_CASE("RNN: random networks") {
   check_random("RNN", 71);
 }

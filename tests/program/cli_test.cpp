@@ -405,6 +405,23 @@ TEST_CASE("inspect: the extremes of 64-bit integers are exact") {
   }
 }
 
+TEST_CASE("ops lists where dmlop differs from DirectML, for all operators and for one") {
+  const Json list = Json::parse(dmlop_program({"ops", "--differences", "--format", "json"}).output);
+  CHECK(list.size() >= 40);
+  const std::string text = dmlop_program({"ops", "--differences"}).output;
+  for (const Json& row : list) {
+    CHECK(text.find(row.at("text").get<std::string>()) != std::string::npos);
+    for (const Json& name : row.at("operators")) CHECK(text.find(name) != std::string::npos);
+  }
+  const std::string divide = dmlop_program({"ops", "ELEMENT_WISE_DIVIDE"}).output;
+  CHECK(divide.find("Differences from DirectML 1.15.4\n  x / 0 and x mod 0 have all bits set") !=
+        std::string::npos);
+  CHECK(dmlop_program({"ops", "ELEMENT_WISE_EXP"}).output.find("Differences") == std::string::npos);
+  const auto refused = dmlop_program({"ops", "GEMM", "--differences"});
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("dmlop ops GEMM shows those of one") != std::string::npos);
+}
+
 TEST_CASE("ops lists the operators and shows one") {
   const auto list = dmlop_program({"ops"});
   CHECK(list.output.find("PADDING ") != std::string::npos);

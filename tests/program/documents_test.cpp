@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "program.hpp"
 
 namespace {
@@ -252,14 +253,21 @@ TEST_CASE("README says how many operators run") {
                   " operators of DirectML run on the CPU and on GPUs") != std::string::npos);
 }
 
-TEST_CASE("the table of the operators that run is what dmlop ops prints") {
+TEST_CASE("the tables of operators and of differences are what dmlop ops prints") {
   const std::string text = read_file(source / "specs" / "README.md");
-  const std::string begin = "<!-- ops -->\n";
-  const std::size_t first = text.find(begin), end = text.find("<!-- /ops -->");
-  REQUIRE(first != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  CHECK(text.substr(first + begin.size(), end - first - begin.size()) ==
-        dmlop_program({"ops", "--format", "markdown"}).output);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"ops"}, std::vector<std::string>{"ops", "--differences"}}) {
+    const std::string name = dmlop::join(words, " ");
+    CAPTURE(name);
+    const std::string begin = "<!-- " + name + " -->\n";
+    const std::size_t first = text.find(begin), end = text.find("<!-- /" + name + " -->");
+    REQUIRE(first != std::string::npos);
+    REQUIRE(end != std::string::npos);
+    std::vector<std::string> command = words;
+    command.insert(command.end(), {"--format", "markdown"});
+    CHECK(text.substr(first + begin.size(), end - first - begin.size()) ==
+          dmlop_program(command).output);
+  }
 }
 
 TEST_CASE("README is short") {

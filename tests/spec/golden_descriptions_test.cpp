@@ -15,7 +15,7 @@ using namespace dmlop::test;
 
 struct Exception {
   const char* description;  // "OPERATOR/case"
-  const char* reason;
+  const char* difference;   // of specs/differences.json; differences_test.cpp looks it up
 };
 
 /// Verdicts that differ from DirectML's on purpose.

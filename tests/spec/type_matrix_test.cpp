@@ -26,8 +26,8 @@ using dmlop::test::Json;
 
 /// A cell in which the specs differ from DirectML, and why.
 struct Exception {
-  const char* cells;  // "OPERATOR.Tensor TYPE"
-  const char* reason;
+  const char* cells;       // "OPERATOR.Tensor TYPE"
+  const char* difference;  // of specs/differences.json; differences_test.cpp looks it up
 };
 
 constexpr Exception exceptions[] = {

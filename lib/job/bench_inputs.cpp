@@ -1,0 +1,281 @@
+#include "job/bench_inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "base/parallel.hpp"
+#include "ops/operator.hpp"
+#include "tensor/half.hpp"
+
+namespace dmlop {
+namespace {
+
+constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+
+using Ranges = std::vector<NumberRange>;
+
+/// An input of a description.
+struct Input {
+  const Description& description;
+  const TensorDesc& desc;
+
+  const Sizes& sizes_of(const char* tensor) const { return description.tensor(tensor).sizes; }
+  std::size_t unsigned_of(const char* field) const {
+    return static_cast<std::size_t>(description.integer(field));
+  }
+  bool is_float() const { return info(*desc.data_type).kind == NumberKind::floating; }
+};
+
+NumberRange below(std::uint64_t size) {
+  return {0, static_cast<double>(std::max<std::uint64_t>(size, 1) - 1)};
+}
+
+Ranges along_axis(const Input& input) {
+  return {below(input.sizes_of("InputTensor")[input.unsigned_of("Axis")])};
+}
+
+Ranges along_output_axis(const Input& input) {
+  return {below(input.sizes_of("OutputTensor")[input.unsigned_of("Axis")])};
+}
+
+/// Coordinates in the last dimensions of the input, behind those of batches.
+Ranges coordinates(const Input& input) {
+  const Sizes& sizes = input.sizes_of("InputTensor");
+  const Field* batches = input.description.find("BatchDimensionCount");
+  const std::size_t first = sizes.size() - input.unsigned_of("InputDimensionCount") +
+                            (batches == nullptr ? 0 : input.unsigned_of("BatchDimensionCount"));
+  Ranges ranges;
+  for (std::size_t i = 0; i < input.desc.sizes.back(); ++i)
+    ranges.push_back(below(sizes[first + i]));
+  return ranges;
+}
+
+Ranges places_in_output(const Input& input) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t size : input.sizes_of("OutputTensor")) count *= size;
+  return {below(count)};
+}
+
+Ranges lengths(const Input& input) {
+  const bool has_axis = input.description.find("Axis") != nullptr;
+  const Sizes& sizes = input.sizes_of("InputTensor");
+  return {{1, static_cast<double>(sizes[has_axis ? input.unsigned_of("Axis") : 1])}};
+}
+
+/// The images that regions lie in: the input or, where a gradient goes without it, its gradient.
+const Sizes& images(const Input& input) {
+  const TensorDesc* tensor = input.description.find_tensor("InputTensor");
+  return tensor != nullptr ? tensor->sizes : input.sizes_of("OutputGradientTensor");
+}
+
+Ranges images_of_batch(const Input& input) {
+  return {below(images(input)[0])};
+}
+
+/// Upper left corners in one half of the image, lower right ones in the other.
+Ranges regions(const Input& input) {
+  const bool has_batch = input.description.find("SpatialScale") != nullptr;
+  const double scale_x = input.description.number(has_batch ? "SpatialScale" : "SpatialScaleX", 1);
+  const double scale_y = input.description.number(has_batch ? "SpatialScale" : "SpatialScaleY", 1);
+  const Sizes& sizes = images(input);
+  const double width = static_cast<double>(sizes[3]) / scale_x;
+  const double height = static_cast<double>(sizes[2]) / scale_y;
+  Ranges ranges{{0, width / 2}, {0, height / 2}, {width / 2, width}, {height / 2, height}};
+  if (has_batch) ranges.insert(ranges.begin(), {0, 0});
+  return ranges;
+}
+
+/// Every key counts, by all types of masks.
+Ranges mask(const Input& input) {
+  enum : std::int64_t { lengths = 1, ends_and_starts = 2, starts_of_both = 3 };
+  const auto size_of = [&](const char* field) {
+    const TensorDesc* tensor = input.description.find_tensor(field);
+    return tensor == nullptr ? 0.0 : static_cast<double>(tensor->sizes.end()[-2]);
+  };
+  const Sizes& output = input.sizes_of("OutputTensor");
+  const auto queries = static_cast<double>(output.end()[-2]);
+  const double new_keys = size_of("KeyTensor");
+  const double keys = (new_keys != 0 ? new_keys : queries) + size_of("PastKeyTensor");
+  const std::size_t batch = output.end()[-3];
+  Ranges ranges(batch, {keys, keys});
+  switch (input.description.integer("MaskType")) {
+    case lengths:
+      return ranges;
+    case ends_and_starts:
+      ranges.resize(2 * batch, {0, 0});
+      return ranges;
+    case starts_of_both:
+      for (const double step : {queries, keys}) {
+        for (std::size_t i = 0; i <= batch; ++i) {
+          const double start = step * static_cast<double>(i);
+          ranges.push_back({start, start});
+        }
+      }
+      return ranges;
+    default:
+      return {{0, 1}};
+  }
+}
+
+Ranges shifts(const Input& input) {
+  return {below(8 * size_of(*input.desc.data_type))};
+}
+
+Ranges divisors(const Input& input) {
+  return {input.is_float() ? NumberRange{0.5, 2} : NumberRange{1, 100}};
+}
+
+Ranges exponents(const Input& input) {
+  return {input.is_float() ? NumberRange{-3, 3} : NumberRange{0, 4}};
+}
+
+/// Floats only; integers are any.
+template <int low_tenths, int high_tenths>
+Ranges floats(const Input& input) {
+  if (!input.is_float()) return {};
+  return {{low_tenths / 10.0, high_tenths / 10.0}};
+}
+
+Ranges truths(const Input&) {
+  return {{0, 1}};
+}
+Ranges steps(const Input&) {
+  return {{1, 100}};
+}
+Ranges positive(const Input&) {
+  return {{0.5, 1.5}};
+}
+
+/// What the fields of operators hold. The first row that fits counts.
+struct Row {
+  std::string_view operator_name;  // also with a 1 behind it; "ACTIVATION_": how it begins
+  const char* field;               // what its name contains
+  Ranges (*ranges)(const Input& input);
+};
+constexpr Row rows[] = {
+    {"GATHER_ND", "IndicesTensor", coordinates},
+    {"SCATTER_ND", "IndicesTensor", coordinates},
+    {"GATHER", "IndicesTensor", along_axis},
+    {"GATHER_ELEMENTS", "IndicesTensor", along_axis},
+    {"SCATTER_ELEMENTS", "IndicesTensor", along_axis},
+    {"ONE_HOT", "IndicesTensor", along_output_axis},
+    {"MAX_UNPOOLING", "IndicesTensor", places_in_output},
+    {"", "BatchIndicesTensor", images_of_batch},
+    {"", "SequenceLengthsTensor", lengths},
+    {"", "ROITensor", regions},
+    {"MULTIHEAD_ATTENTION", "MaskTensor", mask},
+    {"ELEMENT_WISE_BIT_SHIFT_", "BTensor", shifts},
+    {"ELEMENT_WISE_DIVIDE", "BTensor", divisors},
+    {"ELEMENT_WISE_MODULUS_", "BTensor", divisors},
+    {"ELEMENT_WISE_RECIP", "InputTensor", positive},
+    {"ELEMENT_WISE_POW", "ExponentTensor", exponents},
+    {"ELEMENT_WISE_POW", "InputTensor", floats<1, 100>},
+    {"ELEMENT_WISE_CONSTANT_POW", "InputTensor", floats<1, 100>},
+    {"ELEMENT_WISE_LOG", "InputTensor", floats<1, 1000>},
+    {"ELEMENT_WISE_SQRT", "InputTensor", floats<0, 1000>},
+    {"ELEMENT_WISE_ACOSH", "InputTensor", floats<10, 1000>},
+    {"ELEMENT_WISE_SIN", "InputTensor", floats<-1000, 1000>},
+    {"ELEMENT_WISE_COS", "InputTensor", floats<-100, 100>},
+    {"ELEMENT_WISE_TAN", "InputTensor", floats<-1000, 1000>},
+    {"ELEMENT_WISE_LOGICAL_AND", "Tensor", truths},
+    {"ELEMENT_WISE_LOGICAL_OR", "Tensor", truths},
+    {"ELEMENT_WISE_LOGICAL_XOR", "Tensor", truths},
+    {"ELEMENT_WISE_LOGICAL_NOT", "Tensor", truths},
+    {"", "ConditionTensor", truths},
+    {"NONZERO_COORDINATES", "InputTensor", truths},
+    {"CAST", "InputTensor", floats<-1000, 1000>},
+    {"ACTIVATION_", "InputTensor", floats<-80, 80>},
+    {"ELEMENT_WISE_EXP", "InputTensor", floats<-80, 80>},
+    {"ELEMENT_WISE_ERF", "InputTensor", floats<-40, 40>},
+    {"CUMULATIVE_PRODUCT", "InputTensor", floats<9, 11>},
+    {"REDUCE", "InputTensor", floats<5, 15>},
+    {"", "ScaleTensor", positive},
+    {"", "VarianceTensor", positive},
+    {"", "SecondMomentTensor", positive},
+    {"", "TrainingStepTensor", steps},
+};
+
+bool is_about(const Row& row, std::string_view name) {
+  const std::string_view begin = row.operator_name;
+  if (begin.empty() || begin.ends_with('_')) return name.starts_with(begin);
+  return name == begin || (name.starts_with(begin) && name.substr(begin.size()) == "1");
+}
+
+bool is_scale(const FieldSpec& field, std::optional<std::size_t> element) {
+  return field.name == "QuantizationTensors" && element == 0;
+}
+
+/// Writes one element of a type.
+class MadeUp {
+ public:
+  MadeUp(DataType type, const Ranges& ranges) : type_(type), ranges_(ranges) {}
+
+  void write(std::byte* to, std::uint64_t index, std::uint64_t bits) const {
+    if (info(type_).kind == NumberKind::floating) {
+      write_float(to, index, static_cast<double>(bits >> 11) * 0x1p-53);
+    } else {
+      const std::uint64_t integer = ranges_.empty() ? bits : integer_of(index, bits);
+      std::memcpy(to, &integer, size_of(type_));
+    }
+  }
+
+ private:
+  const NumberRange& range(std::uint64_t index) const { return ranges_[index % ranges_.size()]; }
+
+  std::uint64_t integer_of(std::uint64_t index, std::uint64_t bits) const {
+    const auto low = static_cast<std::int64_t>(std::ceil(range(index).low));
+    const auto high = static_cast<std::int64_t>(range(index).high);
+    return static_cast<std::uint64_t>(low) + bits % static_cast<std::uint64_t>(high - low + 1);
+  }
+
+  void write_float(std::byte* to, std::uint64_t index, double unit) const {
+    const auto [low, high] = ranges_.empty() ? NumberRange{-1, 1} : range(index);
+    const double number = low + (high - low) * unit;
+    const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
+    if (type_ == DataType::Float32) {
+      put(static_cast<float>(number));
+    } else if (type_ == DataType::Float16) {
+      put(half_from_double(number));
+    } else {
+      put(number);
+    }
+  }
+
+  DataType type_;
+  const Ranges& ranges_;
+};
+
+}  // namespace
+
+std::vector<NumberRange> bench_ranges(const Description& description, const FieldSpec& field,
+                                      std::optional<std::size_t> element) {
+  const Input input{description, *description.find_tensor(field.name, element)};
+  if (is_scale(field, element)) return positive(input);
+  for (const Row& row : rows) {
+    if (is_about(row, description.spec->name) && field.name.find(row.field) != std::string::npos)
+      return row.ranges(input);
+  }
+  return {};
+}
+
+Bytes bench_input(const Description& description, const FieldSpec& field,
+                  std::optional<std::size_t> element, std::uint64_t seed, unsigned threads) {
+  const TensorDesc& desc = *description.find_tensor(field.name, element);
+  const std::size_t size = size_of(*desc.data_type);
+  const Ranges ranges = bench_ranges(description, field, element);
+  const MadeUp made_up(*desc.data_type, ranges);
+  Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
+  parallel_for(
+      threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
+        std::mt19937_64 random(seed + part);
+        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
+        for (std::uint64_t at = part * part_bytes; at < end; at += size)
+          made_up.write(&bytes[at], at / size, random());
+      });
+  return bytes;
+}
+
+}  // namespace dmlop
