@@ -111,6 +111,33 @@ class Product {
       windows = &windows_.emplace(kernel_, inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
     }
+    if (windows != nullptr && kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block &&
+        !inputs.left_zero && windows->can_sum()) {
+      sum_windows(block, inputs.left, *windows);
+    } else {
+      multiply(block, inputs, windows);
+    }
+    for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
+  }
+
+  /// Rows for which packing the windows does not pay.
+  static constexpr std::uint64_t few_rows = 2;
+
+  void sum_windows(const Block& block, const BoundInput& left, WindowPacking<T>& windows) {
+    product_.make_room(block.rows, block.columns);
+    set_left_depth(0, kernel_.sum_length());
+    line_.resize(std::max(line_.size(), depth_.size()));
+    for (std::uint64_t r = 0; r < block.rows; ++r) {
+      for (std::size_t k = 0; k < depth_.size(); ++k) {
+        const std::uint64_t offset = (block.row + r) * left.shape->row_stride + depth_[k];
+        read_elements(left.shape->data_type, left.data + offset * size_of(left.shape->data_type), 0,
+                      1, &line_[k]);
+      }
+      windows.sum({line_.data(), depth_.size()}, product_.row(r));
+    }
+  }
+
+  void multiply(const Block& block, const BoundInputs& inputs, WindowPacking<T>* windows) {
     std::span<const T> left_zeros, right_zeros;
     if (inputs.left_zero) left_zeros = inputs.left_zero.rows(block.row, block.rows, left_zeros_);
     if (inputs.right_zero && windows == nullptr)
@@ -135,7 +162,6 @@ class Product {
                     block.columns, product_.width(), line_, to);
     };
     product_.run(block.rows, block.columns, kernel_.sum_length(), pack_left, pack_right);
-    for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
   }
 
   // The offsets of elements [k, k + count) of a left row: channels, and taps within them.
@@ -234,18 +260,29 @@ bool fits_float(DataType type) {
 
 }  // namespace
 
-// Blocks as square as they can be, because their sides are packed for each; smaller ones where
-// sums are long.
-PartShape part_shape(const ProductKernel& kernel, std::uint64_t bytes) {
-  constexpr std::uint64_t products_at_once = std::uint64_t{1} << 27, fewest = 4096;
-  const std::uint64_t columns = kernel.column_count(), matrix = kernel.rows * columns;
-  const std::uint64_t quick = std::max(fewest, products_at_once / kernel.sum_length());
-  const std::uint64_t elements =
-      std::clamp<std::uint64_t>(bytes / size_of(kernel.output_type), 1, quick);
-  if (matrix <= elements) return {.granule = matrix};
-  const std::uint64_t rows =
-      std::min({kernel.rows, elements, std::max(rows_at_once, elements / columns)});
-  const std::uint64_t length = std::min(columns, elements / rows);
+// Small matrices together; of others the blocks that are packed at once, smaller ones where there
+// would be too few for all threads.
+PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
+  constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 24;
+  constexpr std::uint64_t column_unit = 32;
+  const std::uint64_t enough_parts = 2 * hardware_threads();
+  const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
+  const std::uint64_t matrix = kernel.rows * columns;
+  if (matrix <= small / sum) return {.granule = matrix};
+  std::uint64_t rows = even_block(kernel.rows, rows_at_once, panel_rows);
+  std::uint64_t length = even_block(columns, columns_at_once, column_unit);
+  const std::uint64_t batches = kernel.output_elements() / matrix;
+  const auto parts = [&] {
+    return batches * ((kernel.rows + rows - 1) / rows) * ((columns + length - 1) / length);
+  };
+  while (parts() < enough_parts && rows * length > worthwhile / sum &&
+         (rows > panel_rows || length > column_unit)) {
+    if (rows > panel_rows && (rows * 2 >= length || length <= column_unit)) {
+      rows = even_block(rows, (rows + 1) / 2, panel_rows);
+    } else {
+      length = even_block(length, (length + 1) / 2, column_unit);
+    }
+  }
   return {.blocks = Blocks{.ranges = rows, .inner = columns, .length = length, .of = kernel.rows}};
 }
 
