@@ -57,6 +57,7 @@ class BlockProduct {
 
   /// The sums of a row.
   double* row(std::size_t r) { return sums_ + r * pitch_; }
+  std::size_t pitch() const { return pitch_; }  // from row to row
   std::size_t width() const { return width_; }
 
  private:

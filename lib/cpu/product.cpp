@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cpu/block_product.hpp"
+#include "cpu/byte_product.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/window_packing.hpp"
@@ -114,6 +115,8 @@ class Product {
     if (windows != nullptr && kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block &&
         !inputs.left_zero && windows->can_sum()) {
       sum_windows(block, inputs.left, *windows);
+    } else if (is_of_bytes()) {
+      multiply_bytes(block, inputs);
     } else {
       multiply(block, inputs, windows);
     }
@@ -134,6 +137,42 @@ class Product {
                       1, &line_[k]);
       }
       windows.sum({line_.data(), depth_.size()}, product_.row(r));
+    }
+  }
+
+  bool is_of_bytes() const {
+    return std::is_same_v<T, float> && kernel_.windows.empty() &&
+           size_of(kernel_.left.data_type) == 1 && size_of(kernel_.right.data_type) == 1 &&
+           multiplies_bytes();
+  }
+
+  // (a - x) (b - y) = a b - y a - x b + x y, for sums over all of the depth.
+  void multiply_bytes(const Block& block, const BoundInputs& inputs) {
+    const auto lines = [&](const BoundInput& input, std::uint64_t first, std::uint64_t stride,
+                           std::uint64_t depth_stride) {
+      return ByteLines{input.data + first * stride, stride, depth_stride,
+                       input.shape->data_type == DataType::Int8};
+    };
+    const ByteLines left =
+        lines(inputs.left, block.row, kernel_.left.row_stride, kernel_.left_depth_stride);
+    const ByteLines right =
+        lines(inputs.right, block.column, kernel_.right.column_stride, kernel_.right_depth_stride);
+    product_.make_room(block.rows, block.columns);
+    bytes_.run(left, block.rows, right, block.columns, kernel_.depth, product_.row(0),
+               product_.pitch());
+    left_zeros_.assign(block.rows, 0);
+    right_zeros_.assign(block.columns, 0);
+    if (inputs.left_zero) inputs.left_zero.rows(block.row, block.rows, left_zeros_);
+    if (inputs.right_zero) inputs.right_zero.columns(0, block.column, block.columns, right_zeros_);
+    const auto depth = static_cast<double>(kernel_.depth);
+    for (std::size_t r = 0; r < block.rows; ++r) {
+      double* sums = product_.row(r);
+      const double x = left_zeros_[r] + (left.is_signed ? 128 : 0);
+      const double left_sum = depth * x - bytes_.left_sums()[r];
+      for (std::size_t i = 0; i < block.columns; ++i) {
+        const double y = right_zeros_[i] - (right.is_signed ? 0 : 128);
+        sums[i] += y * left_sum - x * bytes_.right_sums()[i];
+      }
     }
   }
 
@@ -221,6 +260,7 @@ class Product {
   Inputs inputs_;
   std::size_t size_;
   BlockProduct<T> product_;
+  ByteProduct bytes_;
   std::optional<WindowPacking<T>> windows_;
   std::vector<std::uint64_t> depth_;
   std::vector<T> line_, left_zeros_, right_zeros_;
