@@ -109,10 +109,9 @@ class Attention {
           pack(key, keys.first, keys.count, product_.width(), k, depth, to);
         });
     for (std::uint64_t q = 0; q < queries.count; ++q) {
-      double* sums = product_.row(q);
       const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
-      for (std::uint64_t i = 0; i < keys.count; ++i) sums[i] *= scale;
-      narrow_doubles(sums, keys.count, reinterpret_cast<std::byte*>(scores_ + q * keys_at_once));
+      narrow_doubles(product_.row(q), scale, keys.count,
+                     reinterpret_cast<std::byte*>(scores_ + q * keys_at_once));
     }
   }
 

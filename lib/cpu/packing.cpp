@@ -115,7 +115,7 @@ template void read_elements(DataType, const std::byte*, std::uint64_t, std::uint
 void write_elements(DataType type, std::span<const double> numbers, std::byte* to) {
   switch (type) {
     case DataType::Float32:
-      return narrow_doubles(numbers.data(), numbers.size(), to);
+      return narrow_doubles(numbers.data(), 1, numbers.size(), to);
     case DataType::Float16:
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::uint16_t element = half_from_double(numbers[i]);

@@ -164,15 +164,16 @@ void TransposeDoubles(const double* from, std::uint64_t stride, std::size_t line
   transpose_rest(from, stride, lines, 0, depth, width, panel);
 }
 
-void NarrowDoubles(const double* from, std::uint64_t count, std::byte* to) {
+void NarrowDoubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> floats;
   const std::size_t lanes = hn::Lanes(d);
   std::uint64_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    store(hn::DemoteTo(floats, hn::LoadU(d, from + i)), floats, to + i * sizeof(float));
+    store(hn::DemoteTo(floats, hn::Mul(hn::Set(d, factor), hn::LoadU(d, from + i))), floats,
+          to + i * sizeof(float));
   for (; i < count; ++i) {
-    const auto number = static_cast<float>(from[i]);
+    const auto number = static_cast<float>(factor * from[i]);
     std::memcpy(to + i * sizeof number, &number, sizeof number);
   }
 }
@@ -221,8 +222,8 @@ void widen_halves(const std::byte* from, std::uint64_t count, float* to) {
   DMLOP_BEST_SIMD(WidenHalves)(from, count, to);
 }
 
-void narrow_doubles(const double* from, std::uint64_t count, std::byte* to) {
-  DMLOP_BEST_SIMD(NarrowDoubles)(from, count, to);
+void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
+  DMLOP_BEST_SIMD(NarrowDoubles)(from, factor, count, to);
 }
 
 }  // namespace dmlop::cpu

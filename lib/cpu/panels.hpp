@@ -45,7 +45,7 @@ void transpose_lines(const T* from, std::uint64_t stride, std::size_t lines, std
 /// Converts binary16, at any address, to float.
 void widen_halves(const std::byte* from, std::uint64_t count, float* to);
 
-/// Rounds to float, at any address.
-void narrow_doubles(const double* from, std::uint64_t count, std::byte* to);
+/// Rounds products with a factor to float, at any address.
+void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to);
 
 }  // namespace dmlop::cpu

@@ -109,7 +109,9 @@ class Product {
     if (!kernel_.windows.empty()) {
       std::vector<T> zero(1, T{0});
       if (inputs.right_zero) inputs.right_zero.columns(0, 0, 1, zero);
-      windows = &windows_.emplace(kernel_, inputs.right.data, zero.front());
+      if (!windows_) windows_.emplace(kernel_);
+      windows = &*windows_;
+      windows->set_batch(inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
     }
     if (windows != nullptr && kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block &&
@@ -305,7 +307,7 @@ bool fits_float(DataType type) {
 PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 24;
   constexpr std::uint64_t column_unit = 32;
-  const std::uint64_t enough_parts = 2 * hardware_threads();
+  const std::uint64_t enough_parts = hardware_threads();
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
   if (matrix <= small / sum) return {.granule = matrix};

@@ -28,14 +28,20 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 template <typename T>
-WindowPacking<T>::WindowPacking(const ProductKernel& kernel, const std::byte* data, T zero)
-    : kernel_(kernel), data_(data), zero_(zero), size_(size_of(kernel.right.data_type)) {
+WindowPacking<T>::WindowPacking(const ProductKernel& kernel)
+    : kernel_(kernel), size_(size_of(kernel.right.data_type)) {
   std::copy(kernel.windows.begin(), kernel.windows.end(), axes_.end() - kernel.windows.size());
   line_.resize(1);
   constexpr std::uint64_t most_reaches = 64;
   for (std::uint64_t tap = 0; tap < std::min(axes_[2].taps, most_reaches); ++tap)
     reaches_.push_back(reach_of(tap));
-  is_copied_ = std::is_same_v<T, float> && kernel.right.data_type == DataType::Float32 &&
+}
+
+template <typename T>
+void WindowPacking<T>::set_batch(const std::byte* data, T zero) {
+  data_ = data;
+  zero_ = zero;
+  is_copied_ = std::is_same_v<T, float> && kernel_.right.data_type == DataType::Float32 &&
                zero == T{0} && axes_[2].step == 1 && axes_[2].divisor == 1 &&
                axes_[2].input_stride == 1 &&
                reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
@@ -43,6 +49,8 @@ WindowPacking<T>::WindowPacking(const ProductKernel& kernel, const std::byte* da
 
 template <typename T>
 void WindowPacking<T>::set_columns(std::uint64_t begin, std::uint64_t count) {
+  if (begin == begin_ && count == is_left_out_.size()) return;
+  begin_ = begin;
   segments_.clear();
   is_left_out_.assign(count, false);
   has_left_out_ = false;

@@ -16,9 +16,10 @@ namespace dmlop::cpu {
 template <typename T>
 class WindowPacking {
  public:
-  /// The windows of the kernel over the batch whose first element is at `data`.
-  WindowPacking(const ProductKernel& kernel, const std::byte* data, T zero);
+  explicit WindowPacking(const ProductKernel& kernel);
 
+  /// Goes to the batch whose first element is at `data`.
+  void set_batch(const std::byte* data, T zero);
   /// Goes to output positions [begin, begin + count).
   void set_columns(std::uint64_t begin, std::uint64_t count);
   /// Packs elements [first, first + depth) of each into panels of `width`.
@@ -55,13 +56,14 @@ class WindowPacking {
 
   const ProductKernel& kernel_;
   std::array<ProductWindow, 3> axes_;  // depth, height, width
-  const std::byte* data_;
-  T zero_;
+  const std::byte* data_ = nullptr;
+  T zero_ = 0;
   std::size_t size_;
-  bool is_copied_;              // segments are numbers of this type, side by side
+  bool is_copied_ = false;      // segments are numbers of this type, side by side
   std::vector<Reach> reaches_;  // of the first taps
   std::vector<TapRow> tap_rows_;
   std::vector<Segment> segments_;
+  std::uint64_t begin_ = 0;
   std::vector<bool> is_left_out_;
   bool has_left_out_ = false;
   std::vector<T> line_, scattered_;
