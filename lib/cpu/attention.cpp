@@ -1,5 +1,7 @@
-// Attention on the CPU: a block of queries of one head at a time. Their scores with all keys are in
-// memory, never those of all queries.
+// Attention on the CPU: a block of queries of one head at a time, and a block of keys after the
+// other. Only the scores of these two blocks are in memory. The weights of a block are relative to
+// the largest score so far; where a later block has a larger one, what the earlier ones gave is
+// made smaller.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -43,6 +45,9 @@ struct Queries {
   std::uint64_t pitch;
 };
 
+/// Keys of a block.
+constexpr std::uint64_t keys_at_once = sum_block;
+
 class Attention {
  public:
   Attention(const AttentionKernel& kernel, Inputs inputs) : kernel_(kernel), inputs_(inputs) {
@@ -51,69 +56,83 @@ class Attention {
     if (kernel.position_bias) position_bias_ = inputs[after_mask];
   }
 
+  // The scores again for each block of values, of which there is more than one only where heads are
+  // very large.
   void run(const Queries& queries) {
-    multiply_keys(queries);
-    for (std::uint64_t q = 0; q < queries.count; ++q) {
-      const std::span<float> scores(scores_.data() + q * kernel_.keys, kernel_.keys);
-      finish_scores(queries, queries.query + q, scores);
-      softmax(scores);
-    }
-    multiply_values(queries);
+    for (std::uint64_t first = 0; first < kernel_.value_size; first += columns_at_once)
+      run_values(queries, first, std::min(columns_at_once, kernel_.value_size - first));
   }
 
  private:
-  // The products of queries and keys.
-  void multiply_keys(const Queries& queries) {
-    const Vectors query(kernel_.query, inputs_[0], queries.batch, queries.head);
-    const Vectors key(kernel_.key, inputs_[1], queries.batch, queries.head / kernel_.group);
-    scores_.resize(queries.count * kernel_.keys);
-    for (std::uint64_t first = 0; first < kernel_.keys; first += columns_at_once) {
-      const std::uint64_t count = std::min(columns_at_once, kernel_.keys - first);
-      const auto pack = [&](const Vectors& from, std::uint64_t row, std::uint64_t rows,
-                            std::size_t width, std::uint64_t k, std::size_t depth, float* to) {
-        set_depth(k, depth, from.element_stride);
-        pack_lines<float>({from.type, from.row(row), from.row_stride, depth_}, rows, width, line_,
-                          to);
-      };
-      product_.run(
-          queries.count, count, kernel_.size,
-          [&](std::uint64_t k, std::size_t depth, float* to) {
-            pack(query, queries.query, queries.count, panel_rows, k, depth, to);
-          },
-          [&](std::uint64_t k, std::size_t depth, float* to) {
-            pack(key, first, count, product_.width(), k, depth, to);
-          });
+  struct Range {
+    std::uint64_t first, count;
+  };
+
+  // Elements [first, first + count) of the values.
+  void run_values(const Queries& queries, std::uint64_t first, std::uint64_t count) {
+    rows_.assign(queries.count, Row{});
+    scores_ = memory_.at_least<float>(queries.count * keys_at_once);
+    for (std::uint64_t key = 0; key < kernel_.keys; key += keys_at_once) {
+      const Range keys{key, std::min(keys_at_once, kernel_.keys - key)};
+      multiply_keys(queries, keys);
       for (std::uint64_t q = 0; q < queries.count; ++q) {
-        const double* sums = product_.row(q);
-        float* to = scores_.data() + q * kernel_.keys + first;
-        const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
-        for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i] * scale);
+        const std::span<float> scores(scores_ + q * keys_at_once, keys.count);
+        finish_scores(queries, queries.query + q, keys.first, scores);
+        weigh(scores, rows_[q], std::span(key == 0 ? nullptr : values_.row(q), count));
       }
+      multiply_values(queries, keys, {first, count});
+    }
+    const std::size_t size = size_of(kernel_.output_type);
+    for (std::uint64_t q = 0; q < queries.count; ++q) {
+      const std::span<double> row(values_.row(q), count);
+      for (double& value : row) value *= 1 / rows_[q].sum;
+      write_elements(kernel_.output_type, row, queries.to + q * queries.pitch + first * size);
     }
   }
 
-  void multiply_values(const Queries& queries) {
-    const Vectors value(kernel_.value, inputs_[2], queries.batch, queries.head / kernel_.group);
-    for (std::uint64_t first = 0; first < kernel_.value_size; first += columns_at_once) {
-      const std::uint64_t count = std::min(columns_at_once, kernel_.value_size - first);
-      product_.run(
-          queries.count, count, kernel_.keys,
-          [&](std::uint64_t k, std::size_t depth, float* to) {
-            set_depth(k, depth, 1);
-            const auto* data = reinterpret_cast<const std::byte*>(scores_.data());
-            pack_lines<float>({DataType::Float32, data, kernel_.keys, depth_}, queries.count,
-                              panel_rows, line_, to);
-          },
-          [&](std::uint64_t k, std::size_t depth, float* to) {
-            set_depth(k, depth, value.row_stride);
-            pack_lines<float>({value.type, value.element(first), value.element_stride, depth_},
-                              count, product_.width(), line_, to);
-          });
-      const std::size_t size = size_of(kernel_.output_type);
-      for (std::uint64_t q = 0; q < queries.count; ++q)
-        write_elements(kernel_.output_type, {product_.row(q), count},
-                       queries.to + q * queries.pitch + first * size);
+  // The products of queries and keys.
+  void multiply_keys(const Queries& queries, const Range& keys) {
+    const Vectors query(kernel_.query, inputs_[0], queries.batch, queries.head);
+    const Vectors key(kernel_.key, inputs_[1], queries.batch, queries.head / kernel_.group);
+    const auto pack = [&](const Vectors& from, std::uint64_t row, std::uint64_t rows,
+                          std::size_t width, std::uint64_t k, std::size_t depth, float* to) {
+      set_depth(k, depth, from.element_stride);
+      pack_lines<float>({from.type, from.row(row), from.row_stride, depth_}, rows, width, line_,
+                        to);
+    };
+    product_.run(
+        queries.count, keys.count, kernel_.size,
+        [&](std::uint64_t k, std::size_t depth, float* to) {
+          pack(query, queries.query, queries.count, panel_rows, k, depth, to);
+        },
+        [&](std::uint64_t k, std::size_t depth, float* to) {
+          pack(key, keys.first, keys.count, product_.width(), k, depth, to);
+        });
+    for (std::uint64_t q = 0; q < queries.count; ++q) {
+      const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
+      narrow_doubles(product_.row(q), scale, keys.count,
+                     reinterpret_cast<std::byte*>(scores_ + q * keys_at_once));
     }
+  }
+
+  // Adds the products of the weights and the values of some keys.
+  void multiply_values(const Queries& queries, const Range& keys, const Range& elements) {
+    const Vectors value(kernel_.value, inputs_[2], queries.batch, queries.head / kernel_.group);
+    values_.run(
+        queries.count, elements.count, keys.count,
+        [&](std::uint64_t k, std::size_t depth, float* to) {
+          set_depth(k, depth, 1);
+          const auto* data = reinterpret_cast<const std::byte*>(scores_);
+          pack_lines<float>({DataType::Float32, data, keys_at_once, depth_}, queries.count,
+                            panel_rows, line_, to);
+        },
+        [&](std::uint64_t k, std::size_t depth, float* to) {
+          set_depth(keys.first + k, depth, value.row_stride);
+          pack_lines<float>(
+              {value.type, value.element(elements.first), value.element_stride, depth_},
+              elements.count, values_.width(), line_, to);
+        },
+        keys.first != 0);
   }
 
   void set_depth(std::uint64_t k, std::size_t count, std::uint64_t stride) {
@@ -121,33 +140,38 @@ class Attention {
     for (std::size_t i = 0; i < count; ++i) depth_[i] = (k + i) * stride;
   }
 
-  // Adds what is added to the scores of a query.
-  void finish_scores(const Queries& at, std::uint64_t query, std::span<float> scores) {
+  // Adds what is added to the scores of a query with keys from `first` on.
+  void finish_scores(const Queries& at, std::uint64_t query, std::uint64_t first,
+                     std::span<float> scores) {
     if (kernel_.position_bias) {
       const Vectors bias(*kernel_.position_bias, position_bias_, at.batch, at.head);
       line_.resize(std::max(line_.size(), scores.size()));
-      read_elements(bias.type, bias.row(query), bias.element_stride, scores.size(), line_.data());
+      const std::uint64_t skipped = first * bias.element_stride * size_of(bias.type);
+      read_elements(bias.type, bias.row(query) + skipped, bias.element_stride, scores.size(),
+                    line_.data());
       for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += line_[i];
       if (kernel_.is_bias_scaled) {
         for (float& score : scores) score = static_cast<float>(score * kernel_.scale);
       }
     }
-    add_filter(at, query, scores);
+    add_filter(at, query, first, scores);
   }
 
   // In float, as DirectML does, although large filters cost the scores their last digits.
-  void add_filter(const Queries& at, std::uint64_t query, std::span<float> scores) const {
+  void add_filter(const Queries& at, std::uint64_t query, std::uint64_t first,
+                  std::span<float> scores) const {
     if (kernel_.mask == AttentionMask::none) return;
     const auto filter = static_cast<float>(kernel_.filter);
     if (kernel_.mask != AttentionMask::booleans) {
       const Kept kept = kept_keys(at.batch, query);
       for (std::uint64_t i = 0; i < scores.size(); ++i) {
-        if (i < kept.begin || i >= kept.end) scores[i] += filter;
+        if (first + i < kept.begin || first + i >= kept.end) scores[i] += filter;
       }
       return;
     }
     const auto& strides = kernel_.mask_strides;
-    const std::uint64_t row = at.batch * strides[0] + at.head * strides[1] + query * strides[2];
+    const std::uint64_t row =
+        at.batch * strides[0] + at.head * strides[1] + query * strides[2] + first * strides[3];
     for (std::uint64_t i = 0; i < scores.size(); ++i) {
       if (mask_at(row + i * strides[3]) == 0) scores[i] += filter;
     }
@@ -187,23 +211,48 @@ class Attention {
     return value;
   }
 
-  static void softmax(std::span<float> scores) {
+  /// What is known of a query's scores so far.
+  struct Row {
     float largest = -std::numeric_limits<float>::infinity();
-    for (const float score : scores) largest = std::max(largest, score);
-    double sum = 0;
-    in_pieces(scores.size(), 4, [&](std::uint64_t begin, std::uint64_t end) {
-      sum += exponentials(scores.subspan(begin, end - begin), largest);
-    });
-    const auto factor = static_cast<float>(1 / sum);
-    for (float& score : scores) score *= factor;
+    double sum = 0;  // of the weights
+  };
+
+  // Makes scores weights. `values` are the sums of the values that were weighed before.
+  static void weigh(std::span<float> scores, Row& row, std::span<double> values) {
+    const float largest = std::max(row.largest, largest_of(scores));
+    if (largest != row.largest && values.data() != nullptr) {
+      const double factor = std::exp(static_cast<double>(row.largest) - largest);
+      row.sum *= factor;
+      for (double& value : values) value *= factor;
+    }
+    row.largest = largest;
+    // Where all are minus infinity so far, their weights are 0, and later ones count.
+    row.sum += exponentials(scores, std::isinf(largest) && largest < 0 ? 0 : largest);
+  }
+
+  // NaN is never the largest.
+  static float largest_of(std::span<const float> scores) {
+    constexpr std::size_t at_once = 16;  // so that comparisons do not wait for one another
+    float largest[at_once];
+    std::fill_n(largest, at_once, -std::numeric_limits<float>::infinity());
+    std::size_t i = 0;
+    for (; i + at_once <= scores.size(); i += at_once) {
+      for (std::size_t j = 0; j < at_once; ++j)
+        largest[j] = scores[i + j] > largest[j] ? scores[i + j] : largest[j];
+    }
+    for (; i < scores.size(); ++i) largest[0] = std::max(largest[0], scores[i]);
+    return *std::max_element(largest, largest + at_once);
   }
 
   const AttentionKernel& kernel_;
   Inputs inputs_;
   const std::byte* mask_ = nullptr;
   std::span<const std::byte> position_bias_;
-  BlockProduct<float> product_;
-  std::vector<float> scores_, line_;
+  BlockProduct<float> product_, values_;
+  GrowingScratch memory_;
+  float* scores_ = nullptr;
+  std::vector<Row> rows_;
+  std::vector<float> line_;
   std::vector<std::uint64_t> depth_;
 };
 
@@ -227,9 +276,7 @@ void run_stretch(const AttentionKernel& kernel, Attention& attention, const Part
 
 // Some queries of a head.
 PartShape part_shape(const AttentionKernel& kernel, std::uint64_t) {
-  constexpr std::uint64_t scores_at_once = std::uint64_t{1} << 19, most = 120;
-  const std::uint64_t rows = std::clamp<std::uint64_t>(scores_at_once / kernel.keys, 1, most);
-  return {.blocks = Blocks{.ranges = std::min(rows, kernel.queries),
+  return {.blocks = Blocks{.ranges = even_block(kernel.queries, rows_at_once, panel_rows),
                            .inner = kernel.heads * kernel.value_size,
                            .length = kernel.value_size,
                            .of = kernel.queries}};

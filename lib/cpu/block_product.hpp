@@ -5,16 +5,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/parallel.hpp"
 #include "cpu/panels.hpp"
+#include "cpu/scratch.hpp"
 
 namespace dmlop::cpu {
 
 /// The most rows and columns of a block: what is packed of both stays in the second cache.
 inline constexpr std::uint64_t rows_at_once = 240;
 inline constexpr std::uint64_t columns_at_once = 512;
+
+/// The largest block of at most `most` of `count`, a multiple of `unit`, that cuts it evenly.
+inline std::uint64_t even_block(std::uint64_t count, std::uint64_t most, std::uint64_t unit) {
+  const std::uint64_t blocks = (count + most - 1) / most;
+  const std::uint64_t each = (count + blocks - 1) / blocks;
+  return std::min(count, (each + unit - 1) / unit * unit);
+}
 
 template <typename T>
 class BlockProduct {
@@ -23,41 +30,44 @@ class BlockProduct {
 
   /// Sums over `depth` elements for at most rows_at_once rows and columns_at_once columns.
   /// left(k, count, to) packs elements [k, k + count) of the rows into panels of panel_rows;
-  /// right likewise those of the columns into panels of width(). Errors: as check_for_stop().
+  /// right likewise those of the columns into panels of width(). `adds`: to the sums of the last
+  /// call, which had as many rows and columns. Errors: as check_for_stop().
   template <typename Left, typename Right>
-  void run(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left, Right&& right) {
-    pitch_ = whole(columns, width_);
+  void run(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left, Right&& right,
+           bool adds = false) {
+    make_room(rows, columns);
     const std::size_t deepest = std::min<std::uint64_t>(depth, sum_block);
-    grow(sums_, whole(rows, panel_rows) * pitch_);
-    grow(left_, whole(rows, panel_rows) * deepest);
-    grow(right_, pitch_ * deepest);
+    T* left_panels = left_memory_.at_least<T>(whole(rows, panel_rows) * deepest);
+    T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
     for (std::uint64_t k = 0; k < depth; k += sum_block) {
       check_for_stop();
       const std::size_t count = std::min<std::uint64_t>(depth - k, sum_block);
-      left(k, count, left_.data());
-      right(k, count, right_.data());
+      left(k, count, left_panels);
+      right(k, count, right_panels);
       multiply_panels<T>(
-          {left_.data(), rows, right_.data(), columns, count, sums_.data(), pitch_, k == 0});
+          {left_panels, rows, right_panels, columns, count, sums_, pitch_, k == 0 && !adds});
     }
   }
 
+  /// Room for sums that are computed elsewhere.
+  void make_room(std::size_t rows, std::size_t columns) {
+    pitch_ = whole(columns, width_);
+    sums_ = memory_.at_least<double>(whole(rows, panel_rows) * pitch_);
+  }
+
   /// The sums of a row.
-  double* row(std::size_t r) { return sums_.data() + r * pitch_; }
+  double* row(std::size_t r) { return sums_ + r * pitch_; }
+  std::size_t pitch() const { return pitch_; }  // from row to row
   std::size_t width() const { return width_; }
 
  private:
   static std::size_t whole(std::size_t count, std::size_t width) {
     return (count + width - 1) / width * width;
   }
-  template <typename Element>
-  static void grow(std::vector<Element>& memory, std::size_t size) {
-    if (memory.size() < size) memory.resize(size);
-  }
-
   std::size_t width_;
   std::size_t pitch_ = 0;
-  std::vector<double> sums_;
-  std::vector<T> left_, right_;
+  double* sums_ = nullptr;
+  GrowingScratch memory_, left_memory_, right_memory_;
 };
 
 }  // namespace dmlop::cpu

@@ -64,6 +64,26 @@ bool are_even(std::span<const std::uint64_t> offsets, std::uint64_t& stride) {
   return true;
 }
 
+template <typename T>
+constexpr DataType type_of() {
+  return std::is_same_v<T, float> ? DataType::Float32 : DataType::Float64;
+}
+
+template <typename T>
+bool is_aligned(const std::byte* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+}
+
+/// Asks for elements that are needed soon: rows are too short for a processor to see it coming.
+template <typename T>
+void prefetch([[maybe_unused]] const T* from, [[maybe_unused]] std::size_t count) {
+#if defined(__GNUC__)
+  constexpr std::size_t line = 64 / sizeof(T);
+  for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i);
+#endif
+}
+constexpr std::size_t rows_ahead = 8;
+
 template <typename Element>
 void saturate(std::span<const double> numbers, std::byte* to) {
   using Limits = std::numeric_limits<Element>;
@@ -95,11 +115,7 @@ template void read_elements(DataType, const std::byte*, std::uint64_t, std::uint
 void write_elements(DataType type, std::span<const double> numbers, std::byte* to) {
   switch (type) {
     case DataType::Float32:
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto element = static_cast<float>(numbers[i]);
-        std::memcpy(to + i * sizeof element, &element, sizeof element);
-      }
-      return;
+      return narrow_doubles(numbers.data(), 1, numbers.size(), to);
     case DataType::Float16:
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::uint16_t element = half_from_double(numbers[i]);
@@ -118,27 +134,73 @@ void write_elements(DataType type, std::span<const double> numbers, std::byte* t
   }
 }
 
+namespace {
+
+/// Lines that stand side by side and need no conversion: a few panels at a time, because the caches
+/// hold few places that are as far apart as panels are.
 template <typename T>
-void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t width,
-                std::vector<T>& line, T* to) {
-  const std::size_t depth = lines.depth.size(), size = size_of(lines.type);
-  if (line.size() < std::max(count, depth)) line.resize(std::max(count, depth));
+void copy_rows(const PackedLines<T>& lines, std::size_t count, std::size_t width, T* to) {
+  const std::size_t depth = lines.depth.size(), at_once = 4 * width;
+  const T* from = reinterpret_cast<const T*>(lines.data);
   Steps steps;
-  std::uint64_t stride = 0;
-  const bool along_depth = are_even(lines.depth, stride) && stride < lines.line_stride;
-  if (!along_depth) {
+  for (std::size_t begin = 0; begin < count; begin += at_once) {
+    const std::size_t here = std::min(at_once, count - begin);
     for (std::size_t k = 0; k < depth; ++k) {
-      steps.add(stride * size < page ? count : far_steps);
-      read_elements(lines.type, lines.data + lines.depth[k] * size, lines.line_stride, count,
-                    line.data());
-      if (!lines.zeros.empty()) {
-        for (std::size_t i = 0; i < count; ++i) line[i] -= lines.zeros[i];
-      }
-      put_in_panels(line.data(), count, k, depth, width, to);
+      steps.add(begin == 0 ? far_steps : here);  // then its page is there
+      if (k + rows_ahead < depth) prefetch(from + lines.depth[k + rows_ahead] + begin, here);
+      put_in_panels(from + lines.depth[k] + begin, here, k, depth, width, to + begin * depth);
     }
-    return;
   }
+}
+
+/// Lines that stand side by side: element k of all of them is a row.
+template <typename T>
+void pack_rows(const PackedLines<T>& lines, std::size_t count, std::size_t width,
+               std::vector<T>& line, T* to) {
+  if (lines.type == type_of<T>() && lines.line_stride == 1 && lines.zeros.empty() &&
+      is_aligned<T>(lines.data))
+    return copy_rows(lines, count, width, to);
+  const std::size_t depth = lines.depth.size(), size = size_of(lines.type);
+  std::uint64_t stride = 0;
+  const bool is_near = are_even(lines.depth, stride) && stride * size < page;
+  Steps steps;
+  for (std::size_t k = 0; k < depth; ++k) {
+    steps.add(is_near ? count : far_steps);
+    read_elements(lines.type, lines.data + lines.depth[k] * size, lines.line_stride, count,
+                  line.data());
+    for (std::size_t i = 0; i < lines.zeros.size(); ++i) line[i] -= lines.zeros[i];
+    put_in_panels(line.data(), count, k, depth, width, to);
+  }
+}
+
+/// Lines of `depth` numbers side by side, `stride` apart, that need no conversion.
+template <typename T>
+void copy_columns(const T* from, std::uint64_t stride, std::size_t count, std::size_t depth,
+                  std::size_t width, T* to) {
+  Steps steps;
+  for (std::size_t i = 0; i < count; i += width) {
+    const std::size_t here = std::min(width, count - i);
+    T* panel = to + i * depth;
+    steps.add(here * (stride * sizeof(T) < page ? depth : far_steps));
+    for (std::size_t next = i + width; next < std::min(i + 2 * width, count); ++next)
+      prefetch(from + next * stride, depth);
+    if (here < width) std::fill_n(panel, width * depth, T{0});
+    transpose_lines(from + i * stride, stride, here, depth, width, panel);
+  }
+}
+
+/// Lines whose elements are nearer to each other than the lines, `stride` apart.
+template <typename T>
+void pack_columns(const PackedLines<T>& lines, std::uint64_t stride, std::size_t count,
+                  std::size_t width, std::vector<T>& line, T* to) {
+  const std::size_t depth = lines.depth.size(), size = size_of(lines.type);
+  const std::byte* begin = lines.data + lines.depth[0] * size;
+  if (lines.type == type_of<T>() && stride <= 1 && (stride == 1 || depth == 1) &&
+      lines.zeros.empty() && is_aligned<T>(begin))
+    return copy_columns(reinterpret_cast<const T*>(begin), lines.line_stride, count, depth, width,
+                        to);
   const std::size_t whole = (count + width - 1) / width * width;
+  Steps steps;
   for (std::size_t i = 0; i < whole; ++i) {
     T* panel = to + i / width * width * depth + i % width;
     if (i >= count) {
@@ -146,11 +208,23 @@ void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t widt
       continue;
     }
     steps.add(lines.line_stride * size < page ? depth : far_steps);
-    const std::byte* first = lines.data + (lines.depth[0] + i * lines.line_stride) * size;
-    read_elements(lines.type, first, stride, depth, line.data());
+    read_elements(lines.type, begin + i * lines.line_stride * size, stride, depth, line.data());
     const T zero = lines.zeros.empty() ? T{0} : lines.zeros[i];
     for (std::size_t k = 0; k < depth; ++k) panel[k * width] = line[k] - zero;
   }
+}
+
+}  // namespace
+
+template <typename T>
+void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t width,
+                std::vector<T>& line, T* to) {
+  if (line.size() < std::max(count, lines.depth.size()))
+    line.resize(std::max(count, lines.depth.size()));
+  std::uint64_t stride = 0;
+  if (are_even(lines.depth, stride) && stride < lines.line_stride)
+    return pack_columns(lines, stride, count, width, line, to);
+  pack_rows(lines, count, width, line, to);
 }
 
 template void pack_lines(const PackedLines<float>&, std::size_t, std::size_t, std::vector<float>&,

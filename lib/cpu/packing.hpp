@@ -2,8 +2,10 @@
 // (cpu/panels.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -40,17 +42,26 @@ template <typename T>
 void pack_lines(const PackedLines<T>& lines, std::size_t count, std::size_t width,
                 std::vector<T>& line, T* to);
 
+/// Copies a row of a panel that is full.
+template <typename T>
+void copy_panel_row(const T* from, std::size_t width, T* to) {
+  constexpr std::size_t piece = 32 / sizeof(T);  // every width but that of rows is a multiple of it
+  std::size_t i = 0;
+  for (; i + piece <= width; i += piece) std::memcpy(to + i, from + i, piece * sizeof(T));
+  for (; i < width; ++i) to[i] = from[i];
+}
+
 /// Puts element k of lines [0, count), as they are in `line`, into panels of `width` lines and
 /// `depth` elements.
 template <typename T>
 void put_in_panels(const T* line, std::size_t count, std::size_t k, std::size_t depth,
                    std::size_t width, T* to) {
-  for (std::size_t begin = 0; begin < count; begin += width) {
-    T* panel = to + begin * depth + k * width;
-    const std::size_t here = count - begin < width ? count - begin : width;
-    for (std::size_t i = 0; i < here; ++i) panel[i] = line[begin + i];
-    for (std::size_t i = here; i < width; ++i) panel[i] = T{0};
-  }
+  std::size_t begin = 0;
+  for (; begin + width <= count; begin += width)
+    copy_panel_row(line + begin, width, to + begin * depth + k * width);
+  if (begin == count) return;
+  T* last = std::copy(line + begin, line + count, to + begin * depth + k * width);
+  std::fill_n(last, begin + width - count, T{0});
 }
 
 }  // namespace dmlop::cpu

@@ -1,6 +1,7 @@
 #include "cpu/panels.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "cpu/simd.hpp"
 
@@ -122,6 +123,61 @@ void WidenHalves(const std::byte* from, std::uint64_t count, float* to) {
   }
 }
 
+template <typename T>
+HWY_INLINE void transpose_rest(const T* from, std::uint64_t stride, std::size_t lines,
+                               std::size_t first, std::size_t depth, std::size_t width, T* panel) {
+  for (std::size_t k = first; k < depth; ++k) {
+    for (std::size_t i = 0; i < lines; ++i) panel[k * width + i] = from[i * stride + k];
+  }
+}
+
+void TransposeFloats(const float* from, std::uint64_t stride, std::size_t lines, std::size_t depth,
+                     std::size_t width, float* panel) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Full128<float> d;
+  for (; lines >= 4; lines -= 4) {
+    std::size_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const auto line0 = hn::LoadU(d, from + k), line1 = hn::LoadU(d, from + stride + k);
+      const auto line2 = hn::LoadU(d, from + 2 * stride + k);
+      const auto line3 = hn::LoadU(d, from + 3 * stride + k);
+      const auto low01 = hn::InterleaveLower(d, line0, line1);
+      const auto low23 = hn::InterleaveLower(d, line2, line3);
+      const auto high01 = hn::InterleaveUpper(d, line0, line1);
+      const auto high23 = hn::InterleaveUpper(d, line2, line3);
+      float* to = panel + k * width;
+      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
+      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + width);
+      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, to + 2 * width);
+      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, to + 3 * width);
+    }
+    transpose_rest(from, stride, 4, k, depth, width, panel);
+    from += 4 * stride;
+    panel += 4;
+  }
+#endif
+  transpose_rest(from, stride, lines, 0, depth, width, panel);
+}
+
+void TransposeDoubles(const double* from, std::uint64_t stride, std::size_t lines,
+                      std::size_t depth, std::size_t width, double* panel) {
+  transpose_rest(from, stride, lines, 0, depth, width, panel);
+}
+
+void NarrowDoubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> floats;
+  const std::size_t lanes = hn::Lanes(d);
+  std::uint64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    store(hn::DemoteTo(floats, hn::Mul(hn::Set(d, factor), hn::LoadU(d, from + i))), floats,
+          to + i * sizeof(float));
+  for (; i < count; ++i) {
+    const auto number = static_cast<float>(factor * from[i]);
+    std::memcpy(to + i * sizeof number, &number, sizeof number);
+  }
+}
+
 }  // namespace dmlop::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -150,8 +206,24 @@ void multiply_panels(const PanelProduct<double>& product) {
   DMLOP_BEST_SIMD(MultiplyDoubles)(product);
 }
 
+template <>
+void transpose_lines(const float* from, std::uint64_t stride, std::size_t lines, std::size_t depth,
+                     std::size_t width, float* panel) {
+  DMLOP_BEST_SIMD(TransposeFloats)(from, stride, lines, depth, width, panel);
+}
+
+template <>
+void transpose_lines(const double* from, std::uint64_t stride, std::size_t lines, std::size_t depth,
+                     std::size_t width, double* panel) {
+  DMLOP_BEST_SIMD(TransposeDoubles)(from, stride, lines, depth, width, panel);
+}
+
 void widen_halves(const std::byte* from, std::uint64_t count, float* to) {
   DMLOP_BEST_SIMD(WidenHalves)(from, count, to);
+}
+
+void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
+  DMLOP_BEST_SIMD(NarrowDoubles)(from, factor, count, to);
 }
 
 }  // namespace dmlop::cpu

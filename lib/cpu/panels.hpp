@@ -36,7 +36,16 @@ struct PanelProduct {
 template <typename T>
 void multiply_panels(const PanelProduct<T>& product);
 
+/// Puts lines into a panel of `width` lines; line i begins at from + i * stride. Those that the
+/// panel has beyond `lines` stay as they are.
+template <typename T>
+void transpose_lines(const T* from, std::uint64_t stride, std::size_t lines, std::size_t depth,
+                     std::size_t width, T* panel);
+
 /// Converts binary16, at any address, to float.
 void widen_halves(const std::byte* from, std::uint64_t count, float* to);
+
+/// Rounds products with a factor to float, at any address.
+void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to);
 
 }  // namespace dmlop::cpu

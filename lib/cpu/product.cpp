@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cpu/block_product.hpp"
+#include "cpu/byte_product.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/window_packing.hpp"
@@ -108,9 +109,76 @@ class Product {
     if (!kernel_.windows.empty()) {
       std::vector<T> zero(1, T{0});
       if (inputs.right_zero) inputs.right_zero.columns(0, 0, 1, zero);
-      windows = &windows_.emplace(kernel_, inputs.right.data, zero.front());
+      if (!windows_) windows_.emplace(kernel_);
+      windows = &*windows_;
+      windows->set_batch(inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
     }
+    if (windows != nullptr && kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block &&
+        !inputs.left_zero && windows->can_sum()) {
+      sum_windows(block, inputs.left, *windows);
+    } else if (is_of_bytes()) {
+      multiply_bytes(block, inputs);
+    } else {
+      multiply(block, inputs, windows);
+    }
+    for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
+  }
+
+  /// Rows for which packing the windows does not pay.
+  static constexpr std::uint64_t few_rows = 2;
+
+  void sum_windows(const Block& block, const BoundInput& left, WindowPacking<T>& windows) {
+    product_.make_room(block.rows, block.columns);
+    set_left_depth(0, kernel_.sum_length());
+    line_.resize(std::max(line_.size(), depth_.size()));
+    for (std::uint64_t r = 0; r < block.rows; ++r) {
+      for (std::size_t k = 0; k < depth_.size(); ++k) {
+        const std::uint64_t offset = (block.row + r) * left.shape->row_stride + depth_[k];
+        read_elements(left.shape->data_type, left.data + offset * size_of(left.shape->data_type), 0,
+                      1, &line_[k]);
+      }
+      windows.sum({line_.data(), depth_.size()}, product_.row(r));
+    }
+  }
+
+  bool is_of_bytes() const {
+    return std::is_same_v<T, float> && kernel_.windows.empty() &&
+           size_of(kernel_.left.data_type) == 1 && size_of(kernel_.right.data_type) == 1 &&
+           multiplies_bytes();
+  }
+
+  // (a - x) (b - y) = a b - y a - x b + x y, for sums over all of the depth.
+  void multiply_bytes(const Block& block, const BoundInputs& inputs) {
+    const auto lines = [&](const BoundInput& input, std::uint64_t first, std::uint64_t stride,
+                           std::uint64_t depth_stride) {
+      return ByteLines{input.data + first * stride, stride, depth_stride,
+                       input.shape->data_type == DataType::Int8};
+    };
+    const ByteLines left =
+        lines(inputs.left, block.row, kernel_.left.row_stride, kernel_.left_depth_stride);
+    const ByteLines right =
+        lines(inputs.right, block.column, kernel_.right.column_stride, kernel_.right_depth_stride);
+    product_.make_room(block.rows, block.columns);
+    bytes_.run(left, block.rows, right, block.columns, kernel_.depth, product_.row(0),
+               product_.pitch());
+    left_zeros_.assign(block.rows, 0);
+    right_zeros_.assign(block.columns, 0);
+    if (inputs.left_zero) inputs.left_zero.rows(block.row, block.rows, left_zeros_);
+    if (inputs.right_zero) inputs.right_zero.columns(0, block.column, block.columns, right_zeros_);
+    const auto depth = static_cast<double>(kernel_.depth);
+    for (std::size_t r = 0; r < block.rows; ++r) {
+      double* sums = product_.row(r);
+      const double x = left_zeros_[r] + (left.is_signed ? 128 : 0);
+      const double left_sum = depth * x - bytes_.left_sums()[r];
+      for (std::size_t i = 0; i < block.columns; ++i) {
+        const double y = right_zeros_[i] - (right.is_signed ? 0 : 128);
+        sums[i] += y * left_sum - x * bytes_.right_sums()[i];
+      }
+    }
+  }
+
+  void multiply(const Block& block, const BoundInputs& inputs, WindowPacking<T>* windows) {
     std::span<const T> left_zeros, right_zeros;
     if (inputs.left_zero) left_zeros = inputs.left_zero.rows(block.row, block.rows, left_zeros_);
     if (inputs.right_zero && windows == nullptr)
@@ -135,7 +203,6 @@ class Product {
                     block.columns, product_.width(), line_, to);
     };
     product_.run(block.rows, block.columns, kernel_.sum_length(), pack_left, pack_right);
-    for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
   }
 
   // The offsets of elements [k, k + count) of a left row: channels, and taps within them.
@@ -195,6 +262,7 @@ class Product {
   Inputs inputs_;
   std::size_t size_;
   BlockProduct<T> product_;
+  ByteProduct bytes_;
   std::optional<WindowPacking<T>> windows_;
   std::vector<std::uint64_t> depth_;
   std::vector<T> line_, left_zeros_, right_zeros_;
@@ -234,18 +302,29 @@ bool fits_float(DataType type) {
 
 }  // namespace
 
-// Blocks as square as they can be, because their sides are packed for each; smaller ones where
-// sums are long.
-PartShape part_shape(const ProductKernel& kernel, std::uint64_t bytes) {
-  constexpr std::uint64_t products_at_once = std::uint64_t{1} << 27, fewest = 4096;
-  const std::uint64_t columns = kernel.column_count(), matrix = kernel.rows * columns;
-  const std::uint64_t quick = std::max(fewest, products_at_once / kernel.sum_length());
-  const std::uint64_t elements =
-      std::clamp<std::uint64_t>(bytes / size_of(kernel.output_type), 1, quick);
-  if (matrix <= elements) return {.granule = matrix};
-  const std::uint64_t rows =
-      std::min({kernel.rows, elements, std::max(rows_at_once, elements / columns)});
-  const std::uint64_t length = std::min(columns, elements / rows);
+// Small matrices together; of others the blocks that are packed at once, smaller ones where there
+// would be too few for all threads.
+PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
+  constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 24;
+  constexpr std::uint64_t column_unit = 32;
+  const std::uint64_t enough_parts = hardware_threads();
+  const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
+  const std::uint64_t matrix = kernel.rows * columns;
+  if (matrix <= small / sum) return {.granule = matrix};
+  std::uint64_t rows = even_block(kernel.rows, rows_at_once, panel_rows);
+  std::uint64_t length = even_block(columns, columns_at_once, column_unit);
+  const std::uint64_t batches = kernel.output_elements() / matrix;
+  const auto parts = [&] {
+    return batches * ((kernel.rows + rows - 1) / rows) * ((columns + length - 1) / length);
+  };
+  while (parts() < enough_parts && rows * length > worthwhile / sum &&
+         (rows > panel_rows || length > column_unit)) {
+    if (rows > panel_rows && (rows * 2 >= length || length <= column_unit)) {
+      rows = even_block(rows, (rows + 1) / 2, panel_rows);
+    } else {
+      length = even_block(length, (length + 1) / 2, column_unit);
+    }
+  }
   return {.blocks = Blocks{.ranges = rows, .inner = columns, .length = length, .of = kernel.rows}};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace dmlop::cpu {
@@ -28,6 +29,25 @@ class Scratch {
   static Kept& kept();
 
   Lines lines_;
+};
+
+/// Scratch memory that grows with what is asked of it.
+class GrowingScratch {
+ public:
+  /// Room for `count` elements. What is in it stays while no more is asked for than before.
+  template <typename T>
+  T* at_least(std::size_t count) {
+    if (!scratch_ || bytes_ < count * sizeof(T)) {
+      bytes_ = count * sizeof(T);
+      scratch_.reset();
+      scratch_.emplace(bytes_);
+    }
+    return reinterpret_cast<T*>(scratch_->data());
+  }
+
+ private:
+  std::optional<Scratch> scratch_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace dmlop::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 namespace dmlop::cpu {
 namespace {
@@ -11,8 +12,12 @@ std::optional<std::uint64_t> source_index(const ProductWindow& axis, std::uint64
                                           std::uint64_t tap) {
   const std::int64_t at = static_cast<std::int64_t>(o) * axis.step +
                           static_cast<std::int64_t>(tap) * axis.tap_step + axis.offset;
-  if (at < 0 || at % axis.divisor != 0) return std::nullopt;
-  const auto index = static_cast<std::uint64_t>(at / axis.divisor);
+  if (at < 0) return std::nullopt;
+  auto index = static_cast<std::uint64_t>(at);
+  if (axis.divisor != 1) {
+    if (at % axis.divisor != 0) return std::nullopt;
+    index = static_cast<std::uint64_t>(at / axis.divisor);
+  }
   return index < axis.input_extent ? std::optional(index) : std::nullopt;
 }
 
@@ -23,14 +28,29 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 template <typename T>
-WindowPacking<T>::WindowPacking(const ProductKernel& kernel, const std::byte* data, T zero)
-    : kernel_(kernel), data_(data), zero_(zero), size_(size_of(kernel.right.data_type)) {
+WindowPacking<T>::WindowPacking(const ProductKernel& kernel)
+    : kernel_(kernel), size_(size_of(kernel.right.data_type)) {
   std::copy(kernel.windows.begin(), kernel.windows.end(), axes_.end() - kernel.windows.size());
   line_.resize(1);
+  constexpr std::uint64_t most_reaches = 64;
+  for (std::uint64_t tap = 0; tap < std::min(axes_[2].taps, most_reaches); ++tap)
+    reaches_.push_back(reach_of(tap));
+}
+
+template <typename T>
+void WindowPacking<T>::set_batch(const std::byte* data, T zero) {
+  data_ = data;
+  zero_ = zero;
+  is_copied_ = std::is_same_v<T, float> && kernel_.right.data_type == DataType::Float32 &&
+               zero == T{0} && axes_[2].step == 1 && axes_[2].divisor == 1 &&
+               axes_[2].input_stride == 1 &&
+               reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
 }
 
 template <typename T>
 void WindowPacking<T>::set_columns(std::uint64_t begin, std::uint64_t count) {
+  if (begin == begin_ && count == is_left_out_.size()) return;
+  begin_ = begin;
   segments_.clear();
   is_left_out_.assign(count, false);
   has_left_out_ = false;
@@ -83,9 +103,52 @@ typename WindowPacking<T>::Reach WindowPacking<T>::reach_of(std::uint64_t tap) c
 }
 
 template <typename T>
+void WindowPacking<T>::sum(std::span<const T> weights, double* sums) {
+  line_.resize(std::max<std::size_t>(line_.size(), is_left_out_.size()));
+  for (const Segment& segment : segments_) {
+    steps_.add(segment.count * weights.size() / 8 + far_steps / 64);
+    set_tap_rows(segment, weights);
+    if constexpr (std::is_same_v<T, float>)
+      sum_taps(tap_rows_, static_cast<std::int64_t>(segment.x),
+               static_cast<std::int64_t>(segment.count), line_.data());
+    std::copy_n(line_.begin(), segment.count, sums + segment.at);
+  }
+}
+
+// What the taps of a segment contribute, in the order of the weights.
+template <typename T>
+void WindowPacking<T>::set_tap_rows(const Segment& segment, std::span<const T> weights) {
+  tap_rows_.clear();
+  std::size_t next = 0;
+  for (std::uint64_t channel = 0; channel < kernel_.depth; ++channel) {
+    for (std::uint64_t tz = 0; tz < axes_[0].taps; ++tz) {
+      const auto z = source_index(axes_[0], segment.z, tz);
+      for (std::uint64_t ty = 0; ty < axes_[1].taps; ++ty, next += axes_[2].taps) {
+        const auto y = source_index(axes_[1], segment.y, ty);
+        if (!z || !y) continue;
+        const std::uint64_t offset = channel * kernel_.right_depth_stride +
+                                     *z * axes_[0].input_stride + *y * axes_[1].input_stride;
+        const auto* row = reinterpret_cast<const float*>(data_ + offset * size_);
+        for (std::size_t tx = 0; tx < axes_[2].taps; ++tx) {
+          const Reach reach = reach_at(tx);
+          if (reach.begin < reach.end)
+            tap_rows_.push_back({row + reach.source, static_cast<float>(weights[next + tx]),
+                                 reach.begin, reach.end});
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+typename WindowPacking<T>::Reach WindowPacking<T>::reach_at(std::uint64_t tap) const {
+  return tap < reaches_.size() ? reaches_[tap] : reach_of(tap);
+}
+
+template <typename T>
 void WindowPacking<T>::read_line(std::uint64_t channel, const Tap& tap) {
   std::fill_n(line_.begin(), is_left_out_.size(), T{0});
-  const Reach reach = reach_of(tap[2]);
+  const Reach reach = reach_at(tap[2]);
   for (const Segment& segment : segments_) {
     const auto z = source_index(axes_[0], segment.z, tap[0]);
     const auto y = source_index(axes_[1], segment.y, tap[1]);
@@ -94,8 +157,23 @@ void WindowPacking<T>::read_line(std::uint64_t channel, const Tap& tap) {
     steps_.add(is_far ? far_steps : segment.count);
     const std::uint64_t offset = channel * kernel_.right_depth_stride + *z * axes_[0].input_stride +
                                  *y * axes_[1].input_stride;
-    read_segment(segment, reach, data_ + offset * size_);
+    if (is_copied_) {
+      copy_segment(segment, reach, data_ + offset * size_);
+    } else {
+      read_segment(segment, reach, data_ + offset * size_);
+    }
   }
+}
+
+template <typename T>
+void WindowPacking<T>::copy_segment(const Segment& segment, const Reach& reach,
+                                    const std::byte* row) {
+  const auto x = static_cast<std::int64_t>(segment.x);
+  const std::int64_t begin = std::max(reach.begin, x);
+  const std::int64_t end = std::min(reach.end, x + static_cast<std::int64_t>(segment.count));
+  if (begin >= end) return;
+  const T* from = reinterpret_cast<const T*>(row) + reach.source + (begin - reach.begin);
+  std::copy_n(from, end - begin, line_.data() + segment.at + (begin - x));
 }
 
 template <typename T>

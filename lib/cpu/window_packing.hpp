@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "cpu/packing.hpp"
+#include "cpu/tap_sums.hpp"
 #include "ops/kernels/product.hpp"
 
 namespace dmlop::cpu {
@@ -14,13 +16,20 @@ namespace dmlop::cpu {
 template <typename T>
 class WindowPacking {
  public:
-  /// The windows of the kernel over the batch whose first element is at `data`.
-  WindowPacking(const ProductKernel& kernel, const std::byte* data, T zero);
+  explicit WindowPacking(const ProductKernel& kernel);
 
+  /// Goes to the batch whose first element is at `data`.
+  void set_batch(const std::byte* data, T zero);
   /// Goes to output positions [begin, begin + count).
   void set_columns(std::uint64_t begin, std::uint64_t count);
   /// Packs elements [first, first + depth) of each into panels of `width`.
   void pack(std::uint64_t first, std::size_t depth, std::size_t width, T* to);
+
+  /// Whether sum() can be used.
+  bool can_sum() const { return is_copied_; }
+  /// The sums of a row of the left matrix, whose elements are `weights`: no more than sum_block,
+  /// because they are added in float.
+  void sum(std::span<const T> weights, double* sums);
 
   /// The columns that are not computed.
   const std::vector<bool>& is_left_out() const { return is_left_out_; }
@@ -39,15 +48,22 @@ class WindowPacking {
   using Tap = std::array<std::uint64_t, 3>;
 
   Reach reach_of(std::uint64_t tap) const;
+  Reach reach_at(std::uint64_t tap) const;  // the same, as it was noted
+  void set_tap_rows(const Segment& segment, std::span<const T> weights);
   void read_line(std::uint64_t channel, const Tap& tap);
   void read_segment(const Segment& segment, const Reach& reach, const std::byte* row);
+  void copy_segment(const Segment& segment, const Reach& reach, const std::byte* row);
 
   const ProductKernel& kernel_;
   std::array<ProductWindow, 3> axes_;  // depth, height, width
-  const std::byte* data_;
-  T zero_;
+  const std::byte* data_ = nullptr;
+  T zero_ = 0;
   std::size_t size_;
+  bool is_copied_ = false;      // segments are numbers of this type, side by side
+  std::vector<Reach> reaches_;  // of the first taps
+  std::vector<TapRow> tap_rows_;
   std::vector<Segment> segments_;
+  std::uint64_t begin_ = 0;
   std::vector<bool> is_left_out_;
   bool has_left_out_ = false;
   std::vector<T> line_, scattered_;

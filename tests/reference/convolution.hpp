@@ -23,10 +23,10 @@ struct Convolution {
     return sizes;
   }
 
-  /// Exact sums, so that their order does not matter.
+  /// Sums in double: those of small numbers are exact, so that their order does not matter.
   Tensor result(DataType type) const {
     const List sizes = output_sizes();
-    Tensor sums = Tensor::packed(DataType::Int32, sizes);  // of quarters
+    Tensor sums = Tensor::packed(DataType::Float64, sizes);
     for_each_index(input.sizes, [&](const Index& from) {
       for_each_index(filter.sizes, [&](const Index& tap) { spread(from, tap, sums); });
     });
@@ -76,14 +76,14 @@ struct Convolution {
     }
     const double product = (value_at(input, from) - at_or(input_zero, 0, 0)) *
                            (value_at(filter, tap) - at_or(filter_zero, to[1], 0));
-    set_value(sums, to, value_at(sums, to) + 4 * product);
+    set_value(sums, to, value_at(sums, to) + product);
   }
 
   double finish(const Index& at, const Tensor& sums) const {
     for (std::size_t i = 0; i < strides.size(); ++i) {
       if (at[i + 2] >= computed(i)) return 0;
     }
-    double x = value_at(sums, at) / 4 + at_or(bias, at[1], 0);
+    double x = value_at(sums, at) + at_or(bias, at[1], 0);
     x *= at_or(input_scale, 0, 1) * at_or(filter_scale, at[1], 1);
     if (!output_scale) return x;
     const DataType type = output_zero ? output_zero->type : DataType::UInt8;

@@ -28,6 +28,8 @@ inline double value_at(const Tensor& tensor, const Index& index) {
       return as(std::int8_t{});
     case DataType::UInt8:
       return as(std::uint8_t{});
+    case DataType::Float64:
+      return as(double{});
     default:
       return number(tensor.type, bytes);
   }

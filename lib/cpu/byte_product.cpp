@@ -1,0 +1,211 @@
+#include "cpu/byte_product.hpp"
+
+#include "cpu/simd.hpp"
+// After it:
+#include "cpu/simd_dispatch.hpp"
+#include "hwy/highway.h"
+
+// Windows is left out, because its compilers do not align such vectors on the stack.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/parallel.hpp"
+#include "cpu/block_product.hpp"
+#include "cpu/packing.hpp"
+
+#define DMLOP_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+
+namespace dmlop::cpu {
+namespace {
+
+// Panels hold four bytes of a line side by side, and those of all their lines one after the other.
+constexpr std::size_t group = 4;
+constexpr std::size_t width = 32;  // columns of a panel: two vectors of sums
+constexpr std::size_t depth_at_once = 1024;
+static_assert(depth_at_once * 255 * 128 < (std::size_t{1} << 31), "sums fit 32 bits");
+
+std::uint32_t four_bytes(const std::byte* from) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, from, sizeof bytes);
+  return bytes;
+}
+
+/// The bytes [k, k + 4) of a line; behind `end` 0 remains.
+std::uint32_t gathered(const ByteLines& lines, std::size_t line, std::uint64_t k, std::uint64_t end,
+                       std::uint8_t flip) {
+  const std::byte* from = lines.data + line * lines.line_stride + k * lines.depth_stride;
+  if (lines.depth_stride == 1 && k + group <= end) return four_bytes(from) ^ flip * 0x01010101U;
+  std::uint32_t bytes = 0;
+  for (std::size_t i = 0; i < group && k + i < end; ++i)
+    bytes |= (std::to_integer<std::uint32_t>(from[i * lines.depth_stride]) ^ flip) << (8 * i);
+  return bytes;
+}
+
+/// Sixteen lines that stand side by side.
+void interleave(const ByteLines& lines, std::size_t line, std::uint64_t k, std::uint8_t flip,
+                std::byte* to) {
+  const std::byte* from = lines.data + line + k * lines.depth_stride;
+  const auto load = [&](std::size_t i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * lines.depth_stride));
+  };
+  const __m128i low01 = _mm_unpacklo_epi8(load(0), load(1));
+  const __m128i high01 = _mm_unpackhi_epi8(load(0), load(1));
+  const __m128i low23 = _mm_unpacklo_epi8(load(2), load(3));
+  const __m128i high23 = _mm_unpackhi_epi8(load(2), load(3));
+  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
+  const auto store = [&](std::size_t i, __m128i bytes) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to) + i, _mm_xor_si128(bytes, flips));
+  };
+  store(0, _mm_unpacklo_epi16(low01, low23));
+  store(1, _mm_unpackhi_epi16(low01, low23));
+  store(2, _mm_unpacklo_epi16(high01, high23));
+  store(3, _mm_unpackhi_epi16(high01, high23));
+}
+
+/// Packs bytes [k, end) of `count` lines into panels of `lines_each`.
+void pack(const ByteLines& lines, std::size_t count, std::size_t lines_each, std::uint64_t k,
+          std::uint64_t end, std::uint8_t flip, std::byte* to) {
+  const std::size_t groups = (end - k + group - 1) / group;
+  Steps steps;
+  for (std::size_t first = 0; first < count; first += lines_each) {
+    const std::size_t here = std::min(lines_each, count - first);
+    for (std::size_t g = 0; g < groups; ++g, to += lines_each * group) {
+      steps.add(lines.depth_stride < page_bytes || first != 0 ? here : far_steps);
+      const std::uint64_t at = k + g * group;
+      std::size_t i = 0;
+      if (lines.line_stride == 1 && at + group <= end) {
+        for (; i + 16 <= here; i += 16) interleave(lines, first + i, at, flip, to + i * group);
+      }
+      for (; i < lines_each; ++i) {
+        const std::uint32_t bytes = i < here ? gathered(lines, first + i, at, end, flip) : 0;
+        std::memcpy(to + i * group, &bytes, sizeof bytes);
+      }
+    }
+  }
+}
+
+struct Panels {
+  const std::byte* left;
+  const std::byte* right;
+  std::size_t rows, columns, groups;
+  double* sums;
+  std::size_t pitch;
+  bool is_first;
+};
+
+/// Adds sums of 32 bits to those of a row.
+DMLOP_VNNI void add_sums(__m512i sums, bool is_first, double* to) {
+  constexpr std::size_t half = 8;
+  std::int32_t tile[2 * half];
+  _mm512_storeu_si512(tile, sums);
+  for (std::size_t i = 0; i < 2 * half; i += half) {
+    const __m256i numbers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile + i));
+    const __m512d added = _mm512_maskz_cvtepi32_pd(0xFF, numbers);  // GCC 12 warns without a mask
+    _mm512_storeu_pd(to + i, is_first ? added : _mm512_add_pd(added, _mm512_loadu_pd(to + i)));
+  }
+}
+
+template <std::size_t rows>
+DMLOP_VNNI void multiply_tile(const Panels& panels, const std::byte* left, const std::byte* right,
+                              double* to) {
+  __m512i sums[rows][2];
+  for (auto& row : sums) row[0] = row[1] = _mm512_setzero_si512();
+  for (std::size_t g = 0; g < panels.groups; ++g) {
+    const __m512i b0 = _mm512_loadu_si512(right), b1 = _mm512_loadu_si512(right + 64);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const __m512i a = _mm512_set1_epi32(static_cast<int>(four_bytes(left + r * group)));
+      sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], a, b0);
+      sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], a, b1);
+    }
+    left += panel_rows * group;
+    right += width * group;
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    add_sums(sums[r][0], panels.is_first, to + r * panels.pitch);
+    add_sums(sums[r][1], panels.is_first, to + r * panels.pitch + 16);
+  }
+}
+
+void multiply(const Panels& panels) {
+  using Tile = void (*)(const Panels&, const std::byte*, const std::byte*, double*);
+  static constexpr std::array<Tile, panel_rows> tiles{multiply_tile<1>, multiply_tile<2>,
+                                                      multiply_tile<3>, multiply_tile<4>,
+                                                      multiply_tile<5>, multiply_tile<6>};
+  for (std::size_t column = 0; column < panels.columns; column += width) {
+    const std::byte* right = panels.right + column * panels.groups * group;
+    for (std::size_t row = 0; row < panels.rows; row += panel_rows) {
+      const std::size_t rows = std::min(panel_rows, panels.rows - row);
+      tiles[rows - 1](panels, panels.left + row * panels.groups * group, right,
+                      panels.sums + row * panels.pitch + column);
+    }
+  }
+}
+
+/// Adds up the lines of packed panels, whose bytes are unsigned or signed.
+template <typename Byte>
+void add_lines(const std::byte* panels, std::size_t count, std::size_t lines_each,
+               std::size_t groups, std::vector<double>& sums) {
+  for (std::size_t first = 0; first < count; first += lines_each) {
+    std::int32_t lines[width] = {};
+    for (std::size_t g = 0; g < groups; ++g, panels += lines_each * group) {
+      for (std::size_t i = 0; i < lines_each; ++i) {
+        const auto* bytes = reinterpret_cast<const Byte*>(panels + i * group);
+        lines[i] += bytes[0] + bytes[1] + bytes[2] + bytes[3];
+      }
+    }
+    for (std::size_t i = 0; i < std::min(lines_each, count - first); ++i)
+      sums[first + i] += lines[i];
+  }
+}
+
+}  // namespace
+
+bool multiplies_bytes() {
+  static const bool has_instructions = __builtin_cpu_supports("avx512vnni") != 0;
+  std::int64_t usable = usable_simd_targets.load(std::memory_order_relaxed);
+  if (usable == 0) usable = find_usable_simd_targets();
+  return has_instructions && (usable & HWY_AVX3) != 0;
+}
+
+void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteLines& right,
+                      std::size_t columns, std::uint64_t depth, double* sums, std::size_t pitch) {
+  constexpr std::uint8_t sign = 0x80;
+  const std::size_t whole_rows = (rows + panel_rows - 1) / panel_rows * panel_rows;
+  const std::size_t whole_columns = (columns + width - 1) / width * width;
+  auto* left_panels = left_memory_.at_least<std::byte>(whole_rows * depth_at_once);
+  auto* right_panels = right_memory_.at_least<std::byte>(whole_columns * depth_at_once);
+  left_sums_.assign(rows, 0);
+  right_sums_.assign(columns, 0);
+  for (std::uint64_t k = 0; k < depth; k += depth_at_once) {
+    check_for_stop();
+    const std::uint64_t end = std::min<std::uint64_t>(depth, k + depth_at_once);
+    const std::size_t groups = (end - k + group - 1) / group;
+    // Bytes behind the end are 0, and add nothing.
+    pack(left, rows, panel_rows, k, end, left.is_signed ? sign : 0, left_panels);
+    pack(right, columns, width, k, end, right.is_signed ? 0 : sign, right_panels);
+    add_lines<std::uint8_t>(left_panels, rows, panel_rows, groups, left_sums_);
+    add_lines<std::int8_t>(right_panels, columns, width, groups, right_sums_);
+    multiply({left_panels, right_panels, rows, columns, groups, sums, pitch, k == 0});
+  }
+}
+
+}  // namespace dmlop::cpu
+
+#else
+
+namespace dmlop::cpu {
+
+bool multiplies_bytes() {
+  return false;
+}
+
+void ByteProduct::run(const ByteLines&, std::size_t, const ByteLines&, std::size_t, std::uint64_t,
+                      double*, std::size_t) {}
+
+}  // namespace dmlop::cpu
+
+#endif

@@ -1,0 +1,41 @@
+// Products of 8-bit matrices by instructions that add four products of bytes at a time, where the
+// processor has them (AVX-512 VNNI); elsewhere such products are computed as floats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/scratch.hpp"
+
+namespace dmlop::cpu {
+
+/// Whether this processor can, and tests have not turned AVX-512 off.
+bool multiplies_bytes();
+
+/// Lines of bytes: rows of the left matrix, columns of the right one.
+struct ByteLines {
+  const std::byte* data;  // of line 0
+  std::uint64_t line_stride, depth_stride;
+  bool is_signed;
+};
+
+/// The sums of bytes are those of the left matrix as unsigned numbers, 128 more where they have a
+/// sign, and of the right one as signed numbers, 128 less where they have none.
+class ByteProduct {
+ public:
+  /// Sums of all pairs of lines over `depth` bytes go to sums + row * pitch + column, where there
+  /// is room for whole panels. Errors: as check_for_stop().
+  void run(const ByteLines& left, std::size_t rows, const ByteLines& right, std::size_t columns,
+           std::uint64_t depth, double* sums, std::size_t pitch);
+
+  /// The sums of each line of the last run.
+  const std::vector<double>& left_sums() const { return left_sums_; }
+  const std::vector<double>& right_sums() const { return right_sums_; }
+
+ private:
+  std::vector<double> left_sums_, right_sums_;
+  GrowingScratch left_memory_, right_memory_;
+};
+
+}  // namespace dmlop::cpu
