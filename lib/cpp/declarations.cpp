@@ -204,11 +204,14 @@ void Reader::declarator(Type type) {
 // A number of elements; nothing where it is empty or not known.
 std::optional<std::size_t> Reader::extent_of(std::size_t begin, std::size_t end) {
   if (begin >= end) return std::nullopt;
+  const std::size_t here = at_;
   try {
     const Value value = evaluate(begin, end).value;
+    at_ = here;
     const auto count = value.kind == Value::Kind::number ? value.number.count() : std::nullopt;
     return count && *count <= max_elements ? std::optional<std::size_t>(*count) : std::nullopt;
   } catch (const NotUnderstood&) {
+    at_ = here;
     return std::nullopt;
   }
 }
@@ -218,7 +221,7 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
   const bool has_equals = take("=");
   if (now().is("{")) return list();
   if (!has_equals) {
-    Value value{.written = now().span};
+    Value value;  // whose place is that of the name
     if (type.name == "std::vector") value.kind = Value::Kind::list;
     return value;
   }

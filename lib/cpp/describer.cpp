@@ -380,6 +380,7 @@ Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& fi
                        const std::string& name) {
   if (both.kind == Kind::number) return json_of(both.number);  // zero: the struct leaves it out
   if (both.kind != Kind::list) return refuse(both, name), Json();
+  refuse_unknown_members(both, names_of(*members_of("DML_SCALAR_UNION")), "DML_SCALAR_UNION", name);
   const Value type_value = member(desc, field.type_field);
   const std::size_t before = findings_.size();
   Json type_name = enumeration(type_value, "DML_TENSOR_DATA_TYPE", field.type_field);
