@@ -335,6 +335,7 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
   static constexpr std::array<std::string_view, 4> pointers{"data", "begin", "cbegin", "Get"};
   static constexpr std::array<std::string_view, 3> changes{"push_back", "emplace_back", "Append"};
   const std::vector<Operand> given = arguments(method_name);
+  if (method_name == "CreateOperator") created_ = memory_.variables().size();
   const Span written = span_of(first, at_);
   const auto length = length_of(object);
   if ((method_name == "size" || method_name == "Size") && length)

@@ -43,6 +43,9 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
   return std::ranges::find(words, word) != words.end();
 }
 
+// So many remarks are made at most.
+constexpr std::size_t max_remarks = 16;
+
 constexpr std::array<std::string_view, 8> no_values{"new",   "delete", "co_await", "typeid",
                                                     "throw", "return", "operator", "requires"};
 
@@ -237,16 +240,18 @@ std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
     if (at_ < close && !take(",")) ++at_;
   }
   at_ = std::min(close + 1, limit_);
-  if (!is_harmless && !function.empty()) warn_of_descriptions(first, close, function);
+  if (!is_harmless && !function.empty() && !zeroes(function))
+    warn_of_descriptions(first, close, function);
   return given;
 }
 
 // A description that is passed to a function is most likely only read, but that is not certain.
 void Reader::warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function) {
   for (std::size_t at = begin; at + 1 < end; ++at) {
-    if (!tokens_[at].is("&") || !tokens_[at + 1].is_word()) continue;
-    const auto variable = find(std::string(tokens_[at + 1].text));
-    if (!variable || remarks_.size() >= 16) continue;
+    const bool is_member = tokens_[at].is(".") || tokens_[at].is("->");
+    const bool is_name = !is_member && tokens_[at + 1].is_word();
+    const auto variable = is_name ? find(std::string(tokens_[at + 1].text)) : std::nullopt;
+    if (!variable || remarks_.size() >= max_remarks) continue;
     const Variable& passed = memory_.variables()[*variable];
     if (!passed.type.starts_with("DML_") || passed.is_constant) continue;
     remarks_.push_back({tokens_[at + 1].span, passed.name + " is passed to " + function +
@@ -254,9 +259,36 @@ void Reader::warn_of_descriptions(std::size_t begin, std::size_t end, const std:
   }
 }
 
+bool Reader::zeroes(const std::string& function) {
+  return function == "memset" || function == "std::memset" || function == "ZeroMemory" ||
+         function == "SecureZeroMemory";
+}
+
+// Whether ZeroMemory(&desc, sizeof(desc)) or the like is done with this.
+bool Reader::zeroed_by(const std::string& function, const std::vector<Operand>& given,
+                       Span written) {
+  const bool is_zero =
+      !function.ends_with("memset") || (given.size() > 1 && given[1].value.kind == Kind::number &&
+                                        given[1].value.number.as_double() == 0);
+  if (given.empty() || given[0].value.kind != Kind::pointer || !is_zero) return false;
+  const Place& place = given[0].value.target;
+  const Variable& variable = memory_.variables()[place.variable];
+  Value* value = memory_.make(place);
+  if (value == nullptr || variable.conditions < conditions_ || !members_of(type_of(place)))
+    return false;
+  *value = {.kind = Kind::list, .written = written, .type = type_of(place), .is_zeroed = true};
+  return true;
+}
+
 Reader::Operand Reader::call(const std::string& function, std::size_t first) {
   const std::vector<Operand> given = arguments(function);
   const Span written = span_of(first, at_);
+  if (zeroes(function)) {
+    if (!zeroed_by(function, given, written) && !given.empty() &&
+        given[0].value.kind == Kind::pointer)
+      forget(given[0].value.target, written, "this changes it, and is not evaluated");
+    return {};
+  }
   Operand known = known_call(function, given, written);
   if (known.value.kind != Kind::unset || known.place) return known;
   return {unresolved(written, "it is the result of a call", "write its value")};

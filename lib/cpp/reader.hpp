@@ -116,6 +116,8 @@ class Reader {
   Operand known_call(const std::string& function, const std::vector<Operand>& arguments,
                      Span written);
   std::vector<Operand> arguments(const std::string& function);
+  static bool zeroes(const std::string& function);
+  bool zeroed_by(const std::string& function, const std::vector<Operand>& arguments, Span written);
   void warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function);
   Value combined(const std::string& symbol, const Value& left, const Value& right, Span written);
   Operand operand_at(const Place& place, Span written);
@@ -137,6 +139,7 @@ class Reader {
   std::size_t depth_ = 0;
   std::size_t conditions_ = 0;
   std::size_t next_scope_ = 1;
+  std::size_t created_ = 0;  // so many variables there were when an operator was created
   Memory& memory_;
   std::vector<Remark>& remarks_;
   std::map<std::string, std::size_t> names_;

@@ -416,7 +416,7 @@ TEST_CASE("--out writes what dmlop run writes") {
     if (golden->path().filename() != "OutputTensor.npy" ||
         std::distance(golden, fs::directory_iterator()) != 1)
       continue;  // several outputs
-    CHECK(dmlop_program({"run", sample.path() / "op.json", "--cpu", "-o", "run.npy"},
+    CHECK(dmlop_program({"run", sample.path() / "op.json", "--cpu", "-o", "OutputTensor=run.npy"},
                         {.folder = folder.path()})
               .code == 0);
     CHECK(folder.read("out/deep/" + id + "/OutputTensor.npy") == folder.read("run.npy"));

@@ -281,6 +281,26 @@ TEST_CASE("from C++: variables of other scopes, types and activations keep apart
   CHECK(contains(made.remarks, "add is passed to Create; what that changes in it is not known"));
 }
 
+TEST_CASE(
+    "from C++: memory that is set to zero, and values that change after the operator is made") {
+  const Made zeroed = make(
+      "DML_ONE_HOT_OPERATOR_DESC d;\nZeroMemory(&d, sizeof(d));\nd.Axis = 2;\n"
+      "device->CreateOperator(&d);");
+  CHECK(zeroed.findings == "");
+  CHECK(zeroed.remarks == "");
+  CHECK(zeroed.desc == Json{{"Axis", 2}});
+  CHECK(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 0, sizeof d);").desc == Json{{"Axis", 0}});
+  CHECK(contains(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 1, sizeof d);").findings,
+                 "this changes it, and is not evaluated"));
+  CHECK(contains(make_axis("UINT a[] = {1}; memset(a, 0, sizeof a);", "a[0]").findings,
+                 "this changes it, and is not evaluated"));
+  const Made changed =
+      make("DML_ONE_HOT_OPERATOR_DESC d = {};\ndevice->CreateOperator(&d);\nd.Axis = 3;\n");
+  CHECK(changed.desc == Json{{"Axis", 3}});
+  CHECK(contains(changed.remarks,
+                 "x.cpp:3:1: error: an operator is created before this; the last value counts"));
+}
+
 TEST_CASE("from C++: an undeclared variable gets its type from the DML_OPERATOR_DESC") {
   const Made made = make(
       "m_desc.Axis = 3; m_desc.IndicesTensor = nullptr; m_desc.ValuesTensor = nullptr;"

@@ -8,6 +8,7 @@
 #include "json/document.hpp"
 #include "program.hpp"
 #include "spec/facts.hpp"
+#include "spec/spec.hpp"
 
 namespace {
 
