@@ -1,6 +1,17 @@
 # Run by cpack after it has packed: packs the .tar.gz and the .zip again with their files in order. CPack takes the
-# order of the file system, and the owner from whoever builds.
+# order of the file system, and the owner from whoever builds. A .deb has its files in order; its three parts get rights
+# that do not depend on that.
 foreach(package IN LISTS CPACK_PACKAGE_FILES)
+  if(package MATCHES "\\.deb$")
+    set(folder ${package}.parts)
+    file(MAKE_DIRECTORY ${folder})
+    execute_process(COMMAND ${CPACK_PACKAGE_AR} x ${package} WORKING_DIRECTORY ${folder} COMMAND_ERROR_IS_FATAL ANY)
+    file(GLOB parts RELATIVE ${folder} ${folder}/*.tar.*)  # control.tar.gz, data.tar.gz
+    file(REMOVE ${package})
+    execute_process(COMMAND ${CPACK_PACKAGE_AR} rcD ${package} debian-binary ${parts}
+      WORKING_DIRECTORY ${folder} COMMAND_ERROR_IS_FATAL ANY)
+    file(REMOVE_RECURSE ${folder})
+  endif()
   if(NOT package MATCHES "\\.(tar\\.gz|zip)$")
     continue()
   endif()
@@ -23,7 +34,9 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
   if(package MATCHES "zip$")
     set(pack ${CMAKE_COMMAND} -E tar cf ${package} --format=zip --files-from=${list})
   else()
-    set(pack sh -c [[tar --no-recursion --owner=0 --group=0 --numeric-owner --format=gnu "--mtime=@$SOURCE_DATE_EPOCH" -cf - -T "$1" | gzip -9n > "$2"]] sh ${list} ${package})
+    set(pack sh -c [[
+      tar --no-recursion --owner=0 --group=0 --numeric-owner --format=gnu \
+        "--mtime=@$SOURCE_DATE_EPOCH" -cf - -T "$1" | gzip -9n > "$2"]] sh ${list} ${package})
   endif()
   execute_process(COMMAND ${pack} WORKING_DIRECTORY ${folder} COMMAND_ERROR_IS_FATAL ANY)
   file(REMOVE ${list})
