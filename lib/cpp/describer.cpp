@@ -1,14 +1,11 @@
 #include "cpp/describer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <set>
 
-#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "cpp/layouts.hpp"
-#include "tensor/element.hpp"
 
 namespace dmlop::cpp {
 namespace {
@@ -31,17 +28,6 @@ std::vector<std::string> names_of(const std::vector<Member>& members) {
   return names;
 }
 
-Json json_of(const Number& number) {
-  if (number.is_integer()) {
-    if (number.type == Number::Type::uint64) return static_cast<std::uint64_t>(number.integer);
-    return number.integer;
-  }
-  if (std::isnan(number.value)) return "nan";
-  if (std::isinf(number.value)) return number.value < 0 ? "-inf" : "inf";
-  if (number.type == Number::Type::single) return Json::parse(float_text(number.value));
-  return number.value;
-}
-
 // The member of DML_SCALAR_UNION that holds a number of a data type.
 std::string union_member(const std::string& type) {
   if (type == "FLOAT16") return "UInt16";
@@ -52,192 +38,6 @@ std::string union_member(const std::string& type) {
 }
 
 }  // namespace
-
-Diagnostic Describer::at(Span written, std::string message) const {
-  const LineColumn place = position_of(text_, written.begin);
-  Diagnostic diagnostic{.file = file_, .line = place.line, .column = place.column};
-  diagnostic.message = std::move(message);
-  diagnostic.value = printable(text_.substr(written.begin, written.end - written.begin));
-  return diagnostic;
-}
-
-void Describer::refuse(Span written, const std::string& name, const std::string& why,
-                       std::string remedy) {
-  const std::string expression =
-      printable(text_.substr(written.begin, written.end - written.begin));
-  Diagnostic diagnostic = at(written, name + " is not known from \"" + expression + "\": " + why);
-  diagnostic.suggestion = std::move(remedy);
-  findings_.push_back(std::move(diagnostic));
-}
-
-// Says why a value cannot be used where a description needs one.
-void Describer::refuse(const Value& value, const std::string& name) {
-  switch (value.kind) {
-    case Kind::unresolved:
-      return refuse(value.written, name, value.why, value.remedy);
-    case Kind::unset:
-      return refuse(value.written, name, "it is never given a value",
-                    "write its value, or = {} behind the variable if it is 0");
-    case Kind::word:
-      return refuse(value.written, name, printable(value.word) + " is not declared in this text",
-                    "write its value, or add its declaration");
-    case Kind::address:
-      return refuse(value.written, name, "the text does not show what is at this address",
-                    "show it in the debugger, too, and paste all of it: in Visual Studio "
-                    "(DML_BUFFER_TENSOR_DESC*)" +
-                        value.word + " for a tensor's Desc, (UINT*)" + value.word +
-                        ",4 for an array of 4; in gdb p *(DML_TENSOR_DESC*)" + value.word);
-    case Kind::null:
-      return refuse(value.written, name, "it is null", "give it a value");
-    case Kind::number:
-    case Kind::list:
-    case Kind::pointer:
-      return refuse(value.written, name, "a value of another kind is expected",
-                    "write what the struct of DirectML.h has there");
-  }
-}
-
-bool Describer::is_null(const Value& value) const {
-  if (value.kind == Kind::null) return true;
-  return value.kind == Kind::number && value.number.is_integer() && value.number.integer == 0;
-}
-
-// A member of a struct: 0 where its braces leave it out.
-Value Describer::member(const Value& owner, const std::string& name) const {
-  if (const Entry* entry = owner.find(name)) return entry->value;
-  Value value{.written = owner.written};
-  if (!owner.is_zeroed) return value;
-  value.kind = Kind::number;
-  return value;
-}
-
-std::optional<Number> Describer::number(const Value& value, const std::string& name) {
-  if (value.kind == Kind::number) return value.number;
-  refuse(value, name);
-  return std::nullopt;
-}
-
-Json Describer::integer(const Value& value, const std::string& name) {
-  const auto found = number(value, name);
-  if (!found) return nullptr;
-  if (found->is_integer()) return json_of(*found);
-  refuse(value.written, name, "it is no integer", "write an integer");
-  return nullptr;
-}
-
-// A FLOAT.
-Json Describer::real(const Value& value, const std::string& name) {
-  const auto found = number(value, name);
-  return found ? json_of(real_number(found->as_double(), Number::Type::single)) : Json();
-}
-
-Json Describer::enumeration(const Value& value, const std::string& enum_name,
-                            const std::string& name) {
-  std::vector<std::string> names;
-  for (const EnumValue& entry : enum_values(enum_name)) {
-    const bool is_it = value.kind == Kind::word
-                           ? value.word == enum_name + "_" + entry.name
-                           : value.kind == Kind::number && value.number.is_integer() &&
-                                 value.number.integer == entry.value;
-    if (is_it) return enum_name + "_" + entry.name;
-    names.push_back(enum_name + "_" + entry.name);
-  }
-  if (value.kind != Kind::word && value.kind != Kind::number) {
-    refuse(value, name);
-  } else {
-    const std::string nearest = value.kind == Kind::word ? did_you_mean(value.word, names) : "";
-    refuse(value.written, name, "it is no " + enum_name,
-           nearest.empty() ? "write one of " + join(names) : nearest);
-  }
-  return nullptr;
-}
-
-// `count` elements from where a pointer points.
-template <typename Read>
-Json Describer::array(const Value& pointer, const Value& count, const std::string& count_name,
-                      const std::string& name, Read&& read) {
-  Json json = Json::array();
-  const auto length = count.kind == Kind::number ? count.number.count() : std::nullopt;
-  if (!length) return json;  // the finding is about the count
-  if (is_null(pointer)) {
-    if (*length > 0)
-      refuse(pointer.written, name,
-             "it is null, and " + count_name + " is " + std::to_string(*length),
-             "give it as many values");
-    return json;
-  }
-  if (pointer.kind != Kind::pointer) return refuse(pointer, name), json;
-  Place place = pointer.target;
-  const Value* target = memory_.find(place);
-  for (int steps = 0; steps < 16 && target != nullptr && target->kind == Kind::pointer; ++steps) {
-    place = target->target;
-    target = memory_.find(place);
-  }
-  // A pointer to an element points to the elements behind it, too.
-  std::size_t offset = 0;
-  const bool is_element =
-      !place.path.empty() && std::holds_alternative<std::size_t>(place.path.back());
-  if (is_element) {
-    offset = std::get<std::size_t>(place.path.back());
-    place.path.pop_back();
-    target = memory_.find(place);
-  }
-  if (target == nullptr) return refuse(Value{.written = pointer.written}, name), json;
-  if (target->kind == Kind::unresolved || target->kind == Kind::unset ||
-      target->kind == Kind::address)
-    return refuse(*target, name), json;
-  const bool is_list = target->kind == Kind::list && target->type.empty();
-  const std::size_t there =
-      is_list ? target->entries.size() - std::min(offset, target->entries.size()) : 1;
-  if (there < *length) {
-    const Span written = target->written.end != 0 ? target->written : pointer.written;
-    const bool is_shown = memory_.variables()[place.variable].name.empty() &&
-                          memory_.variables()[place.variable].type.starts_with("0x");
-    refuse(written, name,
-           "it has " + counted(there, "value") + ", and " + count_name + " is " +
-               std::to_string(*length),
-           is_shown ? "show all elements: (UINT*)" + memory_.variables()[place.variable].type +
-                          "," + std::to_string(*length) + " in Visual Studio"
-                    : "write as many values as " + count_name + " says");
-    return json;
-  }
-  constexpr std::size_t findings_listed = 8;
-  const std::size_t before = findings_.size();
-  for (std::size_t i = 0; i < *length; ++i) {
-    if (findings_.size() - before >= findings_listed) break;
-    const Value& element = is_list ? target->entries[offset + i].value : *target;
-    json.push_back(read(element, name + "[" + std::to_string(i) + "]"));
-  }
-  return json;
-}
-
-// The struct that a pointer points to; null, with a finding, where it is not known.
-const Value* Describer::struct_at(const Value& pointer, const std::string& name) {
-  if (pointer.kind != Kind::pointer) return refuse(pointer, name), nullptr;
-  const Value* value = memory_.shown_by(pointer);
-  if (value == nullptr) return refuse(Value{.written = pointer.written}, name), nullptr;
-  // An array of structs is a pointer to the first one.
-  if (value->kind == Kind::list && value->type.empty() && !value->entries.empty() &&
-      value->entries.front().name.empty())
-    value = &value->entries.front().value;
-  if (value->kind == Kind::list) return value;
-  // A variable whose members are never assigned.
-  return refuse(*value, name), nullptr;
-}
-
-void Describer::refuse_unknown_members(const Value& desc, const std::vector<std::string>& known,
-                                       const std::string& type, const std::string& name) {
-  for (const Entry& entry : desc.entries) {
-    if (std::ranges::find(known, entry.name) != known.end()) continue;
-    Diagnostic diagnostic =
-        at(entry.value.written, type + " has no member \"" + printable(entry.name) + "\"" +
-                                    (name.empty() ? "" : " (" + name + ")"));
-    const std::string nearest = did_you_mean(entry.name, known);
-    diagnostic.suggestion = nearest.empty() ? "its members are " + join(known) : nearest;
-    findings_.push_back(std::move(diagnostic));
-    return;
-  }
-}
 
 Json Describer::flags(const Value& value, const std::string& name) {
   const auto is_flag = [](const Value& flag, const char* word, std::int64_t number) {
@@ -408,7 +208,7 @@ Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& fi
 Json Describer::field(const Value& desc, const FieldSpec& field, const std::string& name) {
   const Value value = member(desc, field.name);
   const Value count = field.count_field.empty() ? Value{} : member(desc, field.count_field);
-  const auto elements = [&](auto&& read) {
+  const auto elements = [&](const ReadElement& read) {
     return array(value, count, field.count_field, name, read);
   };
   const auto integers = [&](const Value& v, const std::string& n) { return integer(v, n); };

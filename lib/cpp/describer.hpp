@@ -1,6 +1,7 @@
 // Turns the variables of a text into the JSON of an op description.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -11,6 +12,9 @@
 #include "spec/spec.hpp"
 
 namespace dmlop::cpp {
+
+/// A number as JSON: the shortest text that reads back as it, a word for those that JSON lacks.
+nlohmann::ordered_json json_of(const Number& number);
 
 class Describer {
  public:
@@ -59,9 +63,21 @@ class Describer {
   Json integer(const Value& value, const std::string& name);
   Json real(const Value& value, const std::string& name);
   Json enumeration(const Value& value, const std::string& enum_name, const std::string& name);
-  template <typename Read>
+  using ReadElement = std::function<Json(const Value& element, const std::string& name)>;
+  struct Elements {
+    const Value* target;  // an array, or one value
+    std::size_t offset;
+    std::size_t variable;
+  };
+  struct Count {
+    const std::string& name;
+    std::uint64_t length;
+  };
+  Elements elements_at(const Value& pointer) const;
+  void refuse_length(const Elements& elements, const Value& pointer, std::size_t there,
+                     const Count& count, const std::string& name);
   Json array(const Value& pointer, const Value& count, const std::string& count_name,
-             const std::string& name, Read&& read);
+             const std::string& name, const ReadElement& read);
   std::optional<Number> number(const Value& value, const std::string& name);
   bool is_null(const Value& value) const;
   void refuse(const Value& value, const std::string& name);
