@@ -415,7 +415,7 @@ TEST_CASE("--out writes what dmlop run writes") {
     const auto golden = fs::directory_iterator(sample.path() / "expected");
     if (golden->path().filename() != "OutputTensor.npy" ||
         std::distance(golden, fs::directory_iterator()) != 1)
-      continue;  // several outputs
+      continue;                  // several outputs
     if (checked == 6) continue;  // enough
     CHECK(dmlop_program({"run", sample.path() / "op.json", "--cpu", "-o", "OutputTensor=run.npy"},
                         {.folder = folder.path()})
