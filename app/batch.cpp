@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "batch/program_digest.hpp"
 #include "batch/results_file.hpp"
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
@@ -156,7 +157,7 @@ int run_jobs(BatchCommandOptions& options) {
       !options.results.empty() || !options.html.empty() || options.format == Format::json;
   batch.keep_pictures = !options.html.empty();
   BatchPresenter presenter(options, manifest->size());
-  records.start(batch.version);
+  records.start(batch.version, batch.program);
   BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
     if (!result.resumed) records.add(result.record);
     presenter.show(result);
@@ -187,6 +188,9 @@ Action add_batch(CLI::App& command) {
   command.footer(statuses_text());
   const auto options = std::make_shared<BatchCommandOptions>();
   options->batch.version = DMLOP_VERSION;
+  options->batch.program = program_digest();
+  // Where the system tells none, the version is the next best.
+  if (options->batch.program.empty()) options->batch.program = DMLOP_VERSION;
   options->add_to(command);
   return [options] {
     return report_errors(options->format, [&] {

@@ -140,8 +140,8 @@ RecordKeeper::RecordKeeper(const BatchCommandOptions& options) {
   if (!options.results.empty()) file_.emplace(options.results, options.resume);
 }
 
-void RecordKeeper::start(const std::string& version) {
-  if (file_) file_->start(version);
+void RecordKeeper::start(const std::string& version, const std::string& program) {
+  if (file_) file_->start(version, program);
 }
 
 template <typename Record>

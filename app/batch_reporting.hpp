@@ -42,7 +42,7 @@ class RecordKeeper {
 
   /// Call this before the first job. Without this line, a run that is killed at once would seem to
   /// have an earlier run's summary. Errors: io_failed.
-  void start(const std::string& version);
+  void start(const std::string& version, const std::string& program);
 
   /// Writes a job's record, or the summary.
   template <typename Record>

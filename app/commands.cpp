@@ -59,9 +59,10 @@ constexpr std::array table{
             "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
             "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
             add_bench},
-    Command{"convert", "Convert an op description to a DxDispatch model, or back",
+    Command{"convert", "Convert an op description to a DxDispatch model, or back, or from C++",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
-            "dmlop convert samples/dxdispatch/padding.json --to-op padding.json",
+            "dmlop convert samples/dxdispatch/padding.json --to-op padding.json\n"
+            "dmlop convert --from-cpp samples/cpp/padding.cpp --to-op op.json",
             add_convert},
     Command{"devices", "List the devices that can run operators",
             "dmlop devices\n"

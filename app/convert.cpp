@@ -1,13 +1,17 @@
-// dmlop convert: an op description as a DxDispatch model, and back.
+// dmlop convert: an op description as a DxDispatch model, and back; C++ as an op description.
 #include "model/convert.hpp"
 
 #include <memory>
 
+#include "base/file.hpp"
 #include "base/output.hpp"
 #include "command.hpp"
+#include "cpp/convert.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
+#include "ops/operator.hpp"
+#include "spec/description.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -18,8 +22,13 @@ struct Options {
   ModelOptions model;
   std::string to_model;
   std::string to_op;
+  std::string from_cpp;
   bool quiet = false;
 };
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
 
 int finish(const Conversion& conversion, const std::vector<std::string>& read,
            const Options& options) {
@@ -58,11 +67,42 @@ int convert_model(const OpenedFile& file, const Options& options) {
   return finish(op_of(*model, options.to_op), read, options);
 }
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorKind::usage, message);
+// What dmlop check says about the description that was written to `path`.
+int check_written(const std::string& path, const std::string& text, const Options& options) {
+  Diagnostics diagnostics;
+  auto description = read_description(path, text, options.request.feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  return diagnostics.empty() ? exit_done : report(diagnostics, Format::text);
+}
+
+int convert_cpp(const Options& options) {
+  const bool has_other = !options.description.names.empty() ||
+                         !options.description.settings.empty() || !options.to_model.empty() ||
+                         !options.request.inputs.empty() || !options.request.outputs.empty();
+  if (has_other)
+    refuse("--from-cpp makes an op description of C++ alone; --to-op says where it goes");
+  const bool is_stream = options.from_cpp == "-";
+  Diagnostics diagnostics;
+  const std::string file = is_stream ? "standard input" : options.from_cpp;
+  const auto made = description_of_cpp(file, json::read_text(options.from_cpp), diagnostics);
+  if (!made) return report(diagnostics, Format::text);
+  if (!options.quiet) print_notes(made->remarks);
+  if (options.to_op.empty() || options.to_op == "-") {
+    print({Text::lines(made->text)});
+    return check_written("standard output", made->text, options);
+  }
+  const Conversion conversion{
+      .path = options.to_op, .text = made->text, .files = {}, .remarks = {}};
+  const int written = finish(
+      conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
+  const int checked = check_written(options.to_op, made->text, options);
+  return checked != exit_done ? checked : written;
 }
 
 int convert(const Options& options) {
+  if (!options.from_cpp.empty()) return convert_cpp(options);
+  if (options.description.names.empty())
+    refuse("OP.json is required: name the description or the model, or --from-cpp FILE");
   const bool to_model = !options.to_model.empty();
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
@@ -91,14 +131,22 @@ int convert(const Options& options) {
 Action add_convert(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   options->description.add_to(command);
+  command.get_option("OP.json")->required(false);
   command
       .add_option("--to-model", options->to_model,
                   "Write a DxDispatch model: the operator, its .npy files, and its output's file")
       ->type_name("MODEL.json");
   command
       .add_option("--to-op", options->to_op,
-                  "Write an op description of a model with one dispatch; values become .npy files")
+                  "Write an op description of a model with one dispatch, or of C++; a model's "
+                  "values become "
+                  ".npy files")
       ->type_name("OP.json");
+  command
+      .add_option("--from-cpp", options->from_cpp,
+                  "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
+                  "debugger shows of one; it goes to standard output or to --to-op")
+      ->type_name("FILE");
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file, for --to-model");
   add_named_file_option(command, "-o,--output", options->request.outputs,

@@ -32,7 +32,8 @@ struct BatchOptions {
   std::uint64_t max_failures = 0;    // the batch stops after so many; 0: never
   std::string output_folder;         // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
   std::vector<std::string> reports;  // files that the caller writes, and no job may; "": none
-  std::string version;               // of the program
+  std::string version;               // of the program, for people
+  std::string program;               // its digest: a record of another program proves nothing
   std::string repeat_command;        // "dmlop batch jobs.json --cpu"; what repeats is added
   bool keep_records = false;
   bool keep_pictures = false;

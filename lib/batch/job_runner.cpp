@@ -367,7 +367,7 @@ class JobRun {
   // Adds everything that the result depends on: program, description, files, tolerance, device.
   void digest_inputs() {
     Digest digest;
-    digest.add(options_.version);
+    digest.add(options_.program);
     if (model_) {
       digest.add(model_source_->document->source(*root_of(*model_source_)));
       digest.add(options_.feature_level ? to_text(*options_.feature_level) : "");

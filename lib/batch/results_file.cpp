@@ -246,9 +246,9 @@ void ResultsFile::cut_off_part_of_line() {
   if (const std::error_code error = file_.resize(bytes_)) fail(path_, error);
 }
 
-void ResultsFile::start(const std::string& version) {
+void ResultsFile::start(const std::string& version, const std::string& program) {
   cut_off_part_of_line();
-  if (bytes_ != 0) add(Json{{"started", {{"version", version}}}}.dump());
+  if (bytes_ != 0) add(Json{{"started", {{"version", version}, {"program", program}}}}.dump());
 }
 
 void ResultsFile::add(const std::string& record) {

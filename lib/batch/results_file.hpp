@@ -28,9 +28,9 @@ class ResultsFile {
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
-  /// In a file with lines of earlier runs, records that a run of this version of the program
-  /// begins, so that the last summary no longer counts. Errors: as add().
-  void start(const std::string& version);
+  /// In a file with lines of earlier runs, records which program begins a run,
+  /// so that the last summary no longer counts. Errors: as add().
+  void start(const std::string& version, const std::string& program);
   /// Errors: io_failed. The part of the line that was written is removed again.
   void add(const std::string& record);
   /// Adds the last line and closes the file. Errors: io_failed.

@@ -469,10 +469,12 @@ TEST_CASE("bindings to standard streams are refused") {
 TEST_CASE("files that are missing are named") {
   const Said input = said_of(edge_job(R"("expect": "golden.npy")", "none.npy"));
   CHECK(input.status == "ERROR");
-  CHECK(input.message == "reading InputTensor from none.npy: No such file or directory; did you mean one.npy?");
+  CHECK(input.message ==
+        "reading InputTensor from none.npy: No such file or directory; did you mean one.npy?");
   const Said golden = said_of(named_job("a", "none.npy"));
   CHECK(golden.status == "ERROR");
-  CHECK(golden.message == "reading the golden file none.npy: No such file or directory; did you mean one.npy?");
+  CHECK(golden.message ==
+        "reading the golden file none.npy: No such file or directory; did you mean one.npy?");
   CHECK(said_of(named_job("a", "jobs.jsonl")).status == "INVALID");
   CHECK(said_of(named_job("a", ".")).status == "INVALID");
 }

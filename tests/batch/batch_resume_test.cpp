@@ -138,10 +138,15 @@ TEST_CASE("--resume and --merge read records of earlier versions, and the first 
   const auto array_digest = [&](const std::string& name) {
     return array_digest_of(dmlop::NpyFile::open(folder / name));
   };
-  const std::string version = dmlop_program({"--version"}).output.substr(6);
-  const std::string old = digest_of({version.substr(0, version.find('\n')), job, "6_4", job, "", "",
-                                     "cpu", "InputTensor", array_digest("x.npy"), "OutputTensor",
-                                     array_digest("golden.npy"), "bit for bit", ""});
+  // A run that goes on with a file names its program there.
+  CHECK(folder.batch({"jobs.jsonl", "--results", "s.jsonl"}).code == 0);
+  CHECK(folder.batch({"jobs.jsonl", "--results", "s.jsonl", "--resume"}).code == 0);
+  const std::string program =
+      read_records(folder.read("s.jsonl")).at(2).at("started").at("program");
+  if (!is_windows_program()) CHECK(program.size() == 40);
+  const std::string old =
+      digest_of({program, job, "6_4", job, "", "", "cpu", "InputTensor", array_digest("x.npy"),
+                 "OutputTensor", array_digest("golden.npy"), "bit for bit", ""});
   CHECK(record.at("digest") == digest_of({"outcome", old, "a", "PASSED", "0"}));
   for (const auto& [digest, is_believed] : {std::pair{old, false}, {record.at("digest"), true}}) {
     Json changed = record;
@@ -190,15 +195,16 @@ TEST_CASE("records: a field of another type is no record, whatever reads it") {
                  "no record of a batch: its \"tags\" is of another type"));
 }
 
-TEST_CASE("--resume: another version of the program runs all again") {
+TEST_CASE("--resume: another program runs all again, also of the same version") {
   const BatchFolder folder({named_job("a")});
   dmlop::EarlierRecords records;
-  const auto is_resumed = [&](const std::string& version) {
+  const auto is_resumed = [&](const std::string& program) {
     dmlop::Diagnostics diagnostics;
     const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, diagnostics);
     dmlop::Backend backend({"cpu"});
     dmlop::BatchOptions options;
-    options.version = version;
+    options.version = "0.2.0";
+    options.program = program;
     options.keep_records = true;
     options.earlier = records;
     bool resumed = false;
@@ -209,10 +215,33 @@ TEST_CASE("--resume: another version of the program runs all again") {
     });
     return resumed;
   };
-  for (const char* version : {"1", "2", "1"}) {
-    CHECK_FALSE(is_resumed(version));
-    CHECK(is_resumed(version));
+  for (const char* program : {"1", "2", "1"}) {
+    CHECK_FALSE(is_resumed(program));
+    CHECK(is_resumed(program));
   }
+}
+
+TEST_CASE("records of 0.1.0 are read: --merge reports them, and --resume runs their jobs again") {
+  const Folder folder;
+  const fs::path samples = DMLOP_SOURCE_DIR "/samples";
+  for (const char* name : {"padding", "lp_pooling", "slice1", "wrong", "skipped"}) {
+    const std::string sample = fs::exists(samples / name) ? name : "padding";
+    fs::create_directories(fs::path(folder / "jobs"));
+    fs::copy(samples / sample, folder / ("jobs/" + std::string(name)), fs::copy_options::recursive);
+  }
+  const std::string records = read_file(DMLOP_TEST_DATA "/results_0.1.0.jsonl");
+  folder.write("old.jsonl", records);
+  const auto merged = dmlop_program({"batch", "--merge", "old.jsonl", "--html", "report.html"},
+                                    {.folder = folder.path()});
+  CHECK(merged.code == 3);
+  CHECK(contains(merged.output, "2 PASSED, 1 FAILED, 1 INVALID, 1 SKIPPED"));
+  const auto resumed = dmlop_program(
+      {"batch", "jobs", "--cpu", "--out", "out", "--resume", "--results", "old.jsonl"},
+      {.folder = folder.path()});
+  CHECK(resumed.code == 0);
+  CHECK(contains(resumed.output, "5 jobs"));
+  CHECK_FALSE(contains(resumed.output, "earlier run"));
+  CHECK(folder.read("old.jsonl").starts_with(records));
 }
 
 TEST_CASE("digests: the same everywhere, and where a part ends counts") {

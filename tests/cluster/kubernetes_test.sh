@@ -44,6 +44,6 @@ with tempfile.TemporaryDirectory() as out:
         subprocess.run([*command, "--cpu"], check=True)
     merge = [program, "batch", "--merge", *sorted(glob.glob(f"{out}/*.jsonl"))]
     text = subprocess.run(merge, check=True, capture_output=True, text=True).stdout
-    jobs = len(glob.glob(f"{samples}/*/op.json"))
+    jobs = len(glob.glob(f"{samples}/*/op.json") + glob.glob(f"{samples}/*/model.json"))
     assert f": {jobs} PASSED" in text, text
 TEXT

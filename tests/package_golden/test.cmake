@@ -98,3 +98,10 @@ run_well(${CMAKE_CTEST_COMMAND} --test-dir ${build} --output-junit ${BUILD}/juni
 file(READ ${BUILD}/junit.xml junit)
 expect("the counts later" "${junit}" "${ten_tests}failures=\"0\"${one_skipped}")
 expect("the added test" "${junit}" "name=\"golden/added\"[^>]*status=\"run\"")
+
+# samples/ci: the same with the project that people copy.
+file(COPY ${SAMPLES}/ci/CMakeLists.txt DESTINATION ${BUILD}/ci)
+file(COPY ${SAMPLES}/padding ${SAMPLES}/top_k1 DESTINATION ${BUILD}/ci/cases)
+run_well(${CMAKE_COMMAND} -S ${BUILD}/ci -B ${BUILD}/ci/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PACKAGE})
+run_well(${CMAKE_CTEST_COMMAND} --test-dir ${BUILD}/ci/build)
+expect("samples/ci" "${output}" "golden/padding .*golden/top_k1 .*100% tests passed, 0 tests failed out of 2")

@@ -1,0 +1,65 @@
+#include "cpp/convert.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "cpp/debugger.hpp"
+#include "cpp/describer.hpp"
+#include "cpp/layouts.hpp"
+#include "cpp/reader.hpp"
+#include "cpp/tokens.hpp"
+#include "model/convert_json.hpp"
+
+namespace dmlop {
+namespace {
+
+using namespace cpp;
+
+// A variable that is only assigned to here gets its type from the DML_OPERATOR_DESC that it is in.
+void type_undeclared(Memory& memory) {
+  for (const Variable& variable : memory.variables()) {
+    if (variable.type != "DML_OPERATOR_DESC") continue;
+    const Entry* desc = variable.value.find("Desc");
+    const Entry* type = variable.value.find("Type");
+    if (desc == nullptr || type == nullptr || desc->value.kind != Value::Kind::pointer) continue;
+    Variable& target = memory.variables()[desc->value.target.variable];
+    const bool is_operator = type->value.word.starts_with("DML_OPERATOR_");
+    if (target.type.empty() && desc->value.target.path.empty() && is_operator)
+      target.type = "DML_" + type->value.word.substr(13) + "_OPERATOR_DESC";
+  }
+}
+
+}  // namespace
+
+std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& text,
+                                                 Diagnostics& diagnostics) {
+  if (text.size() > cpp::max_text_bytes)
+    throw Error(ErrorKind::invalid_input, file + " has " + std::to_string(text.size()) +
+                                              " bytes, must have at most " +
+                                              std::to_string(cpp::max_text_bytes) +
+                                              "; leave only the code of one description");
+  Memory memory;
+  std::vector<Remark> remarks;
+  with_context(file, [&] {
+    if (is_of_debugger(text)) {
+      read_debugger(text, memory);
+    } else {
+      Reader(text, memory, remarks).read();
+    }
+  });
+  type_undeclared(memory);
+  CppDescription description;
+  Diagnostics findings;
+  Describer describer(file, text, memory, findings, description.remarks);
+  const nlohmann::ordered_json json = describer.describe();
+  for (const Remark& remark : remarks)
+    description.remarks.push_back(describer.at(remark.written, remark.message));
+  sort_by_position(findings);
+  sort_by_position(description.remarks);
+  diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
+  if (!findings.empty()) return std::nullopt;
+  description.text = readable_text(json);
+  return description;
+}
+
+}  // namespace dmlop

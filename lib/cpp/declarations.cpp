@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <array>
+
+#include "cpp/layouts.hpp"
+#include "cpp/reader.hpp"
+
+namespace dmlop::cpp {
+namespace {
+
+// More elements than any field has.
+constexpr std::size_t max_elements = 4096;
+
+template <std::size_t N>
+bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
+  return token.is_word() && std::ranges::find(words, token.text) != words.end();
+}
+
+constexpr std::array<std::string_view, 12> qualifiers{
+    "const",  "constexpr",    "static", "inline",  "volatile",  "struct",
+    "extern", "thread_local", "enum",   "mutable", "constinit", "typename"};
+
+constexpr std::array<std::string_view, 8> builtin{"unsigned", "signed", "long",   "short",
+                                                  "int",      "char",   "double", "float"};
+
+constexpr std::array<std::string_view, 10> no_types{
+    "return", "new", "delete", "sizeof", "throw", "goto", "else", "case", "this", "nullptr"};
+
+// "unsigned long int" is the same type as "unsigned long".
+std::string plain_name(const std::vector<std::string_view>& words) {
+  const auto count = [&](std::string_view word) { return std::ranges::count(words, word); };
+  for (const char* single : {"char", "double", "float"}) {
+    if (count(single) > 0)
+      return count("unsigned") > 0 ? std::string("unsigned ") + single : single;
+  }
+  const std::string size = count("short") > 0  ? "short"
+                           : count("long") > 1 ? "long long"
+                           : count("long") > 0 ? "long"
+                                               : "int";
+  return count("unsigned") > 0 ? "unsigned " + size : size;
+}
+
+}  // namespace
+
+std::string Reader::without_alias(const std::string& type) const {
+  std::string name = type;
+  for (int steps = 0; steps < 8; ++steps) {
+    const auto found = aliases_.find(name);
+    if (found == aliases_.end()) break;
+    name = found->second;
+  }
+  return name;
+}
+
+// Reads the type that begins at the token `at`, and moves `at` behind it.
+std::optional<Reader::Type> Reader::type_at(std::size_t& at) const {
+  Type type;
+  const auto is = [&](std::string_view symbol) { return at < limit_ && tokens_[at].is(symbol); };
+  const auto skip_qualifiers = [&] {
+    for (; at < limit_ && is_one_of(tokens_[at], qualifiers); ++at)
+      type.is_constant |= is("const") || is("constexpr");
+  };
+  skip_qualifiers();
+  std::vector<std::string_view> words;
+  for (; at < limit_ && (is_one_of(tokens_[at], builtin) || (!words.empty() && is("const")));
+       ++at) {
+    type.is_constant |= is("const");
+    if (!is("const")) words.push_back(tokens_[at].text);
+  }
+  if (!words.empty()) {
+    type.name = plain_name(words);
+  } else {
+    if (is("::")) ++at;
+    if (at >= limit_ || !tokens_[at].is_word() || is_one_of(tokens_[at], no_types))
+      return std::nullopt;
+    type.name = tokens_[at++].text;
+    while (is("::") && at + 1 < limit_ && tokens_[at + 1].is_word()) {
+      type.name += "::" + std::string(tokens_[at + 1].text);
+      at += 2;
+    }
+    if (is("<")) {
+      const std::size_t end = angle_end(at);
+      if (end == 0) return std::nullopt;
+      std::size_t inner = at + 1;
+      if (const auto element = type_at(inner)) type.element = element->name;
+      if (inner < end && tokens_[inner].is(",")) {
+        type.extent_begin = inner + 1;
+        type.extent_end = end - 1;
+      }
+      at = end;
+    }
+  }
+  type.name = without_alias(type.name);
+  type.element = without_alias(type.element);
+  skip_qualifiers();
+  for (; is("*") || is("&") || is("&&"); ++at) {
+    (is("*") ? type.is_pointer : type.is_reference) = true;
+    type.is_constant = false;  // of what it points to
+    skip_qualifiers_after_pointer(at, type);
+  }
+  return type;
+}
+
+void Reader::skip_qualifiers_after_pointer(std::size_t& at, Type& type) const {
+  for (; at + 1 < limit_ && tokens_[at + 1].is("const"); ++at) type.is_constant = true;
+}
+
+// Whether a name with an initialiser stands here, so that what was before it is a type.
+bool Reader::is_declarator(std::size_t at) const {
+  if (at + 1 >= tokens_.size() || at >= limit_ || !tokens_[at].is_word()) return false;
+  const Token& next = tokens_[at + 1];
+  return next.is("=") || next.is("{") || next.is("(") || next.is("[") || next.is(";") ||
+         next.is(",") || next.is("::") || next.kind == Token::Kind::end;
+}
+
+bool Reader::declaration() {
+  std::size_t at = at_;
+  auto type = type_at(at);
+  if (!type || at >= limit_ || !is_declarator(at)) return false;
+  std::size_t open = at + 1;
+  while (open + 1 < limit_ && tokens_[open].is("::")) open += 2;
+  if (open < limit_ && tokens_[open].is("(")) {
+    const std::size_t close = matching(open);
+    const bool is_variable =
+        close + 1 >= limit_ || tokens_[close + 1].is(";") || tokens_[close + 1].is(",");
+    if (!is_variable) return function(open, close), true;
+  } else if (open != at + 1) {
+    return false;
+  }
+  at_ = at;
+  while (true) {
+    declarator(*type);
+    if (!take(",")) break;
+    type->is_pointer = type->is_reference = false;
+    for (; now().is("*") || now().is("&"); ++at_)
+      (now().is("*") ? type->is_pointer : type->is_reference) = true;
+    if (!now().is_word()) throw NotUnderstood{};
+  }
+  if (now().kind != Token::Kind::end) expect(";");
+  return true;
+}
+
+// The parameters of a function that is defined here are known when it is called, and not here.
+void Reader::function(std::size_t open, std::size_t close) {
+  std::size_t body = close;
+  while (body < limit_ && !tokens_[body].is("{") && !tokens_[body].is(";")) ++body;
+  at_ = std::min(body + 1, limit_);
+  if (body >= limit_ || tokens_[body].is(";")) return;
+  open_scope(false);
+  std::size_t at = open + 1;
+  while (at < close) {
+    const std::size_t end = end_of_operand(at);
+    const auto type = type_at(at);
+    if (type && at < close && tokens_[at].is_word())
+      declare(tokens_[at], *type,
+              unresolved(tokens_[at].span, "it is a parameter of this function", "write its value"),
+              false, {});
+    at = end + 1;
+  }
+}
+
+void Reader::declarator(Type type) {
+  const Token name = now();
+  if (!name.is_word()) throw NotUnderstood{};
+  ++at_;
+  std::vector<std::optional<std::size_t>> extents;
+  bool is_array = false, has_unknown_extent = false;
+  while (now().is("[")) {
+    const std::size_t close = matching(at_);
+    is_array = true;
+    extents.push_back(extent_of(at_ + 1, close));
+    has_unknown_extent |= !extents.back() && close > at_ + 1;
+    at_ = std::min(close + 1, limit_);
+  }
+  const std::size_t first = at_;
+  const bool is_given = now().is("=") || now().is("{") || now().is("(");
+  std::optional<Place> refers;
+  Value value = initial_value(type, refers);
+  const Span written = is_given ? span_of(first, at_) : name.span;
+  if (type.name == "std::array" && type.extent_begin != 0) {
+    extents.push_back(extent_of(type.extent_begin, type.extent_end));
+    has_unknown_extent |= !extents.back();
+  }
+  if (has_unknown_extent) {
+    value = unresolved(written, "the length of the array is not known", "write it as a number");
+  } else if (is_array || type.is_container()) {
+    const bool braced_twice =
+        type.name == "std::array" && value.entries.size() == 1 &&
+        value.entries[0].value.kind == Value::Kind::list &&
+        (!members_of(type.element) ||
+         std::ranges::all_of(value.entries[0].value.entries,
+                             [](const Entry& e) { return e.value.kind == Value::Kind::list; }));
+    if (braced_twice) value = Value(value.entries[0].value);
+    const bool is_fixed = is_array || type.name == "std::array";
+    const auto extent = is_fixed && !extents.empty() ? extents.front() : std::nullopt;
+    if (extents.size() < 2)
+      value = filled(std::move(value), extent, is_array ? type.name : type.element);
+  } else if (!type.is_pointer && !type.is_reference) {
+    value = typed(std::move(value), type.name);
+  }
+  if (value.written.end == 0) value.written = name.span;
+  declare(name, type, std::move(value), is_array, std::move(refers));
+}
+
+// A number of elements; nothing where it is empty or not known.
+std::optional<std::size_t> Reader::extent_of(std::size_t begin, std::size_t end) {
+  if (begin >= end) return std::nullopt;
+  const std::size_t here = at_;
+  try {
+    const Value value = evaluate(begin, end).value;
+    at_ = here;
+    const auto count = value.kind == Value::Kind::number ? value.number.count() : std::nullopt;
+    return count && *count <= max_elements ? std::optional<std::size_t>(*count) : std::nullopt;
+  } catch (const NotUnderstood&) {
+    at_ = here;
+    return std::nullopt;
+  }
+}
+
+Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
+  if (now().is("(")) return constructed(type);
+  const bool has_equals = take("=");
+  if (now().is("{")) return list();
+  if (!has_equals) {
+    Value value;  // whose place is that of the name
+    if (type.name == "std::vector") value.kind = Value::Kind::list;
+    return value;
+  }
+  const std::size_t first = at_;
+  const std::size_t end = end_of_operand(at_);
+  try {
+    Operand operand = evaluate(at_, end);
+    if (type.is_reference) refers = operand.place;
+    at_ = end;
+    return std::move(operand.value);
+  } catch (const NotUnderstood&) {
+    forget_named(first, end);
+    at_ = end;
+    return unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+  }
+}
+
+// std::vector<UINT> sizes(4, 1)
+Value Reader::constructed(const Type& type) {
+  const std::size_t first = at_;
+  std::vector<Operand> given = arguments(type.is_container() ? "" : type.name);
+  const Span written = span_of(first, at_);
+  if (!type.is_container() && given.size() == 1) return given[0].value;
+  const bool is_filled = type.name == "std::vector" && !given.empty() && given.size() <= 2 &&
+                         given[0].value.kind == Value::Kind::number;
+  const auto count = is_filled ? given[0].value.number.count() : std::nullopt;
+  if (!count || *count > max_elements)
+    return unresolved(written, "what is constructed here is not known",
+                      "write the values in braces: = {1, 2, 3}");
+  Value value{.kind = Value::Kind::list, .written = written};
+  const Value element =
+      given.size() == 2 ? given[1].value : number_value(written, integer_number(0));
+  for (std::size_t i = 0; i < *count; ++i) {
+    memory_.count(element);
+    value.entries.push_back({"", element});
+  }
+  return value;
+}
+
+void Reader::declare(const Token& name, const Type& type, Value value, bool is_array,
+                     std::optional<Place> refers) {
+  const std::string key(name.text);
+  const auto hidden = find(key);
+  const bool is_again =
+      hidden && conditions_ > 0 && memory_.variables()[*hidden].scope == scopes_.back().id;
+  if (is_again)
+    value = unresolved(name.span, "it is declared more than once", "keep one of the declarations");
+  const std::string shown = type.is_pointer ? type.name + "*" : type.name;
+  const std::size_t variable = memory_.add({.name = key,
+                                            .type = type.is_container() ? type.element : shown,
+                                            .declared = name.span,
+                                            .value = std::move(value),
+                                            .is_array = is_array,
+                                            .is_container = type.is_container(),
+                                            .is_constant = type.is_constant && !type.is_reference,
+                                            .scope = scopes_.back().id,
+                                            .conditions = conditions_,
+                                            .refers = std::move(refers)});
+  scopes_.back().hidden.emplace_back(key, hidden);
+  names_[key] = variable;
+}
+
+// The elements of an array as its declaration makes them: of their type, and zero behind those
+// that are given.
+Value Reader::filled(Value value, std::optional<std::size_t> extent, const std::string& element) {
+  const Span written = value.written;
+  if (value.kind == Value::Kind::unset && extent) {
+    value.kind = Value::Kind::list;
+    for (std::size_t i = 0; i < *extent; ++i) value.entries.push_back({"", {.written = written}});
+    return value;
+  }
+  if (value.kind != Value::Kind::list) return value;
+  for (Entry& entry : value.entries) entry.value = typed(std::move(entry.value), element);
+  if (!extent) return value;
+  if (value.entries.size() > *extent)
+    return unresolved(written,
+                      "it has " + std::to_string(value.entries.size()) +
+                          " values for an array of " + std::to_string(*extent),
+                      "write as many values as it has elements");
+  while (value.entries.size() < *extent) {
+    Value zero = number_value(written, integer_number(0));
+    if (members_of(element))
+      zero = {.kind = Value::Kind::list, .written = written, .type = element, .is_zeroed = true};
+    value.entries.push_back({"", std::move(zero)});
+  }
+  return value;
+}
+
+// A value that becomes one of this type: a struct's members get their names, a number is converted.
+Value Reader::typed(Value value, const std::string& type) {
+  if (value.kind == Value::Kind::number) {
+    const auto number = converted(value.number, type);
+    if (!number)
+      return unresolved(value.written, "its value does not fit " + type, "write a value that fits");
+    value.number = *number;
+    return value;
+  }
+  if (value.kind != Value::Kind::list || !value.type.empty()) return value;
+  if (members_of(type)) return typed_struct(std::move(value), type);
+  // Braces around one number are a number, and empty ones are 0.
+  if (size_of_type(type) == 0) return value;
+  if (value.entries.empty()) return number_value(value.written, integer_number(0));
+  if (value.entries.size() == 1) return typed(Value(value.entries[0].value), type);
+  return value;
+}
+
+Value Reader::typed_struct(Value list, const std::string& type) {
+  const std::vector<Member> members = *members_of(type);
+  Value result{.kind = Value::Kind::list, .written = list.written, .type = type, .is_zeroed = true};
+  const bool is_named = !list.entries.empty() && !list.entries.front().name.empty();
+  if (!is_named && list.entries.size() > members.size())
+    return unresolved(
+        list.written,
+        "it has " + std::to_string(list.entries.size()) + " values, and " + type + " has " +
+            std::to_string(members.size()) + " members",
+        "write the values in the order of the members, with the braces of each struct");
+  if (!is_named && type == "DML_SCALAR_UNION" && list.entries.size() > 1)
+    return unresolved(list.written, "a union takes one value",
+                      "name its member: {.Float32 = 1.5f}");
+  for (std::size_t i = 0; i < list.entries.size(); ++i) {
+    Entry& entry = list.entries[i];
+    if (entry.name.empty() == is_named)
+      return unresolved(list.written, "some of its values have names and some have none",
+                        "name all of them");
+    const std::string name = is_named ? entry.name : members[i].name;
+    const auto member = std::ranges::find(members, name, &Member::name);
+    const std::string member_type = member == members.end() ? "" : member->type;
+    const bool lacks_braces = members_of(member_type) && entry.value.kind == Value::Kind::number;
+    if (lacks_braces)
+      return unresolved(entry.value.written,
+                        name + " is a struct and has no braces of its own here",
+                        "write its values in braces");
+    result.entries.push_back({name, typed(std::move(entry.value), member_type)});
+  }
+  return result;
+}
+
+}  // namespace dmlop::cpp

@@ -1,0 +1,366 @@
+#include "cpp/describer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/text.hpp"
+#include "cpp/layouts.hpp"
+
+namespace dmlop::cpp {
+namespace {
+
+using Kind = Value::Kind;
+using Json = nlohmann::ordered_json;
+
+std::string struct_name(const OperatorSpec& spec) {
+  return "DML_" + spec.name + "_OPERATOR_DESC";
+}
+
+std::string without(std::string_view text, std::string_view prefix) {
+  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  return std::string(text);
+}
+
+std::vector<std::string> names_of(const std::vector<Member>& members) {
+  std::vector<std::string> names;
+  for (const Member& member : members) names.push_back(member.name);
+  return names;
+}
+
+// The member of DML_SCALAR_UNION that holds a number of a data type.
+std::string union_member(const std::string& type) {
+  if (type == "FLOAT16") return "UInt16";
+  if (type == "UINT4") return "UInt8";
+  if (type == "INT4") return "Int8";
+  if (type.starts_with("FLOAT")) return "Float" + type.substr(5);
+  return type.starts_with("UINT") ? "UInt" + type.substr(4) : "Int" + type.substr(3);
+}
+
+}  // namespace
+
+Json Describer::flags(const Value& value, const std::string& name) {
+  const auto is_flag = [](const Value& flag, const char* word, std::int64_t number) {
+    return flag.kind == Kind::word ? flag.word == word
+                                   : flag.kind == Kind::number && flag.number.is_integer() &&
+                                         flag.number.integer == number;
+  };
+  std::vector<const Value*> all{&value};
+  if (value.kind == Kind::list) all.clear();
+  for (const Entry& entry : value.entries) all.push_back(&entry.value);
+  Json json;
+  for (const Value* flag : all) {
+    if (is_flag(*flag, "DML_TENSOR_FLAG_OWNED_BY_DML", 1)) {
+      json = "DML_TENSOR_FLAG_OWNED_BY_DML";
+    } else if (!is_flag(*flag, "DML_TENSOR_FLAG_NONE", 0)) {
+      if (flag->kind != Kind::word && flag->kind != Kind::number) return refuse(*flag, name), json;
+      refuse(flag->written, name, "it is no DML_TENSOR_FLAGS",
+             "write DML_TENSOR_FLAG_NONE or DML_TENSOR_FLAG_OWNED_BY_DML");
+    }
+  }
+  return json;
+}
+
+Json Describer::buffer(const Value& desc, const std::string& name) {
+  const std::vector<std::string> known = names_of(*members_of("DML_BUFFER_TENSOR_DESC"));
+  refuse_unknown_members(desc, known, "DML_BUFFER_TENSOR_DESC", name);
+  Json json = Json::object();
+  const auto part = [&](const char* member_name) { return name + "." + member_name; };
+  json["DataType"] =
+      enumeration(member(desc, "DataType"), "DML_TENSOR_DATA_TYPE", part("DataType"));
+  if (Json set = flags(member(desc, "Flags"), part("Flags")); !set.is_null()) json["Flags"] = set;
+  const Value count = member(desc, "DimensionCount");
+  json["DimensionCount"] = integer(count, part("DimensionCount"));
+  const auto read = [&](const Value& element, const std::string& element_name) {
+    return integer(element, element_name);
+  };
+  json["Sizes"] = array(member(desc, "Sizes"), count, "DimensionCount", part("Sizes"), read);
+  if (const Value strides = member(desc, "Strides"); !is_null(strides))
+    json["Strides"] = array(strides, count, "DimensionCount", part("Strides"), read);
+  const Value bytes = member(desc, "TotalTensorSizeInBytes");
+  if (bytes.kind == Kind::number) {
+    if (!is_null(bytes))
+      json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
+  } else {
+    remarks_.push_back(at(bytes.written, part("TotalTensorSizeInBytes") +
+                                             " is left out: it follows from DataType, Sizes and "
+                                             "Strides, and this expression is not evaluated"));
+  }
+  const Value alignment = member(desc, "GuaranteedBaseOffsetAlignment");
+  if (!is_null(alignment))
+    json["GuaranteedBaseOffsetAlignment"] =
+        integer(alignment, part("GuaranteedBaseOffsetAlignment"));
+  return json;
+}
+
+Json Describer::tensor_desc(const Value& desc, const std::string& name) {
+  if (desc.kind != Kind::list) return refuse(desc, name), Json();
+  refuse_unknown_members(desc, {"Type", "Desc"}, "DML_TENSOR_DESC", name);
+  const Value type = member(desc, "Type");
+  enumeration(type, "DML_TENSOR_TYPE", name + ".Type");
+  const Value* inner = struct_at(member(desc, "Desc"), name + ".Desc");
+  return inner == nullptr ? Json() : buffer(*inner, name);
+}
+
+Json Describer::tensor(const Value& pointer, const std::string& name) {
+  const Value* desc = struct_at(pointer, name);
+  return desc == nullptr ? Json() : tensor_desc(*desc, name);
+}
+
+Json Describer::pair(const Value& both, const char* first, const char* second, bool is_float,
+                     const std::string& name) {
+  Json json = Json::object();
+  const bool is_zero = both.kind == Kind::number;
+  if (both.kind != Kind::list && !is_zero) return refuse(both, name), json;
+  Value whole = both;
+  whole.is_zeroed |= is_zero;
+  for (const char* part : {first, second}) {
+    const Value value = member(whole, part);
+    const std::string part_name = name + "." + part;
+    json[part] = is_float ? real(value, part_name) : integer(value, part_name);
+  }
+  return json;
+}
+
+Json Describer::nested_desc(const Value& desc, const std::string& name) {
+  if (desc.kind != Kind::list) return refuse(desc, name), Json();
+  refuse_unknown_members(desc, {"Type", "Desc"}, "DML_OPERATOR_DESC", name);
+  const Value type = member(desc, "Type");
+  if (type.kind != Kind::word) return refuse(type, name + ".Type"), Json();
+  const OperatorSpec* spec = find_spec(without(type.word, "DML_OPERATOR_"));
+  const bool is_activation = spec != nullptr && spec->name.starts_with("ACTIVATION_");
+  if (!is_activation) {
+    refuse(type.written, name + ".Type", "it is no activation of DirectML",
+           "write a type such as DML_OPERATOR_ACTIVATION_RELU");
+    return Json();
+  }
+  const Value* fields = struct_at(member(desc, "Desc"), name + ".Desc");
+  if (fields == nullptr) return Json();
+  if (!fields->type.empty() && operator_of(fields->type) != spec)
+    refuse(type.written, name + ".Type", "its Desc is a " + fields->type,
+           "make both of the same operator");
+  return {{"Type", "DML_OPERATOR_" + spec->name},
+          {"Desc", operator_fields(*fields, *spec, name + ".")}};
+}
+
+Json Describer::nested(const Value& pointer, const std::string& name) {
+  const Value* desc = struct_at(pointer, name);
+  return desc == nullptr ? Json() : nested_desc(*desc, name);
+}
+
+// The eight bytes of a DML_SCALAR_UNION, the lowest first.
+Json Describer::scalar_of_bytes(const Value& bytes, const std::string& type,
+                                const std::string& name) {
+  std::uint64_t bits = 0;
+  if (bytes.kind != Kind::list || bytes.entries.size() > 8) return refuse(bytes, name), Json();
+  for (std::size_t i = 0; i < bytes.entries.size(); ++i) {
+    const auto byte = number(bytes.entries[i].value, name);
+    if (!byte) return Json();
+    bits |= static_cast<std::uint64_t>(byte->integer & 0xFF) << (8 * i);
+  }
+  const auto low = static_cast<std::uint32_t>(bits);
+  if (type == "FLOAT32") {
+    float value = 0;
+    std::memcpy(&value, &low, sizeof value);
+    return json_of(real_number(value, Number::Type::single));
+  }
+  if (type == "FLOAT64") {
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return json_of(real_number(value));
+  }
+  const std::string member_name = union_member(type);
+  const std::string type_name = upper_case(member_name);
+  const auto value =
+      converted(integer_number(static_cast<std::int64_t>(bits), Number::Type::uint64), type_name);
+  return type == "FLOAT16" ? Json{{"UInt16", json_of(*value)}} : json_of(*value);
+}
+
+Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& field,
+                       const std::string& name) {
+  if (both.kind == Kind::number) return json_of(both.number);  // zero: the struct leaves it out
+  if (both.kind != Kind::list) return refuse(both, name), Json();
+  refuse_unknown_members(both, names_of(*members_of("DML_SCALAR_UNION")), "DML_SCALAR_UNION", name);
+  const Value type_value = member(desc, field.type_field);
+  const std::size_t before = findings_.size();
+  Json type_name = enumeration(type_value, "DML_TENSOR_DATA_TYPE", field.type_field);
+  findings_.resize(before);  // they are the type's own
+  if (type_name.is_null()) return Json();
+  const std::string type = without(type_name.get<std::string>(), "DML_TENSOR_DATA_TYPE_");
+  if (both.entries.empty()) return both.is_zeroed ? Json(0) : (refuse(both, name), Json());
+  const Entry* entry = &both.entries.front();
+  if (both.entries.size() > 1) {
+    entry = both.find(union_member(type));
+    // A debugger shows the same bytes as every member; C++ that sets several is unclear.
+    if (both.type == "DML_SCALAR_UNION" || entry == nullptr) {
+      refuse(both.entries[1].value.written, name, "several members of the union are set",
+             "set only " + union_member(type));
+      return Json();
+    }
+  }
+  if (entry->name == "Bytes") return scalar_of_bytes(entry->value, type, name);
+  const auto value = number(entry->value, name + "." + entry->name);
+  if (!value) return Json();
+  const bool is_plain = entry->name == union_member(type) && type != "FLOAT16";
+  return is_plain ? json_of(*value) : Json{{entry->name, json_of(*value)}};
+}
+
+Json Describer::field(const Value& desc, const FieldSpec& field, const std::string& name) {
+  const Value value = member(desc, field.name);
+  const Value count = field.count_field.empty() ? Value{} : member(desc, field.count_field);
+  const auto elements = [&](const ReadElement& read) {
+    return array(value, count, field.count_field, name, read);
+  };
+  const auto integers = [&](const Value& v, const std::string& n) { return integer(v, n); };
+  switch (field.kind) {
+    case FieldKind::input_tensor:
+    case FieldKind::output_tensor:
+      return is_null(value) ? Json() : tensor(value, name);
+    case FieldKind::input_tensor_array:
+    case FieldKind::output_tensor_array:
+      if (is_null(value) && is_null(count)) return {};
+      return elements([&](const Value& v, const std::string& n) { return tensor_desc(v, n); });
+    case FieldKind::enumeration:
+      return enumeration(value, field.enum_name, name);
+    case FieldKind::uint:
+    case FieldKind::int32:
+      return integer(value, name);
+    case FieldKind::float32:
+      return real(value, name);
+    case FieldKind::boolean: {
+      const auto found = number(value, name);
+      return found ? Json(found->as_double() != 0) : Json();
+    }
+    case FieldKind::uint_array:
+    case FieldKind::int_array:
+      if (field.optional && is_null(value)) return {};
+      return elements(integers);
+    case FieldKind::float_array:
+      if (field.optional && is_null(value)) return {};
+      return elements([&](const Value& v, const std::string& n) { return real(v, n); });
+    case FieldKind::scalar_union:
+      return scalar(desc, value, field, name);
+    case FieldKind::size_2d:
+      return pair(value, "Width", "Height", false, name);
+    case FieldKind::scale_bias: {
+      if (is_null(value)) return {};
+      const Value* both = struct_at(value, name);
+      return both == nullptr ? Json() : pair(*both, "Scale", "Bias", true, name);
+    }
+    case FieldKind::fused_activation:
+      return is_null(value) ? Json() : nested(value, name);
+    case FieldKind::activation_array:
+      if (is_null(value) && is_null(count)) return {};
+      return elements([&](const Value& v, const std::string& n) { return nested_desc(v, n); });
+  }
+  return {};
+}
+
+Json Describer::operator_fields(const Value& desc, const OperatorSpec& spec,
+                                const std::string& prefix) {
+  refuse_unknown_members(desc, spec.field_names(), struct_name(spec), prefix);
+  Json json = Json::object();
+  for (const FieldSpec& each : spec.fields) {
+    // An activation that is part of another operator has no tensors, whatever its struct says.
+    if (!prefix.empty() && each.is_tensor()) {
+      const Value tensor_value = member(desc, each.name);
+      if (tensor_value.kind != Kind::unset && !is_null(tensor_value))
+        refuse(tensor_value.written, prefix + each.name, "a fused activation has no tensors",
+               "write nullptr");
+      continue;
+    }
+    Json value = field(desc, each, prefix + each.name);
+    if (!value.is_null()) json[each.name] = std::move(value);
+  }
+  return json;
+}
+
+namespace {
+
+// The variables that a value points to, directly.
+void add_targets(const Value& value, std::vector<std::size_t>& targets) {
+  if (value.kind == Kind::pointer) targets.push_back(value.target.variable);
+  for (const Entry& entry : value.entries) add_targets(entry.value, targets);
+}
+
+}  // namespace
+
+std::set<std::size_t> Describer::used_by(std::size_t user) const {
+  std::set<std::size_t> used;
+  std::vector<std::size_t> open;
+  add_targets(memory_.variables()[user].value, open);
+  while (!open.empty()) {
+    const std::size_t next = open.back();
+    open.pop_back();
+    if (used.insert(next).second) add_targets(memory_.variables()[next].value, open);
+  }
+  used.erase(user);
+  return used;
+}
+
+const Variable* Describer::root() {
+  constexpr std::size_t candidates_max = 32;
+  const auto& variables = memory_.variables();
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < variables.size() && candidates.size() < candidates_max; ++i) {
+    if (operator_of(variables[i].type) != nullptr && !variables[i].is_array)
+      candidates.push_back(i);
+  }
+  std::set<std::size_t> used;
+  for (const std::size_t candidate : candidates) used.merge(used_by(candidate));
+  std::vector<std::size_t> roots;
+  for (const std::size_t candidate : candidates) {
+    if (!variables[candidate].refers && !used.contains(candidate)) roots.push_back(candidate);
+  }
+  if (roots.size() == 1) return &variables[roots[0]];
+  if (roots.empty()) {
+    Diagnostic diagnostic{.file = file_};
+    diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
+    diagnostic.suggestion =
+        "paste its declaration, too: DML_PADDING_OPERATOR_DESC desc = {...}; and before a "
+        "debugger's text write the same type and =";
+    findings_.push_back(std::move(diagnostic));
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const std::size_t i : roots)
+    names.push_back(variables[i].type + " " + printable(variables[i].name) + " in line " +
+                    std::to_string(position_of(text_, variables[i].declared.begin).line));
+  Diagnostic diagnostic = at(variables[roots[1]].declared,
+                             "the text describes several operators: " + names_of_list(names));
+  diagnostic.suggestion = "leave one of them, with the variables that it uses";
+  findings_.push_back(std::move(diagnostic));
+  return nullptr;
+}
+
+// A DML_OPERATOR_DESC of the variable says the operator once more.
+void Describer::check_type_of(const Variable& root, const OperatorSpec& spec) {
+  for (const Variable& variable : memory_.variables()) {
+    if (variable.type != "DML_OPERATOR_DESC") continue;
+    const Entry* desc = variable.value.find("Desc");
+    const Entry* type = variable.value.find("Type");
+    if (desc == nullptr || type == nullptr || desc->value.kind != Kind::pointer) continue;
+    if (&memory_.variables()[desc->value.target.variable] != &root) continue;
+    const bool is_same = type->value.kind != Kind::word ||
+                         find_spec(without(type->value.word, "DML_OPERATOR_")) == &spec;
+    if (!is_same)
+      refuse(type->value.written, variable.name + ".Type", "its Desc is a " + struct_name(spec),
+             "write DML_OPERATOR_" + spec.name);
+  }
+}
+
+Json Describer::describe() {
+  const Variable* variable = root();
+  if (variable == nullptr) return {};
+  const OperatorSpec& spec = *operator_of(variable->type);
+  check_type_of(*variable, spec);
+  Json json{{"type", "DML_OPERATOR_" + spec.name}};
+  if (variable->value.kind == Kind::list) {
+    json["desc"] = operator_fields(variable->value, spec, "");
+  } else {
+    refuse(variable->value, variable->name);
+  }
+  return json;
+}
+
+}  // namespace dmlop::cpp

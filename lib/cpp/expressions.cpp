@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <array>
+
+#include "cpp/layouts.hpp"
+#include "cpp/reader.hpp"
+
+namespace dmlop::cpp {
+namespace {
+
+using Kind = Value::Kind;
+
+/// Operators with two operands, from the loosest to the tightest.
+constexpr std::array<std::array<std::string_view, 4>, 10> levels{{{"||"},
+                                                                  {"&&"},
+                                                                  {"|"},
+                                                                  {"^"},
+                                                                  {"&"},
+                                                                  {"==", "!="},
+                                                                  {"<", ">", "<=", ">="},
+                                                                  {"<<", ">>"},
+                                                                  {"+", "-"},
+                                                                  {"*", "/", "%"}}};
+
+constexpr std::array<std::string_view, 11> assignments{
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+
+// What the value of an expression with an operand that is no number is: the operand's own reason.
+Value why_no_number(const Value& operand, Span written) {
+  if (operand.kind == Kind::unresolved) return operand;
+  if (operand.kind == Kind::word)
+    return unresolved(operand.written, operand.word + " is not declared in this text",
+                      "write its value, or add its declaration");
+  if (operand.kind == Kind::unset)
+    return unresolved(written, "a part of it is never given a value", "write its value");
+  return unresolved(written, "this expression is not evaluated", "write its value");
+}
+
+bool is_flag(const Value& value) {
+  return value.kind == Kind::word && value.word.starts_with("DML_TENSOR_FLAG_");
+}
+
+}  // namespace
+
+Value Reader::list() {
+  const Depth depth(*this);
+  const std::size_t first = at_;
+  const std::size_t close = matching(at_);
+  Value value{.kind = Kind::list};
+  ++at_;
+  while (at_ < close) {
+    const std::size_t begin = at_;
+    const std::size_t end = std::min(end_of_operand(at_), close);
+    std::string name;
+    const bool is_designated = now().is(".") && after(1).is_word();
+    if (is_designated) {
+      name = after(1).text;
+      at_ += 2;
+      if (!now().is("{")) take("=");
+    }
+    memory_.count(Value{});
+    value.entries.push_back({std::move(name), element(end)});
+    at_ = std::max(end, begin);
+    if (at_ < close && !take(",")) ++at_;
+  }
+  at_ = std::min(close + 1, limit_);
+  value.written = span_of(first, at_);
+  return value;
+}
+
+// One element of a list, which ends at the token `end`.
+Value Reader::element(std::size_t end) {
+  const std::size_t first = at_;
+  if (first >= end) return unresolved(tokens_[first].span, "a value is missing here", "write it");
+  try {
+    if (now().is("{") && matching(at_) + 1 == end) return list();
+    return evaluate(first, end).value;
+  } catch (const NotUnderstood&) {
+    forget_named(first, end);
+    return unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+  }
+}
+
+// The value of the expression in the tokens [begin, end), which it must fill.
+Reader::Operand Reader::evaluate(std::size_t begin, std::size_t end) {
+  const std::size_t outer = limit_;
+  at_ = begin;
+  limit_ = std::min(end, outer);
+  try {
+    Operand operand = assignment();
+    if (at_ != limit_) throw NotUnderstood{};
+    limit_ = outer;
+    return operand;
+  } catch (...) {
+    limit_ = outer;
+    throw;
+  }
+}
+
+Reader::Operand Reader::assignment() {
+  const Depth depth(*this);
+  const std::size_t first = at_;
+  Operand target = conditional();
+  const bool assigns = now().kind == Token::Kind::symbol &&
+                       std::ranges::find(assignments, now().text) != assignments.end();
+  if (!assigns) return target;
+  const std::string symbol(now().text);
+  ++at_;
+  Value value;
+  const std::size_t begin = at_;
+  if (now().is("{")) {
+    value = list();
+  } else {
+    const std::size_t end = end_of_operand(begin);
+    try {
+      value = evaluate(begin, end).value;
+    } catch (const NotUnderstood&) {
+      forget_named(begin, end);
+      at_ = end;
+      value =
+          unresolved(span_of(begin, end), "this expression is not evaluated", "write its value");
+    }
+  }
+  if (target.place) assign(*target.place, symbol, value, span_of(first, at_));
+  return {std::move(value), target.place};
+}
+
+Reader::Operand Reader::conditional() {
+  const std::size_t first = at_;
+  Operand condition = binary(0);
+  if (!take("?")) return condition;
+  const Operand yes = assignment();
+  expect(":");
+  const Operand no = assignment();
+  if (condition.value.kind != Kind::number)
+    return {why_no_number(condition.value, span_of(first, at_))};
+  return {condition.value.number.as_double() != 0 ? yes.value : no.value};
+}
+
+Reader::Operand Reader::binary(int level) {
+  if (level == static_cast<int>(levels.size())) return unary();
+  const auto& symbols = levels[static_cast<std::size_t>(level)];
+  const std::size_t first = at_;
+  Operand left = binary(level + 1);
+  while (now().kind == Token::Kind::symbol &&
+         std::ranges::find(symbols, now().text) != symbols.end()) {
+    const std::string symbol(now().text);
+    ++at_;
+    const Operand right = binary(level + 1);
+    left = {combined(symbol, left.value, right.value, span_of(first, at_))};
+  }
+  return left;
+}
+
+Value Reader::combined(const std::string& symbol, const Value& left, const Value& right,
+                       Span written) {
+  if (symbol == "|" && (is_flag(left) || left.kind == Kind::list) && is_flag(right)) {
+    Value flags{.kind = Kind::list, .written = written};
+    flags.entries = left.kind == Kind::list ? left.entries : std::vector<Entry>{{"", left}};
+    flags.entries.push_back({"", right});
+    return flags;
+  }
+  if (left.kind != Kind::number) return why_no_number(left, written);
+  if (right.kind != Kind::number) return why_no_number(right, written);
+  if (symbol == "||" || symbol == "&&") {
+    const bool a = left.number.as_double() != 0, b = right.number.as_double() != 0;
+    return number_value(written, integer_number((symbol == "||" ? a || b : a && b) ? 1 : 0));
+  }
+  const auto result = apply(symbol, left.number, right.number);
+  if (!result) return unresolved(written, "C++ defines no value for it", "write its value");
+  return number_value(written, *result);
+}
+
+Reader::Operand Reader::unary() {
+  const Depth depth(*this);
+  const std::size_t first = at_;
+  if (now().is("&")) return address();
+  if (take("*")) {
+    const Operand pointer = unary();
+    if (pointer.value.kind != Kind::pointer)
+      return {why_no_number(pointer.value, span_of(first, at_))};
+    return operand_at(pointer.value.target, span_of(first, at_));
+  }
+  if (now().is("++") || now().is("--")) {
+    const std::string symbol = now().is("++") ? "+=" : "-=";
+    ++at_;
+    const Operand operand = unary();
+    if (operand.place)
+      assign(*operand.place, symbol, number_value(span_of(first, at_), integer_number(1)),
+             span_of(first, at_));
+    return operand.place ? operand_at(*operand.place, span_of(first, at_)) : operand;
+  }
+  for (const char* symbol : {"+", "-", "!", "~"}) {
+    if (!take(symbol)) continue;
+    const Operand operand = unary();
+    const Span written = span_of(first, at_);
+    if (operand.value.kind != Kind::number) return {why_no_number(operand.value, written)};
+    const auto result = apply(symbol, operand.value.number);
+    if (!result) return {unresolved(written, "C++ defines no value for it", "write its value")};
+    return {number_value(written, *result)};
+  }
+  return postfix();
+}
+
+// &variable, or &Type{...}, of which a variable without a name is made.
+Reader::Operand Reader::address() {
+  const std::size_t first = at_++;
+  Operand operand = unary();
+  Value pointer{.kind = Kind::pointer, .written = span_of(first, at_)};
+  if (operand.place) {
+    pointer.target = *operand.place;
+  } else if (operand.value.kind == Kind::list) {
+    const std::string type = operand.value.type;
+    pointer.target = {memory_.add({.type = type,
+                                   .declared = pointer.written,
+                                   .value = std::move(operand.value),
+                                   .conditions = conditions_})};
+  } else {
+    return {why_no_number(operand.value, pointer.written)};
+  }
+  return {std::move(pointer)};
+}
+
+// What stands at a place, as an expression sees it: an array of C is a pointer to its elements.
+Reader::Operand Reader::operand_at(const Place& place, Span written) {
+  const Value* value = memory_.find(place);
+  const Variable& variable = memory_.variables()[place.variable];
+  if (value == nullptr) {
+    Place parent = place;
+    if (!parent.path.empty()) parent.path.pop_back();
+    const Value* owner = memory_.find(parent);
+    const bool is_zero = owner != nullptr && owner->is_zeroed;
+    return {is_zero ? number_value(written, integer_number(0)) : Value{.written = written}, place};
+  }
+  if (value->kind == Kind::list && value->type.empty() && variable.is_array) {
+    Value pointer{.kind = Kind::pointer, .written = written};
+    pointer.target = place;
+    return {std::move(pointer), place};
+  }
+  memory_.count(*value);
+  Operand operand{*value, place};
+  if (operand.value.kind != Kind::unresolved) operand.value.written = written;
+  return operand;
+}
+
+Reader::Operand Reader::postfix() {
+  const std::size_t first = at_;
+  Operand operand = primary();
+  while (true) {
+    if (now().is("[")) {
+      operand = subscript(operand);
+    } else if (now().is(".") || now().is("->")) {
+      const bool through_pointer = now().is("->");
+      if (!after(1).is_word()) throw NotUnderstood{};
+      ++at_;
+      if (after(1).is("(")) {
+        const std::string method_name(now().text);
+        ++at_;
+        operand = method(operand, method_name, first);
+      } else {
+        operand = member(std::move(operand), through_pointer);
+      }
+    } else if (now().is("++") || now().is("--")) {
+      const std::string symbol = now().is("++") ? "+=" : "-=";
+      ++at_;
+      if (operand.place)
+        assign(*operand.place, symbol, number_value(span_of(first, at_), integer_number(1)),
+               span_of(first, at_));
+    } else if (now().is("(")) {
+      arguments("");
+      operand = {unresolved(span_of(first, at_), "it is the result of a call", "write its value")};
+    } else {
+      return operand;
+    }
+  }
+}
+
+Reader::Operand Reader::member(Operand object, bool through_pointer) {
+  const std::string member_name(now().text);
+  const Span written = now().span;
+  ++at_;
+  if (through_pointer && object.value.kind == Kind::pointer) object.place = object.value.target;
+  if (object.place) {
+    Place place = *object.place;
+    // A pointer that is written as an object is followed, too: references are like that.
+    const Value* value = memory_.find(place);
+    if (value != nullptr && value->kind == Kind::pointer) place = value->target;
+    if (place.path.size() > 16) throw NotUnderstood{};
+    place.path.emplace_back(member_name);
+    return operand_at(place, written);
+  }
+  const Entry* entry = object.value.find(member_name);
+  if (entry != nullptr) return {Value(entry->value)};
+  return {why_no_number(object.value, written)};
+}
+
+Reader::Operand Reader::subscript(const Operand& array) {
+  const std::size_t first = at_;
+  const std::size_t close = matching(at_);
+  const Value index = evaluate(at_ + 1, close).value;
+  at_ = std::min(close + 1, limit_);
+  const Span written = span_of(first, at_);
+  const auto number = index.kind == Kind::number ? index.number.count() : std::nullopt;
+  std::optional<Place> place = array.place;
+  if (array.value.kind == Kind::pointer) place = array.value.target;
+  if (place && !number) {
+    // An assignment to an unknown element may change any of them.
+    if (std::ranges::find(assignments, now().text) != assignments.end())
+      forget(*place, written, "the index of this element is not known");
+    return {why_no_number(index, written)};
+  }
+  if (!place || !number) throw NotUnderstood{};
+  std::size_t offset = 0;
+  const Value* target = memory_.find(*place);
+  const bool points_to_element =
+      array.value.kind == Kind::pointer && !place->path.empty() &&
+      std::holds_alternative<std::size_t>(place->path.back()) &&
+      (target == nullptr || target->kind != Kind::list || !target->type.empty());
+  if (points_to_element) {
+    offset = std::get<std::size_t>(place->path.back());
+    place->path.pop_back();
+  }
+  if (*number > 1'000'000 || place->path.size() > 16) throw NotUnderstood{};
+  place->path.emplace_back(static_cast<std::size_t>(*number) + offset);
+  return operand_at(*place, written);
+}
+
+std::optional<std::size_t> Reader::length_of(const Operand& array) const {
+  const Value* value = array.place ? memory_.find(*array.place) : &array.value;
+  if (value == nullptr || value->kind != Kind::list || !value->type.empty()) return std::nullopt;
+  return value->entries.size();
+}
+
+Reader::Operand Reader::method(const Operand& object, const std::string& method_name,
+                               std::size_t first) {
+  static constexpr std::array<std::string_view, 4> pointers{"data", "begin", "cbegin", "Get"};
+  static constexpr std::array<std::string_view, 3> changes{"push_back", "emplace_back", "Append"};
+  const std::vector<Operand> given = arguments(method_name);
+  if (method_name == "CreateOperator") created_ = memory_.variables().size();
+  const Span written = span_of(first, at_);
+  const auto length = length_of(object);
+  if ((method_name == "size" || method_name == "Size") && length)
+    return {number_value(written,
+                         integer_number(static_cast<std::int64_t>(*length), Number::Type::uint64))};
+  const bool is_pointer = std::ranges::find(pointers, method_name) != pointers.end();
+  if (is_pointer && object.place && (length || method_name == "Get")) {
+    Value pointer{.kind = Kind::pointer, .written = written};
+    pointer.target = *object.place;
+    return {std::move(pointer)};
+  }
+  const bool appends = std::ranges::find(changes, method_name) != changes.end();
+  if (appends && object.place && length && given.size() == 1 &&
+      memory_.variables()[object.place->variable].conditions == conditions_) {
+    memory_.count(given[0].value);
+    memory_.make(*object.place)->entries.push_back({"", given[0].value});
+    return {Value{.written = written}};
+  }
+  if (object.place && length)
+    forget(*object.place, written, "this may change it, and is not evaluated");
+  return {unresolved(written, "it is the result of a call", "write its value")};
+}
+
+}  // namespace dmlop::cpp

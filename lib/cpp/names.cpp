@@ -1,0 +1,327 @@
+// Names in expressions: variables, constants, calls and casts.
+#include <algorithm>
+#include <array>
+
+#include "cpp/layouts.hpp"
+#include "cpp/reader.hpp"
+
+namespace dmlop::cpp {
+namespace {
+
+using Kind = Value::Kind;
+
+// Functions that change none of their arguments.
+constexpr std::array<std::string_view, 26> harmless{"CreateOperator",
+                                                    "CreateOperatorInitializer",
+                                                    "CompileOperator",
+                                                    "CompileGraph",
+                                                    "CreateBindingTable",
+                                                    "QueryInterface",
+                                                    "DMLCalcBufferTensorSize",
+                                                    "IID_PPV_ARGS",
+                                                    "ThrowIfFailed",
+                                                    "THROW_IF_FAILED",
+                                                    "DML_CHECK",
+                                                    "assert",
+                                                    "static_assert",
+                                                    "printf",
+                                                    "ARRAYSIZE",
+                                                    "_countof",
+                                                    "std::size",
+                                                    "std::data",
+                                                    "std::begin",
+                                                    "std::move",
+                                                    "std::as_const",
+                                                    "std::addressof",
+                                                    "std::max",
+                                                    "std::min",
+                                                    "std::ssize",
+                                                    "FAILED"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// So many remarks are made at most.
+constexpr std::size_t max_remarks = 16;
+
+constexpr std::array<std::string_view, 8> no_values{"new",   "delete", "co_await", "typeid",
+                                                    "throw", "return", "operator", "requires"};
+
+}  // namespace
+
+Reader::Operand Reader::primary() {
+  const Token token = now();
+  if (token.is("(")) return parenthesized();
+  if (token.kind == Token::Kind::number) {
+    ++at_;
+    const auto number = literal(token.text);
+    if (!number)
+      return {unresolved(token.span, "it is no number of C++ that fits 64 bits",
+                         "write a number such as 4 or 0.5f")};
+    return {number_value(token.span, *number)};
+  }
+  if (token.kind == Token::Kind::text) {
+    ++at_;
+    return {unresolved(token.span, "it is a text", "write a number")};
+  }
+  if (token.is("::") || (token.is_word() && !is_one_of(token.text, no_values))) return name();
+  throw NotUnderstood{};
+}
+
+// (Type)value or (expression)
+Reader::Operand Reader::parenthesized() {
+  const std::size_t first = at_;
+  const std::size_t close = matching(at_);
+  std::size_t at = at_ + 1;
+  const auto type = type_at(at);
+  const Token& next = tokens_[std::min(close + 1, limit_)];
+  const bool follows_value =
+      close + 1 < limit_ && (next.is_word() || next.kind == Token::Kind::number || next.is("("));
+  const bool is_known = type && (size_of_type(type->name) > 0 || type->is_pointer ||
+                                 members_of(type->name) || type->name.starts_with("DML_"));
+  const bool follows_list = close + 1 < limit_ && next.is("{");
+  const bool follows_sign = close + 1 < limit_ && (next.is("-") || next.is("&") || next.is("~") ||
+                                                   next.is("*") || next.is("+"));
+  const bool is_variable = type && find(type->name);
+  if (type && at == close && !is_variable &&
+      (follows_value || ((follows_sign || follows_list) && is_known))) {
+    at_ = close + 1;
+    if (follows_list) return {typed(list(), type->name)};
+    const Operand operand = unary();
+    return cast_to(*type, operand, span_of(first, at_));
+  }
+  Operand operand = evaluate(first + 1, close);
+  at_ = std::min(close + 1, limit_);
+  return operand;
+}
+
+Reader::Operand Reader::cast_to(const Type& type, const Operand& operand, Span written) {
+  if (operand.value.kind != Kind::number || type.is_pointer) return {operand.value, operand.place};
+  const auto number = converted(operand.value.number, type.name);
+  if (!number)
+    return {unresolved(written, "its value does not fit " + type.name, "write a value that fits")};
+  return {number_value(written, *number)};
+}
+
+// static_cast<Type>(value)
+Reader::Operand Reader::named_cast() {
+  const std::size_t first = at_++;
+  const std::size_t end = now().is("<") ? angle_end(at_) : 0;
+  std::size_t at = at_ + 1;
+  const auto type = type_at(at);
+  if (end == 0 || !type || end >= limit_ || !tokens_[end].is("(")) throw NotUnderstood{};
+  const std::size_t close = matching(end);
+  const Operand operand = evaluate(end + 1, close);
+  at_ = std::min(close + 1, limit_);
+  return cast_to(*type, operand, span_of(first, at_));
+}
+
+std::optional<std::size_t> Reader::bytes_of(const std::string& type) const {
+  if (type.ends_with("*")) return 8;
+  const std::size_t size = size_of_type(type);
+  return size > 0 ? std::optional(size) : std::nullopt;
+}
+
+// sizeof(type), sizeof(array), sizeof array[0]
+Reader::Operand Reader::size_in_bytes() {
+  const std::size_t first = at_++;
+  std::optional<std::size_t> bytes;
+  const std::size_t close = now().is("(") ? matching(at_) : at_;
+  std::size_t at = at_ + 1;
+  const auto type = now().is("(") ? type_at(at) : std::nullopt;
+  if (type && at == close && !find(type->name)) {
+    bytes = bytes_of(type->is_pointer ? type->name + "*" : type->name);
+    at_ = close + 1;
+  } else {
+    const Operand operand = unary();
+    if (operand.place) {
+      const auto size = bytes_of(type_of(*operand.place));
+      const bool is_container = memory_.variables()[operand.place->variable].is_container;
+      const auto count = length_of(operand);
+      if (size && !(is_container && operand.place->path.empty()))
+        bytes = count ? *size * *count : *size;
+      // An array of structs has a length, too: sizeof(array) / sizeof(array[0]) is all that counts.
+      if (!size && members_of(type_of(*operand.place))) bytes = count.value_or(1);
+    }
+  }
+  const Span written = span_of(first, at_);
+  if (!bytes) return {unresolved(written, "the size of this type is not known", "write its value")};
+  return {number_value(written,
+                       integer_number(static_cast<std::int64_t>(*bytes), Number::Type::uint64))};
+}
+
+Reader::Operand Reader::name() {
+  const std::size_t first = at_;
+  for (const char* cast : {"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"}) {
+    if (now().is(cast)) return named_cast();
+  }
+  if (now().is("sizeof")) return size_in_bytes();
+  if (now().is("this") && after(1).is("->")) at_ += 2;
+  std::size_t at = at_;
+  const auto type = type_at(at);
+  // Only a type has "*" or "&" behind it; an expression has an operator there.
+  std::string full;
+  while (at_ < limit_ && (now().is_word() || now().is("::"))) {
+    if (!now().is("::") || !full.empty()) full += now().text;
+    const bool was_word = now().is_word();
+    ++at_;
+    if (!was_word) continue;
+    const std::size_t end = now().is("<") ? angle_end(at_) : 0;
+    const bool is_template =
+        end != 0 && end < limit_ &&
+        (tokens_[end].is("(") || tokens_[end].is("{") || tokens_[end].is("::"));
+    if (is_template) {
+      for (; at_ < end; ++at_) full += now().text;
+    }
+    if (!now().is("::")) break;
+  }
+  const Span written = span_of(first, at_);
+  if (full == "nullptr" || full == "NULL") return {Value{.kind = Kind::null, .written = written}};
+  if (const auto variable = find(full)) {
+    const auto& refers = memory_.variables()[*variable].refers;
+    return operand_at(refers ? *refers : Place{*variable}, written);
+  }
+  const bool is_call = now().is("(");
+  if (const auto number = named_number(full)) {
+    if (is_call) arguments(full);
+    return {number_value(written, *number)};
+  }
+  const std::string plain = without_alias(type ? type->name : full);
+  const bool is_type =
+      type && (members_of(plain) || size_of_type(plain) > 0 || type->is_container());
+  if (now().is("{") && is_type) {
+    Value value = list();
+    if (!type->is_container()) return {typed(std::move(value), plain)};
+    return {filled(std::move(value), std::nullopt, type->element)};
+  }
+  if (is_call && size_of_type(plain) > 0) {
+    const std::vector<Operand> given = arguments(full);
+    if (given.size() == 1) return cast_to({.name = plain}, given[0], span_of(first, at_));
+    return {number_value(written, integer_number(0))};
+  }
+  if (is_call) return call(full, first);
+  if ((now().is(".") || now().is("->")) && after(1).is_word() && !after(2).is("(")) {
+    // A variable that is declared elsewhere, with members that are assigned here.
+    const std::size_t variable = memory_.add({.name = full, .type = "", .declared = written});
+    names_[full] = variable;
+    return operand_at({variable}, written);
+  }
+  return {word_value(written, full)};
+}
+
+std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
+  const Depth depth(*this);
+  const std::size_t first = at_;
+  const std::size_t close = matching(at_);
+  const bool is_harmless = is_one_of(function, harmless) || function == "size" ||
+                           function == "data" || function == "Get" || named_number(function) ||
+                           size_of_type(function) > 0;
+  std::vector<Operand> given;
+  ++at_;
+  while (at_ < close) {
+    const std::size_t begin = at_;
+    const std::size_t end = std::min(end_of_operand(at_), close);
+    try {
+      if (now().is("{")) {
+        given.push_back({list()});
+        if (at_ != end) throw NotUnderstood{};
+      } else {
+        given.push_back(evaluate(begin, end));
+      }
+      if (!is_harmless) forget_named(begin, end);
+    } catch (const NotUnderstood&) {
+      forget_named(begin, end);
+      given.push_back({unresolved(span_of(begin, std::max(end, begin + 1)),
+                                  "this expression is not evaluated", "write its value")});
+    }
+    at_ = std::max(end, begin);
+    if (at_ < close && !take(",")) ++at_;
+  }
+  at_ = std::min(close + 1, limit_);
+  if (!is_harmless && !function.empty() && !zeroes(function))
+    warn_of_descriptions(first, close, function);
+  return given;
+}
+
+// A description that is passed to a function is most likely only read, but that is not certain.
+void Reader::warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function) {
+  for (std::size_t at = begin; at + 1 < end; ++at) {
+    const bool is_member = tokens_[at].is(".") || tokens_[at].is("->");
+    const bool is_name = !is_member && tokens_[at + 1].is_word();
+    const auto variable = is_name ? find(std::string(tokens_[at + 1].text)) : std::nullopt;
+    if (!variable || remarks_.size() >= max_remarks) continue;
+    const Variable& passed = memory_.variables()[*variable];
+    if (!passed.type.starts_with("DML_") || passed.is_constant) continue;
+    remarks_.push_back({tokens_[at + 1].span, passed.name + " is passed to " + function +
+                                                  "; what that changes in it is not known"});
+  }
+}
+
+bool Reader::zeroes(const std::string& function) {
+  return function == "memset" || function == "std::memset" || function == "ZeroMemory" ||
+         function == "SecureZeroMemory";
+}
+
+// Whether ZeroMemory(&desc, sizeof(desc)) or the like is done with this.
+bool Reader::zeroed_by(const std::string& function, const std::vector<Operand>& given,
+                       Span written) {
+  const bool is_zero =
+      !function.ends_with("memset") || (given.size() > 1 && given[1].value.kind == Kind::number &&
+                                        given[1].value.number.as_double() == 0);
+  if (given.empty() || given[0].value.kind != Kind::pointer || !is_zero) return false;
+  const Place& place = given[0].value.target;
+  const Variable& variable = memory_.variables()[place.variable];
+  Value* value = memory_.make(place);
+  if (value == nullptr || variable.conditions < conditions_ || !members_of(type_of(place)))
+    return false;
+  *value = {.kind = Kind::list, .written = written, .type = type_of(place), .is_zeroed = true};
+  return true;
+}
+
+Reader::Operand Reader::call(const std::string& function, std::size_t first) {
+  const std::vector<Operand> given = arguments(function);
+  const Span written = span_of(first, at_);
+  if (zeroes(function)) {
+    if (!zeroed_by(function, given, written) && !given.empty() &&
+        given[0].value.kind == Kind::pointer)
+      forget(given[0].value.target, written, "this changes it, and is not evaluated");
+    return {};
+  }
+  Operand known = known_call(function, given, written);
+  if (known.value.kind != Kind::unset || known.place) return known;
+  return {unresolved(written, "it is the result of a call", "write its value")};
+}
+
+Reader::Operand Reader::known_call(const std::string& function, const std::vector<Operand>& given,
+                                   Span written) {
+  if (given.empty()) return {};
+  const std::string plain = function.starts_with("std::") ? function.substr(5) : function;
+  const std::string name = plain.substr(0, plain.find('<'));
+  const Operand& only = given.front();
+  if (given.size() == 1 &&
+      (name == "ARRAYSIZE" || name == "_countof" || name == "size" || name == "ssize")) {
+    const auto length = length_of(only);
+    if (!length) return {};
+    return {number_value(written,
+                         integer_number(static_cast<std::int64_t>(*length), Number::Type::uint64))};
+  }
+  if (given.size() == 1 && (name == "data" || name == "begin" || name == "addressof") &&
+      only.place) {
+    Value pointer{.kind = Kind::pointer, .written = written};
+    pointer.target = *only.place;
+    return {std::move(pointer)};
+  }
+  if (given.size() == 1 && (name == "move" || name == "as_const")) return only;
+  const bool has_two = given.size() == 2 && given[0].value.kind == Kind::number &&
+                       given[1].value.kind == Kind::number;
+  if (has_two && (name == "max" || name == "min")) {
+    const auto is_less = apply("<", given[0].value.number, given[1].value.number);
+    const bool first_is_less = is_less && is_less->as_double() != 0;
+    return {given[first_is_less == (name == "max") ? 1 : 0].value};
+  }
+  return {};
+}
+
+}  // namespace dmlop::cpp

@@ -1,0 +1,162 @@
+// Reads C++ as far as it fills variables with constants: declarations, assignments and the
+// expressions in them, statement by statement. It runs nothing else. Whatever may change a variable
+// in a way that it does not follow (a condition, a loop, a call) makes that variable unresolved.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cpp/value.hpp"
+
+namespace dmlop::cpp {
+
+struct Remark {
+  Span written;
+  std::string message;
+};
+
+class Reader {
+ public:
+  Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks);
+
+  /// Reads the whole text. Errors: invalid_input for a text that is nested too deeply or describes
+  /// too many values.
+  void read();
+
+ private:
+  /// A type as it is written.
+  struct Type {
+    std::string name;                              // "DML_TENSOR_DESC", "UINT", "std::array"
+    std::string element;                           // the first template argument: "UINT"
+    std::size_t extent_begin = 0, extent_end = 0;  // tokens of the second template argument
+    bool is_constant = false;
+    bool is_pointer = false;
+    bool is_reference = false;
+
+    bool is_container() const { return !element.empty(); }
+  };
+  /// An expression's value, and its place if it has one.
+  struct Operand {
+    Value value;
+    std::optional<Place> place = {};
+  };
+  struct Scope {
+    std::size_t id = 0;
+    bool is_conditional = false;
+    std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
+  };
+  /// What the parser meets that it does not know.
+  struct NotUnderstood {};
+  class Depth;
+
+  // Tokens.
+  const Token& now() const { return tokens_[at_ < limit_ ? at_ : tokens_.size() - 1]; }
+  const Token& after(std::size_t count) const;
+  bool take(std::string_view symbol);
+  void expect(std::string_view symbol);
+  void match_brackets();
+  std::size_t matching(std::size_t open) const;   // of a bracket: its partner, or the end
+  std::size_t angle_end(std::size_t open) const;  // of "<": behind its ">", or 0
+  std::size_t end_of_operand(std::size_t from) const;
+  Span span_of(std::size_t first, std::size_t last) const;  // of the tokens [first, last)
+
+  // Statements.
+  void statement();
+  void body();
+  void loop();
+  void control();
+  void directive();
+  void define();
+  void skip_statement();
+  bool skips_by_keyword();
+  void alias();
+  void expression_statement();
+  void open_scope(bool is_conditional);
+  void close_scope();
+
+  // Declarations.
+  bool declaration();
+  std::optional<Type> type_at(std::size_t& at) const;
+  void skip_qualifiers_after_pointer(std::size_t& at, Type& type) const;
+  bool is_declarator(std::size_t at) const;
+  void function(std::size_t open, std::size_t close);
+  void declarator(Type type);
+  Value initial_value(const Type& type, std::optional<Place>& refers);
+  Value constructed(const Type& type);
+  void declare(const Token& name, const Type& type, Value value, bool is_array,
+               std::optional<Place> refers);
+  Value filled(Value value, std::optional<std::size_t> extent, const std::string& element);
+  Value typed(Value value, const std::string& type);
+  Value typed_struct(Value list, const std::string& type);
+  std::optional<std::size_t> extent_of(std::size_t begin, std::size_t end);
+  std::string without_alias(const std::string& type) const;
+
+  // Expressions.
+  Value list();
+  Value element(std::size_t end);
+  Operand evaluate(std::size_t begin, std::size_t end);
+  Operand assignment();
+  Operand conditional();
+  Operand binary(int level);
+  Operand unary();
+  Operand address();
+  Operand postfix();
+  Operand primary();
+  Operand parenthesized();
+  Operand name();
+  Operand cast_to(const Type& type, const Operand& operand, Span written);
+  Operand named_cast();
+  Operand size_in_bytes();
+  Operand member(Operand object, bool through_pointer);
+  Operand method(const Operand& object, const std::string& name, std::size_t first);
+  Operand subscript(const Operand& array);
+  Operand call(const std::string& function, std::size_t first);
+  Operand known_call(const std::string& function, const std::vector<Operand>& arguments,
+                     Span written);
+  std::vector<Operand> arguments(const std::string& function);
+  static bool zeroes(const std::string& function);
+  bool zeroed_by(const std::string& function, const std::vector<Operand>& arguments, Span written);
+  void warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function);
+  Value combined(const std::string& symbol, const Value& left, const Value& right, Span written);
+  Operand operand_at(const Place& place, Span written);
+  std::optional<std::size_t> length_of(const Operand& array) const;
+  std::optional<std::size_t> bytes_of(const std::string& type) const;
+
+  // Changes of variables.
+  void assign(const Place& place, const std::string& symbol, Value value, Span written);
+  std::string type_of(const Place& place) const;
+  void forget(const Place& place, Span written, std::string why);
+  void forget_named(std::size_t begin, std::size_t end);
+  std::optional<std::size_t> find(const std::string& name) const;
+
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  std::vector<std::size_t> partners_;  // of brackets
+  std::size_t at_ = 0;
+  std::size_t limit_ = 0;  // tokens from here on do not belong to what is read
+  std::size_t depth_ = 0;
+  std::size_t conditions_ = 0;
+  std::size_t next_scope_ = 1;
+  std::size_t created_ = 0;  // so many variables there were when an operator was created
+  Memory& memory_;
+  std::vector<Remark>& remarks_;
+  std::map<std::string, std::size_t> names_;
+  std::map<std::string, std::string> aliases_;
+  std::vector<Scope> scopes_;
+};
+
+/// Counts how deeply calls are nested. Errors: invalid_input if that is too deep.
+class Reader::Depth {
+ public:
+  explicit Depth(Reader& reader);
+  ~Depth() { --reader_.depth_; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+
+ private:
+  Reader& reader_;
+};
+
+}  // namespace dmlop::cpp

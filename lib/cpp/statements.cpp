@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cpp/layouts.hpp"
+#include "cpp/reader.hpp"
+
+namespace dmlop::cpp {
+namespace {
+
+constexpr std::size_t max_depth = 200;
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// Statements that set no variable.
+constexpr std::array<std::string_view, 11> ignored{"template", "goto",   "break",        "continue",
+                                                   "friend",   "delete", "public",       "private",
+                                                   "default",  "case",   "static_assert"};
+
+}  // namespace
+
+Reader::Depth::Depth(Reader& reader) : reader_(reader) {
+  if (++reader_.depth_ <= max_depth) return;
+  const LineColumn at = position_of(reader_.text_, reader_.now().span.begin);
+  throw Error(ErrorKind::invalid_input, "line " + std::to_string(at.line) + ", column " +
+                                            std::to_string(at.column) + ": more than " +
+                                            std::to_string(max_depth) +
+                                            " levels are nested; leave only the code of one "
+                                            "description");
+}
+
+Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks)
+    : text_(text), tokens_(tokens_of(text)), memory_(memory), remarks_(remarks) {
+  limit_ = tokens_.size() - 1;
+  match_brackets();
+}
+
+// Brackets of any kind count alike: a text in which they do not match is not understood anyway.
+void Reader::match_brackets() {
+  partners_.assign(tokens_.size(), tokens_.size());
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < tokens_.size(); ++at) {
+    const Token& token = tokens_[at];
+    if (token.is("(") || token.is("[") || token.is("{")) open.push_back(at);
+    const bool closes = token.is(")") || token.is("]") || token.is("}");
+    if (!closes || open.empty()) continue;
+    partners_[open.back()] = at;
+    open.pop_back();
+  }
+}
+
+void Reader::read() {
+  scopes_.emplace_back();
+  while (now().kind != Token::Kind::end) statement();
+}
+
+const Token& Reader::after(std::size_t count) const {
+  return tokens_[at_ + count < limit_ ? at_ + count : tokens_.size() - 1];
+}
+
+bool Reader::take(std::string_view symbol) {
+  if (!now().is(symbol)) return false;
+  ++at_;
+  return true;
+}
+
+void Reader::expect(std::string_view symbol) {
+  if (!take(symbol)) throw NotUnderstood{};
+}
+
+Span Reader::span_of(std::size_t first, std::size_t last) const {
+  const std::size_t end = last > first ? last - 1 : first;
+  return {tokens_[first].span.begin, tokens_[std::min(end, tokens_.size() - 1)].span.end};
+}
+
+std::size_t Reader::matching(std::size_t open) const {
+  return std::min(partners_[open], limit_);
+}
+
+std::size_t Reader::angle_end(std::size_t open) const {
+  std::size_t nested = 0;
+  for (std::size_t at = open; at < limit_ && at < open + 64; ++at) {
+    const Token& token = tokens_[at];
+    if (token.is("<")) {
+      ++nested;
+    } else if (token.is(">") || token.is(">>")) {
+      const std::size_t closes = token.text.size();
+      if (closes >= nested) return closes == nested ? at + 1 : 0;
+      nested -= closes;
+    } else if (token.kind == Token::Kind::symbol && !token.is("::") && !token.is(",") &&
+               !token.is("*") && !token.is("&") && !token.is("(") && !token.is(")") &&
+               !token.is("[") && !token.is("]")) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+std::size_t Reader::end_of_operand(std::size_t from) const {
+  std::size_t at = from;
+  while (at < limit_) {
+    const Token& token = tokens_[at];
+    if (token.is(",") || token.is(";") || token.is(")") || token.is("]") || token.is("}")) break;
+    const bool opens = token.is("(") || token.is("[") || token.is("{");
+    at = opens ? std::min(matching(at) + 1, limit_) : at + 1;
+  }
+  return at;
+}
+
+void Reader::open_scope(bool is_conditional) {
+  if (scopes_.size() > max_depth) Depth{*this}, throw NotUnderstood{};
+  scopes_.push_back({.id = next_scope_++, .is_conditional = is_conditional});
+  if (is_conditional) ++conditions_;
+}
+
+void Reader::close_scope() {
+  if (scopes_.size() == 1) return;  // an opening brace was not pasted
+  for (auto row = scopes_.back().hidden.rbegin(); row != scopes_.back().hidden.rend(); ++row) {
+    if (row->second) {
+      names_[row->first] = *row->second;
+    } else {
+      names_.erase(row->first);
+    }
+  }
+  if (scopes_.back().is_conditional) --conditions_;
+  scopes_.pop_back();
+}
+
+void Reader::statement() {
+  const Depth depth(*this);
+  const std::size_t first = at_;
+  try {
+    if (take(";")) return;
+    if (now().is("#")) return directive();
+    if (now().is("{")) return ++at_, open_scope(false);
+    if (now().is("}")) return ++at_, close_scope();
+    if (now().is_word() && (now().is("for") || now().is("while"))) return loop();
+    if (now().is("if") || now().is("else") || now().is("do") || now().is("switch") ||
+        now().is("try") || now().is("catch"))
+      return control();
+    if (skips_by_keyword()) return;
+    if (declaration()) return;
+    expression_statement();
+  } catch (const NotUnderstood&) {
+    at_ = std::max(first, at_);
+    skip_statement();
+    forget_named(first, at_);
+    if (at_ == first) ++at_;
+  }
+}
+
+// A statement that is one of a condition or a loop, so that it may run or not.
+void Reader::body() {
+  if (take("{")) return open_scope(true);
+  ++conditions_;
+  statement();
+  --conditions_;
+}
+
+void Reader::control() {
+  ++at_;
+  if (now().is("constexpr")) ++at_;
+  if (now().is("(")) {
+    const std::size_t close = matching(at_);
+    forget_named(at_, close);
+    at_ = std::min(close + 1, limit_);
+  }
+  if (now().kind != Token::Kind::end) body();
+}
+
+// The variables of a loop's head change in it, and so does what a reference in it stands for.
+void Reader::loop() {
+  ++at_;
+  const std::size_t close = now().is("(") ? matching(at_) : at_;
+  const std::size_t first = at_ + 1;
+  open_scope(false);
+  std::size_t at = first;
+  if (const auto type = type_at(at); type && at < close && tokens_[at].is_word()) {
+    declare(tokens_[at], *type,
+            unresolved(tokens_[at].span, "it changes in a loop", "write its value"), false, {});
+  }
+  forget_named(first, close);
+  at_ = std::min(close + 1, limit_);
+  if (now().kind != Token::Kind::end) {
+    // The scope of the head ends with the body.
+    const std::size_t open = scopes_.size();
+    body();
+    if (scopes_.size() == open) close_scope();
+  }
+}
+
+// #define NAME VALUE is a constant. What stands between #if and #endif may be compiled or not.
+void Reader::directive() {
+  ++at_;
+  const Token kind = now();
+  if (kind.is("define")) {
+    define();
+  } else if (kind.is("if") || kind.is("ifdef") || kind.is("ifndef")) {
+    ++conditions_;
+  } else if (kind.is("endif") && conditions_ > 0) {
+    --conditions_;
+  }
+  while (now().kind != Token::Kind::line_end && now().kind != Token::Kind::end) ++at_;
+  if (now().kind == Token::Kind::line_end) ++at_;
+}
+
+void Reader::define() {
+  const Token name = after(1);
+  std::size_t end = at_;
+  while (end < limit_ && tokens_[end].kind != Token::Kind::line_end) ++end;
+  const std::size_t begin = at_ + 2;
+  if (!name.is_word() || begin >= end) return;
+  const bool has_parameters = tokens_[begin].is("(") && tokens_[begin].span.begin == name.span.end;
+  if (has_parameters) return;
+  Value value;
+  try {
+    value = evaluate(begin, end).value;
+  } catch (const NotUnderstood&) {
+    value = unresolved(span_of(begin, end), "this macro is no number", "write its value");
+  }
+  declare(name, {.name = "auto", .is_constant = true}, std::move(value), false, {});
+}
+
+bool Reader::skips_by_keyword() {
+  const std::string_view word = now().is_word() ? now().text : std::string_view();
+  if (word == "using" || word == "typedef") return alias(), true;
+  if (word == "namespace" || word == "extern") {
+    std::size_t at = at_;
+    while (at < limit_ && !tokens_[at].is("{") && !tokens_[at].is(";")) ++at;
+    if (at < limit_ && tokens_[at].is("{")) return at_ = at + 1, open_scope(false), true;
+    return word == "namespace" ? (skip_statement(), true) : false;
+  }
+  if (word == "struct" || word == "class" || word == "enum" || word == "union") {
+    std::size_t at = at_;
+    while (at < limit_ && !tokens_[at].is("{") && !tokens_[at].is(";") && !tokens_[at].is("=") &&
+           !tokens_[at].is("("))
+      ++at;
+    const bool declares_variable = at < limit_ && (!tokens_[at].is("{") || at > at_ + 2);
+    if (declares_variable && word == "struct") return false;
+    return skip_statement(), true;
+  }
+  if (word == "return" || word == "throw" || word == "co_return" || word == "co_await")
+    return ++at_, expression_statement(), true;
+  if (!is_one_of(word, ignored)) return false;
+  if (word == "case" || word == "default" || word == "public" || word == "private") {
+    while (at_ < limit_ && !now().is(":") && !now().is(";")) ++at_;
+    return ++at_, true;
+  }
+  return skip_statement(), true;
+}
+
+// using NAME = TYPE; or typedef TYPE NAME;
+void Reader::alias() {
+  std::size_t end = at_;
+  while (end < limit_ && !tokens_[end].is(";")) ++end;
+  const bool is_using = now().is("using");
+  std::size_t at = is_using ? at_ + 3 : at_ + 1;
+  const bool has_name = !is_using || (after(1).is_word() && after(2).is("="));
+  if (has_name && at < end) {
+    const auto type = type_at(at);
+    const Token& name = is_using ? tokens_[at_ + 1] : tokens_[at];
+    const bool is_simple = type && !type->is_pointer && !type->is_reference;
+    if (is_simple && name.is_word() && at <= end) aliases_[std::string(name.text)] = type->name;
+  }
+  at_ = end;
+  take(";");
+}
+
+void Reader::skip_statement() {
+  while (now().kind != Token::Kind::end) {
+    if (take(";")) return;
+    if (now().is("}")) return;
+    if (now().is("{")) {
+      at_ = std::min(matching(at_) + 1, limit_);
+      if (!now().is(";") && !now().is(",") && !now().is(")") && !now().is(".")) return;
+      continue;
+    }
+    if (now().is("(") || now().is("[")) {
+      at_ = std::min(matching(at_) + 1, limit_);
+    } else {
+      ++at_;
+    }
+  }
+}
+
+void Reader::expression_statement() {
+  if (!now().is(";")) assignment();
+  while (take(",")) assignment();
+  if (now().is("{")) return;  // the body of a function or macro
+  if (now().kind != Token::Kind::end) expect(";");
+}
+
+std::optional<std::size_t> Reader::find(const std::string& name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Reader::forget(const Place& place, Span written, std::string why) {
+  Variable& variable = memory_.variables()[place.variable];
+  if (variable.is_constant) return;
+  Value* value = memory_.make(place);
+  if (value == nullptr) value = &variable.value;
+  *value = unresolved(written, std::move(why),
+                      "write its value where it is declared and delete this statement, or delete "
+                      "it if it changes nothing");
+}
+
+// What is not understood may change the variables that it names. Descriptions are passed on to be
+// read, not changed, so a word about them is enough.
+void Reader::forget_named(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < std::min(end, limit_); ++at) {
+    if (!tokens_[at].is_word()) continue;
+    const bool is_member = at > begin && (tokens_[at - 1].is(".") || tokens_[at - 1].is("->"));
+    const auto variable = is_member ? std::nullopt : find(std::string(tokens_[at].text));
+    if (!variable || memory_.variables()[*variable].type.starts_with("DML_")) continue;
+    const auto& refers = memory_.variables()[*variable].refers;
+    forget(refers ? *refers : Place{*variable}, span_of(begin, end),
+           "this may change it, and is not evaluated");
+  }
+}
+
+std::string Reader::type_of(const Place& place) const {
+  std::string type = memory_.variables()[place.variable].type;
+  for (const auto& step : place.path) {
+    const auto* name = std::get_if<std::string>(&step);
+    if (name == nullptr) continue;  // the type of an array is that of its elements
+    const auto members = members_of(type);
+    if (!members) return "";
+    const auto found = std::ranges::find(*members, *name, &Member::name);
+    if (found == members->end()) return "";
+    type = found->type;
+  }
+  return type;
+}
+
+void Reader::assign(const Place& place, const std::string& symbol, Value value, Span written) {
+  if (memory_.variables()[place.variable].conditions < conditions_) {
+    return forget(place, written, "it is assigned under a condition or in a loop");
+  }
+  if (symbol != "=") {
+    const Value* old = memory_.find(place);
+    value = combined(symbol.substr(0, symbol.size() - 1), old != nullptr ? *old : Value{}, value,
+                     written);
+  }
+  const Variable& variable = memory_.variables()[place.variable];
+  const bool is_whole_array = place.path.empty() && (variable.is_array || variable.is_container);
+  if (place.variable < created_ && remarks_.size() < 16)
+    remarks_.push_back({written, "an operator is created before this; the last value counts"});
+  value = is_whole_array ? filled(std::move(value), std::nullopt, variable.type)
+                         : typed(std::move(value), type_of(place));
+  memory_.count(value);
+  Value* target = memory_.make(place);
+  if (target == nullptr) {
+    return forget({place.variable}, written, "this assigns to a part that it does not have");
+  }
+  *target = std::move(value);
+}
+
+}  // namespace dmlop::cpp

@@ -1,0 +1,50 @@
+// Cuts C++, or what a debugger prints, into words, numbers and symbols. Comments are left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dmlop::cpp {
+
+/// Limits of a text. It is a stranger's, and takes time and memory in proportion to them.
+inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
+
+/// Bytes [begin, end) of the text.
+struct Span {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+struct Token {
+  enum class Kind {
+    word,    // a name or a keyword
+    number,  // as written, with its suffix
+    text,    // a string or a character, with its quotes
+    symbol,
+    line_end,  // of a line that begins with #
+    end,       // of the text
+  };
+  Kind kind = Kind::end;
+  Span span;
+  std::string_view text;  // as written
+
+  bool is(std::string_view symbol_or_word) const {
+    return text == symbol_or_word && (kind == Kind::symbol || kind == Kind::word);
+  }
+  bool is_word() const { return kind == Kind::word; }
+};
+
+/// The tokens of a text, which must live as long as they do. The last one is the end.
+std::vector<Token> tokens_of(std::string_view text);
+
+/// Line and column, both from 1; the column counts Unicode characters.
+struct LineColumn {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+LineColumn position_of(std::string_view text, std::size_t offset);
+
+}  // namespace dmlop::cpp

@@ -1,0 +1,95 @@
+// The values of a text's variables, as far as the text says them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cpp/number.hpp"
+#include "cpp/tokens.hpp"
+
+namespace dmlop::cpp {
+
+/// A variable, or a part of one: members by name, elements by index.
+struct Place {
+  std::size_t variable = 0;
+  std::vector<std::variant<std::string, std::size_t>> path = {};
+};
+
+struct Entry;
+
+struct Value {
+  enum class Kind {
+    unset,       // never given a value
+    unresolved,  // the text does not say it; `why` does
+    number,
+    word,     // a name that the text does not declare: an enumeration's constant, perhaps
+    null,     // nullptr
+    list,     // an array, or a struct with named members
+    pointer,  // to `target`
+    address,  // a number that a debugger shows for a pointer, of which it shows nothing else
+  };
+  Kind kind = Kind::unset;
+  Span written = {};  // where the text gives it
+  std::string word = {};
+  std::string why = {};     // "it is a parameter"
+  std::string remedy = {};  // "write its value"
+  Number number = {};
+  std::vector<Entry> entries = {};
+  std::string type = {};   // of a struct
+  bool is_zeroed = false;  // members that are not named are zero
+  Place target = {};
+
+  Entry* find(std::string_view member);
+  const Entry* find(std::string_view member) const;
+};
+
+struct Entry {
+  std::string name;  // "" in an array
+  Value value;
+};
+
+Value unresolved(Span written, std::string why, std::string remedy);
+Value number_value(Span written, const Number& number);
+Value word_value(Span written, std::string word);
+
+struct Variable {
+  std::string name;  // "" of a temporary
+  std::string type;  // "DML_PADDING_OPERATOR_DESC", "UINT", "auto"; of an array, its elements'
+  Span declared;
+  Value value;
+  bool is_array = false;      // in C's sense, so that it becomes a pointer
+  bool is_container = false;  // std::vector or the like
+  bool is_constant = false;   // nothing can change it
+  std::size_t scope = 0;
+  std::size_t conditions = 0;   // so many conditions and loops are around its declaration
+  std::optional<Place> refers;  // a reference stands for this
+};
+
+/// All variables of a text.
+class Memory {
+ public:
+  /// Errors: invalid_input where the text describes more values than any description has.
+  std::size_t add(Variable variable);
+  std::vector<Variable>& variables() { return variables_; }
+  const std::vector<Variable>& variables() const { return variables_; }
+
+  /// The value at a place; null where there is none.
+  const Value* find(const Place& place) const;
+  /// The same, for assignment: what is not there yet is made. Null where a part is no struct or
+  /// array, or an array has fewer elements.
+  Value* make(const Place& place);
+  /// What a pointer shows, through pointers to pointers; null where it shows nothing.
+  const Value* shown_by(const Value& pointer) const;
+
+  /// Counts a value that is copied. Errors: as add().
+  void count(const Value& value);
+
+ private:
+  std::vector<Variable> variables_;
+  std::size_t counted_ = 0;
+};
+
+}  // namespace dmlop::cpp
