@@ -157,7 +157,7 @@ function(dmlop_hlsl_sources result)
   set(rows "")
   macro(dmlop_kernel name file)
     string(APPEND rows
-      "    KernelSource{\"${name}\", \"${file}.hlsl\", ${file}, \"${ARGN}\", ${${file}_is_resident}},\n")
+      "    KernelSource{\"${name}\", \"${file}.hlsl\", {${file}, sizeof ${file} - 1}, \"${ARGN}\", ${${file}_is_resident}},\n")
   endmacro()
   dmlop_for_each_kernel()
 
