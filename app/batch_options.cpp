@@ -234,6 +234,7 @@ void BatchCommandOptions::add_to(CLI::App& command) {
       ->expected(0, 1'000'000);
   confine.add_to(command);
   device.add_to(command, batch.execution);
+  add_strict_indices_option(command, batch.execution);
   batch.workers = hardware_threads();
   command
       .add_option("--jobs", batch.workers, "Jobs that run at the same time (default: one per core)")

@@ -45,4 +45,10 @@ gpu::DeviceRequest DeviceOptions::request() const {
   return {environment_variable("DMLOP_DEVICE"), "DMLOP_DEVICE"};
 }
 
+void add_strict_indices_option(CLI::App& command, ExecutionOptions& execution) {
+  command.add_flag("--strict-indices", execution.strict_indices,
+                   "Refuse indices that are out of range instead of doing as DirectML does: name "
+                   "the first eight, write no output and exit with 3");
+}
+
 }  // namespace dmlop::app

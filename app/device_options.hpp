@@ -14,10 +14,13 @@ struct DeviceOptions {
   bool gpu = false;
   std::string device;
 
-  /// Declares --cpu, --gpu, --device, --threads and --device-memory.
+  /// Declares --cpu, --gpu, --device, --threads, --device-memory and --host-memory.
   void add_to(CLI::App& command, ExecutionOptions& execution);
   /// The device that was asked for: by an option, by DMLOP_DEVICE, or otherwise the best one.
   gpu::DeviceRequest request() const;
 };
+
+/// Declares --strict-indices.
+void add_strict_indices_option(CLI::App& command, ExecutionOptions& execution);
 
 }  // namespace dmlop::app

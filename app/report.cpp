@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/findings_error.hpp"
 #include "base/output.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -65,6 +66,8 @@ int report(const Diagnostics& diagnostics, Format format, const Json& beside) {
 int report_errors(Format format, const std::function<int()>& body) {
   try {
     return body();
+  } catch (const FindingsError& error) {
+    return report(error.findings(), format);
   } catch (const Error& error) {
     if (format != Format::json || error.kind() == ErrorKind::interrupted) throw;
     return report({Diagnostic{.kind = error.kind(), .message = error.what()}}, Format::json);

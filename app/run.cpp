@@ -346,6 +346,7 @@ Action add_run(CLI::App& command) {
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);
+  add_strict_indices_option(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/findings_error.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
@@ -103,6 +104,24 @@ class JobRun {
   void fail(const Error& error) {
     const Ending ending = ending_of(error.kind());
     end(ending.status, ending.exit_code, error.what());
+  }
+
+  // The job ends because of what is wrong with it.
+  void report(const Diagnostics& findings) {
+    const Ending ending = ending_of(worst_kind(findings));
+    const std::string more =
+        findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
+    end(ending.status, ending.exit_code, findings.front().message + more);
+    for (Diagnostic finding : findings) {
+      const bool has_no_place = finding.file.empty() || finding.line == 0;
+      if (has_no_place && job_.document) {
+        finding.file = job_.document->file();
+        finding.line = job_.line;
+        finding.column = 1;
+      }
+      if (result.details.empty()) point_at(finding);
+      result.details += to_text(finding) + "\n";
+    }
   }
 
   void finish() {
@@ -303,23 +322,6 @@ class JobRun {
     }
   }
 
-  void report(const Diagnostics& findings) {
-    const Ending ending = ending_of(worst_kind(findings));
-    const std::string more =
-        findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
-    end(ending.status, ending.exit_code, findings.front().message + more);
-    for (Diagnostic finding : findings) {
-      const bool has_no_place = finding.file.empty() || finding.line == 0;
-      if (has_no_place && job_.document) {
-        finding.file = job_.document->file();
-        finding.line = job_.line;
-        finding.column = 1;
-      }
-      if (result.details.empty()) point_at(finding);
-      result.details += to_text(finding) + "\n";
-    }
-  }
-
   // What a report says where it has little room.
   void point_at(const Diagnostic& first) {
     if (!first.file.empty())
@@ -380,6 +382,7 @@ class JobRun {
     digest.add(job_.defaults);
     digest.add(job_.xfail_reason);
     digest.add(backend_.kind());
+    if (options_.execution.strict_indices) digest.add("strict indices");
     model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);
     digest_ = digest.text();
@@ -519,6 +522,8 @@ BatchResult JobRunner::run(BatchJob job) {
   JobRun run(job, backend_, options_, pictures_, outputs_, files_);
   try {
     run.run();
+  } catch (const FindingsError& error) {
+    run.report(error.findings());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::device_lost) device_lost_ = true;
     run.fail(error);

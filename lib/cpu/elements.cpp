@@ -92,6 +92,83 @@ void every_second(bool to_the_left, std::byte* output, const std::byte* input, s
   every_second<T, false>(output, input, count);
 }
 
+// Four vectors hold three elements more than those from the first to the last that is asked for.
+template <typename T>
+void every_fourth(std::byte* output, const std::byte* input, std::size_t count) {
+  std::size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (; k + lanes < count; k += lanes) {
+    hn::Vec<decltype(d)> v0, v1, v2, v3;
+    hn::LoadInterleaved4(d, reinterpret_cast<const T*>(input + 4 * k * sizeof(T)), v0, v1, v2, v3);
+    store(v0, d, output + k * sizeof(T));
+  }
+#endif
+  for (; k < count; ++k) copy_element<T>(output + k * sizeof(T), input + 4 * k * sizeof(T));
+}
+
+template <typename T, std::size_t runs>
+void in_turns(std::byte* output, const std::byte* input, std::int64_t stride, std::size_t count) {
+  const auto step = static_cast<std::ptrdiff_t>(stride) * static_cast<std::ptrdiff_t>(sizeof(T));
+  std::size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (; k + lanes <= count; k += lanes) {
+    const std::byte* from = input + k * sizeof(T);
+    T* to = reinterpret_cast<T*>(output + k * runs * sizeof(T));
+    const auto v0 = load(d, from), v1 = load(d, from + step);
+    if constexpr (runs == 2) hn::StoreInterleaved2(v0, v1, d, to);
+    if constexpr (runs == 3) hn::StoreInterleaved3(v0, v1, load(d, from + 2 * step), d, to);
+    if constexpr (runs == 4)
+      hn::StoreInterleaved4(v0, v1, load(d, from + 2 * step), load(d, from + 3 * step), d, to);
+  }
+#endif
+  for (; k < count; ++k) {
+    for (std::size_t j = 0; j < runs; ++j)
+      copy_element<T>(output + (k * runs + j) * sizeof(T),
+                      input + static_cast<std::ptrdiff_t>(k * sizeof(T)) +
+                          static_cast<std::ptrdiff_t>(j) * step);
+  }
+}
+
+template <typename T>
+void in_turns(std::uint64_t runs, std::byte* output, const std::byte* input, std::int64_t stride,
+              std::size_t count) {
+  if (runs == 2) return in_turns<T, 2>(output, input, stride, count);
+  if (runs == 3) return in_turns<T, 3>(output, input, stride, count);
+  in_turns<T, 4>(output, input, stride, count);
+}
+
+void CopyEveryFourth(std::size_t element_size, std::byte* output, const std::byte* input,
+                     std::uint64_t count) {
+  switch (element_size) {
+    case 1:
+      return every_fourth<std::uint8_t>(output, input, count);
+    case 2:
+      return every_fourth<std::uint16_t>(output, input, count);
+    case 4:
+      return every_fourth<std::uint32_t>(output, input, count);
+    default:
+      return every_fourth<std::uint64_t>(output, input, count);
+  }
+}
+
+void CopyInTurns(std::size_t element_size, std::uint64_t runs, std::byte* output,
+                 const std::byte* input, std::int64_t stride, std::uint64_t count) {
+  switch (element_size) {
+    case 1:
+      return in_turns<std::uint8_t>(runs, output, input, stride, count);
+    case 2:
+      return in_turns<std::uint16_t>(runs, output, input, stride, count);
+    case 4:
+      return in_turns<std::uint32_t>(runs, output, input, stride, count);
+    default:
+      return in_turns<std::uint64_t>(runs, output, input, stride, count);
+  }
+}
+
 void CopyBackwards(std::size_t element_size, std::byte* output, const std::byte* input,
                    std::uint64_t count) {
   switch (element_size) {
@@ -145,6 +222,16 @@ void copy_backwards(std::size_t element_size, std::byte* output, const std::byte
 void copy_every_second(std::size_t element_size, bool backwards, std::byte* output,
                        const std::byte* input, std::uint64_t count) {
   DMLOP_BEST_SIMD(CopyEverySecond)(element_size, backwards, output, input, count);
+}
+
+void copy_every_fourth(std::size_t element_size, std::byte* output, const std::byte* input,
+                       std::uint64_t count) {
+  DMLOP_BEST_SIMD(CopyEveryFourth)(element_size, output, input, count);
+}
+
+void copy_in_turns(std::size_t element_size, std::uint64_t runs, std::byte* output,
+                   const std::byte* input, std::int64_t stride, std::uint64_t count) {
+  DMLOP_BEST_SIMD(CopyInTurns)(element_size, runs, output, input, stride, count);
 }
 
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {

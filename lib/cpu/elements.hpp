@@ -15,6 +15,15 @@ void copy_backwards(std::size_t element_size, std::byte* output, const std::byte
 void copy_every_second(std::size_t element_size, bool backwards, std::byte* output,
                        const std::byte* input, std::uint64_t count);
 
+/// output[k] = input[4 * k]. Reads nothing beside the elements from the first to the last.
+void copy_every_fourth(std::size_t element_size, std::byte* output, const std::byte* input,
+                       std::uint64_t count);
+
+/// Two to four runs in turns: output[k * runs + j] = input[k + j * stride] for k in [0, count) and
+/// j in [0, runs).
+void copy_in_turns(std::size_t element_size, std::uint64_t runs, std::byte* output,
+                   const std::byte* input, std::int64_t stride, std::uint64_t count);
+
 /// Copies past the caches. `output` and `bytes` are multiples of 64, `input` is aligned to 64.
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes);
 

@@ -1,6 +1,6 @@
 // Data movement on the CPU: rows, each a few pieces that copy, fill, reverse or gather, or where
-// these are of few elements a table of where each element of the row comes from. All of it is by
-// element size; no element is ever interpreted.
+// these are of few elements a table of where each element of the row comes from; or a few runs
+// whose elements take turns. All of it is by element size; no element is ever interpreted.
 #include "ops/index_map.hpp"
 
 #include <algorithm>
@@ -36,6 +36,8 @@ void move(std::byte* output, const std::byte* input, Int stride, std::uint64_t c
     copy_backwards(sizeof(T), output, input, count);
   } else if ((stride == 2 || stride == -2) && count >= call_pays) {
     copy_every_second(sizeof(T), stride < 0, output, input, count);
+  } else if (stride == 4 && count >= call_pays) {
+    copy_every_fourth(sizeof(T), output, input, count);
   } else {
     const Int step = stride * static_cast<Int>(sizeof(T));
     for (std::uint64_t k = 0; k < count; ++k) {
@@ -102,9 +104,11 @@ class IndexMap {
       pieces_.push_back(piece_at(inner_, o));
       o += pieces_.back().count;
     }
-    if (!kernel.reversal && row_ < pieces_.size() * piece_min) make_table();
+    if (!kernel.reversal) see_turns();
+    if (!kernel.reversal && turns_ == 0 && row_ < pieces_.size() * piece_min) make_table();
     if (pieces_.size() > pieces_kept) pieces_.clear();
-    if (!kernel.reversal && table_.offsets.empty() && outer_axes_ > 0) see_jumps();
+    const bool moves_pieces = turns_ == 0 && table_.offsets.empty();
+    if (!kernel.reversal && moves_pieces && outer_axes_ > 0) see_jumps();
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
@@ -147,6 +151,18 @@ class IndexMap {
     Int offset;  // from that of the row
     Int bytes;
   };
+
+  // Makes the two innermost axes one row, if it takes elements of a few runs in turns.
+  void see_turns() {
+    constexpr std::uint64_t runs_most = 4;  // copy_in_turns()
+    if (outer_axes_ == 0 || inner_.extent < 2 || inner_.extent > runs_most) return;
+    const IndexMapAxis& along = kernel_.axes[outer_axes_ - 1];
+    const bool stays_inside = inner_.boundary == Boundary::none && along.boundary == Boundary::none;
+    if (!stays_inside || along.stride != 1 || along.extent < piece_min) return;
+    turns_ = inner_.extent;
+    --outer_axes_;
+    row_ = along.extent * turns_;
+  }
 
   // Makes the innermost axes one row with a table, as many as it holds.
   void make_table() {
@@ -225,7 +241,9 @@ class IndexMap {
     Int offset = rows.offset();
     for (std::uint64_t r = 0; r < count; ++r, offset += rows.step(), output += row_ * sizeof(T)) {
       if (r + 1 < rows.run()) fetch_next(rows, offset);
-      if (!table_.offsets.empty()) {
+      if (turns_ != 0) {
+        in_turns(offset, 0, row_, output);
+      } else if (!table_.offsets.empty()) {
         looked_up(offset, 0, row_, output);
       } else if (!pieces_.empty()) {
         std::byte* to = output;
@@ -238,6 +256,7 @@ class IndexMap {
 
   void row_part(const Rows& rows, std::uint64_t o, std::uint64_t count, std::byte* output) const {
     if (rows.outside()) return fill(output, count, fill_);
+    if (turns_ != 0) return in_turns(rows.offset(), o, count, output);
     if (!table_.offsets.empty()) return looked_up(rows.offset(), o, count, output);
     if (!kernel_.reversal) {
       if (o == 0 && rows.run() > 1) fetch_next(rows, rows.offset());
@@ -246,6 +265,25 @@ class IndexMap {
     if (kernel_.reversal->axis + 1 == kernel_.axes.size())
       return reversed_row(rows, o, count, output);
     reversed_columns(rows, o, count, output);
+  }
+
+  // Whole turns, and parts of one before and behind them.
+  void in_turns(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
+    const auto one_by_one = [&](std::uint64_t end) {
+      for (; o < end; ++o, output += sizeof(T)) {
+        const Int from =
+            static_cast<Int>(o / turns_) + static_cast<Int>(o % turns_) * inner_.stride;
+        store(output, load<T>(source(offset + from)));
+      }
+    };
+    const std::uint64_t end = o + count;
+    one_by_one(std::min(end, (o + turns_ - 1) / turns_ * turns_));
+    const std::uint64_t whole = (end - o) / turns_;
+    copy_in_turns(sizeof(T), turns_, output, source(offset + static_cast<Int>(o / turns_)),
+                  inner_.stride, whole);
+    o += whole * turns_;
+    output += whole * turns_ * sizeof(T);
+    one_by_one(end);
   }
 
   void looked_up(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
@@ -340,6 +378,7 @@ class IndexMap {
   std::size_t outer_axes_;     // the axes outside of a row
   std::uint64_t row_;          // its elements
   std::uint64_t steps_each_;   // of an element
+  std::uint64_t turns_ = 0;    // how many runs a row takes elements of in turns; 0: it does not
   RowTable table_;             // where pieces are short
   std::vector<Piece> pieces_;  // of a whole row; empty when there are too many
   std::vector<Jump> jumps_;

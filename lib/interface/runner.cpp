@@ -31,7 +31,8 @@ Runner::Runner(const RunnerOptions& options)
         return std::unique_ptr<State>(new State{Backend(gpu::DeviceRequest{options.device}),
                                                 {.threads = options.threads,
                                                  .device_memory_bytes = options.device_memory_bytes,
-                                                 .host_memory_bytes = options.host_memory_bytes}});
+                                                 .host_memory_bytes = options.host_memory_bytes,
+                                                 .strict_indices = options.strict_indices}});
       })) {}
 
 Runner::Runner(Runner&&) noexcept = default;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/findings_error.hpp"
 #include "job/job.hpp"
 
 namespace dmlop {
@@ -43,6 +43,8 @@ template <typename Action>
 decltype(auto) with_failures(Action&& action) {
   try {
     return std::forward<Action>(action)();
+  } catch (const FindingsError& error) {
+    throw to_failure(error.findings());
   } catch (const Error& error) {
     throw Failure(to_failure_kind(error.kind()), error.what());
   }

@@ -16,6 +16,7 @@ struct ExecutionOptions {
   unsigned threads = 0;                   // CPU threads; 0: as many as the machine has
   std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
   std::uint64_t host_memory_bytes = 0;    // limit for temporaries on the CPU; 0: none
+  bool strict_indices = false;            // those out of range end a run (job/strict_indices.hpp)
 };
 
 /// The bytes of each input slot of a plan; empty for its other slots.

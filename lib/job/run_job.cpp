@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "job/golden.hpp"
 #include "job/job.hpp"
+#include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
@@ -60,7 +61,10 @@ struct PlannedOutput {
 /// A job whose plan is made, and the outputs of the plan in the order of the fields.
 class PlannedJob {
  public:
-  explicit PlannedJob(const Job& job) : job_(job), plan_(make_plan(job.description)) {
+  /// The options are those it will run with, and must outlive it. Errors: as check_indices.
+  PlannedJob(const Job& job, const ExecutionOptions& options)
+      : job_(job), options_(options), plan_(make_plan(job.description)) {
+    require_indices();
     for (const FieldSpec& field : job.description.spec->fields) {
       if (field.is_output()) add(field);
     }
@@ -70,8 +74,7 @@ class PlannedJob {
 
   /// Executes it; `sinks` are by output, and may be empty. What was computed counts only if the
   /// inputs were what they were all the time.
-  void execute(Backend& backend, const ExecutionOptions& options,
-               const std::vector<BytesSink>& sinks, JobResult& result) const {
+  void execute(Backend& backend, const std::vector<BytesSink>& sinks, JobResult& result) const {
     std::vector<NativeInput> natives;
     std::vector<std::span<const std::byte>> inputs(plan_.slots.size());
     natives.reserve(job_.inputs.size());
@@ -84,7 +87,7 @@ class PlannedJob {
     std::vector<const BytesSink*> by_slot(plan_.slots.size());
     for (std::size_t i = 0; i < outputs_.size(); ++i) by_slot[outputs_[i].slot] = &sinks[i];
     const Execution execution = backend.execute(
-        plan_, inputs, options,
+        plan_, inputs, options_,
         [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
           if (*by_slot[slot]) (*by_slot[slot])(offset, bytes);
         });
@@ -107,7 +110,20 @@ class PlannedJob {
     for (std::size_t i = 0; const auto slot = plan_.find(field.name, i); ++i) add_slot(*slot, i);
   }
 
+  // Before an output is begun.
+  void require_indices() const {
+    std::deque<NativeInput> natives;
+    check_indices(plan_, job_.description, options_, [&](std::size_t slot) -> InputSource {
+      const auto is_it = [&](const BoundInput& input) {
+        return plan_.find(input.tensor, input.element) == slot;
+      };
+      const BoundInput& input = *std::find_if(job_.inputs.begin(), job_.inputs.end(), is_it);
+      return {natives.emplace_back(input).bytes(), input.path};
+    });
+  }
+
   const Job& job_;
+  const ExecutionOptions& options_;
   Plan plan_;
   std::vector<PlannedOutput> outputs_;
 };
@@ -231,12 +247,11 @@ std::uint64_t temporary_bytes(const Job& job) {
 }
 
 JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
-  const PlannedJob planned(job);
+  const PlannedJob planned(job, options);
   RunningOutputs outputs(job, planned);
   JobResult result;
   // Outputs that nobody keeps, and that are not like their golden files, may be of any size.
-  if (outputs.are_needed || job.expected.empty())
-    planned.execute(backend, options, outputs.sinks, result);
+  if (outputs.are_needed || job.expected.empty()) planned.execute(backend, outputs.sinks, result);
   planned.require_intact_inputs();
   for (const RunningComparison& comparison : outputs.comparisons) comparison.require_intact();
   commit(outputs.files);
@@ -247,7 +262,7 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
 
 std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
                                  const std::vector<const Expectation*>& expectations) {
-  const PlannedJob planned(job);
+  const PlannedJob planned(job, options);
   std::deque<NpyOutput> files;
   std::deque<GoldenOutput> golden;
   std::vector<BytesSink> sinks(planned.outputs().size());
@@ -263,7 +278,7 @@ std::vector<bool> write_expected(const Job& job, Backend& backend, const Executi
     }
   }
   JobResult ignored;
-  planned.execute(backend, options, sinks, ignored);
+  planned.execute(backend, sinks, ignored);
   planned.require_intact_inputs();
   std::vector<bool> may_be;
   for (const GoldenOutput& one : golden) may_be.push_back(one.may_be_golden());
@@ -274,7 +289,7 @@ std::vector<bool> write_expected(const Job& job, Backend& backend, const Executi
 std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
                                               const ExecutionOptions& options, JobResult* result,
                                               const std::string& name) {
-  const PlannedJob planned(job);
+  const PlannedJob planned(job, options);
   std::vector<OutputInMemory> outputs;
   outputs.reserve(planned.outputs().size());  // sinks point to them
   std::vector<BytesSink> sinks;
@@ -289,7 +304,7 @@ std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
     };
   }
   JobResult ignored;
-  planned.execute(backend, options, sinks, result != nullptr ? *result : ignored);
+  planned.execute(backend, sinks, result != nullptr ? *result : ignored);
   planned.require_intact_inputs();
   return outputs;
 }

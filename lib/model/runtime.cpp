@@ -5,6 +5,7 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
@@ -178,8 +179,7 @@ Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
                            std::span<const std::byte> bytes) {
     Scatter(step.slots[slot], step.plan.slots[slot].element_size).write(offset, bytes);
   };
-  if (!is_in_place(step))
-    return backend_.execute(step.plan, step.inputs(), options_, scatter);
+  if (!is_in_place(step)) return backend_.execute(step.plan, step.inputs(), options_, scatter);
   std::vector<Buffer> kept(step.plan.slots.size());
   for (const std::size_t slot : outputs)
     kept[slot] = Buffer(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
@@ -192,8 +192,36 @@ Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
   return execution;
 }
 
+// Also those that the model computed, wherever they are.
+void Runtime::require_indices(const BoundPlan& bound, const DispatchCommand& command) {
+  const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+  const auto is_it = [&](const ModelCommand& other) {
+    return std::get_if<DispatchCommand>(&other) == &command;
+  };
+  const auto& commands = model_.commands;
+  const auto number = std::find_if(commands.begin(), commands.end(), is_it) - commands.begin();
+  check_indices(
+      bound.plan, *dispatchable.description, options_,
+      [&](std::size_t slot) -> InputSource {
+        const Place& place = bound.slots[slot];
+        const auto first = memories_.begin(), last = memories_.end();
+        const auto memory =
+            std::find_if(first, last, [&](const Memory& other) { return &other == place.memory; });
+        return {
+            on_host(*place.memory).subspan(place.offset, place.bytes),
+            memory == last
+                ? "the copy that DirectML owns"
+                : "what the resource \"" +
+                      printable(model_.resources[static_cast<std::size_t>(memory - first)].name) +
+                      "\" holds at this step"};
+      },
+      "commands[" + std::to_string(number) + "], dispatch of \"" + printable(dispatchable.name) +
+          "\": ");
+}
+
 Execution Runtime::dispatch(const DispatchCommand& command) {
   const BoundPlan bound = bind(command);
+  require_indices(bound, command);
   Execution execution{.times = {}, .device = backend_.spec(), .notice = {}};
   if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
   if (std::find(devices_.begin(), devices_.end(), execution.device) == devices_.end())

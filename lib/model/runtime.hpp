@@ -22,7 +22,7 @@ class Runtime {
   Runtime(const Model& model, Backend& backend, const ExecutionOptions& options);
 
   /// Executes an operator. Its output replaces exactly its own bytes in the buffer. Errors: as
-  /// Backend::execute.
+  /// check_indices and Backend::execute.
   Execution dispatch(const DispatchCommand& command);
 
   /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
@@ -78,6 +78,7 @@ class Runtime {
   void keep_owned(const Model& model);
   BoundPlan bind(const DispatchCommand& command);
   Place place_of(const Slot& slot, const DispatchCommand& command);
+  void require_indices(const BoundPlan& bound, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
   /// Returns false if the GPU has no room.

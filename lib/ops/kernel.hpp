@@ -4,8 +4,8 @@
 //
 // A new kind is a header in ops/kernels/, a row in kernels.def, and an answer to each question that
 // the layers ask of every kind:
-// - how many outputs of how many elements it has: its own members output_elements() and
-//   output_element_sizes();
+// - how many outputs of how many elements it has: output_elements() and output_element_sizes();
+// - whether an input holds indices, and into what: index_read() (ops/indexed_inputs.cpp);
 // - how the CPU runs it: part_shape() and run_part() (cpu/kinds.hpp), in a file of cpu/;
 // - how a GPU runs it on whole tensors: resident_refusal() and resident_dispatches()
 //   (gpu/resident/kinds.hpp), in a file of gpu/resident/ and one of shaders/. Tiled kinds say how they

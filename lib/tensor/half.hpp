@@ -27,18 +27,22 @@ inline std::uint16_t half_from_double(double value) {
   if (magnitude > infinity) return sign | 0x7E00U;
   // 65520 is halfway between the largest half and the next power of two, so it rounds to infinity.
   if (magnitude >= std::bit_cast<std::uint64_t>(65520.0)) return sign | 0x7C00U;
+  if (magnitude >= std::bit_cast<std::uint64_t>(0x1p-14)) {
+    // A normal half keeps the upper bits. Just below half a unit is added, and one more if the last
+    // kept bit is odd; a carry correctly increments the exponent.
+    const std::uint64_t rounded = magnitude + 0x1FFFFFFFFFFULL + (magnitude >> 42 & 1U);
+    return static_cast<std::uint16_t>(sign | ((rounded >> 42) - (std::uint64_t{1008} << 10)));
+  }
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent < -25) return sign;
-  // The 53-bit significand, shifted so that one unit is the half's last place (at least 2^-24).
+  // The 53-bit significand, shifted so that one unit is 2^-24.
   const std::uint64_t significand = (magnitude & 0xFFFFFFFFFFFFFULL) | 0x10000000000000ULL;
-  const int shift = exponent < -14 ? 42 + (-14 - exponent) : 42;
+  const int shift = 42 + (-14 - exponent);
   const std::uint64_t kept = significand >> shift;
   const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
   const std::uint64_t tie = std::uint64_t{1} << (shift - 1);
   const std::uint64_t rounded = kept + (rest > tie || (rest == tie && (kept & 1) != 0) ? 1 : 0);
-  // A carry out of the mantissa correctly increments the exponent.
-  const std::uint64_t base = exponent < -14 ? 0 : static_cast<std::uint64_t>(exponent + 14) << 10;
-  return static_cast<std::uint16_t>(sign | (base + rounded));
+  return static_cast<std::uint16_t>(sign | rounded);
 }
 
 }  // namespace dmlop

@@ -190,8 +190,8 @@ std::vector<JobKind> job_kinds() {
 }
 
 /// Options that a job's result depends on, whatever kind of job it is. Who adds one adds it here.
-const std::vector<std::vector<std::string>> settings{{"--out", "other"},
-                                                     {"--feature-level", "5_0"}};
+const std::vector<std::vector<std::string>> settings{
+    {"--out", "other"}, {"--feature-level", "5_0"}, {"--strict-indices"}};
 
 /// The ids of the jobs that a run with --resume ran again.
 std::string run_again(const Folder& folder, const std::string& jobs,

@@ -8,6 +8,7 @@
 #include "plan_case.hpp"
 #include "reference/padding.hpp"
 #include "reference/sorting.hpp"
+#include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -219,6 +220,27 @@ TEST_CASE("DEPTH_TO_SPACE and SPACE_TO_DEPTH: random tensors of all types and st
                                  space_to_depth(wide, block, depth_first)));
     }
   }
+}
+
+// Rows that are long enough for vectors, and for what is left behind the last one.
+TEST_CASE("DEPTH_TO_SPACE and SPACE_TO_DEPTH: wide rows on every instruction set") {
+  Random random(76);
+  on_every_target([&] {
+    for (const DataType type :
+         {DataType::UInt8, DataType::Float16, DataType::Float32, DataType::Float64}) {
+      for (const std::uint64_t block : {2, 3, 4}) {
+        const bool depth_first = random.one_in(2);
+        const Json fields{{"BlockSize", block},
+                          {"Order", depth_first ? "DEPTH_COLUMN_ROW" : "COLUMN_ROW_DEPTH"}};
+        const std::uint64_t width = 128 / size_of(type) + random.below(8);
+        const Tensor deep = random_tensor(type, {1, block * block, 2, width}, random);
+        const Tensor wide = depth_to_space(deep, block, depth_first);
+        check_plan_case(one_to_one("DEPTH_TO_SPACE1", fields, deep, wide));
+        check_plan_case(
+            one_to_one("SPACE_TO_DEPTH1", fields, wide, space_to_depth(wide, block, depth_first)));
+      }
+    }
+  });
 }
 
 // --- UNFOLD and FOLD

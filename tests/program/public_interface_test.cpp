@@ -154,6 +154,21 @@ TEST_CASE("public interface: buffers in memory give what files give") {
   }
 }
 
+TEST_CASE("public interface: strict indices are a failure with a finding") {
+  const dmlop::Operation pick{
+      .text = R"({"type": "GATHER", "desc": {"Axis": 0, "IndexDimensions": 1}})"};
+  const std::vector<std::uint32_t> indices{0, 6};
+  const std::vector<dmlop::Input> inputs{{"InputTensor", view(six, {6})},
+                                         {"IndicesTensor", view(indices, {2})}};
+  CHECK(only_output(pick, inputs) == std::vector<float>{1, 6});
+  dmlop::Runner strict({.device = "cpu", .strict_indices = true});
+  const auto failure = failure_of([&] { strict.run(pick, inputs); });
+  CHECK(failure.kind() == FailureKind::invalid_input);
+  REQUIRE(failure.findings().size() == 1);
+  CHECK(failure.findings()[0].message ==
+        "1 of 2 indices in IndicesTensor is out of range: [1] is 6");
+}
+
 TEST_CASE("public interface: every type of C++ number") {
   const auto check_number = [](auto zero, ElementType type, const std::string& name) {
     using Number = decltype(zero);

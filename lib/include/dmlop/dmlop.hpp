@@ -174,6 +174,7 @@ struct RunnerOptions {
   unsigned threads = 0;                   // of the CPU; 0: as many as it has
   std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
   std::uint64_t host_memory_bytes = 0;    // limit for temporary tensors on the CPU; 0: none
+  bool strict_indices = false;            // an index out of range in an input is a failure
 };
 
 /// Runs operations on one device, which it opens once.
@@ -189,7 +190,8 @@ class DMLOP_API Runner {
   std::string device() const;
 
   /// Checks an operation, runs it, and returns its outputs in the order of the operator's fields.
-  /// Writes no file. Errors: as check() finds, all together; unavailable, run_failed, io_failed.
+  /// Writes no file. Errors: as check() finds, all together; invalid_input for indices out of
+  /// range, if these are strict; unavailable, run_failed, io_failed.
   std::vector<Tensor> run(const Operation& operation, const std::vector<Input>& inputs = {});
 
   /// The same, but writes the outputs to .npy files: all or none. An output without a target goes
