@@ -103,6 +103,9 @@ constexpr std::array variable_paragraphs{
     Paragraph{"XDG_CACHE_HOME",
               "The folder where compiled kernels are kept, in dmlop/. The default "
               "is ~/.cache."},
+    Paragraph{"DMLOP_D3D12_DEBUG",
+              "If it is set, Direct3D's debug layer checks every call, and its messages go to the "
+              "standard error."},
     Paragraph{"TEST_TOTAL_SHARDS, TEST_SHARD_INDEX", "Set by Bazel: batch runs this shard."},
     Paragraph{"TEST_SHARD_STATUS_FILE",
               "Set by Bazel: batch creates this file to say that it supports shards."},

@@ -262,14 +262,20 @@ TEST_CASE("the schema takes samples, examples, conformance cases and every spell
   }
   const std::size_t before = texts.size();
   for (const std::string& folder :
-       {std::string(DMLOP_SOURCE_DIR) + "/samples", std::string(DMLOP_CONFORMANCE) + "/public",
-        std::string(DMLOP_CONFORMANCE) + "/directml"}) {
+       {std::string(DMLOP_CONFORMANCE) + "/public", std::string(DMLOP_CONFORMANCE) + "/directml"}) {
     for (std::string& text : descriptions_below(folder)) texts.push_back(std::move(text));
   }
   CHECK(texts.size() > before + 100);
   for (const std::string& text : texts) {
     CAPTURE(text);
     REQUIRE(validator_accepts(text));
+    CHECK(schema_accepts(text));
+  }
+  // Their tensors may be those of files beside them.
+  const auto samples = descriptions_below(std::string(DMLOP_SOURCE_DIR) + "/samples");
+  CHECK(samples.size() >= 31);
+  for (const std::string& text : samples) {
+    CAPTURE(text);
     CHECK(schema_accepts(text));
   }
 }
