@@ -402,24 +402,25 @@ struct Vectors {
   uint end;   // of the sum for this thread; 0 where its row or column is outside
 };
 
+// `first` is where the row or column of a load begins, `stride` what lies between its elements.
+Vectors vectors_of(Tile tile, Load load, uint k, uint first, uint stride, bool is_inside) {
+  Vectors vectors;
+  vectors.at = (first + (k + load.depth) * stride) / 4;
+  vectors.step = DEPTH * stride / 4;
+  vectors.end = is_inside ? tile.end - min(load.depth, tile.end) : 0;
+  return vectors;
+}
+
 Vectors left_vectors(Tile tile, Load load, uint k) {
   const uint row = tile.row + load.side;
-  const uint stride = parameters[0].left_depth_stride;
-  Vectors vectors;
-  vectors.at = (tile.left + row * parameters[0].row_strides[LEFT] + (k + load.depth) * stride) / 4;
-  vectors.step = DEPTH * stride / 4;
-  vectors.end = row < parameters[0].rows ? tile.end - min(load.depth, tile.end) : 0;
-  return vectors;
+  return vectors_of(tile, load, k, tile.left + row * parameters[0].row_strides[LEFT], parameters[0].left_depth_stride,
+                    row < parameters[0].rows);
 }
 
 Vectors right_vectors(Tile tile, Load load, uint k) {
   const uint column = tile.column + load.side;
-  const uint stride = parameters[0].right_depth_stride;
-  Vectors vectors;
-  vectors.at = (tile.right + column * parameters[0].column_strides[RIGHT] + (k + load.depth) * stride) / 4;
-  vectors.step = DEPTH * stride / 4;
-  vectors.end = column < parameters[0].columns ? tile.end - min(load.depth, tile.end) : 0;
-  return vectors;
+  return vectors_of(tile, load, k, tile.right + column * parameters[0].column_strides[RIGHT],
+                    parameters[0].right_depth_stride, column < parameters[0].columns);
 }
 
 float4 loaded_vector(uint buffer, Vectors vectors, uint slice, uint k) {
