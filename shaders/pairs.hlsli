@@ -28,12 +28,16 @@ float2 two_product(float a, float b) {
 
 bool is_finite(float a) { return (asuint(a) & 0x7FFFFFFFu) < 0x7F800000u; }
 
-// x 2^n for any n.
+// x 2^n for any n. Compilers must not multiply the powers first, because 2^n may be out of range.
 float times_power(float x, int n) {
   const int bounded = clamp(n, -300, 300);
   const int quarter = bounded >> 2;
   const float power = power_of_two(quarter);
-  return x * power * power * power * power_of_two(bounded - 3 * quarter);
+  precise const float once = x * power;
+  precise const float twice = once * power;
+  precise const float thrice = twice * power;
+  precise const float result = thrice * power_of_two(bounded - 3 * quarter);
+  return result;
 }
 
 // A quotient of pairs, to the last place of a float; an infinite or undefined one is that of the upper parts.

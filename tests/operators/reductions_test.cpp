@@ -208,6 +208,10 @@ TEST_CASE("REDUCE: what a formula can keep in range does not overflow") {
   check_plan_case(reduce_case("L2", {0}, floats({2}, {3e20F, 4e20F}), floats({1}, {5e20F})));
   check_plan_case(
       reduce_case("SUM", {0}, floats({3}, {3e38F, 3e38F, -3e38F}), floats({1}, {3e38F})));
+  // Sums from 2^90 on are kept with a smaller unit.
+  const float large = 0x1p50F, square = 0x1p100F;
+  check_plan_case(reduce_case("SUM_SQUARE", {0}, floats({2}, {large, 0}), floats({1}, {square})));
+  check_plan_case(reduce_case("L2", {0}, floats({2}, {large, 0}), floats({1}, {large})));
 }
 
 // Along memory, across it, and with rows or columns of all lengths.

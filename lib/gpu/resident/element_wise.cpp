@@ -1,10 +1,11 @@
 // Element-wise computation: shaders/element_wise.hlsl.
+#include "gpu/resident/element_wise.hpp"
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <stdexcept>
 
-#include "gpu/resident/element_wise.hpp"
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/parameters.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 #include "../../../shaders/parameters/element_wise.hlsli"
 
 constexpr std::size_t inputs_most = 8;
-
 
 // The groups of shaders/expressions.def.
 #define EXPRESSION(name, inputs, class, store, expression) Expression::name,
@@ -129,7 +129,8 @@ uint type_of(const ElementWiseInput& input) {
   return static_cast<uint>(input.type) | (stride == 0 ? is_repeated : stride > 1 ? is_strided : 0U);
 }
 
-// Whether the elements of an input stand as those of the output do, so that a thread's are one vector.
+// Whether the elements of an input stand as those of the output do, so that a thread's are one
+// vector.
 bool is_vector(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
   return layout_of(kernel) == ElementLayout::line && input.strides.back() == 1 &&
          size_of(input.type) == size_of(kernel.output_type) && !has_64_bits(kernel.compute);
@@ -188,7 +189,10 @@ bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
 std::string refusal_of(const ElementWiseKernel& kernel) {
   if (kernel.extents.size() > axes_most) return "it has more than 8 dimensions";
   if (kernel.expression == Expression::cast) return "";
-  if (kernel.compute == ComputeType::float64) return "GPU kernels do not compute with FLOAT64";
+  if (kernel.compute == ComputeType::float64)
+    return kernel.expression == Expression::pow_of_integers
+               ? "powers of integers are computed in FLOAT64, which GPU kernels lack"
+               : "GPU kernels do not compute with FLOAT64";
   if (!has_loads(kernel)) return "GPU kernels do not compute this with 64 bits";
   if (has_64_bits(kernel.compute) && kernel.input_scale)
     return "GPU kernels do not scale integers of 64 bits";
@@ -215,8 +219,8 @@ std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& given) {
     const bool is_buffer = k < kernel.inputs.size() && !kernel.inputs[k].constant;
     constexpr uint vector_flag = 128;  // as in the kernel
     const bool reads_vectors = is_buffer && k < 2 && is_vector(kernel, kernel.inputs[k]);
-    dispatch.specialization.push_back(
-        (is_buffer ? type_of(kernel.inputs[k]) : 0) | (reads_vectors ? vector_flag : 0));
+    dispatch.specialization.push_back((is_buffer ? type_of(kernel.inputs[k]) : 0) |
+                                      (reads_vectors ? vector_flag : 0));
     // In place of a constant, any buffer: so that the next input has its place.
     if (k < kernel.inputs.size() && has_buffer) dispatch.inputs.push_back(is_buffer ? buffer++ : 0);
   }
