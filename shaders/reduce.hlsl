@@ -272,7 +272,11 @@ uint4 joined(uint4 a, uint4 b) {
 
 // --- rows
 
+#ifdef DMLOP_VULKAN
 #define LOADS 8
+#else
+#define LOADS 4  // the compiler takes three times as long for 8
+#endif
 
 // Elements [begin, begin + count) of a row, every `lanes`-th from the first on.
 uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int level) {

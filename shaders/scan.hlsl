@@ -19,6 +19,10 @@ SPECIALIZED(0, TYPE)
 SPECIALIZED(1, IS_PRODUCT)
 SPECIALIZED(2, FROM_END)
 SPECIALIZED(3, IS_EXCLUSIVE)
+SPECIALIZED(4, WAY)
+#define BY_BLOCKS 0
+#define BY_ROWS 1
+#define BY_COLUMNS 2
 
 #define BLOCK 16
 
@@ -27,8 +31,6 @@ SPECIALIZED(3, IS_EXCLUSIVE)
 #define TOTALS_OF_CELLS 1
 #define PREFIXES 2
 #define OUTPUTS 3
-#define ROWS 4
-#define COLUMNS 5
 
 bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
 
@@ -280,12 +282,9 @@ void scan_columns(uint thread) {
 }
 
 void run(uint thread, uint lane) {
-  if (STEP == ROWS) {
-    scan_rows(thread, lane);
-    return;
-  }
-  if (thread >= END_OF_THREADS) return;
-  if (STEP == COLUMNS) scan_columns(thread);
+  if (WAY == BY_ROWS) scan_rows(thread, lane);
+  if (WAY == BY_COLUMNS && thread < END_OF_THREADS) scan_columns(thread);
+  if (WAY != BY_BLOCKS || thread >= END_OF_THREADS) return;
   if (STEP == TOTALS_OF_ELEMENTS) add_elements(thread);
   if (STEP == TOTALS_OF_CELLS) add_cells(thread, BASE);
   if (STEP == PREFIXES) spread_prefix(thread, BASE);

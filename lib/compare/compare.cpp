@@ -303,6 +303,7 @@ Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes
                        Tolerance tolerance)
     : expected_(expected) {
   result_.tolerance = std::move(tolerance);
+  data_type = stored_as(data_type);
   result_.data_type = data_type;
   result_.sizes = std::move(sizes);
   if (data_type != expected.data_type() || result_.sizes != expected.sizes()) {

@@ -78,9 +78,12 @@ std::string_view name_of(Verdict verdict);
 /// Receives the actual elements in any order, from several threads at once.
 class Comparator {
  public:
-  /// `expected` and its data must outlive this. If data type or sizes differ from the expected
-  /// ones, no element is compared and that is the result.
+  /// `expected` and its data must outlive this. If data type, as files store it, or sizes differ
+  /// from the expected ones, no element is compared and that is the result.
   Comparator(const Elements& expected, DataType data_type, Sizes sizes, Tolerance tolerance);
+
+  /// Whether data type and sizes are those expected, so that elements are compared.
+  bool needs_elements() const { return result_.unlike.empty(); }
 
   /// Takes actual elements from index `first` on, in C order and native byte order.
   void add(std::uint64_t first, std::span<const std::byte> actual);

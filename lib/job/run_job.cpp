@@ -188,10 +188,7 @@ class RunningComparison {
   RunningComparison& operator=(const RunningComparison&) = delete;
 
   /// Whether elements can be compared at all.
-  bool needs_elements() const {
-    return expected_.data_type() == *output_.desc->data_type &&
-           expected_.sizes() == output_.desc->sizes;
-  }
+  bool needs_elements() const { return comparator_.needs_elements(); }
   void add(std::uint64_t offset, std::span<const std::byte> bytes) {
     comparator_.add(offset / size_of(*output_.desc->data_type), bytes);
   }

@@ -308,3 +308,18 @@ TEST_CASE("a job's folder: --confine holds for what is found") {
     CHECK(contains(result.error, "job/InputTensor.npy "));
   }
 }
+
+TEST_CASE("a job's folder: outputs of 4 bits agree with golden files, which hold them as bytes") {
+  const JobFolder folder;
+  folder.write("job/op.json", R"({"type": "QUANTIZE", "desc": {"QuantizationType": "SCALE",
+    "QuantizationTensors": [{"DataType": "FLOAT32", "Sizes": [1, 1]}],
+    "OutputTensor": {"DataType": "UINT4"}}})");
+  folder.write("job/InputTensor.npy", float_npy("(1, 4)", {0, 1, 2, 70}));
+  folder.write("job/QuantizationTensors.0.npy", float_npy("(1, 1)", {1}));
+  const auto written = folder.run({"-o", "job/expected/OutputTensor.npy"});
+  CAPTURE(written.error);
+  CHECK(written.code == 0);
+  const auto compared = folder.run({"--expect"});
+  CAPTURE(compared.output);
+  CHECK(compared.code == 0);
+}

@@ -13,7 +13,8 @@ namespace {
 // As in the kernel.
 constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
-enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs, rows, columns };
+enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
+enum class Way : uint { by_blocks, by_rows, by_columns };
 constexpr std::uint64_t group_threads = 256;
 
 // Sequences that are shorter are not cut.
@@ -121,13 +122,16 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
                              kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
   dispatch.inputs = {0};
-  if (lanes != 0) {
+  const bool has_columns = lanes == 0 && scans_columns(kernel, parameters.inner);
+  const Way way = lanes != 0 ? Way::by_rows : has_columns ? Way::by_columns : Way::by_blocks;
+  dispatch.specialization.push_back(static_cast<uint>(way));
+  if (way == Way::by_rows) {
     const std::uint64_t tile_work = 2 * bytes_per_thread / size_of(kernel.data_type) + 9;
     const std::uint64_t tiles = divided_up(length, lanes);
-    add_stage(dispatch, rows, static_cast<std::size_t>(std::countr_zero(lanes)), sequences * lanes,
+    add_stage(dispatch, {}, static_cast<std::size_t>(std::countr_zero(lanes)), sequences * lanes,
               divided_up(tiles, bytes_per_thread / size_of(kernel.data_type)) * tile_work);
-  } else if (scans_columns(kernel, parameters.inner)) {
-    add_stage(dispatch, columns, 0, sequences / 4, length + length / 4 + 8);
+  } else if (way == Way::by_columns) {
+    add_stage(dispatch, {}, 0, sequences / 4, length + length / 4 + 8);
   } else {
     add_levels(dispatch, kernel, parameters);
   }
