@@ -369,8 +369,6 @@ FUNCTION float fast_gelu(float x) {
   const float near = x < 0.0f ? (1.0f - s) - erf : (1.0f + s) + erf;
   const float far = x < 0.0f ? -tail : x - tail;
   const float ordinary = s < 0.65f ? 0.5f * x * near : far;
-  // Far below 0 even the least denormal is too large; -infinity times 0 is no number. Of a constant -0, Direct3D's compiler
-  // may lose the sign.
-  const float least = a < infinity() ? asfloat(asuint(x) & 0x80000000u) : not_a_number();
-  return is_nan(x) ? x : x < -14.5f ? least : ordinary;
+  // Far below 0 the tail is 0; -infinity times 0 is no number.
+  return is_nan(x) ? x : x == -infinity() ? not_a_number() : ordinary;
 }
