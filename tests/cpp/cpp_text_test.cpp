@@ -432,7 +432,7 @@ const char* const watch_window =
     "-\t\tdesc\t{InputTensor=0x000000d2f0eff5a8 {Type=DML_TENSOR_TYPE_BUFFER (1) "
     "Desc=0x000000d2f0eff560 } OutputTensor=0x000000d2f0eff648 {Type=DML_TENSOR_TYPE_BUFFER (1) "
     "Desc=0x000000d2f0eff560 } PaddingMode=DML_PADDING_MODE_EDGE (1) PaddingValue=-1.50000000 "
-    "DimensionCount=2 StartPadding=0x000000d2f0eff6a8 {0} EndPadding=0x000000d2f0eff6c8 {0}}\t"
+    "DimensionCount=2 StartPadding=0x000000d2f0eff6a8 {0} EndPadding=0x000000d2f0eff6c8 {3}}\t"
     "DML_PADDING_OPERATOR_DESC\n"
     "+\t\t(DML_BUFFER_TENSOR_DESC*)desc.InputTensor->Desc\t0x000000d2f0eff560 "
     "{DataType=DML_TENSOR_DATA_TYPE_INT8 (8) Flags=DML_TENSOR_FLAG_NONE (0) DimensionCount=2 "
@@ -440,7 +440,7 @@ const char* const watch_window =
     "GuaranteedBaseOffsetAlignment=0}\tDML_BUFFER_TENSOR_DESC *\n";
 const char* const watch_arrays =
     "-\t\tsizes,2\t0x000000d2f0eff530 {1, 4}\tconst unsigned int[2]\n"
-    "-\t\tdesc.StartPadding,2\t0x000000d2f0eff6a8 {0, 0}\tconst unsigned int[2]\n"
+    "-\t\tdesc.StartPadding,2\t0x000000d2f0eff6a8 {0}\tconst unsigned int[2]\n"
     "\t\t[0]\t0\tconst unsigned int\n"
     "\t\t[1]\t2\tconst unsigned int\n"
     "-\t\tdesc.EndPadding,2\t0x000000d2f0eff6c8 {3, 0}\tconst unsigned int[2]\n";
@@ -505,6 +505,38 @@ $6 = {3, 0}
 (unsigned int *) $2 = 0x00007ffe12345600 { 0, 2 }
 (unsigned int *) $3 = 0x00007ffe12345610 { 3, 0 }
 )");
+}
+
+TEST_CASE("from a debugger: a number is read to its end, and an address has one value") {
+  const auto with = [](std::string number, const std::string& more = "") {
+    std::string text = std::string(watch_window) + watch_arrays;
+    text.replace(text.find("-1.50000000"), 11, number);
+    return make(text + more);
+  };
+  const std::pair<std::string, Json> numbers[] = {
+      {"1.#INF0000", "inf"}, {"-1.#INF0000", "-inf"}, {"-1.#IND0000", "nan"}, {"1.#QNAN000", "nan"},
+      {"inf", "inf"},        {"-nan(ind)", "nan"},    {"nan(0x8)", "nan"},    {"2", 2.0},
+      {"-0.000000000", -0.0}};
+  for (const auto& [number, value] : numbers) {
+    CAPTURE(number);
+    const Made made = with(number);
+    CHECK(made.findings == "");
+    if (made.findings.empty()) CHECK(made.desc.at("PaddingValue") == value);
+  }
+  for (const std::string odd : {"0,5", "1.5#", "1.#X", "1.5:2", "2/3"}) {
+    CAPTURE(odd);
+    CHECK(contains(with(odd).findings,
+                   "PaddingValue is not known from \"" + odd + "\": it is no number of C++"));
+  }
+  const char* const again[] = {
+      "+\t\tsizes,2\t0x000000d2f0eff530 {1, 5}\tconst unsigned int[2]\n",
+      "+\t\tsizes,2\t0x000000d2f0eff530 {1, 4}\tconst unsigned int[2]\n\t\t[1]\t5\tunsigned int\n"};
+  for (const std::string more : again) {
+    CAPTURE(more);
+    CHECK(contains(with("2", more).findings,
+                   "InputTensor.Sizes[1] is not known from \"5\": "
+                   "another value is shown for it before this"));
+  }
 }
 
 TEST_CASE("from a debugger: what it does not show is refused, with what to show") {
