@@ -1,10 +1,13 @@
 // dmlop convert: an op description as a DxDispatch model, and back; C++ as an op description.
 #include "model/convert.hpp"
 
+#include <filesystem>
 #include <memory>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/output.hpp"
+#include "base/path.hpp"
 #include "command.hpp"
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
@@ -84,12 +87,19 @@ int convert_cpp(const Options& options) {
   const bool is_stream = options.from_cpp == "-";
   Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
-  const auto made = description_of_cpp(file, json::read_text(options.from_cpp), diagnostics);
+  const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
+  const auto made = description_of_cpp(file, text, diagnostics);
   if (!made) return report(diagnostics, Format::text);
   if (!options.quiet) print_notes(made->remarks);
   if (options.to_op.empty() || options.to_op == "-") {
     print({Text::lines(made->text)});
     return check_written("standard output", made->text, options);
+  }
+  // A file that is there is not replaced with a description that is refused.
+  std::error_code unknown;
+  if (std::filesystem::exists(to_path(options.to_op), unknown)) {
+    const int checked = check_written("the description of " + file, made->text, options);
+    if (checked != exit_done) return checked;
   }
   const Conversion conversion{
       .path = options.to_op, .text = made->text, .files = {}, .remarks = {}};

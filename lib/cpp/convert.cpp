@@ -31,8 +31,13 @@ void type_undeclared(Memory& memory) {
 
 }  // namespace
 
-std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& text,
+std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& given,
                                                  Diagnostics& diagnostics) {
+  if (given.starts_with("\xFF\xFE") || given.starts_with("\xFE\xFF") ||
+      given.find('\0') != std::string::npos)
+    throw Error(ErrorKind::invalid_input,
+                file + " is no UTF-8 text (perhaps it is UTF-16); save it as UTF-8");
+  const std::string text = given.substr(given.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   if (text.size() > cpp::max_text_bytes)
     throw Error(ErrorKind::invalid_input, file + " has " + std::to_string(text.size()) +
                                               " bytes, must have at most " +
@@ -44,7 +49,13 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
     if (is_of_debugger(text)) {
       read_debugger(text, memory);
     } else {
-      Reader(text, memory, remarks).read();
+      Reader first(text, memory, remarks);
+      first.read();
+      // What functions change that the text may call at any time is known at the end only.
+      if (first.changed_elsewhere().empty()) return;
+      memory = {};
+      remarks.clear();
+      Reader(text, memory, remarks, first.changed_elsewhere()).read();
     }
   });
   type_undeclared(memory);

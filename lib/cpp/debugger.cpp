@@ -1,6 +1,7 @@
 #include "cpp/debugger.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/error.hpp"
@@ -67,13 +68,14 @@ class DebuggerReader {
     if (token.is("{")) return braces(depth);
     if (is_hexadecimal(token) && (is_address(token) || next_is("{") || next_is("<")))
       return pointer(depth);
-    if (token.is("-") || token.is("+") || token.kind == Token::Kind::number) return number();
+    if (token.is("-") || token.is("+") || token.is("inf") || token.is("nan") ||
+        token.kind == Token::Kind::number)
+      return number();
     if (!token.is_word()) return ++at_, hidden(first);
     ++at_;
     if (token.is("true") || token.is("false"))
       return number_value(token.span, integer_number(token.is("true") ? 1 : 0));
     if (token.is("nullptr") || token.is("NULL")) return {.kind = Kind::null, .written = token.span};
-    if (token.is("inf") || token.is("nan")) return number_value(token.span, word_number(token));
     if (take("(")) {  // the number of an enumeration's constant
       while (!is_over() && !take(")")) ++at_;
     }
@@ -99,14 +101,61 @@ class DebuggerReader {
     if (!is_negative) take("+");
     const Token token = now();
     ++at_;
-    auto found = token.is("inf") || token.is("nan") ? std::optional(word_number(token))
-                                                    : literal(token.text);
+    const auto old = old_special();
+    auto found = old                                  ? old
+                 : token.is("inf") || token.is("nan") ? std::optional(word_number(token))
+                                                      : literal(token.text);
     if (found && is_negative) found = apply("-", *found);
+    if (continues()) return odd(first);
     while (!is_over() && now().kind == Token::Kind::text) ++at_;  // 65 'A'
     if (!is_over() && token.is("nan") && take("(")) {
       while (!is_over() && !take(")")) ++at_;
     }
     return found ? number_value(span_from(first), *found) : hidden(first);
+  }
+
+  // Whether the token behind the last one touches it, so that they are one.
+  bool touches() const {
+    return !is_over() && at_ > 0 && now().span.begin == tokens_[at_ - 1].span.end;
+  }
+
+  // 1.#INF0000, -1.#IND0000 and 1.#QNAN000 of older versions of Visual Studio
+  std::optional<Number> old_special() {
+    const bool is_special = touches() && now().is("#") && at_ + 1 < end_ &&
+                            tokens_[at_].span.end == tokens_[at_ + 1].span.begin;
+    if (!is_special) return std::nullopt;
+    const std::string_view word = tokens_[at_ + 1].text;
+    const bool is_infinite = word.starts_with("INF");
+    const bool is_nan =
+        word.starts_with("IND") || word.starts_with("QNAN") || word.starts_with("SNAN");
+    if (!is_infinite && !is_nan) return std::nullopt;
+    at_ += 2;
+    return named_number(is_infinite ? "INFINITY" : "NAN");
+  }
+
+  // Whether a number goes on with what no number of C++ has.
+  bool continues() const {
+    if (!touches()) return false;
+    const Token& next = now();
+    for (const char* end : {",", "}", ")", "]", "<", "("}) {
+      if (next.is(end)) return false;
+    }
+    return next.kind != Token::Kind::text;
+  }
+
+  // All that is written without a blank is one value that is not understood.
+  Value odd(std::size_t first) {
+    while (touches() && !now().is("}")) ++at_;
+    const Span written = span_from(first);
+    return unresolved(written, "it is no number of C++", "write it as C++ does, such as 0.5");
+  }
+
+  // A number alone must fill its cell or member: "0,5" is two.
+  Value alone(Value number, std::size_t first) {
+    const bool goes_on = number.kind == Kind::number && touches() && now().is(",") &&
+                         at_ + 1 < end_ && tokens_[at_ + 1].kind == Token::Kind::number &&
+                         tokens_[at_ + 1].span.begin == now().span.end;
+    return goes_on ? odd(first) : number;
   }
 
   // 0x00000012 {...}, or without what is there
@@ -137,6 +186,32 @@ class DebuggerReader {
     return objects_[address] = variable;
   }
 
+  // Whether two values that are shown for one place contradict each other.
+  static bool contradict(const Value& a, const Value& b) {
+    if (a.kind != b.kind) return false;
+    if (a.kind == Kind::word) return a.word != b.word;
+    if (a.kind == Kind::pointer) return a.target.variable != b.target.variable;
+    if (a.kind != Kind::number) return false;
+    const double x = a.number.as_double(), y = b.number.as_double();
+    return x != y && !(std::isnan(x) && std::isnan(y));
+  }
+
+  // Keeps one of two values for one place, or says that they are not the same.
+  static void compare(Value& known, const Value& shown) {
+    if (known.kind == Kind::unresolved) return;
+    if (contradict(known, shown))
+      known = unresolved(shown.written, "another value is shown for it before this",
+                         "leave what the debugger shows at one moment");
+    if (known.kind != Kind::list || shown.kind != Kind::list) return;
+    for (std::size_t i = 0; i < known.entries.size(); ++i) {
+      Entry& entry = known.entries[i];
+      const Entry* same = !entry.name.empty()        ? shown.find(entry.name)
+                          : i < shown.entries.size() ? &shown.entries[i]
+                                                     : nullptr;
+      if (same != nullptr && same->name == entry.name) compare(entry.value, same->value);
+    }
+  }
+
   // Adds what is shown at a place to what was shown there before.
   void merge(const Place& place, Value shown) {
     Value* known = memory_.make(place);
@@ -145,14 +220,20 @@ class DebuggerReader {
     if (is_new && (known->kind == Kind::address || known->kind == Kind::unset ||
                    known->kind == Kind::unresolved)) {
       *known = std::move(shown);
+      return;
     }
-    if (is_new) return;
+    if (is_new) {
+      compare(*known, shown);
+      return;
+    }
     const auto is_struct = [](const Value& v) {
       return !v.entries.empty() && !v.entries.front().name.empty();
     };
     if (is_struct(*known) != is_struct(shown)) return;
+    compare(*known, shown);
     if (!is_struct(shown)) {
-      if (shown.entries.size() > known->entries.size()) *known = std::move(shown);
+      for (std::size_t i = known->entries.size(); i < shown.entries.size(); ++i)
+        known->entries.push_back(std::move(shown.entries[i]));
       return;
     }
     for (Entry& entry : shown.entries) {
@@ -174,7 +255,9 @@ class DebuggerReader {
       } else if (now().is("[") && at_ + 3 < tokens_.size() && tokens_[at_ + 3].is("=")) {
         at_ += 4;
       }
+      const std::size_t first_of_value = at_;
       entry.value = value(depth + 1);
+      if (!entry.name.empty()) entry.value = alone(std::move(entry.value), first_of_value);
       memory_.count(entry.value);
       list.entries.push_back(std::move(entry));
       repeat_last(list);
@@ -209,7 +292,7 @@ class DebuggerReader {
         continue;
       }
       const std::size_t equals = at_ - 1;
-      Value shown = value();
+      Value shown = alone(value(), equals + 1);
       printed(first, equals, std::move(shown));
       first = at_;
     }
@@ -303,7 +386,7 @@ class DebuggerReader {
   void row(const std::vector<Cell>& cells) {
     at_ = cells[1].begin;
     end_ = cells[1].end;
-    Value shown = value();
+    Value shown = alone(value(), cells[1].begin);
     std::string type;
     bool is_pointer = false;
     for (std::size_t at = cells.size() > 2 ? cells[2].begin : 0;
@@ -370,7 +453,7 @@ class DebuggerReader {
     if (at == list->entries.size() && at < max_elements) {
       list->entries.push_back({"", std::move(shown)});
     } else if (at < list->entries.size()) {
-      list->entries[at].value = std::move(shown);
+      compare(list->entries[at].value, shown);
     }
   }
 

@@ -145,7 +145,11 @@ void Reader::function(std::size_t open, std::size_t close) {
   while (body < limit_ && !tokens_[body].is("{") && !tokens_[body].is(";")) ++body;
   at_ = std::min(body + 1, limit_);
   if (body >= limit_ || tokens_[body].is(";")) return;
-  open_scope(false);
+  open_function(body);
+  parameters(open, close);
+}
+
+void Reader::parameters(std::size_t open, std::size_t close) {
   std::size_t at = open + 1;
   while (at < close) {
     const std::size_t end = end_of_operand(at);
@@ -156,6 +160,19 @@ void Reader::function(std::size_t open, std::size_t close) {
               false, {});
     at = end + 1;
   }
+}
+
+// Whether a variable of this type holds copies of what it is made of. One of another type may hold
+// addresses, too, and change what is there.
+bool Reader::copies(const Type& type) {
+  const auto is_plain = [](const std::string& name) {
+    return size_of_type(name) > 0 || name.starts_with("DML_") || name == "auto";
+  };
+  const auto is_container = [](const std::string& name) {
+    return name == "std::vector" || name == "std::array" || name == "std::initializer_list";
+  };
+  if (type.is_pointer || type.is_reference || is_plain(type.name)) return true;
+  return is_container(type.name) && (is_plain(type.element) || is_container(type.element));
 }
 
 void Reader::declarator(Type type) {
@@ -176,6 +193,13 @@ void Reader::declarator(Type type) {
   std::optional<Place> refers;
   Value value = initial_value(type, refers);
   const Span written = is_given ? span_of(first, at_) : name.span;
+  const bool has_braces = first < at_ && tokens_[at_ - 1].is("}");
+  if (is_given && !copies(type)) has_braces ? forget_named(first, at_) : escape(value, written);
+  const bool is_enclosed =
+      value.kind == Value::Kind::list && value.entries.size() == 1 && !is_array &&
+      (type.is_pointer || value.entries[0].value.kind == Value::Kind::pointer) &&
+      (type.is_pointer || type.name == "auto");
+  if (is_enclosed) value = Value(value.entries[0].value);
   if (type.name == "std::array" && type.extent_begin != 0) {
     extents.push_back(extent_of(type.extent_begin, type.extent_end));
     has_unknown_extent |= !extents.back();
@@ -217,6 +241,25 @@ std::optional<std::size_t> Reader::extent_of(std::size_t begin, std::size_t end)
 }
 
 Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
+  if (type.is_reference && (now().is("(") || now().is("{") || now().is("="))) {
+    const std::size_t first = at_;
+    const bool has_equals = take("=");
+    const bool is_enclosed = now().is("{") || (!has_equals && now().is("("));
+    const std::size_t begin = is_enclosed ? at_ + 1 : at_;
+    const std::size_t end = is_enclosed ? matching(at_) : end_of_operand(at_);
+    Value value =
+        unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+    try {
+      Operand operand = evaluate(begin, end);
+      refers = operand.place;
+      value = std::move(operand.value);
+    } catch (const NotUnderstood&) {
+      refers.reset();
+    }
+    if (!refers) forget_named(begin, end);
+    at_ = is_enclosed ? std::min(end + 1, limit_) : end;
+    return value;
+  }
   if (now().is("(")) return constructed(type);
   const bool has_equals = take("=");
   if (now().is("{")) return list();
@@ -229,7 +272,6 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
   const std::size_t end = end_of_operand(at_);
   try {
     Operand operand = evaluate(at_, end);
-    if (type.is_reference) refers = operand.place;
     at_ = end;
     return std::move(operand.value);
   } catch (const NotUnderstood&) {
@@ -282,6 +324,7 @@ void Reader::declare(const Token& name, const Type& type, Value value, bool is_a
                                             .refers = std::move(refers)});
   scopes_.back().hidden.emplace_back(key, hidden);
   names_[key] = variable;
+  taint_changed(variable);
 }
 
 // The elements of an array as its declaration makes them: of their type, and zero behind those

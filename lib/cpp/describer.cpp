@@ -314,6 +314,14 @@ const Variable* Describer::root() {
   }
   if (roots.size() == 1) return &variables[roots[0]];
   if (roots.empty()) {
+    for (const Token& token : tokens_of(text_)) {
+      if (!token.is_word() || operator_of(token.text) == nullptr) continue;
+      Diagnostic unread = at(
+          token.span, std::string(token.text) + " stands here, and the code around it is not read");
+      unread.suggestion = "paste the variable and the statements that fill it alone";
+      findings_.push_back(std::move(unread));
+      return nullptr;
+    }
     Diagnostic diagnostic{.file = file_};
     diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
     diagnostic.suggestion =

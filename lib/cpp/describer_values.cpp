@@ -22,6 +22,7 @@ nlohmann::ordered_json json_of(const Number& number) {
   }
   if (std::isnan(number.value)) return "nan";
   if (std::isinf(number.value)) return number.value < 0 ? "-inf" : "inf";
+  if (number.value == 0) return number.value;  // with its sign
   if (number.type == Number::Type::single) return Json::parse(float_text(number.value));
   return number.value;
 }

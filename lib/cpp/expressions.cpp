@@ -120,7 +120,12 @@ Reader::Operand Reader::assignment() {
           unresolved(span_of(begin, end), "this expression is not evaluated", "write its value");
     }
   }
-  if (target.place) assign(*target.place, symbol, value, span_of(first, at_));
+  if (target.place) {
+    assign(*target.place, symbol, value, span_of(first, at_));
+  } else {  // what is assigned to is not known
+    forget_named(first, begin);
+    escape(value, span_of(first, at_));
+  }
   return {std::move(value), target.place};
 }
 
@@ -128,11 +133,15 @@ Reader::Operand Reader::conditional() {
   const std::size_t first = at_;
   Operand condition = binary(0);
   if (!take("?")) return condition;
+  const Unsure unsure(*this);
   const Operand yes = assignment();
   expect(":");
   const Operand no = assignment();
-  if (condition.value.kind != Kind::number)
+  if (condition.value.kind != Kind::number) {
+    escape(yes.value, span_of(first, at_));
+    escape(no.value, span_of(first, at_));
     return {why_no_number(condition.value, span_of(first, at_))};
+  }
   return {condition.value.number.as_double() != 0 ? yes.value : no.value};
 }
 
@@ -145,7 +154,15 @@ Reader::Operand Reader::binary(int level) {
          std::ranges::find(symbols, now().text) != symbols.end()) {
     const std::string symbol(now().text);
     ++at_;
+    std::optional<Unsure> unsure;
+    if (symbol == "&&" || symbol == "||") unsure.emplace(*this);
     const Operand right = binary(level + 1);
+    // An operator of a class may change its operands: stream >> value.
+    const bool is_of_class = left.value.kind != Kind::number && !is_flag(right.value);
+    if (is_of_class && right.place && (symbol == ">>" || symbol == "&" || symbol == "|"))
+      forget(*right.place, span_of(first, at_), "this may change it, and is not evaluated");
+    if (is_of_class && left.place && (symbol == ">>" || symbol == "<<"))
+      forget(*left.place, span_of(first, at_), "this may change it, and is not evaluated");
     left = {combined(symbol, left.value, right.value, span_of(first, at_))};
   }
   return left;
@@ -158,6 +175,10 @@ Value Reader::combined(const std::string& symbol, const Value& left, const Value
     flags.entries = left.kind == Kind::list ? left.entries : std::vector<Entry>{{"", left}};
     flags.entries.push_back({"", right});
     return flags;
+  }
+  if (symbol == "+" || symbol == "-") {  // a pointer that moves is not followed
+    escape(left, written);
+    escape(right, written);
   }
   if (left.kind != Kind::number) return why_no_number(left, written);
   if (right.kind != Kind::number) return why_no_number(right, written);
@@ -178,7 +199,12 @@ Reader::Operand Reader::unary() {
     const Operand pointer = unary();
     if (pointer.value.kind != Kind::pointer)
       return {why_no_number(pointer.value, span_of(first, at_))};
-    return operand_at(pointer.value.target, span_of(first, at_));
+    Place place = pointer.value.target;
+    const Value* there = memory_.find(place);
+    const bool is_array = there != nullptr && there->kind == Kind::list && there->type.empty() &&
+                          !there->entries.empty() && there->entries.front().name.empty();
+    if (is_array) place.path.emplace_back(std::size_t{0});
+    return operand_at(place, span_of(first, at_));
   }
   if (now().is("++") || now().is("--")) {
     const std::string symbol = now().is("++") ? "+=" : "-=";
@@ -187,6 +213,8 @@ Reader::Operand Reader::unary() {
     if (operand.place)
       assign(*operand.place, symbol, number_value(span_of(first, at_), integer_number(1)),
              span_of(first, at_));
+    else
+      forget_named(first, at_);
     return operand.place ? operand_at(*operand.place, span_of(first, at_)) : operand;
   }
   for (const char* symbol : {"+", "-", "!", "~"}) {
@@ -215,6 +243,7 @@ Reader::Operand Reader::address() {
                                    .value = std::move(operand.value),
                                    .conditions = conditions_})};
   } else {
+    forget_named(first, at_);
     return {why_no_number(operand.value, pointer.written)};
   }
   return {std::move(pointer)};
@@ -265,6 +294,8 @@ Reader::Operand Reader::postfix() {
       if (operand.place)
         assign(*operand.place, symbol, number_value(span_of(first, at_), integer_number(1)),
                span_of(first, at_));
+      else
+        forget_named(first, at_);
     } else if (now().is("(")) {
       arguments("");
       operand = {unresolved(span_of(first, at_), "it is the result of a call", "write its value")};
@@ -334,7 +365,9 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
                                std::size_t first) {
   static constexpr std::array<std::string_view, 4> pointers{"data", "begin", "cbegin", "Get"};
   static constexpr std::array<std::string_view, 3> changes{"push_back", "emplace_back", "Append"};
-  const std::vector<Operand> given = arguments(method_name);
+  // std::size(x) changes nothing, but nobody knows what x.size(y) does.
+  const bool is_size_or_data = method_name == "size" || method_name == "data";
+  const std::vector<Operand> given = arguments(is_size_or_data ? "" : method_name);
   if (method_name == "CreateOperator") created_ = memory_.variables().size();
   const Span written = span_of(first, at_);
   const auto length = length_of(object);
@@ -342,7 +375,7 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
     return {number_value(written,
                          integer_number(static_cast<std::int64_t>(*length), Number::Type::uint64))};
   const bool is_pointer = std::ranges::find(pointers, method_name) != pointers.end();
-  if (is_pointer && object.place && (length || method_name == "Get")) {
+  if (is_pointer && given.empty() && object.place && (length || method_name == "Get")) {
     Value pointer{.kind = Kind::pointer, .written = written};
     pointer.target = *object.place;
     return {std::move(pointer)};
@@ -354,8 +387,14 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
     memory_.make(*object.place)->entries.push_back({"", given[0].value});
     return {Value{.written = written}};
   }
-  if (object.place && length)
+  const bool is_known = object.value.kind != Kind::unset && object.value.kind != Kind::unresolved;
+  if (changes_nothing(method_name)) {
+    // It is only read.
+  } else if (object.place && (length || is_known) && !is_description(object.place->variable)) {
     forget(*object.place, written, "this may change it, and is not evaluated");
+  } else if (!object.place) {
+    escape(object.value, written);
+  }
   return {unresolved(written, "it is the result of a call", "write its value")};
 }
 

@@ -11,7 +11,7 @@ namespace {
 using Kind = Value::Kind;
 
 // Functions that change none of their arguments.
-constexpr std::array<std::string_view, 26> harmless{"CreateOperator",
+constexpr std::array<std::string_view, 28> harmless{"CreateOperator",
                                                     "CreateOperatorInitializer",
                                                     "CompileOperator",
                                                     "CompileGraph",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 26> harmless{"CreateOperator",
                                                     "printf",
                                                     "ARRAYSIZE",
                                                     "_countof",
+                                                    "size",
+                                                    "data",
                                                     "std::size",
                                                     "std::data",
                                                     "std::begin",
@@ -43,11 +45,25 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
   return std::ranges::find(words, word) != words.end();
 }
 
+// Their arguments may be read by the compiler alone.
+constexpr std::array<std::string_view, 6> perhaps_unevaluated{"decltype", "noexcept", "alignof",
+                                                              "assert",   "typeid",   "ASSERT"};
+
 // So many remarks are made at most.
 constexpr std::size_t max_remarks = 16;
 
 constexpr std::array<std::string_view, 8> no_values{"new",   "delete", "co_await", "typeid",
                                                     "throw", "return", "operator", "requires"};
+
+// Whether numbers of two types have the same bytes; also where a type is none of a number.
+bool is_same_layout(const std::string& a, const std::string& b) {
+  if (size_of_type(a) == 0 || size_of_type(b) == 0) return true;
+  const auto is_real = [](const std::string& type) {
+    const auto number = converted(integer_number(0), type);
+    return number && !number->is_integer();
+  };
+  return size_of_type(a) == size_of_type(b) && is_real(a) == is_real(b);
+}
 
 }  // namespace
 
@@ -98,6 +114,18 @@ Reader::Operand Reader::parenthesized() {
 }
 
 Reader::Operand Reader::cast_to(const Type& type, const Operand& operand, Span written) {
+  if (type.is_reference) {
+    if (!operand.place || type_of(*operand.place) == type.name)
+      return {operand.value, operand.place};
+    forget(*operand.place, written, "this may change it, and is not evaluated");
+    return {unresolved(written, "it is read as another type", "write its value")};
+  }
+  const bool is_seen_as_other = operand.value.kind == Kind::pointer &&
+                                !is_same_layout(type.name, type_of(operand.value.target));
+  if (is_seen_as_other) {
+    escape(operand.value, written);
+    return {unresolved(written, "it is read as another type", "write its value")};
+  }
   if (operand.value.kind != Kind::number || type.is_pointer) return {operand.value, operand.place};
   const auto number = converted(operand.value.number, type.name);
   if (!number)
@@ -126,6 +154,7 @@ std::optional<std::size_t> Reader::bytes_of(const std::string& type) const {
 
 // sizeof(type), sizeof(array), sizeof array[0]
 Reader::Operand Reader::size_in_bytes() {
+  const Unsure unsure(*this);
   const std::size_t first = at_++;
   std::optional<std::size_t> bytes;
   const std::size_t close = now().is("(") ? matching(at_) : at_;
@@ -206,18 +235,23 @@ Reader::Operand Reader::name() {
     // A variable that is declared elsewhere, with members that are assigned here.
     const std::size_t variable = memory_.add({.name = full, .type = "", .declared = written});
     names_[full] = variable;
+    taint_changed(variable);
     return operand_at({variable}, written);
   }
   return {word_value(written, full)};
+}
+
+bool Reader::changes_nothing(const std::string& function) {
+  return is_one_of(function, harmless) || named_number(function) || size_of_type(function) > 0;
 }
 
 std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
   const Depth depth(*this);
   const std::size_t first = at_;
   const std::size_t close = matching(at_);
-  const bool is_harmless = is_one_of(function, harmless) || function == "size" ||
-                           function == "data" || function == "Get" || named_number(function) ||
-                           size_of_type(function) > 0;
+  const bool is_harmless = changes_nothing(function) || zeroes(function);
+  std::optional<Unsure> unsure;
+  if (is_one_of(function, perhaps_unevaluated)) unsure.emplace(*this);
   std::vector<Operand> given;
   ++at_;
   while (at_ < close) {
@@ -230,7 +264,10 @@ std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
       } else {
         given.push_back(evaluate(begin, end));
       }
-      if (!is_harmless) forget_named(begin, end);
+      if (!is_harmless) {
+        forget_named(begin, end, false);
+        escape(given.back().value, span_of(begin, end));
+      }
     } catch (const NotUnderstood&) {
       forget_named(begin, end);
       given.push_back({unresolved(span_of(begin, std::max(end, begin + 1)),
@@ -240,8 +277,7 @@ std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
     if (at_ < close && !take(",")) ++at_;
   }
   at_ = std::min(close + 1, limit_);
-  if (!is_harmless && !function.empty() && !zeroes(function))
-    warn_of_descriptions(first, close, function);
+  if (!is_harmless && !function.empty()) warn_of_descriptions(first, close, function);
   return given;
 }
 

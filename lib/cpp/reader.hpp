@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,16 @@ struct Remark {
 
 class Reader {
  public:
-  Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks);
+  /// `changed` has where the variables stand that another function changes.
+  Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
+         std::set<std::size_t> changed = {});
 
   /// Reads the whole text. Errors: invalid_input for a text that is nested too deeply or describes
   /// too many values.
   void read();
+  /// Where the variables are declared that a function changes in which no description is made: its
+  /// place in the text does not say when it is called.
+  const std::set<std::size_t>& changed_elsewhere() const { return changed_elsewhere_; }
 
  private:
   /// A type as it is written.
@@ -45,11 +51,18 @@ class Reader {
   struct Scope {
     std::size_t id = 0;
     bool is_conditional = false;
+    std::size_t conditions = 0;  // around its statements
+    bool has_ended = false;      // by a statement such as return
+    bool is_function = false;
+    bool is_of_description = false;         // a function in which a description is declared
+    std::size_t variables = 0;              // so many there were when it was opened
+    std::vector<std::size_t> changed = {};  // of these, by the function
     std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
   };
   /// What the parser meets that it does not know.
   struct NotUnderstood {};
   class Depth;
+  class Unsure;
 
   // Tokens.
   const Token& now() const { return tokens_[at_ < limit_ ? at_ : tokens_.size() - 1]; }
@@ -70,11 +83,23 @@ class Reader {
   void directive();
   void define();
   void skip_statement();
+  void leave(bool ends);
   bool skips_by_keyword();
   void alias();
   void expression_statement();
   void open_scope(bool is_conditional);
+  void open_function(std::size_t body);
+  void close_function(const Scope& scope);
+  bool names_description(std::size_t begin, std::size_t end) const;
+  bool is_in_function() const;
+  bool headless_function();
+  bool lambda();
+  bool class_body(std::size_t open);
+  void parameters(std::size_t open, std::size_t close);
+  void note_change(std::size_t variable);
+  void taint_changed(std::size_t variable);
   void close_scope();
+  void end_scope();
 
   // Declarations.
   bool declaration();
@@ -128,7 +153,11 @@ class Reader {
   void assign(const Place& place, const std::string& symbol, Value value, Span written);
   std::string type_of(const Place& place) const;
   void forget(const Place& place, Span written, std::string why);
-  void forget_named(std::size_t begin, std::size_t end);
+  void forget_named(std::size_t begin, std::size_t end, bool escapes = true);
+  void escape(const Value& value, Span written);
+  bool is_description(std::size_t variable) const;
+  static bool changes_nothing(const std::string& function);
+  static bool copies(const Type& type);
   std::optional<std::size_t> find(const std::string& name) const;
 
   std::string_view text_;
@@ -145,6 +174,22 @@ class Reader {
   std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> aliases_;
   std::vector<Scope> scopes_;
+  std::set<std::size_t> changed_;  // as given
+  std::set<std::size_t> changed_elsewhere_;
+  std::vector<std::size_t> changed_by_description_;
+  std::size_t functions_of_descriptions_ = 0;
+};
+
+/// While it lives, what is read may run or not: what that assigns is unresolved.
+class Reader::Unsure {
+ public:
+  explicit Unsure(Reader& reader) : reader_(reader) { ++reader_.conditions_; }
+  ~Unsure() { --reader_.conditions_; }
+  Unsure(const Unsure&) = delete;
+  Unsure& operator=(const Unsure&) = delete;
+
+ private:
+  Reader& reader_;
 };
 
 /// Counts how deeply calls are nested. Errors: invalid_input if that is too deep.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -17,9 +18,9 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 }
 
 // Statements that set no variable.
-constexpr std::array<std::string_view, 11> ignored{"template", "goto",   "break",        "continue",
-                                                   "friend",   "delete", "public",       "private",
-                                                   "default",  "case",   "static_assert"};
+constexpr std::array<std::string_view, 10> ignored{
+    "protected", "break",   "continue", "friend", "delete",
+    "public",    "private", "default",  "case",   "static_assert"};
 
 }  // namespace
 
@@ -33,8 +34,13 @@ Reader::Depth::Depth(Reader& reader) : reader_(reader) {
                                             "description");
 }
 
-Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks)
-    : text_(text), tokens_(tokens_of(text)), memory_(memory), remarks_(remarks) {
+Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
+               std::set<std::size_t> changed)
+    : text_(text),
+      tokens_(tokens_of(text)),
+      memory_(memory),
+      remarks_(remarks),
+      changed_(std::move(changed)) {
   limit_ = tokens_.size() - 1;
   match_brackets();
 }
@@ -56,6 +62,10 @@ void Reader::match_brackets() {
 void Reader::read() {
   scopes_.emplace_back();
   while (now().kind != Token::Kind::end) statement();
+  while (scopes_.size() > 1) close_scope();
+  if (functions_of_descriptions_ < 2) return;
+  for (const std::size_t variable : changed_by_description_)
+    changed_elsewhere_.insert(memory_.variables()[variable].declared.begin);
 }
 
 const Token& Reader::after(std::size_t count) const {
@@ -113,8 +123,9 @@ std::size_t Reader::end_of_operand(std::size_t from) const {
 
 void Reader::open_scope(bool is_conditional) {
   if (scopes_.size() > max_depth) Depth{*this}, throw NotUnderstood{};
-  scopes_.push_back({.id = next_scope_++, .is_conditional = is_conditional});
   if (is_conditional) ++conditions_;
+  scopes_.push_back(
+      {.id = next_scope_++, .is_conditional = is_conditional, .conditions = conditions_});
 }
 
 void Reader::close_scope() {
@@ -126,8 +137,18 @@ void Reader::close_scope() {
       names_.erase(row->first);
     }
   }
+  if (scopes_.back().is_function) close_function(scopes_.back());
   if (scopes_.back().is_conditional) --conditions_;
+  if (scopes_.back().has_ended) --conditions_;
   scopes_.pop_back();
+}
+
+// What stands behind a statement that always leaves the scope does not run.
+void Reader::end_scope() {
+  Scope& scope = scopes_.back();
+  if (scope.has_ended || conditions_ != scope.conditions) return;
+  scope.has_ended = true;
+  ++conditions_;
 }
 
 void Reader::statement() {
@@ -143,6 +164,8 @@ void Reader::statement() {
         now().is("try") || now().is("catch"))
       return control();
     if (skips_by_keyword()) return;
+    if (lambda() || headless_function()) return;
+    if (now().is_word() && after(1).is(":")) return at_ += 2, void();  // a label
     if (declaration()) return;
     expression_statement();
   } catch (const NotUnderstood&) {
@@ -156,9 +179,8 @@ void Reader::statement() {
 // A statement that is one of a condition or a loop, so that it may run or not.
 void Reader::body() {
   if (take("{")) return open_scope(true);
-  ++conditions_;
+  const Unsure unsure(*this);
   statement();
-  --conditions_;
 }
 
 void Reader::control() {
@@ -166,7 +188,7 @@ void Reader::control() {
   if (now().is("constexpr")) ++at_;
   if (now().is("(")) {
     const std::size_t close = matching(at_);
-    forget_named(at_, close);
+    forget_named(at_, close, false);
     at_ = std::min(close + 1, limit_);
   }
   if (now().kind != Token::Kind::end) body();
@@ -183,7 +205,7 @@ void Reader::loop() {
     declare(tokens_[at], *type,
             unresolved(tokens_[at].span, "it changes in a loop", "write its value"), false, {});
   }
-  forget_named(first, close);
+  forget_named(first, close, false);
   at_ = std::min(close + 1, limit_);
   if (now().kind != Token::Kind::end) {
     // The scope of the head ends with the body.
@@ -218,6 +240,7 @@ void Reader::define() {
   if (has_parameters) return;
   Value value;
   try {
+    const Unsure unsure(*this);
     value = evaluate(begin, end).value;
   } catch (const NotUnderstood&) {
     value = unresolved(span_of(begin, end), "this macro is no number", "write its value");
@@ -239,18 +262,37 @@ bool Reader::skips_by_keyword() {
     while (at < limit_ && !tokens_[at].is("{") && !tokens_[at].is(";") && !tokens_[at].is("=") &&
            !tokens_[at].is("("))
       ++at;
+    if (word != "enum" && at < limit_ && tokens_[at].is("{") && class_body(at)) return true;
     const bool declares_variable = at < limit_ && (!tokens_[at].is("{") || at > at_ + 2);
     if (declares_variable && word == "struct") return false;
     return skip_statement(), true;
   }
   if (word == "return" || word == "throw" || word == "co_return" || word == "co_await")
-    return ++at_, expression_statement(), true;
+    return leave(word != "co_await"), true;
+  if (word == "goto") return skip_statement(), end_scope(), true;
+  if (word == "template") {
+    const std::size_t end = after(1).is("<") ? angle_end(at_ + 1) : 0;
+    return end != 0 ? (at_ = end, true) : (skip_statement(), true);
+  }
   if (!is_one_of(word, ignored)) return false;
-  if (word == "case" || word == "default" || word == "public" || word == "private") {
+  if (word == "protected" || word == "case" || word == "default" || word == "public" ||
+      word == "private") {
     while (at_ < limit_ && !now().is(":") && !now().is(";")) ++at_;
     return ++at_, true;
   }
   return skip_statement(), true;
+}
+
+// return VALUE;
+void Reader::leave(bool ends) {
+  ++at_;
+  try {
+    expression_statement();
+  } catch (const NotUnderstood&) {
+    if (ends) end_scope();
+    throw;
+  }
+  if (ends) end_scope();
 }
 
 // using NAME = TYPE; or typedef TYPE NAME;
@@ -290,7 +332,10 @@ void Reader::skip_statement() {
 void Reader::expression_statement() {
   if (!now().is(";")) assignment();
   while (take(",")) assignment();
-  if (now().is("{")) return;  // the body of a function or macro
+  if (now().is("{")) {  // the body of a macro
+    if (is_in_function()) return;
+    return open_function(at_);
+  }
   if (now().kind != Token::Kind::end) expect(";");
 }
 
@@ -301,25 +346,50 @@ std::optional<std::size_t> Reader::find(const std::string& name) const {
 
 void Reader::forget(const Place& place, Span written, std::string why) {
   Variable& variable = memory_.variables()[place.variable];
-  if (variable.is_constant) return;
+  note_change(place.variable);
+  if (variable.is_constant) {
+    if (!is_description(place.variable)) escape(variable.value, written);
+    return;
+  }
   Value* value = memory_.make(place);
   if (value == nullptr) value = &variable.value;
-  *value = unresolved(written, std::move(why),
-                      "write its value where it is declared and delete this statement, or delete "
-                      "it if it changes nothing");
+  if (value->kind == Value::Kind::unresolved) return;  // the first reason is the one to mend
+  const Value lost = std::exchange(
+      *value, unresolved(written, std::move(why),
+                         "write its value where it is declared and delete this statement, or "
+                         "delete it if it changes nothing"));
+  if (!is_description(place.variable)) escape(lost, written);
+}
+
+// The pointers of descriptions point to constants: nothing changes through them.
+bool Reader::is_description(std::size_t variable) const {
+  return memory_.variables()[variable].type.starts_with("DML_");
+}
+
+// Where a value goes is not followed: what its pointers point to may change at any time from here
+// on. This is so for each pointer that is lost, so that no change through it can be missed.
+void Reader::escape(const Value& value, Span written) {
+  const Depth depth(*this);
+  for (const Entry& entry : value.entries) escape(entry.value, written);
+  if (value.kind != Value::Kind::pointer) return;
+  const std::size_t target = value.target.variable;
+  if (is_description(target) || memory_.variables()[target].has_escaped) return;
+  memory_.variables()[target].has_escaped = true;
+  forget({target}, written, "this may change it, and is not evaluated");
 }
 
 // What is not understood may change the variables that it names. Descriptions are passed on to be
 // read, not changed, so a word about them is enough.
-void Reader::forget_named(std::size_t begin, std::size_t end) {
+void Reader::forget_named(std::size_t begin, std::size_t end, bool escapes) {
   for (std::size_t at = begin; at < std::min(end, limit_); ++at) {
     if (!tokens_[at].is_word()) continue;
     const bool is_member = at > begin && (tokens_[at - 1].is(".") || tokens_[at - 1].is("->"));
     const auto variable = is_member ? std::nullopt : find(std::string(tokens_[at].text));
     if (!variable || memory_.variables()[*variable].type.starts_with("DML_")) continue;
     const auto& refers = memory_.variables()[*variable].refers;
-    forget(refers ? *refers : Place{*variable}, span_of(begin, end),
-           "this may change it, and is not evaluated");
+    const Place place = refers ? *refers : Place{*variable};
+    if (escapes) memory_.variables()[place.variable].has_escaped = !is_description(place.variable);
+    forget(place, span_of(begin, end), "this may change it, and is not evaluated");
   }
 }
 
@@ -338,9 +408,12 @@ std::string Reader::type_of(const Place& place) const {
 }
 
 void Reader::assign(const Place& place, const std::string& symbol, Value value, Span written) {
+  note_change(place.variable);
   if (memory_.variables()[place.variable].conditions < conditions_) {
+    if (!is_description(place.variable)) escape(value, written);
     return forget(place, written, "it is assigned under a condition or in a loop");
   }
+  if (memory_.variables()[place.variable].has_escaped) return escape(value, written);
   if (symbol != "=") {
     const Value* old = memory_.find(place);
     value = combined(symbol.substr(0, symbol.size() - 1), old != nullptr ? *old : Value{}, value,
@@ -355,6 +428,7 @@ void Reader::assign(const Place& place, const std::string& symbol, Value value, 
   memory_.count(value);
   Value* target = memory_.make(place);
   if (target == nullptr) {
+    escape(value, written);
     return forget({place.variable}, written, "this assigns to a part that it does not have");
   }
   *target = std::move(value);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 
 #include "base/text.hpp"
 
@@ -52,7 +54,7 @@ class Tokenizer {
       } else if (is_blank(rest.front())) {
         ++at_;
       } else if (rest.starts_with("//")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
+        at_ = end_of_comment();
       } else if (rest.starts_with("/*")) {
         const std::size_t close = text_.find("*/", at_ + 2);
         at_ = close == std::string_view::npos ? text_.size() : close + 2;
@@ -61,6 +63,17 @@ class Tokenizer {
       }
     }
     return false;
+  }
+
+  // A line that ends with a backslash goes on in the next one.
+  std::size_t end_of_comment() const {
+    std::size_t end = text_.find('\n', at_);
+    while (end != std::string_view::npos) {
+      const std::size_t last = text_[end - 1] == '\r' ? end - 2 : end - 1;
+      if (text_[last] != '\\') return end;
+      end = text_.find('\n', end + 1);
+    }
+    return text_.size();
   }
 
   void end_directive() {
@@ -74,6 +87,7 @@ class Tokenizer {
     begins_line_ = false;
     const bool is_fraction = c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]);
     if (is_digit(c) || is_fraction) return add(Token::Kind::number, end_of_number());
+    if (const auto end = end_of_raw_text()) return add(Token::Kind::text, *end);
     if (is_letter(c)) return add(Token::Kind::word, end_of_word());
     if (c == '"' || c == '\'') return add(Token::Kind::text, end_of_text(c));
     if (c == '#' && begins_line) in_directive_ = true;
@@ -107,6 +121,21 @@ class Tokenizer {
       ++end;
     }
     return end;
+  }
+
+  // R"x(...)x", in which nothing but )x" ends the text.
+  std::optional<std::size_t> end_of_raw_text() const {
+    const std::string_view rest = text_.substr(at_);
+    for (const std::string_view prefix : {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""}) {
+      if (!rest.starts_with(prefix)) continue;
+      const std::size_t open = rest.find('(', prefix.size());
+      if (open == std::string_view::npos || open - prefix.size() > 16) return std::nullopt;
+      const std::string close =
+          ")" + std::string(rest.substr(prefix.size(), open - prefix.size())) + "\"";
+      const std::size_t end = rest.find(close, open);
+      return end == std::string_view::npos ? text_.size() : at_ + end + close.size();
+    }
+    return std::nullopt;
   }
 
   std::size_t end_of_text(char quote) const {

@@ -66,6 +66,7 @@ struct Variable {
   std::size_t scope = 0;
   std::size_t conditions = 0;   // so many conditions and loops are around its declaration
   std::optional<Place> refers;  // a reference stands for this
+  bool has_escaped = false;     // something that is not followed may change it at any time
 };
 
 /// All variables of a text.

@@ -2,6 +2,7 @@
 // debuggers show, and texts that were made to break the reader.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -98,6 +99,16 @@ TEST_CASE("from C++: integers are computed as C++ computes them") {
       {"std::vector<UINT> a(3, 8); a[1] = 2; a.push_back(4);", "a[1] + a[2] + a[3]", 14},
       {"UINT n = 3; UINT& m = n; m = 5;", "n", 5},
       {"UINT n = 3; UINT* p = &n; *p = 6;", "*p", 6},
+      {"UINT n = 3; UINT* p{&n}; *p = 6;", "n", 6},
+      {"UINT n = 3; UINT& m{n}; m = 5;", "n", 5},
+      {"UINT n = 3; UINT& m(n); m = 5;", "n", 5},
+      {"UINT n = 3; static_cast<UINT&>(n) = 5;", "n", 5},
+      {"UINT a[2] = {3, 4}; UINT* p = a; *p = 6;", "a[0] + a[1]", 10},
+      {"UINT n = 3; Use(2); Log::Info(4); stream << n;", "n", 3},
+      {"UINT n = 3; // a path: C:\\temp\\\nn = 9;\n", "n", 3},
+      {"UINT n = 3; // a path: C:\\temp\\\r\nn = 9;\r\n", "n", 3},
+      {"UINT n = 3; auto s = R\"(\"; n = 9; \")\";", "n", 3},
+      {"UINT n = 3; auto s = u8R\"x()\"; n = 9; )x\";", "n", 3},
       {"struct S; DML_SIZE_2D s = {2, 3}; auto* p = &s;", "p->Height", 3},
       {"namespace a { constexpr UINT n = 2; UINT m = n + 1; }\nconstexpr UINT n = 4;", "n", 4},
       {"if (x) { y = 1; }", "1", 1},
@@ -128,6 +139,9 @@ TEST_CASE("from C++: floats are the nearest FLOAT, in its shortest form") {
       {"", "FLT_MAX", 3.4028235e38},
       {"const double a = 0.1;", "static_cast<FLOAT>(a)", 0.1},
       {"float a = 1; a /= 4;", "a", 0.25},
+      {"", "-0.0f", -0.0},
+      {"", "-0.0", -0.0},
+      {"", "-0", 0.0},
   };
   for (const Row& row : rows) {
     CAPTURE(row.code);
@@ -135,6 +149,9 @@ TEST_CASE("from C++: floats are the nearest FLOAT, in its shortest form") {
     const Made made = make_alpha(row.code, row.expression);
     CHECK(made.findings == "");
     if (made.findings.empty()) CHECK(made.desc.at("Alpha") == row.value);
+    if (made.findings.empty() && row.value.is_number())
+      CHECK(std::signbit(made.desc.at("Alpha").get<double>()) ==
+            std::signbit(row.value.get<double>()));
   }
 }
 
@@ -189,6 +206,105 @@ TEST_CASE("from C++: what the text does not say is refused, with its place and a
     CHECK(contains(made.findings, row.finding));
     CHECK(contains(made.findings, "  help: "));
   }
+}
+
+TEST_CASE("from C++: a variable that something else may change is refused") {
+  // Each changes n, or may change it, without an assignment that is certain to run.
+  const char* const rows[] = {
+      "UINT* p = &n; Get(p);",
+      "UINT* p{&n}; Get(p);",
+      "auto q{&n}; Get(q);",
+      "UINT* p = &n; UINT** q = &p; Get(q);",
+      "UINT* p = &n; if (x) p = &m; *p = 2;",
+      "UINT* p = x ? &n : &m; *p = 2;",
+      "UINT* p = &n; p += i; *p = 2;",
+      "UINT a[1] = {}; UINT* p = a; if (x) p = &n; Get(p);",
+      "Holder h{n}; h.Run();",
+      "Holder h{&n}; h.Run();",
+      "Holder h = {&n};",
+      "Holder h; h.p = &n; h.Run();",
+      "Holder h; h.p = &n; Init(&h);",
+      "Holder h; h.p = &n; Holder* p = &h; p->Run();",
+      "Holder h; h.p = &n; Outer o; o.h = &h; o.Run();",
+      "unknown = &n; n = 2; Run();",
+      "unknown[i] = &n; Run();",
+      "std::vector<UINT*> p{&n}; Get(p);",
+      "std::span<UINT> s{&n, 1}; s[0] = 2;",
+      "std::vector<std::reference_wrapper<UINT>> s{n}; s[0].get() = 2;",
+      "auto f = [&] { n = 2; }; n = 1; f();",
+      "config.Get(\"value\", n);",
+      "config->Get(4, &n);",
+      "config.size(n);",
+      "std::ifstream f(\"a\"); f >> n;",
+      "stream >> m >> n;",
+      "x = archive & n;",
+      "x && (n = 4);",
+      "x || ++n;",
+      "false && n++;",
+      "true ? 1 : n++;",
+      "UINT k = sizeof(n++);",
+      "assert(n++);",
+      "decltype(n++) k = 1;",
+      "return; n = 4;",
+      "goto end; n = 4; end:",
+      "std::max(n, m) = 4;",
+      "UINT& r = std::max(n, m); r = 4;",
+      "reinterpret_cast<float&>(n) = 4;",
+      "float* p = (float*)&n; *p = 2;",
+  };
+  for (const std::string code : rows) {
+    CAPTURE(code);
+    const Made made = make_axis("UINT n = 1, m = 1; " + code, "n");
+    CAPTURE(made.findings);
+    const bool says_why = contains(made.findings, "this may change it, and is not evaluated") ||
+                          contains(made.findings, "it is assigned under a condition or in a loop");
+    CHECK(says_why);
+  }
+}
+
+TEST_CASE("from C++: what another function changes is refused") {
+  const std::string make_desc =
+      "void Make() { DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, n}; }\n";
+  for (const std::string other :
+       {"void Other() { n = 2; }\n", "void Other() { Get(&n); }\n",
+        "int Type::Other() { return n++; }\n", "Type::Type() : m(1) { n = 2; }\n",
+        "TEST(Other, Case) { n = 2; }\n"}) {
+    CAPTURE(other);
+    for (const std::string& text : {other + make_desc, make_desc + other}) {
+      const Made made = make("UINT n = 1;\n" + text);
+      CHECK(contains(made.findings, "Axis is not known from \"n\": another function changes it"));
+    }
+  }
+  // Its own variables are its own, and the description's function may change what it reads.
+  const Made made = make("UINT n = 1;\nvoid Other() { UINT n = 2; n = 3; }\n" +
+                         make_desc.substr(0, 14) + "n = 4; " + make_desc.substr(14));
+  CHECK(made.findings == "");
+  CHECK(made.desc == Json{{"Axis", 4}});
+}
+
+TEST_CASE("from C++: a description in a body of any kind, and in text of any encoding") {
+  const std::string desc = "DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, 3};";
+  for (const std::string& text :
+       {"class A : public B {\n void f() {" + desc + "} };",
+        "struct A { void f() {" + desc + "} };", "template <class T> void f() {" + desc + "}",
+        "auto f = [&] {" + desc + "};", "auto f = [=](UINT a) mutable -> int {" + desc + "};\nf();",
+        "Run(1, [&] {" + desc + "});", "A::A() {" + desc + "}",
+        "A::A(UINT n) : B{n}, m(1) {" + desc + "}", "class A { A() : m(1) {" + desc + "} };",
+        "class A { public: template <class T> static void f() {" + desc + "} };",
+        "TEST(A, B) {" + desc + "}", "extern \"C\" {" + desc + "}",
+        "TEST_CASE(\"x\") { SECTION(\"y\") {" + desc + "} }", "\xEF\xBB\xBF" + desc}) {
+    CAPTURE(text);
+    const Made made = make(text);
+    CHECK(made.findings == "");
+    CHECK(made.desc == Json{{"Axis", 3}});
+  }
+  CHECK(contains(make("operator()() [] {" + desc + "}").findings,
+                 "DML_ONE_HOT_OPERATOR_DESC stands here, and the code around it is not read"));
+  for (const std::string mark : {"\xFF\xFE", "\xFE\xFF"})
+    CHECK_THROWS_WITH(make(mark + desc),
+                      "x.cpp is no UTF-8 text (perhaps it is UTF-16); save it as UTF-8");
+  CHECK_THROWS_WITH(make(std::string("D\0", 2)),
+                    "x.cpp is no UTF-8 text (perhaps it is UTF-16); save it as UTF-8");
 }
 
 TEST_CASE("from C++: members, structs and pointers that do not fit are refused") {
@@ -316,7 +432,7 @@ const char* const watch_window =
     "-\t\tdesc\t{InputTensor=0x000000d2f0eff5a8 {Type=DML_TENSOR_TYPE_BUFFER (1) "
     "Desc=0x000000d2f0eff560 } OutputTensor=0x000000d2f0eff648 {Type=DML_TENSOR_TYPE_BUFFER (1) "
     "Desc=0x000000d2f0eff560 } PaddingMode=DML_PADDING_MODE_EDGE (1) PaddingValue=-1.50000000 "
-    "DimensionCount=2 StartPadding=0x000000d2f0eff6a8 {0} EndPadding=0x000000d2f0eff6c8 {0}}\t"
+    "DimensionCount=2 StartPadding=0x000000d2f0eff6a8 {0} EndPadding=0x000000d2f0eff6c8 {3}}\t"
     "DML_PADDING_OPERATOR_DESC\n"
     "+\t\t(DML_BUFFER_TENSOR_DESC*)desc.InputTensor->Desc\t0x000000d2f0eff560 "
     "{DataType=DML_TENSOR_DATA_TYPE_INT8 (8) Flags=DML_TENSOR_FLAG_NONE (0) DimensionCount=2 "
@@ -324,7 +440,7 @@ const char* const watch_window =
     "GuaranteedBaseOffsetAlignment=0}\tDML_BUFFER_TENSOR_DESC *\n";
 const char* const watch_arrays =
     "-\t\tsizes,2\t0x000000d2f0eff530 {1, 4}\tconst unsigned int[2]\n"
-    "-\t\tdesc.StartPadding,2\t0x000000d2f0eff6a8 {0, 0}\tconst unsigned int[2]\n"
+    "-\t\tdesc.StartPadding,2\t0x000000d2f0eff6a8 {0}\tconst unsigned int[2]\n"
     "\t\t[0]\t0\tconst unsigned int\n"
     "\t\t[1]\t2\tconst unsigned int\n"
     "-\t\tdesc.EndPadding,2\t0x000000d2f0eff6c8 {3, 0}\tconst unsigned int[2]\n";
@@ -389,6 +505,38 @@ $6 = {3, 0}
 (unsigned int *) $2 = 0x00007ffe12345600 { 0, 2 }
 (unsigned int *) $3 = 0x00007ffe12345610 { 3, 0 }
 )");
+}
+
+TEST_CASE("from a debugger: a number is read to its end, and an address has one value") {
+  const auto with = [](std::string number, const std::string& more = "") {
+    std::string text = std::string(watch_window) + watch_arrays;
+    text.replace(text.find("-1.50000000"), 11, number);
+    return make(text + more);
+  };
+  const std::pair<std::string, Json> numbers[] = {
+      {"1.#INF0000", "inf"}, {"-1.#INF0000", "-inf"}, {"-1.#IND0000", "nan"}, {"1.#QNAN000", "nan"},
+      {"inf", "inf"},        {"-nan(ind)", "nan"},    {"nan(0x8)", "nan"},    {"2", 2.0},
+      {"-0.000000000", -0.0}};
+  for (const auto& [number, value] : numbers) {
+    CAPTURE(number);
+    const Made made = with(number);
+    CHECK(made.findings == "");
+    if (made.findings.empty()) CHECK(made.desc.at("PaddingValue") == value);
+  }
+  for (const std::string odd : {"0,5", "1.5#", "1.#X", "1.5:2", "2/3"}) {
+    CAPTURE(odd);
+    CHECK(contains(with(odd).findings,
+                   "PaddingValue is not known from \"" + odd + "\": it is no number of C++"));
+  }
+  const char* const again[] = {
+      "+\t\tsizes,2\t0x000000d2f0eff530 {1, 5}\tconst unsigned int[2]\n",
+      "+\t\tsizes,2\t0x000000d2f0eff530 {1, 4}\tconst unsigned int[2]\n\t\t[1]\t5\tunsigned int\n"};
+  for (const std::string more : again) {
+    CAPTURE(more);
+    CHECK(contains(with("2", more).findings,
+                   "InputTensor.Sizes[1] is not known from \"5\": "
+                   "another value is shown for it before this"));
+  }
 }
 
 TEST_CASE("from a debugger: what it does not show is refused, with what to show") {
@@ -477,6 +625,22 @@ TEST_CASE(
   CHECK(wrong.code == 3);
   CHECK(folder.has("wrong.json"));
   CHECK(contains(wrong.error, "wrong.json:"));
+
+  // It does not replace a file, and the file keeps what it says.
+  folder.write("kept.json", "{}");
+  const auto kept = run({"convert", "--from-cpp", "-", "--to-op", "kept.json"},
+                        "DML_ONE_HOT_OPERATOR_DESC d = {};\n");
+  CHECK(kept.code == 3);
+  CHECK(folder.read("kept.json") == "{}");
+  CHECK(contains(kept.error, "the description of standard input:"));
+
+  folder.write("large.cpp", std::string(2'000'000, ' '));
+  for (const std::string file : {"absent.cpp", ".", "large.cpp"}) {
+    CAPTURE(file);
+    const auto unread = run({"convert", "--from-cpp", file});
+    CHECK(unread.code != 0);
+    CHECK(contains(unread.error, "dmlop: error: " + file));
+  }
 
   for (const std::vector<std::string>& more : {std::vector<std::string>{"op.json"},
                                                {"--to-model", "m.json"},
