@@ -1,7 +1,6 @@
 // Bodies of functions, classes and lambdas: the one that makes a description is read as if it ran
 // once. When others run is not known, so what they change is not known either.
 #include <algorithm>
-#include <array>
 
 #include "cpp/layouts.hpp"
 #include "cpp/reader.hpp"

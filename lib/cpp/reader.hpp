@@ -82,6 +82,7 @@ class Reader {
   void control();
   void directive();
   void define();
+  bool has_open_operator(std::size_t begin, std::size_t end) const;
   void skip_statement();
   void leave(bool ends);
   bool skips_by_keyword();

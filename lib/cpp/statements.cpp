@@ -230,6 +230,23 @@ void Reader::directive() {
   if (now().kind == Token::Kind::line_end) ++at_;
 }
 
+// Whether operators around a macro could take its text apart: 1 + 2, but not (1 + 2) or -1.
+bool Reader::has_open_operator(std::size_t begin, std::size_t end) const {
+  constexpr std::array<std::string_view, 19> operators{
+      "+",  "-",  "*", "/",  "%",  "<<", ">>", "&",  "|", "^",
+      "&&", "||", "?", "==", "!=", "<",  ">",  "<=", ">="};
+  std::size_t depth = 0;
+  for (std::size_t at = begin; at < end; ++at) {
+    const Token& token = tokens_[at];
+    if (token.is("(") || token.is("{") || token.is("[")) ++depth;
+    if (token.is(")") || token.is("}") || token.is("]")) depth -= depth > 0 ? 1 : 0;
+    const auto is_token = [&](std::string_view text) { return token.is(text); };
+    if (at > begin && depth == 0 && std::any_of(operators.begin(), operators.end(), is_token))
+      return true;
+  }
+  return false;
+}
+
 void Reader::define() {
   const Token name = after(1);
   std::size_t end = at_;
@@ -245,6 +262,10 @@ void Reader::define() {
   } catch (const NotUnderstood&) {
     value = unresolved(span_of(begin, end), "this macro is no number", "write its value");
   }
+  if (has_open_operator(begin, end))
+    value = unresolved(span_of(begin, end),
+                       "what a macro without parentheses means depends on its place",
+                       "write parentheses around it");
   declare(name, {.name = "auto", .is_constant = true}, std::move(value), false, {});
 }
 
