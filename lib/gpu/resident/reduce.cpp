@@ -47,7 +47,9 @@ std::uint64_t gathering_work(const ReduceKernel& kernel, const Cut& cut) {
   const std::uint64_t axes = outer_axes(kernel);
   const std::uint64_t place = axes > 1 ? axes + 1 : 0;  // where an element stands
   const std::uint64_t levels = 4 * 3;
-  return 2 * (elements / 4 + 6 + (elements + 2) * place) + axes_most + levels + joining_work;
+  // At worst no loop is unrolled: of four elements or eight, each is loaded and then added.
+  const std::uint64_t loops = divided_up(elements, 4) * (1 + 2 * 4) + 8;
+  return 2 * (loops + (elements + 2) * place) + axes_most + levels + joining_work;
 }
 
 // So many lanes of a group that its results fill vectors of 16 bytes.

@@ -75,7 +75,7 @@ std::uint64_t lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
 bool scans_columns(const ScanKernel& kernel, std::uint64_t inner) {
   if (size_of(kernel.data_type) != 4 || inner % 4 != 0 || !is_packed(kernel)) return false;
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
-  constexpr std::uint64_t many_threads = 8192, most_elements = 20'000;
+  constexpr std::uint64_t many_threads = 8192, most_elements = 9000;
   const bool are_many = kernel.output_elements() / length / 4 >= many_threads;
   return length <= (are_many ? most_elements : few_elements);
 }
@@ -131,7 +131,9 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
     add_stage(dispatch, {}, static_cast<std::size_t>(std::countr_zero(lanes)), sequences * lanes,
               divided_up(tiles, bytes_per_thread / size_of(kernel.data_type)) * tile_work);
   } else if (way == Way::by_columns) {
-    add_stage(dispatch, {}, 0, sequences / 4, length + length / 4 + 8);
+    // At worst no loop is unrolled: four loads, and four rows of four elements.
+    constexpr std::uint64_t work_of_four = 1 + 4 + 4 * (1 + 4);
+    add_stage(dispatch, {}, 0, sequences / 4, divided_up(length, 4) * work_of_four + 8);
   } else {
     add_levels(dispatch, kernel, parameters);
   }
