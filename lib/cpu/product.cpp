@@ -3,6 +3,7 @@
 // wider integers in double. What follows the sums is computed in double and rounded once.
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "cpu/block_product.hpp"
@@ -10,6 +11,7 @@
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/window_packing.hpp"
+#include "cpu/window_sums.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -85,10 +87,16 @@ template <typename T>
 class Product {
  public:
   Product(const ProductKernel& kernel, Inputs inputs)
-      : kernel_(kernel), inputs_(inputs), size_(size_of(kernel.output_type)) {}
+      : kernel_(kernel),
+        inputs_(inputs),
+        size_(size_of(kernel.output_type)),
+        sums_windows_(cpu::sums_windows(kernel)) {}
 
   /// Blocks of any size.
   void run(const Block& whole) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (sums_windows_) return sum_windows(whole);
+    }
     for (std::uint64_t column = 0; column < whole.columns; column += columns_at_once) {
       const std::uint64_t columns = std::min(whole.columns - column, columns_at_once);
       const std::uint64_t most = most_rows(columns);
@@ -119,30 +127,48 @@ class Product {
       windows = &*windows_;
       windows->set_batch(inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
-      if (kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block && !inputs.left_zero &&
-          windows->can_sum()) {
-        sum_windows(block, inputs.left, *windows);
-      } else {
-        multiply(block, inputs, windows);
-      }
+      multiply(block, inputs, windows);
     }
     for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
   }
 
-  /// Rows for which packing the windows does not pay.
-  static constexpr std::uint64_t few_rows = 2;
-
-  void sum_windows(const Block& block, const BoundInput& left, WindowPacking<T>& windows) {
-    product_.make_room(block.rows, block.columns);
-    set_left_depth(0, kernel_.sum_length());
-    line_.resize(std::max(line_.size(), depth_.size()));
-    for (std::uint64_t r = 0; r < block.rows; ++r) {
-      for (std::size_t k = 0; k < depth_.size(); ++k) {
-        const std::uint64_t offset = (block.row + r) * left.shape->row_stride + depth_[k];
-        read_elements(left.shape->data_type, left.data + offset * size_of(left.shape->data_type), 0,
-                      1, &line_[k]);
+  // Rows by their sums in float, which are at most sum_block.
+  void sum_windows(const Block& block) {
+    const BoundInputs inputs(kernel_, inputs_, block.batch);
+    const std::size_t terms = kernel_.sum_length();
+    set_left_depth(0, terms);
+    weights_.resize(kernel_.rows * terms);
+    for (std::uint64_t r = 0; r < kernel_.rows; ++r) {
+      for (std::size_t k = 0; k < terms; ++k) {
+        const std::uint64_t offset = r * kernel_.left.row_stride + depth_[k];
+        read_elements(kernel_.left.data_type,
+                      inputs.left.data + offset * size_of(kernel_.left.data_type), 0, 1,
+                      &weights_[r * terms + k]);
       }
-      windows.sum({line_.data(), depth_.size()}, product_.row(r));
+    }
+    added_.assign(kernel_.rows, 0);
+    if (inputs.added) inputs.added.rows(0, kernel_.rows, added_);
+    for (double& added : added_) added *= kernel_.added_factor;
+    if (!window_sums_) window_sums_.emplace(kernel_);
+    window_sums_->run(inputs.right.data, weights_, block.column, block.columns,
+                      [&](const WindowSums::Run& run) { take(block, run); });
+  }
+
+  void take(const Block& block, const WindowSums::Run& run) {
+    if (run.row < block.row || run.row >= block.row + block.rows) return;
+    std::byte* to =
+        block.to + (run.row - block.row) * block.pitch + (run.column - block.column) * size_;
+    const double added = added_[run.row];
+    if (kernel_.output_type != DataType::Float32) {
+      numbers_.resize(run.count);
+      for (std::size_t i = 0; i < run.count; ++i)
+        numbers_[i] = run.sums[i] * kernel_.factor + added;
+      return write_elements(kernel_.output_type, numbers_, to);
+    }
+    if (kernel_.factor != 1 || kernel_.added) {
+      finish_sums(run.sums, kernel_.factor, added, run.count, to);
+    } else {
+      std::memcpy(to, run.sums, run.count * sizeof(float));
     }
   }
 
@@ -304,14 +330,17 @@ class Product {
   const ProductKernel& kernel_;
   Inputs inputs_;
   std::size_t size_;
+  bool sums_windows_;
   BlockProduct<T> product_;
   ByteProduct bytes_;
   std::optional<WindowPacking<T>> windows_;
   std::optional<WindowPacking<std::uint8_t>> byte_windows_;
+  std::optional<WindowSums> window_sums_;
   std::vector<std::byte> left_bytes_;
   std::vector<std::uint64_t> depth_;
   std::vector<T> line_, left_zeros_, right_zeros_;
-  std::vector<double> numbers_;
+  std::vector<float> weights_;
+  std::vector<double> numbers_, added_;
 };
 
 /// Outputs [begin, end) in row-major order: the rest of a row, whole rows, and so on.
@@ -356,6 +385,15 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
   if (matrix <= small / sum) return {.granule = matrix};
+  if (sums_windows(kernel)) {
+    constexpr std::uint64_t sums_at_once = std::uint64_t{1} << 15;
+    const std::uint64_t width = kernel.windows.back().output_extent;
+    const std::uint64_t most = std::max(width, sums_at_once / width * width);
+    return {.blocks = Blocks{.ranges = kernel.rows,
+                             .inner = columns,
+                             .length = even_block(columns, most, width),
+                             .of = kernel.rows}};
+  }
   std::uint64_t length = even_block(columns, columns_at_once, column_unit);
   std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows);
   const std::uint64_t batches = kernel.output_elements() / matrix;

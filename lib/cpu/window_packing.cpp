@@ -171,44 +171,6 @@ typename WindowPacking<T>::Reach WindowPacking<T>::reach_of(std::uint64_t tap) c
 }
 
 template <typename T>
-void WindowPacking<T>::sum(std::span<const T> weights, double* sums) {
-  line_.resize(std::max<std::size_t>(line_.size(), is_left_out_.size()));
-  for (const Segment& segment : segments_) {
-    steps_.add(segment.count * weights.size() / 8 + far_steps / 64);
-    set_tap_rows(segment, weights);
-    if constexpr (std::is_same_v<T, float>)
-      sum_taps(tap_rows_, static_cast<std::int64_t>(segment.x),
-               static_cast<std::int64_t>(segment.count), line_.data());
-    std::copy_n(line_.begin(), segment.count, sums + segment.at);
-  }
-}
-
-// What the taps of a segment contribute, in the order of the weights.
-template <typename T>
-void WindowPacking<T>::set_tap_rows(const Segment& segment, std::span<const T> weights) {
-  tap_rows_.clear();
-  std::size_t next = 0;
-  for (std::uint64_t channel = 0; channel < kernel_.depth; ++channel) {
-    for (std::uint64_t tz = 0; tz < axes_[0].taps; ++tz) {
-      const auto z = source_index(axes_[0], segment.z, tz);
-      for (std::uint64_t ty = 0; ty < axes_[1].taps; ++ty, next += axes_[2].taps) {
-        const auto y = source_index(axes_[1], segment.y, ty);
-        if (!z || !y) continue;
-        const std::uint64_t offset = channel * kernel_.right_depth_stride +
-                                     *z * axes_[0].input_stride + *y * axes_[1].input_stride;
-        const auto* row = reinterpret_cast<const float*>(data_ + offset * size_);
-        for (std::size_t tx = 0; tx < axes_[2].taps; ++tx) {
-          const Reach reach = reach_at(tx);
-          if (reach.begin < reach.end)
-            tap_rows_.push_back({row + reach.source, static_cast<float>(weights[next + tx]),
-                                 reach.begin, reach.end});
-        }
-      }
-    }
-  }
-}
-
-template <typename T>
 typename WindowPacking<T>::Reach WindowPacking<T>::reach_at(std::uint64_t tap) const {
   return tap < reaches_.size() ? reaches_[tap] : reach_of(tap);
 }

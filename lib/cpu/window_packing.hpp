@@ -5,13 +5,11 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "cpu/packing.hpp"
-#include "cpu/tap_sums.hpp"
 #include "ops/kernels/product.hpp"
 
 namespace dmlop::cpu {
@@ -31,12 +29,6 @@ class WindowPacking {
   void pack(std::uint64_t first, std::size_t depth, std::size_t width, T* to);
   /// Writes them as lines, one for each element, `pitch` apart.
   void read_lines(std::uint64_t first, std::size_t depth, std::size_t pitch, T* to);
-
-  /// Whether sum() can be used.
-  bool can_sum() const { return is_copied_; }
-  /// The sums of a row of the left matrix, whose elements are `weights`: no more than sum_block,
-  /// because they are added in float.
-  void sum(std::span<const T> weights, double* sums);
 
   /// The columns that are not computed.
   const std::vector<bool>& is_left_out() const { return is_left_out_; }
@@ -64,7 +56,6 @@ class WindowPacking {
 
   Reach reach_of(std::uint64_t tap) const;
   Reach reach_at(std::uint64_t tap) const;  // the same, as it was noted
-  void set_tap_rows(const Segment& segment, std::span<const T> weights);
   template <typename Action>
   void for_each_tap(std::uint64_t first, std::size_t depth, Action&& action);
   bool is_plane() const;
@@ -86,7 +77,6 @@ class WindowPacking {
   bool is_plane_ = false;   // so are whole images, whose rows are as long as those of outputs
   std::vector<std::vector<Bits>> masks_;  // of a plane, for each tap along the innermost axis
   std::vector<Reach> reaches_;            // of the first taps
-  std::vector<TapRow> tap_rows_;
   std::vector<Segment> segments_;
   std::uint64_t begin_ = 0;
   std::vector<bool> is_left_out_;
