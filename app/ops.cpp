@@ -141,6 +141,9 @@ void print_operator(const OperatorSpec& spec) {
   for (const auto& [type, tolerance] : spec.tolerances)
     print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
   if (spec.tolerances.empty()) print({"  ", to_text(Tolerance{}), "\n"});
+  if (spec.tolerance_terms)
+    print({"  For n terms of a sum atol is at least n * ", shortest_text(tolerance_of_term),
+           "; n: ", spec.tolerance_terms->text(), "\n"});
   if (!spec.tolerance_reason.empty()) print({"  ", spec.tolerance_reason, "\n"});
   print({"\nExample\n"});
   print_json(example_of(spec));
@@ -209,6 +212,10 @@ Json to_json(const OperatorSpec& spec) {
   json["tolerances"] = Json::object();
   for (const auto& [type, tolerance] : spec.tolerances)
     json["tolerances"][std::string(name_of(type))] = to_text(tolerance);
+  if (spec.tolerance_terms) {
+    json["toleranceTerms"] = spec.tolerance_terms->text();
+    json["toleranceOfTerm"] = tolerance_of_term;
+  }
   if (!spec.tolerance_reason.empty()) json["toleranceReason"] = spec.tolerance_reason;
   json["example"] = example_of(spec);
   return json;
