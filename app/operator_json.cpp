@@ -67,7 +67,7 @@ Json row_of(const Speed& speed) {
     Json& row = json["values"][value.type] = Json::object();
     if (value.share) row["share"] = *value.share;
     if (value.milliseconds) row["milliseconds"] = *value.milliseconds;
-    if (value.gflops) row["gflops"] = *value.gflops;
+    if (value.gops) row["gops"] = *value.gops;
   }
   if (speed.peers.empty()) return json;
   json["otherPrograms"] = to_json(speed.peers);

@@ -124,7 +124,7 @@ int print_one(const Options& options) {
   std::string_view name = options.name;
   if (!options.of_all().empty())
     throw Error(ErrorKind::usage, options.of_all() + " is about all operators; dmlop ops " +
-                                      options.name + " shows one");
+                                      options.name + " shows those of one");
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const OperatorSpec* spec = find_spec(upper_case(std::string(name)));

@@ -367,12 +367,13 @@ void add_measurements(Markup& page) {
   page.add({"</article>\n"});
 }
 
-std::string with_parts(std::string_view text,
-                       std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+std::string with_parts(
+    std::string_view text,
+    std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
   std::string result(text);
   for (const auto& [placeholder, value] : values) {
     for (std::size_t at = 0; (at = result.find(placeholder, at)) != std::string::npos;
-         at += part.size())
+         at += value.size())
       result.replace(at, placeholder.size(), value);
   }
   return result;

@@ -150,9 +150,10 @@ std::string speed_text(const SpeedValue& value) {
   if (value.share) parts.push_back(with_decimals(*value.share, 2));
   if (value.milliseconds) parts.push_back(rounded(*value.milliseconds) + " ms");
   constexpr double tera = 1000;
-  if (value.gflops) {
-    parts.push_back(*value.gflops >= tera ? rounded(*value.gflops / tera) + " TFLOP/s"
-                                          : rounded(*value.gflops) + " GFLOP/s");
+  const std::string operations = value.type.starts_with("FLOAT") ? "FLOP/s" : "OP/s";
+  if (value.gops) {
+    parts.push_back(*value.gops >= tera ? rounded(*value.gops / tera) + " T" + operations
+                                        : rounded(*value.gops) + " G" + operations);
   }
   return join(parts);
 }

@@ -39,10 +39,10 @@ SpeedValue value_of(const std::string& type, const Json& json, const Json& row) 
       value.share = number.get<double>();
     } else if (name == "milliseconds") {
       value.milliseconds = number.get<double>();
-    } else if (name == "gflops") {
-      value.gflops = number.get<double>();
+    } else if (name == "gops") {
+      value.gops = number.get<double>();
     } else {
-      refuse("\"" + name + "\" is no share, milliseconds or gflops", row);
+      refuse("\"" + name + "\" is no share, milliseconds or gops", row);
     }
   }
   if (json.empty()) refuse("a speed is missing", row);
@@ -70,9 +70,8 @@ std::vector<const Row*> rows_of_operator(const std::vector<Row>& all, std::strin
 
 const std::vector<std::string>& speed_types() {
   static const std::vector<std::string> types = [] {
-    std::vector<std::string> list{"8-byte", "4-byte", "2-byte"};
+    std::vector<std::string> list{"8-byte", "4-byte", "2-byte", "1-byte"};
     for (const DataTypeInfo& type : data_types) list.emplace_back(type.name);
-    list.emplace_back("1-byte");
     return list;
   }();
   return types;

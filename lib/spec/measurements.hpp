@@ -53,7 +53,7 @@ struct SpeedValue {
   std::string type;  // "FLOAT32", "4-byte"
   std::optional<double> share;
   std::optional<double> milliseconds;
-  std::optional<double> gflops;  // billions of operations per second
+  std::optional<double> gops;  // billions of operations per second
 };
 
 struct Speed {

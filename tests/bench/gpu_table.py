@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures dmlop's kernels on one GPU, PyTorch beside it on the same card, and writes a Markdown table.
 
-usage: gpu_table.py PROGRAM [--device SPEC] [--min-time S] [--no-torch] [--sizes 16x16x1024x1024]
+usage: gpu_table.py PROGRAM [--device SPEC] [--min-time S] [--no-torch] [--sizes 16x16x1024x1024] [--rows RUN]
 
 The share is of the card's own copy rate, measured by `dmlop bench` in the same call. Bytes are inputs read
 once and outputs written once (SLICE1 with strides: twice the output)."""
 import argparse, datetime
 
+from rows import Rows
 from works import bench, padding, pooling, reverse, slice1, whole_tensors
 
 
@@ -66,6 +67,7 @@ def main():
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--sizes", default="16x16x1024x1024")
     parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--rows", metavar="RUN", help="print rows of this run for specs/measurements.json, too")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split("x")]
     torch = None
@@ -74,6 +76,7 @@ def main():
     print(f"Tensor {options.sizes}, {datetime.date.today()}, device {options.device}"
           + (f", {torch.cuda.get_device_name()}, PyTorch {torch.__version__}" if torch else "") + "\n")
     print("| work | GB/s | share of copy | goal | PyTorch GB/s |\n|---|--:|--:|--:|--:|")
+    measured = Rows(options.rows)
     for name, goal, description, count, peer in rows(sizes):
         if options.only not in name:
             continue
@@ -82,17 +85,22 @@ def main():
             bytes_moved = 2 * result["outputBytes"] if count else result["inputBytes"] + result["outputBytes"]
             rate = bytes_moved / result["medianSeconds"]
             share = rate / result["copyBytesPerSecond"]
-            peer_rate = ""
+            peer_rate, peers = "", {}
             if torch and peer:
                 try:
-                    peer_rate = f"{bytes_moved / torch_seconds(torch, peer, description) * 1e-9:.0f}"
+                    rate_of_peer = bytes_moved / torch_seconds(torch, peer, description)
+                    peer_rate = f"{rate_of_peer * 1e-9:.0f}"
+                    peers = {"PyTorch": round(rate_of_peer / result["copyBytesPerSecond"], 2)}
                 except (NotImplementedError, RuntimeError):
                     peer_rate = "not offered"
                 torch.cuda.empty_cache()
+            measured.add(name, description, share, peers if ", 4-byte" in name or ", float32" in name else {})
             missed = "" if share >= goal else " (missed)"
             print(f"| {name} | {rate * 1e-9:.0f} | {share:.2f} | {goal:.2f}{missed} | {peer_rate} |", flush=True)
         except RuntimeError as error:
             print(f"| {name} | failed: {str(error).strip()[:200]} | | {goal:.2f} | |", flush=True)
+    if options.rows:
+        measured.print()
 
 
 if __name__ == "__main__":
