@@ -84,6 +84,10 @@ def element_wise_works(sizes):
                lambda torch, a, b: torch.pow(a, b))
     yield Work("ELEMENT_WISE_ATAN_YX, float32", .90,
                element_wise("ELEMENT_WISE_ATAN_YX", sizes, 4, ("ATensor", "BTensor")), lambda torch, a, b: torch.atan2(a, b))
+    for size, shape in ((4, sizes), (2, twice)):
+        yield Work(f"ELEMENT_WISE_IF, {FLOATS[size]}", .90, element_wise(
+            "ELEMENT_WISE_IF", shape, size, ("ATensor", "BTensor"), ConditionTensor=tensor(shape, 1)),
+            lambda torch, a, b, condition: torch.where(condition > 127, a, b))
     for size, shape in ((4, sizes), (2, twice), (1, [n, c, 2 * h, 2 * w])):
         strided = tensor(shape, size)
         strided["Strides"] = [c * shape[2] * shape[3], shape[2] * shape[3], 1, shape[2]]
