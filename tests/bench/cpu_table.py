@@ -187,7 +187,7 @@ def kernel_table(options):
         moved = 2 * result["outputBytes"] if work.count_output_twice else result["inputBytes"] + result["outputBytes"]
         share = moved / own / result["copyBytesPerSecond"]
         peers = [peer(work, options.min_time / 2) for peer in (numpy_seconds, torch_seconds, onnx_seconds)]
-        faster = {name: int(seconds / own) for name, seconds in zip(("NumPy", "PyTorch", "ONNX Runtime"), peers) if seconds}
+        faster = {name: seconds / own for name, seconds in zip(("NumPy", "PyTorch", "ONNX Runtime"), peers) if seconds}
         measured.add(work.name, work.description, share, faster)
         gains.append(min(seconds for seconds in peers if seconds is not None) / own)
         mark = "" if share >= work.goal else " (missed)"
