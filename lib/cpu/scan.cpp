@@ -52,6 +52,8 @@ class Scan {
   // Sequences that stand alone, and elements of each, that are computed together.
   static constexpr std::size_t together = 4;
   static constexpr std::size_t chunk = 256;
+  // Sequences beside each other that are computed together.
+  static constexpr std::uint64_t beside = 1024;
   // Rows that are asked for before they are computed.
   static constexpr std::uint64_t rows_ahead = 4;
   static constexpr std::uint64_t fetched_max = 4096;  // bytes
@@ -80,25 +82,10 @@ class Scan {
   }
 
   /// Sequences [begin, end) of an outer index.
-  void run(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, const Destination& to) {
-    const std::uint64_t from = outer_.offsets(outer)[0];
-    totals_.assign(end - begin, Value{is_product});
-    powers_.assign(has_powers ? end - begin : 0, {});
-    for (std::uint64_t i = 0; i < along_.extent; ++i) {
-      const std::uint64_t index = index_of(i);
-      OutputBytes output(to.to + index * to.pitch, stores_);
-      std::size_t done = 0;
-      inner_.run(begin, end, [&](const Walk<1>::Offsets& at, std::uint64_t count) {
-        const std::byte* input = input_ + (from + index * along_.stride + at[0]) * size_;
-        fetch_ahead(input, i, count);
-        for (std::uint64_t k = 0; k < count; k += chunk) {
-          const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - k));
-          row(input + k * inner_.steps()[0] * size_, part, done, output.take(part * size_));
-          done += part;
-        }
-      });
-      output.finish();
-      if (has_powers && i % settled_for == settled_for - 1) settle_all();
+  void run(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, Destination to) {
+    for (std::uint64_t first = begin; first < end; first += beside) {
+      run_beside(outer, first, std::min(end, first + beside), to);
+      to.to += beside * size_;
     }
   }
 
@@ -128,6 +115,30 @@ class Scan {
     constexpr StoreMode mode =
         std::is_floating_point_v<Value> ? StoreMode::truncates : StoreMode::wraps;
     store<mode, Value>(kernel_.data_type, from, count, to);
+  }
+
+  // So few that their totals stay in the nearest cache.
+  void run_beside(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                  const Destination& to) {
+    const std::uint64_t from = outer_.offsets(outer)[0];
+    totals_.assign(end - begin, Value{is_product});
+    powers_.assign(has_powers ? end - begin : 0, {});
+    for (std::uint64_t i = 0; i < along_.extent; ++i) {
+      const std::uint64_t index = index_of(i);
+      OutputBytes output(to.to + index * to.pitch, stores_);
+      std::size_t done = 0;
+      inner_.run(begin, end, [&](const Walk<1>::Offsets& at, std::uint64_t count) {
+        const std::byte* input = input_ + (from + index * along_.stride + at[0]) * size_;
+        fetch_ahead(input, i, count);
+        for (std::uint64_t k = 0; k < count; k += chunk) {
+          const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - k));
+          row(input + k * inner_.steps()[0] * size_, part, done, output.take(part * size_));
+          done += part;
+        }
+      });
+      output.finish();
+      if (has_powers && i % settled_for == settled_for - 1) settle_all();
+    }
   }
 
   // Chunks end where lines of the first output do, from either end.
