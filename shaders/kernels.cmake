@@ -37,6 +37,7 @@ macro(dmlop_for_each_kernel)
       attention attention_tiles recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
+  dmlop_kernel(local_response local_response)
   dmlop_kernel(rows rows)
   dmlop_kernel(rows_columns rows COLUMNS=1)
   # The sections of expressions.def, for each type that its rows compute with.

@@ -190,9 +190,15 @@ NUMBER scales_of(NUMBER largest) {
 #endif
 }
 
-float4 exp_of_each(float4 four) {
+// For the few digits of FLOAT16, a device's own function is exact enough. Not all of them know NaN.
+float power_of_e(float x) {
+  if (TYPE == FLOAT16) return is_nan(x) ? x : exp2(x * 1.44269504f);
+  return exp_of(x);
+}
+
+float4 powers_of_e(float4 four) {
   float numbers[4] = PARTS_OF(four);
-  LOOP for (uint i = 0; i < 4; ++i) numbers[i] = exp_of(numbers[i]);
+  LOOP for (uint i = 0; i < 4; ++i) numbers[i] = power_of_e(numbers[i]);
   return FOUR_OF(numbers);
 }
 
@@ -287,7 +293,7 @@ void gather_second(Lane lane, NUMBER pivots[CELLS_MOST], NUMBER scales[CELLS_MOS
     float4 four = values[f];
     if (is_softmax() || has_mean()) four -= four_of(pivots[own]);
     float4 terms = four;
-    if (is_softmax()) terms = exp_of_each(four);
+    if (is_softmax()) terms = powers_of_e(four);
     values[f] = OPERATION == SOFTMAX ? terms : four;
     if (OPERATION == BY_NORM_1) terms = abs(four) * parameters[0].down;
     if (has_squares()) {

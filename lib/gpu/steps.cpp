@@ -1,9 +1,17 @@
 #include "gpu/steps.hpp"
 
 #include "gpu/dispatch.hpp"
-#include "gpu/resident/rows.hpp"
+#include "gpu/resident/fused_passes.hpp"
 
 namespace dmlop::gpu {
+namespace {
+
+std::optional<resident::FusedPasses> fused_passes(const Plan& plan, std::size_t first) {
+  if (auto rows = resident::fused_rows(plan, first)) return rows;
+  return resident::fused_local_response(plan, first);
+}
+
+}  // namespace
 
 std::vector<Step> steps_of(const Plan& plan) {
   std::vector<Step> steps;

@@ -73,9 +73,9 @@ bool is_by_vectors(const ReduceKernel& kernel) {
   const auto is_whole = [](std::uint64_t elements) { return elements % halves_of_vector == 0; };
   const auto kept_end = operand.strides.begin() + static_cast<std::ptrdiff_t>(kernel.kept);
   return kernel.function != ReduceFunction::product && kernel.operands.size() == 1 &&
-         operand.data_type == DataType::Float16 &&
-         !operand.is_position && outer_axes(kernel) == 0 && operand.strides.back() == 1 &&
-         is_whole(row_length(kernel)) && std::all_of(operand.strides.begin(), kept_end, is_whole);
+         operand.data_type == DataType::Float16 && !operand.is_position &&
+         outer_axes(kernel) == 0 && operand.strides.back() == 1 && is_whole(row_length(kernel)) &&
+         std::all_of(operand.strides.begin(), kept_end, is_whole);
 }
 
 Cut cut_of(const ReduceKernel& kernel) {

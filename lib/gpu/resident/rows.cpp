@@ -1,11 +1,11 @@
 // Rows that are normalized by what they add up to: shaders/rows.hlsl.
-#include "gpu/resident/rows.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "gpu/resident/element_wise.hpp"
+#include "gpu/resident/fused_passes.hpp"
 #include "gpu/resident/parameters.hpp"
 
 namespace dmlop::gpu::resident {
@@ -100,10 +100,6 @@ bool reads_rows(const Pattern& pattern, const ElementWiseKernel& map, const Pass
   return (has_mean ? !map.inputs[1].constant : is_constant(map.inputs[1], 0)) &&
          (has_variance ? !map.inputs[2].constant : is_constant(map.inputs[2], 1)) &&
          is_constant(map.inputs[5], 0);
-}
-
-bool is_forgotten(const Plan& plan, std::size_t slot, std::size_t last) {
-  return plan.slots[slot].kind == SlotKind::temporary && last_use(plan, slot) <= last;
 }
 
 std::optional<Match> match_of(const Pattern& pattern, const Plan& plan, std::size_t first) {
@@ -303,7 +299,7 @@ void add_stages(ResidentDispatch& dispatch, const Shape& shape, const Cut& cut) 
   add_stage(dispatch, outputs, parts, cut.lanes, work);
 }
 
-std::optional<FusedRows> fused(const Plan& plan, std::size_t first, const Match& match) {
+std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Match& match) {
   const DataType type = match.reduction->operands.front().data_type;
   const ElementWiseKernel& last = match.activation != nullptr ? *match.activation : *match.map;
   if (last.output_type != type || match.map->inputs.front().type != type) return {};
@@ -313,10 +309,10 @@ std::optional<FusedRows> fused(const Plan& plan, std::size_t first, const Match&
       shape->is_columns ? column_cut(*shape) : row_cut(*shape, per_vector(type));
   if (!cut) return {};
   std::array lies{Lie::constant, Lie::constant};
-  FusedRows rows{.passes = match.passes,
-                 .reads = {plan.passes[first].reads.front()},
-                 .write = plan.passes[first + match.passes - 1].writes.front(),
-                 .dispatch = {}};
+  FusedPasses rows{.passes = match.passes,
+                   .reads = {plan.passes[first].reads.front()},
+                   .write = plan.passes[first + match.passes - 1].writes.front(),
+                   .dispatch = {}};
   rows.dispatch.inputs = {0};
   if (is_normalization(match)) {
     const std::size_t map_pass = first + match.passes - (match.activation != nullptr ? 2 : 1);
@@ -351,7 +347,7 @@ std::optional<FusedRows> fused(const Plan& plan, std::size_t first, const Match&
 
 }  // namespace
 
-std::optional<FusedRows> fused_rows(const Plan& plan, std::size_t first) {
+std::optional<FusedPasses> fused_rows(const Plan& plan, std::size_t first) {
   for (const Pattern& pattern : patterns) {
     std::optional<Match> match = match_of(pattern, plan, first);
     if (!match) continue;
