@@ -114,6 +114,10 @@ Json to_json(const OperatorSpec& spec) {
   json["tolerances"] = Json::object();
   for (const auto& [type, tolerance] : spec.tolerances)
     json["tolerances"][std::string(name_of(type))] = to_text(tolerance);
+  if (spec.tolerance_terms) {
+    json["toleranceTerms"] = spec.tolerance_terms->text();
+    json["toleranceOfTerm"] = tolerance_of_term;
+  }
   if (!spec.tolerance_reason.empty()) json["toleranceReason"] = spec.tolerance_reason;
   json["measuredErrors"] = Json::array();
   for (const MeasuredError* error : errors_of(spec.name))

@@ -114,6 +114,7 @@ void print_operator(const OperatorSpec& spec) {
   for (const auto& [type, tolerance] : spec.tolerances)
     print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
   if (spec.tolerances.empty()) print({"  ", to_text(Tolerance{}), "\n"});
+  if (spec.tolerance_terms) print({"  ", terms_text(spec), "\n"});
   if (!spec.tolerance_reason.empty()) print({"  ", spec.tolerance_reason, "\n"});
   print_errors_of(spec);
   print_speed_of(spec);

@@ -51,6 +51,12 @@ struct Queries {
   std::uint64_t pitch;
 };
 
+std::uint64_t past_length(const PastLengths& lengths, const std::byte* data, std::uint64_t batch) {
+  std::int32_t value;
+  std::memcpy(&value, data + batch * lengths.stride * sizeof value, sizeof value);
+  return lengths.length(value);
+}
+
 /// Keys of a block.
 constexpr std::uint64_t keys_at_once = sum_block;
 
@@ -60,6 +66,7 @@ class Attention {
     const std::size_t after_mask = kernel.mask == AttentionMask::none ? 3 : 4;
     if (kernel.mask != AttentionMask::none) mask_ = inputs[3].data();
     if (kernel.position_bias) position_bias_ = inputs[after_mask];
+    if (kernel.past_lengths) past_lengths_ = inputs.back().data();
   }
 
   // The scores again for each block of values, of which there is more than one only where heads are
@@ -162,6 +169,16 @@ class Attention {
       }
     }
     add_filter(at, query, first, scores);
+    if (kernel_.past_lengths) leave_out_later(at.batch, query, first, scores);
+  }
+
+  void leave_out_later(std::uint64_t batch, std::uint64_t query, std::uint64_t first,
+                       std::span<float> scores) const {
+    const std::uint64_t length = past_length(*kernel_.past_lengths, past_lengths_, batch);
+    const std::uint64_t counted = length + query + 1;
+    const std::uint64_t here = counted <= first ? 0 : std::min(counted - first, scores.size());
+    std::fill(scores.begin() + static_cast<std::ptrdiff_t>(here), scores.end(),
+              -std::numeric_limits<float>::infinity());
   }
 
   // In float, as DirectML does, although large filters cost the scores their last digits.
@@ -241,6 +258,7 @@ class Attention {
   Inputs inputs_;
   const std::byte* mask_ = nullptr;
   std::span<const std::byte> position_bias_;
+  const std::byte* past_lengths_ = nullptr;
   BlockProduct<float> product_, values_;
   GrowingScratch memory_;
   float* scores_ = nullptr;
@@ -306,10 +324,15 @@ void run_part(const HeadRowsKernel& kernel, Inputs inputs, const Part& part, Sto
       read_elements(vectors.type, vectors.row(from), vectors.element_stride, kernel.size,
                     to.data());
     };
-    if (r < kernel.past_rows) {
+    const auto& lengths = kernel.past_lengths;
+    const std::uint64_t past_rows =
+        lengths ? past_length(*lengths, inputs.back().data(), batch) : kernel.past_rows;
+    if (r < past_rows) {
       read(*kernel.past, inputs[kernel.bias ? 2 : 1], r, row);
+    } else if (lengths && r - past_rows >= lengths->new_rows) {
+      std::fill(row.begin(), row.end(), 0.0);
     } else {
-      read(kernel.input, inputs[0], r - kernel.past_rows, row);
+      read(kernel.input, inputs[0], r - past_rows, row);
       if (kernel.bias) {
         read(*kernel.bias, inputs[1], 0, bias);
         for (std::uint64_t i = 0; i < kernel.size; ++i) row[i] += bias[i];

@@ -161,6 +161,7 @@ void add_tolerances(Markup& page, const OperatorSpec& spec) {
                 "</td></tr>\n"});
     page.add({"</tbody></table>\n"});
   }
+  if (spec.tolerance_terms) page.add({"<p>", terms_text(spec), "</p>\n"});
   if (!spec.tolerance_reason.empty()) page.add({"<p>", spec.tolerance_reason, "</p>\n"});
 }
 

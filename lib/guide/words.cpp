@@ -139,6 +139,13 @@ std::string errors_text(const MeasuredError& error) {
   return error.data_type + ": " + join(cells);
 }
 
+std::string terms_text(const OperatorSpec& spec) {
+  if (!spec.tolerance_terms) return "";
+  static_assert(tolerance_of_term == 0x1p-23);
+  return "For n terms of a sum atol is at least n * 2^-23, where n is " +
+         spec.tolerance_terms->text() + ".";
+}
+
 std::string unmeasured_text(const OperatorSpec& spec) {
   return spec.tolerances.empty()
              ? "None: every device gives the same results, bit for bit."

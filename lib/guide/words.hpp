@@ -30,6 +30,9 @@ std::vector<std::string> type_names(const SupportRow& row);
 /// "4", "1 to 8".
 std::string dimension_range(const SupportRow& row);
 
+/// What the lengths of sums have to do with the tolerance; "" if it has no terms.
+std::string terms_text(const OperatorSpec& spec);
+
 /// "0.86 ULP".
 std::string error_text(const MeasuredError& error, double value);
 /// "FLOAT32: CPU 0.86 ULP, llvmpipe 0.86 ULP".

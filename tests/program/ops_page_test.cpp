@@ -103,6 +103,7 @@ std::vector<std::string> known_texts(const OperatorSpec& spec) {
     texts.insert(texts.end(), {row->text, row->reason});
   for (const auto& [type, tolerance] : spec.tolerances)
     texts.insert(texts.end(), {std::string(name_of(type)), to_text(tolerance)});
+  if (spec.tolerance_terms) texts.push_back(spec.tolerance_terms->text());
   for (const MeasuredError* error : errors_of(spec.name)) {
     for (const auto& [device, value] : error->on) {
       texts.push_back(device);
