@@ -170,7 +170,7 @@ TEST_CASE("from a debugger: Visual Studio cuts long values, and other rows show 
   const std::string begin = cut.substr(0, rest), end = cut.substr(cut.find('\n', rest) + 1);
   check_padding(begin + rows + end + "\t\t[1]\t0\tconst unsigned int\n");
   CHECK(contains(make(begin + rows + end).findings,
-                 "EndPadding is not known from \"{3, ...}\": it has 1 value"));
+                 "EndPadding is not known from \"{3}\": it has 1 value, and DimensionCount is 2"));
   CHECK(contains(make(begin + rows.substr(rows.find("\t\tDim")) + end).findings,
                  "PaddingValue is not known"));
 }

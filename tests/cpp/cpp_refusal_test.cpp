@@ -179,3 +179,15 @@ TEST_CASE("from C++: members, structs and pointers that do not fit are refused")
     CHECK(contains(made.findings, finding));
   }
 }
+
+TEST_CASE("from C++: descriptions in branches of a condition are told from several operators") {
+  const std::string desc = "DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, ";
+  for (const std::string text : {"#if USE_HALF\n" + desc + "1};\n#else\n" + desc + "2};\n#endif\n",
+                                 "if (half) {" + desc + "1}; } else {" + desc + "2}; }"}) {
+    CAPTURE(text);
+    const Made made = make(text);
+    CHECK(contains(made.findings, "the text describes several operators: "));
+    CHECK(contains(made.findings, "; conditions (#if, if) are not evaluated"));
+  }
+  CHECK(!contains(make(desc + "1};\n{" + desc + "2}; }").findings, "conditions"));
+}
