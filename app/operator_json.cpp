@@ -52,10 +52,12 @@ Json to_json(const NamedNumbers& numbers) {
 
 /// Without the operator's name.
 Json row_of(const MeasuredError& error) {
-  return {{"dataType", error.data_type},
-          {"unit", error.measure->unit},
-          {"largest", to_json(error.on)},
-          {"about", error.measure->text}};
+  Json json{{"dataType", error.data_type},
+            {"unit", error.measure->unit},
+            {"largest", to_json(error.on)},
+            {"about", error.measure->text}};
+  if (!error.where.empty()) json["where"] = error.where;
+  return json;
 }
 
 Json row_of(const Speed& speed) {

@@ -49,13 +49,15 @@ std::vector<std::string> operators_with_errors() {
 }
 
 void print_errors_as_markdown() {
-  std::vector<std::string> titles{"operator"};
-  for (const ErrorColumn& column : error_columns())
-    titles.push_back(column.data_type + ", " + column.device);
-  print_table_head(titles, 1);
-  for (const std::string& name : operators_with_errors()) {
-    std::vector<std::string> cells = error_cells(name);
-    cells.insert(cells.begin(), name);
+  std::vector<std::string> titles{"operator", "type"};
+  for (const MeasuredDevice& device : measured_devices()) titles.push_back(device.name);
+  print_table_head(titles, 2);
+  for (const MeasuredError& error : measured_errors()) {
+    std::vector<std::string> cells{error.operator_name, type_text(error)};
+    for (const MeasuredDevice& device : measured_devices()) {
+      const auto value = error.find(device.name);
+      cells.push_back(value ? error_text(error, *value) : "");
+    }
     print_table_row(cells);
   }
 }

@@ -74,13 +74,14 @@ FUNCTION Angle any_angle_of(float x) {
 // them are exact. The rest of the angle has its sign.
 FUNCTION Angle small_angle_of(float x) {
   const float a = magnitude_of(x);
-  const float k = floor(mad(a, 0.636619772f, 0.5f));
+  const float quarters = mad(a, 0.636619772f, rounder());
+  const float k = quarters - rounder();
   const float first = a - k * 1.57080078f;
   const float second = k * -4.45451587e-6f;
   const float r = first - second;
   const float low = (((first - r) - second) - k * 6.07727202e-11f) - k * -1.71512451e-15f;
   Angle angle;
-  angle.quarters = uint(int(k));
+  angle.quarters = asuint(quarters);  // of which two bits count
   angle.sign_bit = 0u;
   angle.rest = r + low;
   angle.correction = low - (angle.rest - r);

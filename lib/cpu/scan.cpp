@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -50,7 +51,7 @@ template <typename Value, bool is_product>
 class Scan {
   static constexpr bool has_powers = is_product && std::is_floating_point_v<Value>;
   // Sequences that stand alone, and elements of each, that are computed together.
-  static constexpr std::size_t together = 4;
+  static constexpr std::size_t together = 8;
   static constexpr std::size_t chunk = 256;
   // Sequences beside each other that are computed together.
   static constexpr std::uint64_t beside = 1024;
@@ -58,12 +59,16 @@ class Scan {
   static constexpr std::uint64_t rows_ahead = 4;
   static constexpr std::uint64_t fetched_max = 4096;  // bytes
   using Totals = std::array<Value, together>;
+  // What needs no conversion but between floats and doubles.
+  using Element = std::conditional_t<std::is_floating_point_v<Value>, float, Value>;
 
  public:
   Scan(const ScanKernel& kernel, Inputs inputs, Stores stores)
       : kernel_(kernel),
         size_(size_of(kernel.data_type)),
         input_(inputs.front().data()),
+        is_direct_(std::is_floating_point_v<Value> ? kernel.data_type == DataType::Float32
+                                                   : size_ == sizeof(Element)),
         stores_(stores),
         along_(kernel.axes[kernel.axis]),
         outer_(walk_of(kernel.axes.begin(), kernel.axes.begin() + axis())),
@@ -195,29 +200,45 @@ class Scan {
                   const std::array<Power, together>& powers) const {
     const std::ptrdiff_t step = kernel_.from_end ? -1 : 1;
     Value* at = kernel_.from_end ? numbers + count - 1 : numbers;
-    Value t0 = totals[0], t1 = totals[1], t2 = totals[2], t3 = totals[3];
-    const auto next = [&](Value& total, std::size_t r) HWY_ATTR {
+    Totals now = totals;
+    const auto next = [&](std::size_t r) HWY_ATTR {
       Value* number = at + r * chunk;
-      const Value before = total;
-      total = combined(total, *number);
-      const Value result = is_exclusive ? before : total;
-      if constexpr (has_powers) {
-        *number = result * powers[r].factor;
-      } else {
-        *number = result;
-      }
+      const Value before = now[r];
+      now[r] = combined(before, *number);
+      *number = is_exclusive ? before : now[r];
+      if constexpr (has_powers) *number *= powers[r].factor;
     };
     for (std::size_t i = 0; i < count; ++i, at += step) {
-      next(t0, 0);
-      next(t1, 1);
-      next(t2, 2);
-      next(t3, 3);
+      [&]<std::size_t... r>(std::index_sequence<r...>) HWY_ATTR {
+        (next(r), ...);
+      }
+      (std::make_index_sequence<together>());
     }
-    totals = {t0, t1, t2, t3};
+    totals = now;
+  }
+
+  // The next element of `count` sequences from `first` on, read and written as they stand.
+  template <bool is_exclusive>
+  void direct_row(const std::byte* input, std::size_t count, std::size_t first, std::byte* output) {
+    Value* HWY_RESTRICT totals = &totals_[first];
+    for (std::size_t k = 0; k < count; ++k) {
+      const Value before = totals[k];
+      const Value total =
+          combined(before, static_cast<Value>(cpu::load<Element>(input + k * sizeof(Element))));
+      totals[k] = total;
+      Value result = is_exclusive ? before : total;
+      if constexpr (has_powers) result *= powers_[first + k].factor;
+      cpu::store(output + k * sizeof(Element), static_cast<Element>(result));
+    }
   }
 
   // The next element of `count` sequences from `first` on.
   void row(const std::byte* input, std::size_t count, std::size_t first, std::byte* output) {
+    if (is_direct_ && inner_.steps()[0] == 1) {
+      steps_.add(count);
+      if (kernel_.is_exclusive) return direct_row<true>(input, count, first, output);
+      return direct_row<false>(input, count, first, output);
+    }
     Value* HWY_RESTRICT numbers = numbers_.data();
     Value* HWY_RESTRICT totals = &totals_[first];
     load_numbers(input, inner_.steps()[0], count, numbers);
@@ -253,6 +274,7 @@ class Scan {
   const ScanKernel& kernel_;
   std::size_t size_;  // of an element
   const std::byte* input_;
+  bool is_direct_;  // elements are of type Element
   Stores stores_;
   StridedAxis along_;
   Walk<1> outer_, inner_;

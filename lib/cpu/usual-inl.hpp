@@ -86,7 +86,7 @@ HWY_INLINE float usual_pow(float x, float y, Rare& rare) {
   const PowerSum parts = power_of(bits, k, y);
   const float power = parts.high + parts.low;
   rare |= is_not_positive(x) | is_beyond(0x1p32F, y) | is_beyond(125.0F, power);
-  const float nearest = floor(power + 0.5F);
+  const float nearest = (power + rounder()) - rounder();
   return small_exp2((parts.high - nearest) + parts.low) * usual_power_of_two(nearest);
 }
 // Integers as doubles.

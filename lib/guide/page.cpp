@@ -165,24 +165,35 @@ void add_tolerances(Markup& page, const OperatorSpec& spec) {
   if (!spec.tolerance_reason.empty()) page.add({"<p>", spec.tolerance_reason, "</p>\n"});
 }
 
-void add_errors(Markup& page, const OperatorSpec& spec) {
-  const auto errors = errors_of(spec.name);
-  if (errors.empty()) {
-    page.add({"<p>", unmeasured_text(spec), "</p>\n"});
-    return;
-  }
-  page.add({"<table><thead><tr><th>type</th>"});
+void add_error_table(Markup& page, const std::vector<const MeasuredError*>& errors,
+                     bool with_operator) {
+  page.add({"<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"});
+  if (with_operator) page.add({"<th>operator</th>"});
+  page.add({"<th>type</th>"});
   for (const MeasuredDevice& device : measured_devices()) page.add({"<th>", device.name, "</th>"});
   page.add({"</tr></thead><tbody>\n"});
   for (const MeasuredError* error : errors) {
-    page.add({"<tr><th scope=\"row\">", error->data_type, "</th>"});
+    page.add({"<tr>"});
+    if (with_operator)
+      page.add({"<td><a href=\"#", error->operator_name, "\">", error->operator_name, "</a></td>"});
+    page.add({"<th scope=\"row\">", type_text(*error), "</th>"});
     for (const MeasuredDevice& device : measured_devices()) {
       const auto value = error->find(device.name);
       page.add({"<td>", value ? error_text(*error, *value) : "", "</td>"});
     }
     page.add({"</tr>\n"});
   }
-  page.add({"</tbody></table>\n<p><a href=\"#measurements\">How this was measured</a></p>\n"});
+  page.add({"</tbody></table></div>\n"});
+}
+
+void add_errors(Markup& page, const OperatorSpec& spec) {
+  const auto errors = errors_of(spec.name);
+  if (errors.empty()) {
+    page.add({"<p>", unmeasured_text(spec), "</p>\n"});
+    return;
+  }
+  add_error_table(page, errors, false);
+  page.add({"<p><a href=\"#measurements\">How this was measured</a></p>\n"});
 }
 
 // --- speed
@@ -338,19 +349,10 @@ void add_all_errors(Markup& page) {
   page.add({"<h3>Largest errors</h3>\n<dl class=\"facts wide\">\n"});
   for (const ErrorMeasure& measure : error_measures()) add_fact(page, measure.unit, measure.text);
   for (const MeasuredDevice& device : measured_devices()) add_fact(page, device.name, device.text);
-  page.add({"</dl>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>operator</th>"});
-  for (const ErrorColumn& column : error_columns())
-    page.add({"<th>", column.data_type, ", ", column.device, "</th>"});
-  page.add({"</tr></thead><tbody>\n"});
-  std::string_view before;
-  for (const MeasuredError& error : measured_errors()) {
-    if (error.operator_name == before) continue;
-    before = error.operator_name;
-    page.add({"<tr><th scope=\"row\"><a href=\"#", before, "\">", before, "</a></th>"});
-    for (const std::string& cell : error_cells(before)) page.add({"<td>", cell, "</td>"});
-    page.add({"</tr>\n"});
-  }
-  page.add({"</tbody></table></div>\n"});
+  page.add({"</dl>\n"});
+  std::vector<const MeasuredError*> all;
+  for (const MeasuredError& error : measured_errors()) all.push_back(&error);
+  add_error_table(page, all, true);
 }
 
 void add_measurements(Markup& page) {

@@ -127,16 +127,21 @@ std::string dimension_range(const SupportRow& row) {
              : low + " to " + std::to_string(row.max_dimensions);
 }
 
+std::string type_text(const MeasuredError& error) {
+  return error.where.empty() ? error.data_type : error.data_type + " (" + error.where + ")";
+}
+
 std::string error_text(const MeasuredError& error, double value) {
-  const bool is_count = error.measure->name == "misrounded";
-  return with_decimals(value, is_count ? 0 : 2) + " " + error.measure->unit;
+  const std::string& name = error.measure->name;
+  if (name == "tolerance") return rounded(100 * value) + " " + error.measure->unit;
+  return with_decimals(value, name == "misrounded" ? 0 : 2) + " " + error.measure->unit;
 }
 
 std::string errors_text(const MeasuredError& error) {
   std::vector<std::string> cells;
   for (const auto& [device, value] : error.on)
     cells.push_back(device + " " + error_text(error, value));
-  return error.data_type + ": " + join(cells);
+  return type_text(error) + ": " + join(cells);
 }
 
 std::string terms_text(const OperatorSpec& spec) {
@@ -149,7 +154,7 @@ std::string terms_text(const OperatorSpec& spec) {
 std::string unmeasured_text(const OperatorSpec& spec) {
   return spec.tolerances.empty()
              ? "None: every device gives the same results, bit for bit."
-             : "Not measured. The tests hold the results to the tolerance above or less.";
+             : "Not measured; the tests compare the results with those of DirectML.";
 }
 
 std::string speed_text(const SpeedValue& value) {
@@ -167,31 +172,6 @@ std::string speed_text(const SpeedValue& value) {
 
 std::string share_text(const SpeedRun& run) {
   return run.share_of.empty() ? "" : "shares of " + run.share_of;
-}
-
-const std::vector<ErrorColumn>& error_columns() {
-  static const std::vector<ErrorColumn> columns = [] {
-    std::vector<std::string> types;
-    for (const MeasuredError& error : measured_errors())
-      add_new(types, std::vector{error.data_type});
-    std::vector<ErrorColumn> all;
-    for (const std::string& type : types) {
-      for (const MeasuredDevice& device : measured_devices()) all.push_back({type, device.name});
-    }
-    return all;
-  }();
-  return columns;
-}
-
-std::vector<std::string> error_cells(std::string_view operator_name) {
-  const auto errors = errors_of(operator_name);
-  std::vector<std::string> cells;
-  for (const ErrorColumn& column : error_columns()) {
-    const auto row = std::ranges::find(errors, column.data_type, &MeasuredError::data_type);
-    const auto value = row == errors.end() ? std::nullopt : (*row)->find(column.device);
-    cells.push_back(value ? error_text(**row, *value) : "");
-  }
-  return cells;
 }
 
 SpeedColumns columns_of(const std::vector<const Speed*>& rows) {

@@ -33,6 +33,8 @@ std::string dimension_range(const SupportRow& row);
 /// What the lengths of sums have to do with the tolerance; "" if it has no terms.
 std::string terms_text(const OperatorSpec& spec);
 
+/// "FLOAT32", "FLOAT32 (from -87 on)".
+std::string type_text(const MeasuredError& error);
 /// "0.86 ULP".
 std::string error_text(const MeasuredError& error, double value);
 /// "FLOAT32: CPU 0.86 ULP, llvmpipe 0.86 ULP".
@@ -44,14 +46,6 @@ std::string unmeasured_text(const OperatorSpec& spec);
 std::string speed_text(const SpeedValue& value);
 /// "shares of memcpy's rate"; "" for a run without shares.
 std::string share_text(const SpeedRun& run);
-
-/// The column of an operator in the table of errors: "FLOAT32, CPU".
-struct ErrorColumn {
-  std::string data_type, device;
-};
-const std::vector<ErrorColumn>& error_columns();
-/// An operator's cells in these columns; "" where nothing was measured.
-std::vector<std::string> error_cells(std::string_view operator_name);
 
 /// A table of speeds has a column for each type and for each other program, in this order.
 struct SpeedColumns {

@@ -101,7 +101,7 @@ const std::vector<ErrorMeasure>& error_measures() {
 const std::vector<MeasuredError>& measured_errors() {
   static const auto list = rows_of<MeasuredError>("errors", [](const Json& row) {
     MeasuredError error{row.at(0), row.at(1), find_named(error_measures(), row, 2),
-                        numbers_of(row.at(3))};
+                        numbers_of(row.at(3)), row.size() > 4 ? row.at(4).get<std::string>() : ""};
     for (const auto& [device, number] : error.on) {
       if (std::ranges::find(measured_devices(), device, &MeasuredDevice::name) ==
           measured_devices().end())

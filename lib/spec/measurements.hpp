@@ -32,7 +32,8 @@ struct MeasuredError {
   std::string operator_name;
   std::string data_type;
   const ErrorMeasure* measure;
-  NamedNumbers on;  // {"CPU", 0.86}
+  NamedNumbers on;    // {"CPU", 0.86}
+  std::string where;  // for which inputs, if not for all: "from -87 on"
 
   std::optional<double> find(std::string_view device) const;
 };

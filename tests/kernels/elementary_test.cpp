@@ -384,6 +384,7 @@ TEST_CASE("elementary functions: the table has a row for each, and no other") {
   std::set<std::string> functions, published;
   for (const Function& function : elementary_functions()) functions.insert(function.name);
   for (const MeasuredError& error : measured_errors()) {
+    if (error.measure->name == "tolerance") continue;  // of a sweep
     CHECK(published.insert(error.operator_name + " " + error.data_type).second);
     CHECK(functions.contains(error.operator_name));
   }

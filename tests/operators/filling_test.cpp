@@ -10,6 +10,7 @@
 
 #include "plan_case.hpp"
 #include "reference/scanning.hpp"
+#include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -225,6 +226,12 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
     check({33, 5}, 0, type);
     check({2, 520}, 1, type);
   }
+  on_every_target([&] {
+    for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int32}) {
+      check({5, 301}, 1, type);
+      check({2, 6, 1100}, 1, type);
+    }
+  });
   check({4201}, 0, DataType::Float32);
   check({4201}, 0, DataType::Int64);
 }
