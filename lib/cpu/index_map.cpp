@@ -129,7 +129,8 @@ class IndexMap {
   // Bytes that are read before the processor would have asked for them, and that are asked for at
   // once.
   static constexpr Int near_bytes = 256;
-  static constexpr std::uint64_t fetched_max = 1024;
+  static constexpr Int fetched_max = 4096;
+  static constexpr std::uint64_t spread_bytes = 1024;
   static constexpr std::size_t fetched_pieces_max = 8;
 
   // An element takes its share of the pages that its row and the axes around it step over, each of
@@ -172,8 +173,14 @@ class IndexMap {
     row_ = row;
   }
 
-  // What the processor, which guesses that reading goes on as it went, does not have ready: rows
-  // that are not right behind the ones before, and pieces that are read out of turn.
+  struct Jump {
+    Int offset;  // from that of the row
+    Int bytes;
+  };
+
+  // What the processor, which guesses that reading goes on as it went, does not have ready at the
+  // start of a row: the row itself where it is not right behind the one before, and pieces that
+  // are read out of turn. Rows with gaps are long, and asked for a little at a time.
   void see_jumps() {
     constexpr Int size = sizeof(T);
     if (pieces_.empty() || pieces_.size() > fetched_pieces_max) return;
@@ -188,17 +195,21 @@ class IndexMap {
     const Int bytes = (std::abs(reach) + 1) * size;
     const Int gap = kernel_.axes[outer_axes_ - 1].stride * size - bytes;
     if (bytes < near_bytes || std::abs(longest.stride) * size > near_bytes) return;
-    jumps_ = gap < 0 || gap > near_bytes;
+    const bool jumps = gap < 0 || gap > near_bytes;
+    spreads_ = jumps && std::abs(longest.stride) > 1;
+    if (jumps && !spreads_) jumps_.push_back({begin, std::min(bytes, fetched_max)});
     for (const Piece& piece : pieces_) {
       const Int turn = &piece < &longest ? begin : begin + std::abs(reach);
       const bool out_of_turn = std::abs(piece.offset - turn) * size > near_bytes;
-      if (!piece.outside && &piece != &longest && out_of_turn) turns_back_.push_back(piece.offset);
+      if (!piece.outside && &piece != &longest && out_of_turn)
+        jumps_.push_back({piece.offset, size});
     }
   }
 
-  // Asks for what the next row reads out of turn.
+  // Asks for what the next row reads.
   void fetch_next(const Rows& rows, Int offset) const {
-    for (const Int piece : turns_back_) fetch(source(offset + rows.step() + piece), sizeof(T));
+    for (const Jump& jump : jumps_)
+      fetch(source(offset + rows.step() + jump.offset), static_cast<std::uint64_t>(jump.bytes));
   }
 
   const std::byte* source(Int offset) const {
@@ -314,7 +325,7 @@ class IndexMap {
                  std::byte* output) const {
     if (piece.outside) {
       fill(output, count, fill_);
-    } else if (jumps_ && ahead != 0 && piece.stride != 0) {
+    } else if (spreads_ && ahead != 0 && piece.stride != 0) {
       put_and_fetch(piece.stride, offset + piece.offset, ahead, count, output);
     } else {
       move<T>(output, source(offset + piece.offset), piece.stride, count);
@@ -326,7 +337,7 @@ class IndexMap {
   void put_and_fetch(Int stride, Int offset, Int ahead, std::uint64_t count,
                      std::byte* output) const {
     const std::uint64_t each = static_cast<std::uint64_t>(std::abs(stride)) * sizeof(T);
-    const std::uint64_t at_once = std::max<std::uint64_t>(1, fetched_max / each);
+    const std::uint64_t at_once = std::max<std::uint64_t>(1, spread_bytes / each);
     while (count > 0) {
       const std::uint64_t part = std::min(count, at_once);
       const Int reach = static_cast<Int>(part - 1) * stride;
@@ -389,14 +400,14 @@ class IndexMap {
   const IndexMapAxis& inner_;
   Inputs inputs_;
   T fill_;
-  std::size_t outer_axes_;       // the axes outside of a row
-  std::uint64_t row_;            // its elements
-  std::uint64_t steps_each_;     // of an element
-  std::uint64_t turns_ = 0;      // how many runs a row takes elements of in turns; 0: it does not
-  RowTable table_;               // where pieces are short
-  std::vector<Piece> pieces_;    // of a whole row; empty when there are too many
-  bool jumps_ = false;           // rows are far apart
-  std::vector<Int> turns_back_;  // pieces that are read out of turn: offsets from that of the row
+  std::size_t outer_axes_;     // the axes outside of a row
+  std::uint64_t row_;          // its elements
+  std::uint64_t steps_each_;   // of an element
+  std::uint64_t turns_ = 0;    // how many runs a row takes elements of in turns; 0: it does not
+  RowTable table_;             // where pieces are short
+  std::vector<Piece> pieces_;  // of a whole row; empty when there are too many
+  std::vector<Jump> jumps_;
+  bool spreads_ = false;  // the next row is asked for while this one is moved
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace dmlop {
 
-/// Running sums or products along an axis. Integers wrap; floating-point ones are kept as double
-/// and rounded for each output.
+/// Running sums or products along an axis. Integers wrap. Floating-point ones are kept with twice
+/// the digits, products with an exponent of their own, and are rounded for each output.
 struct ScanKernel {
   DataType data_type = DataType::Float32;
   std::vector<StridedAxis> axes;  // of the input, outermost first
