@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "gpu/steps.hpp"
 #include "gpu_device.hpp"
+#include "ops/operator.hpp"
+#include "spec/description.hpp"
 
 #ifdef _WIN32
 #include "gpu/d3d12/kernels.hpp"
@@ -326,6 +329,44 @@ TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   CHECK(threads(1) == 1);
   CHECK(threads(16) == 1);
   CHECK(threads(17) == 2);
+}
+
+/// The plan of a normalization along an axis of packed FLOAT32.
+Plan normalization_plan(const std::string& sizes, int axis, const std::string& more = "") {
+  Diagnostics diagnostics;
+  const std::string text =
+      R"({"type": "MEAN_VARIANCE_NORMALIZATION1", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+      R"("Sizes": [)" +
+      sizes + R"(]}, "NormalizeVariance": true, "Epsilon": 1, "Axes": [)" + std::to_string(axis) +
+      "]" + more + "}}";
+  auto description = read_description("op.json", text, newest_feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
+  return make_plan(*description);
+}
+
+TEST_CASE("steps: rows that a group can hold are read once, others by each pass") {
+  const auto steps = [](const std::string& sizes, int axis, const std::string& more = "") {
+    return gpu::steps_of(normalization_plan(sizes, axis, more));
+  };
+  const auto is_one = [](const std::vector<gpu::Step>& found, const std::string& kernel,
+                         std::size_t stages) {
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].dispatches.front().kernel == kernel);
+    CHECK(found[0].dispatches.front().stages.size() == stages);
+    CHECK(found[0].reads.size() == 1);
+    CHECK(has_kernel(kernel));
+  };
+  is_one(steps("3, 1024", 1), "rows", 1);
+  is_one(steps("3, 16384", 1), "rows", 1);
+  is_one(steps("3, 16388", 1), "rows", 3);
+  is_one(steps("3, 16, 1024", 1), "rows_columns", 1);
+  is_one(steps("3, 1024, 16", 1), "rows_columns", 1);
+  is_one(steps("3, 64", 1, R"(, "FusedActivation": {"Type": "ACTIVATION_RELU"})"), "rows", 1);
+  CHECK(steps("3, 1023", 1).size() == 3);
+  CHECK(steps("3, 1025, 16", 1).size() == 3);
+  CHECK(steps("3, 16, 15", 1).size() == 3);
+  CHECK(steps("3, 1024, 1024", 0).size() == 1);
 }
 
 }  // namespace
