@@ -1,9 +1,10 @@
 // Data movement (lib/ops/kernels/index_map.hpp): every axis maps its indices independently, and elements are
-// moved whole. A thread gathers one or two vectors of 16 bytes. Most vectors are one run of the source, or of the
+// moved whole. A thread gathers one or a few vectors of 16 bytes. Most vectors are one run of the source, or of the
 // fill. The others, such as those at the ends of rows, go to a list, and the threads of a group assemble them together
 // afterwards: in place, each would stop all threads beside it.
 //
-// ELEMENT_SIZE is 1, 2, 4 or 8.
+// ELEMENT_SIZE is 1, 2, 4 or 8. WAY says how vectors are gathered; a module has one way only, because drivers take
+// their time for code that specialization constants rule out.
 //
 // constants[0]: x elements, z source offset, w the lengths' words per element
 // constants[1]: x rank, y reversal axis, z and w the fill
@@ -16,8 +17,7 @@
 SPECIALIZED(0, BOUNDARY)  // enum Boundary
 SPECIALIZED(1, RANK)      // 1 to 4, or 8 where axes stand in input2
 SPECIALIZED(2, REVERSAL)  // 0 none, 1 along the innermost axis, 2 along another
-SPECIALIZED(3, WAY)
-SPECIALIZED(4, VECTORS)   // of a thread: 1, or 2 in runs
+SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 2 or 4, too
 
 // Ways to gather a vector: any elements, runs of neighbours in either direction, every second element.
 #define WAY_ELEMENTS 0
@@ -162,16 +162,6 @@ Element load_element(int at) {
 #endif
 }
 
-// Vector `at` of the input's buffer.
-#ifdef DMLOP_VULKAN
-DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
-uint4 load_vector(uint at) { return input0_vectors[at]; }
-#else
-uint4 load_vector(uint at) {
-  return uint4(input0[4 * at], input0[4 * at + 1], input0[4 * at + 2], input0[4 * at + 3]);
-}
-#endif
-
 // 16 bytes from element `at` on, which may have any alignment, and what follows them in their last word.
 struct Words {
   uint4 words;
@@ -234,6 +224,11 @@ uint length_at(uint offset, uint extent) {
   return words == 2 && high != 0 ? extent : min(low, extent);
 }
 
+// The row after `row_index`, or the same row if it is the last. Values after the end of the output
+// are never used, but reading them must stay inside the input.
+uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, ROWS - 1); }
+
+#if WAY != WAY_RUNS
 uint4 reversed_axis() {
   if (!IN_CONSTANTS) return input2[constants[1].y];
   return constants[1].y == 0 ? constants[2] : constants[1].y == 1 ? constants[3] : constants[4];
@@ -263,10 +258,6 @@ Element element_at(Row row, uint o, uint4 inner) {
   if (is_outside) return fill;
   return load_element(at);
 }
-
-// The row after `row_index`, or the same row if it is the last. Values after the end of the output
-// are never used, but reading them must stay inside the input.
-uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, ROWS - 1); }
 
 // Gathers elements one by one, and continues in the next row at the end of a row.
 uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
@@ -300,7 +291,9 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
   }
   return result;
 }
+#endif
 
+#if WAY == WAY_RUNS
 // A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count`
 // elements that begin at source index `index` and advance by +1, -1 or 0.
 struct Piece {
@@ -418,6 +411,58 @@ uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
   return result;
 }
 
+// A vector that is one run.
+struct Run {
+  bool is_one;  // or else a vector to assemble
+  bool is_fill;
+  bool is_opposite;
+  int at;  // of the element that stands first in the input; inside of it in any case
+};
+
+// The run of the vector that begins at element o of a row.
+Run run_at(Row row, uint o, uint4 inner) {
+  Run run;
+  run.is_one = o <= inner.x && inner.x - o >= PER_THREAD;
+  run.is_fill = false;
+  run.at = row.offset;
+  int step = int(inner.y);
+  int index = int(o);
+  if (REVERSAL == 1) {
+    const uint length = length_at(row.lengths, inner.x);
+    run.is_one = run.is_one && (o >= length || length - o >= PER_THREAD);
+    if (o < length) {
+      index = int(length - 1 - o);
+      step = -step;
+    }
+  } else if (BOUNDARY != BOUNDARY_NONE) {
+    const int n = int(inner.w);
+    index -= int(inner.z);
+    const bool is_inside = index >= 0 && index <= n - PER_THREAD;
+    if (BOUNDARY == BOUNDARY_CONSTANT) {
+      run.is_fill = row.outside || index <= -PER_THREAD || index >= n;
+      run.is_one = run.is_one && (is_inside || run.is_fill);
+    } else {
+      run.is_one = run.is_one && is_inside;
+    }
+  }
+  run.is_one = run.is_one && step != 0;
+  run.is_opposite = step < 0;
+  if (run.is_one && !run.is_fill) run.at += index * int(inner.y) - (step < 0 ? PER_THREAD - 1 : 0);
+  return run;
+}
+#endif
+
+#if WAY == WAY_EVERY_SECOND
+// Vector `at` of the input's buffer.
+#ifdef DMLOP_VULKAN
+DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
+uint4 load_vector(uint at) { return input0_vectors[at]; }
+#else
+uint4 load_vector(uint at) {
+  return uint4(input0[4 * at], input0[4 * at + 1], input0[4 * at + 2], input0[4 * at + 3]);
+}
+#endif
+
 // 48 bytes, and the words from word `at` on: nine that the caller can use.
 struct Nine {
   uint4 low;
@@ -460,49 +505,16 @@ uint4 load_every_second(int at) {
   return uint4(even_low.xz, even_high.xz) | (uint4(even_low.yw, even_high.yw) << 16);
 #endif
 }
+#endif
 
-// A vector that is one run.
-struct Run {
-  bool is_one;  // or else a vector to assemble
-  bool is_fill;
-  bool is_opposite;
-  int at;  // of the element that stands first in the input; inside of it in any case
-};
+#define VECTORS_MOST 4
 
-// The run of the vector that begins at element o of a row.
-Run run_at(Row row, uint o, uint4 inner) {
-  Run run;
-  run.is_one = o <= inner.x && inner.x - o >= PER_THREAD;
-  run.is_fill = false;
-  run.at = row.offset;
-  int step = int(inner.y);
-  int index = int(o);
-  if (REVERSAL == 1) {
-    const uint length = length_at(row.lengths, inner.x);
-    run.is_one = run.is_one && (o >= length || length - o >= PER_THREAD);
-    if (o < length) {
-      index = int(length - 1 - o);
-      step = -step;
-    }
-  } else if (BOUNDARY != BOUNDARY_NONE) {
-    const int n = int(inner.w);
-    index -= int(inner.z);
-    const bool is_inside = index >= 0 && index <= n - PER_THREAD;
-    if (BOUNDARY == BOUNDARY_CONSTANT) {
-      run.is_fill = row.outside || index <= -PER_THREAD || index >= n;
-      run.is_one = run.is_one && (is_inside || run.is_fill);
-    } else {
-      run.is_one = run.is_one && is_inside;
-    }
-  }
-  run.is_one = run.is_one && step != 0;
-  run.is_opposite = step < 0;
-  if (run.is_one && !run.is_fill) run.at += index * int(inner.y) - (step < 0 ? PER_THREAD - 1 : 0);
-  return run;
-}
+// Whether a thread assembles its one vector itself. Large elements have little work with it, and a group need not wait
+// for its last thread.
+#define IS_IN_PLACE (WAY == WAY_RUNS && ELEMENT_SIZE >= 4 && VECTORS == 1)
 
 // Vectors of a group that are to be assembled.
-groupshared uint listed[2 * GROUP_SIZE];
+groupshared uint listed[VECTORS_MOST * GROUP_SIZE];
 groupshared uint listed_count;
 
 void list_vector(uint vector_index) {
@@ -529,27 +541,31 @@ Place place_of(uint vector_index, uint4 inner) {
 uint4 listed_vector(uint vector_index, uint4 inner) {
   const Place place = place_of(vector_index, inner);
   const Row row = row_at(place.row_index);
-  if (WAY == WAY_RUNS) return assemble(place.row_index, row, place.o, inner);
+#if WAY == WAY_RUNS
+  return assemble(place.row_index, row, place.o, inner);
+#else
   return gather(place.row_index, row, place.o, inner);
+#endif
 }
 
-// Loads of two vectors are under way together.
-void store_runs(uint first, uint vectors, uint4 inner) {
-  Run runs[2];
-  Words loaded[2];
+#if WAY == WAY_RUNS
+// Loads of all vectors are under way together. Returns whether the first one is left to be assembled in place.
+bool store_quick_vectors(uint first, uint vectors, uint4 inner) {
+  Run runs[VECTORS_MOST];
+  Words loaded[VECTORS_MOST];
   [unroll]
-  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < VECTORS_MOST; ++i) {
     if (i < VECTORS) {
       const Place place = place_of(min(first + i * GROUP_SIZE, vectors - 1), inner);
       runs[i] = run_at(row_at(place.row_index), place.o, inner);
     }
   }
   [unroll]
-  for (uint j = 0; j < 2; ++j) {
+  for (uint j = 0; j < VECTORS_MOST; ++j) {
     if (j < VECTORS) loaded[j] = load_words(runs[j].at);
   }
   [unroll]
-  for (uint k = 0; k < 2; ++k) {
+  for (uint k = 0; k < VECTORS_MOST; ++k) {
     const uint at = first + k * GROUP_SIZE;
     if (k < VECTORS && at < vectors) {
       if (runs[k].is_one) {
@@ -557,39 +573,51 @@ void store_runs(uint first, uint vectors, uint4 inner) {
         if (runs[k].is_opposite) result = opposite(result);
         if (runs[k].is_fill) result = fill_vector();
         output0[at] = result;
-      } else {
+      } else if (!IS_IN_PLACE) {
         list_vector(at);
       }
     }
   }
+  return IS_IN_PLACE && first < vectors && !runs[0].is_one;
 }
 
-void store_every_second(uint first, uint vectors, uint4 inner) {
-  if (first >= vectors) return;
+#elif WAY == WAY_EVERY_SECOND
+bool store_quick_vectors(uint first, uint vectors, uint4 inner) {
+  if (first >= vectors) return false;
   const Place place = place_of(first, inner);
   const Row row = row_at(place.row_index);
   if (inner.x - place.o >= PER_THREAD)
     output0[first] = load_every_second(row.offset + 2 * int(place.o));
   else
     list_vector(first);
+  return false;
 }
+#endif
 
 void run(uint thread, uint lane) {
   const uint4 inner = inner_axis();
   const uint vectors = (constants[0].x - 1) / PER_THREAD + 1;
   const uint first = (thread - lane) * VECTORS + lane;
-  if (WAY == WAY_ELEMENTS) {
-    // In place: there would be nothing else to do.
-    if (first < vectors) output0[first] = listed_vector(first, inner);
-  } else {
+#if WAY == WAY_ELEMENTS
+  // In place: there would be nothing else to do.
+  if (first < vectors) output0[first] = listed_vector(first, inner);
+#else
+  if (!IS_IN_PLACE) {
     if (lane == 0) listed_count = 0;
     GroupMemoryBarrierWithGroupSync();
-    if (WAY == WAY_RUNS)
-      store_runs(first, vectors, inner);
-    else
-      store_every_second(first, vectors, inner);
-    GroupMemoryBarrierWithGroupSync();
-    [loop]
-    for (uint i = lane; i < listed_count; i += GROUP_SIZE) output0[listed[i]] = listed_vector(listed[i], inner);
   }
+  const bool is_left = store_quick_vectors(first, vectors, inner);
+  uint i = 0;
+  uint count = is_left ? 1 : 0;
+  if (!IS_IN_PLACE) {
+    GroupMemoryBarrierWithGroupSync();
+    i = lane;
+    count = listed_count;
+  }
+  [loop]
+  for (; i < count; i += GROUP_SIZE) {
+    const uint at = IS_IN_PLACE ? first : listed[i];
+    output0[at] = listed_vector(at, inner);
+  }
+#endif
 }

@@ -151,21 +151,26 @@ Way way_of(const IndexMapKernel& kernel) {
   return is_plain && stride == 2 ? Way::every_second : Way::elements;
 }
 
-// Two vectors for a thread that first waits for a length.
+// As measured: several vectors for a thread that first waits for a length, or that has little else
+// to do than to shift bytes.
 std::uint64_t vectors_of_thread(const IndexMapKernel& kernel) {
-  return kernel.reversal && way_of(kernel) == Way::runs ? 2 : 1;
+  if (way_of(kernel) != Way::runs) return 1;
+  if (kernel.reversal) return 4;
+  return boundary_of(kernel) == Boundary::none && kernel.element_size < 4 ? 2 : 1;
 }
 
-// A group takes its threads' first vectors, then their second ones. At worst each element of a
-// vector stands in a row of its own, which has a loop over the axes; and all vectors of a group are
-// such.
+// A group takes its threads' first vectors, then their second ones, and so on. At worst each
+// element of a vector stands in a row of its own, which has a loop over the axes; and all vectors
+// of a group are such.
 void add_vectors_stage(Dispatch& dispatch, std::uint64_t vectors_of_thread, std::uint64_t elements,
                        std::size_t rank) {
   const std::uint64_t vectors = divided_up(dispatch.output_bytes, bytes_of_vector);
   const std::uint64_t group_vectors = vectors_of_thread * group_threads;
   const std::uint64_t threads =
       vectors / group_vectors * group_threads + std::min(vectors % group_vectors, group_threads);
-  const std::uint64_t work = 1 + vectors_of_thread * (3 + rank + elements * 2 * (2 + rank));
+  constexpr std::uint64_t loops_over_vectors = 16;
+  const std::uint64_t work =
+      loops_over_vectors + vectors_of_thread * (3 + rank + elements * 2 * (2 + rank));
   dispatch.stages.emplace_back(0, threads, work);
 }
 
@@ -175,10 +180,11 @@ Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
   const bool in_table = rank > constant_axes;
   const std::uint64_t vectors = vectors_of_thread(kernel);
   add_vectors_stage(dispatch, vectors, bytes_of_vector / size, rank);
-  dispatch.kernel = "index_map_" + std::to_string(size);
+  dispatch.kernel =
+      "index_map_" + std::to_string(size) + "_" + std::to_string(static_cast<Word>(way_of(kernel)));
   dispatch.specialization = {static_cast<Word>(boundary_of(kernel)),
                              word(std::uint64_t{in_table ? table_axes : rank}), reversal_of(kernel),
-                             static_cast<Word>(way_of(kernel)), word(vectors)};
+                             word(vectors)};
   dispatch.constants[2] = word(kernel.offset + static_cast<std::int64_t>(input_slack_bytes / size));
   if (kernel.reversal) {
     dispatch.constants[3] = words_of_length(*kernel.reversal);

@@ -51,11 +51,8 @@ TEST_CASE("dispatch: every kernel that a kernel can need is built") {
     CHECK(has_kernel(name.substr(0, name.find(' '))));
   }
   CHECK(has_kernel(gpu::copy_dispatch(64).kernel));
-  CHECK_FALSE(has_kernel("index_map_3"));
+  CHECK_FALSE(has_kernel("index_map_3_0"));
 }
-
-// Ways of index_map.hlsl.
-constexpr std::uint32_t by_elements = 0, in_runs = 1;
 
 TEST_CASE("dispatch: an index map's name and constants") {
   IndexMapKernel kernel{.element_size = 2, .offset = 9};
@@ -67,8 +64,8 @@ TEST_CASE("dispatch: an index map's name and constants") {
                   .input_extent = 3}};
   kernel.fill = {std::byte{0x34}, std::byte{0x12}};
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_2");
-  CHECK(dispatch.specialization == Words{2, 2, 0, in_runs, 1});
+  CHECK(dispatch.kernel == "index_map_2_1");  // runs
+  CHECK(dispatch.specialization == Words{2, 2, 0, 1});
   CHECK(dispatch.output_bytes == 60);
   CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
   CHECK(constants(dispatch, 4, 8) == Words{2, 0, 0x1234, 0});
@@ -82,16 +79,16 @@ TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
   kernel.axes = {{.extent = 3, .stride = 4, .lengths_stride = 1}, {.extent = 4, .stride = 1}};
   kernel.reversal = Reversal{1, DataType::UInt64};
   gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_8");
-  CHECK(dispatch.specialization == Words{0, 2, 1, in_runs, 2});
+  CHECK(dispatch.kernel == "index_map_8_1");
+  CHECK(dispatch.specialization == Words{0, 2, 1, 4});
   CHECK(dispatch.constants[3] == 2);
   CHECK(dispatch.constants[5] == 1);
   CHECK(constants(dispatch, 24, 26) == Words{1, 0});
   kernel.reversal = Reversal{0, DataType::UInt32};
   kernel.axes[1].stride = 2;
   dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_8");
-  CHECK(dispatch.specialization == Words{0, 2, 2, by_elements, 1});
+  CHECK(dispatch.kernel == "index_map_8_0");  // elements
+  CHECK(dispatch.specialization == Words{0, 2, 2, 1});
   CHECK(dispatch.constants[3] == 1);
   CHECK(dispatch.constants[5] == 0);
 }
@@ -152,8 +149,8 @@ TEST_CASE("dispatch: five axes and more stand in a table") {
         {.extent = i, .stride = static_cast<std::int64_t>(10 * i), .lengths_stride = i});
   }
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_1");
-  CHECK(dispatch.specialization == Words{0, 8, 0, by_elements, 1});
+  CHECK(dispatch.kernel == "index_map_1_0");
+  CHECK(dispatch.specialization == Words{0, 8, 0, 1});
   CHECK(dispatch.constants[4] == 5);
   REQUIRE(dispatch.table.size() == 64);
   CHECK(Words(dispatch.table.begin() + 16, dispatch.table.begin() + 20) == Words{5, 50, 0, 5});

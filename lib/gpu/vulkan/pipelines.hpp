@@ -39,8 +39,9 @@ class Pipeline {
 
 class Pipelines {
  public:
-  /// So many are kept: a driver may take megabytes for one.
-  static constexpr std::size_t kept_most = 64;
+  /// So many are kept: a driver may take megabytes for one. Data movement alone can need eighty for
+  /// one size of elements.
+  static constexpr std::size_t kept_most = 128;
 
   Pipelines(VkPhysicalDevice physical, VkDevice device);
   ~Pipelines();
