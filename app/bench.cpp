@@ -67,9 +67,22 @@ std::string title(const char* name) {
   return padded(name, 10) + " ";
 }
 
-void print_measured(const char* name, const Measured& measured, double factor, const char* unit) {
+// A unit in which a time is from 1 to 1000, where there is one.
+struct TimeUnit {
+  std::string_view name;
+  double per_second;
+};
+TimeUnit unit_of(double seconds) {
+  for (const TimeUnit unit : {TimeUnit{"s", 1}, TimeUnit{"ms", 1e3}, TimeUnit{"us", 1e6}}) {
+    if (seconds * unit.per_second >= 1) return unit;
+  }
+  return {"ns", 1e9};
+}
+
+void print_measured(const char* name, const Measured& measured) {
   if (measured.value) {
-    print({title(name), rounded(*measured.value * factor), " ", std::string_view(unit), "\n"});
+    const TimeUnit unit = unit_of(*measured.value);
+    print({title(name), rounded(*measured.value * unit.per_second), " ", unit.name, "\n"});
   } else {
     print({title(name), "not measured: ", measured.reason, "\n"});
   }
@@ -78,9 +91,11 @@ void print_measured(const char* name, const Measured& measured, double factor, c
 void print_text(const BenchResult& result) {
   const Measured& copy = result.copy_bytes_per_second;
   print({title("device"), result.device, "\n"});
-  print({title("time"), rounded(result.median() * 1e3), " ms median, ",
-         rounded(result.seconds.front() * 1e3), " min, ", rounded(result.percentile95() * 1e3),
-         " p95 of ", result.seconds.size(), " runs (", result.clock, " clock)\n"});
+  const TimeUnit unit = unit_of(result.median());
+  const auto time = [&](double seconds) { return rounded(seconds * unit.per_second); };
+  print({title("time"), time(result.median()), " ", unit.name, " median, ",
+         time(result.seconds.front()), " min, ", time(result.percentile95()), " p95 of ",
+         result.seconds.size(), " runs (", result.clock, " clock)\n"});
   print({title("rate"), rounded(result.bytes_per_second() * 1e-9), " GB/s (", result.input_bytes,
          " bytes in, ", result.output_bytes, " bytes out)\n"});
   if (copy.value) {
@@ -89,9 +104,9 @@ void print_text(const BenchResult& result) {
   } else {
     print({title("share"), "not measured: ", copy.reason, "\n"});
   }
-  print_measured("set-up", result.set_up_seconds, 1e3, "ms");
-  print_measured("upload", result.upload_seconds, 1e3, "ms");
-  print_measured("download", result.download_seconds, 1e3, "ms");
+  print_measured("set-up", result.set_up_seconds);
+  print_measured("upload", result.upload_seconds);
+  print_measured("download", result.download_seconds);
 }
 
 // Each dispatch in turn, on what the buffers hold when it comes.

@@ -93,6 +93,21 @@ WrongUsage unknown_argument(const CLI::App& program, const CLI::App& command) {
           see};
 }
 
+// A flag is there or not: CLI11 says only that it cannot convert "--name = value".
+std::optional<WrongUsage> value_of_flag(const CLI::App& command, const std::string& message) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_expected_max() > 0) continue;
+    for (const std::string& name : names_of(*option)) {
+      const std::string beginning = "Could not convert: " + name + " = ";
+      if (!message.starts_with(beginning)) continue;
+      return WrongUsage{name + " takes no value, but \"" +
+                            without_mark(message.substr(beginning.size())) + "\" is given",
+                        "write " + name + " alone, or leave it out"};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 WrongUsage unknown_command(const std::string& word) {
@@ -123,6 +138,7 @@ WrongUsage wrong_arguments(const CLI::App& program, const CLI::ParseError& error
   const CLI::App& command = chosen.empty() ? program : *chosen.front();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     return unknown_argument(program, command);
+  if (const auto wrong = value_of_flag(command, error.what())) return *wrong;
   const std::string name = chosen.empty() ? "" : " " + command.get_name();
   return {error.what(), "see dmlop" + name + " --help"};
 }

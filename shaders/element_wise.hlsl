@@ -8,7 +8,6 @@
 #define PARAMETERS ElementWiseParameters
 #define LOADS_VECTORS
 #include "resident.hlsli"
-#include "functions.hlsli"
 
 SPECIALIZED(0, EXPRESSION_NUMBER)  // in its group
 SPECIALIZED(1, NUMBER_CLASS)       // enum NumberClass
@@ -29,6 +28,9 @@ SPECIALIZED(14, TYPE_7)
 #define IS_REPEATED 32
 #define IS_STRIDED 64
 #define IS_VECTOR 128  // of input 0 or 1: its elements stand as those of the output, and have their size
+
+#define IS_OF_HALVES (OUTPUT_TYPE == FLOAT16 && (TYPE_0 & (IS_REPEATED - 1)) == FLOAT16 && IS_SCALED == 0)
+#include "functions.hlsli"
 
 // How the elements of a thread lie: anyhow; in one row of the innermost axis; along the only axis.
 #define LAYOUT_ROW 1

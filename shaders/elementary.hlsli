@@ -35,10 +35,17 @@ FUNCTION float upper_half(float x) { return asfloat(asuint(x) & 0xFFFFF000u); }
 
 // n - q d for a q near n / d: what the quotient leaves, nearly exact, however the device divides.
 FUNCTION float remainder_of(float n, float q, float d) {
-  const float q_upper = upper_half(q), q_lower = q - q_upper;
-  const float d_upper = upper_half(d), d_lower = d - d_upper;
-  return ((n - q_upper * d_upper) - q_upper * d_lower - q_lower * d_upper) - q_lower * d_lower;
+  const float q_upper = upper_half(q), d_upper = upper_half(d);
+  const float upper_rest = n - q_upper * d_upper;  // exact
+  return mad(-(q - q_upper), d, mad(-q_upper, d - d_upper, upper_rest));
 }
+
+// A number of at most 2^22 plus this is rounded to an integer, which is in the lowest bits of the sum. That takes fewer
+// steps than floor and a conversion, which GPUs do at an eighth of the rate.
+FUNCTION float rounder() { return 12582912.0f; }
+FUNCTION int integer_in(float rounded_sum) { return int(asuint(rounded_sum) - 0x4B400000u); }
+// 2^n for such an integer n from -126 to 127.
+FUNCTION float power_of_two_in(float rounded_sum) { return asfloat((asuint(rounded_sum) + 127u) << 23); }
 
 // 2^n x for n from -252 to 254, rounded once.
 FUNCTION float scaled(float x, int n) {
@@ -46,13 +53,14 @@ FUNCTION float scaled(float x, int n) {
   return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
-// The integer nearest to x / ln 2, for |x| < 2^20.
-FUNCTION float halvings_of(float x) { return floor(mad(x, 1.44269504f, 0.5f)); }
+// The integer nearest to x / ln 2, plus rounder(), for |x| < 2^20.
+FUNCTION float halvings_of(float x) { return mad(x, 1.44269504f, rounder()); }
 
-// x - k ln 2. The first constant has few bits, so that its product with k is exact.
-FUNCTION float without_halvings(float x, float k) {
+// x - k ln 2 for the integer k of halvings_of. The first constant has few bits, so that its product with k is exact.
+FUNCTION float without_halvings(float x, float halvings) {
+  const float k = halvings - rounder();
   const float r = x - k * 0.693359375f;
-  return r - k * -2.12194440e-4f;
+  return mad(k, 2.12194440e-4f, r);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2.
@@ -70,9 +78,9 @@ FUNCTION float small_expm1(float r) {
 FUNCTION float scaled_exp(float x, int shift) {
   const float low = x < -104.0f ? -104.0f : x;
   const float bounded = low > 90.0f ? 90.0f : low;
-  const float k = halvings_of(bounded);
-  const float power = 1.0f + small_expm1(without_halvings(bounded, k));
-  return is_nan(x) ? x : scaled(power, int(k) + shift);
+  const float halvings = halvings_of(bounded);
+  const float power = 1.0f + small_expm1(without_halvings(bounded, halvings));
+  return is_nan(x) ? x : scaled(power, integer_in(halvings) + shift);
 }
 
 FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
@@ -80,9 +88,9 @@ FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
 FUNCTION float fast_expm1(float x) {
   const float low = x < -20.0f ? -20.0f : x;
   const float bounded = low > 89.0f ? 89.0f : low;
-  const float k = halvings_of(bounded);
-  const float small = small_expm1(without_halvings(bounded, k));
-  const float half_power = power_of_two(int(k) - 1);  // a half of 2^n, which may be too large
+  const float halvings = halvings_of(bounded);
+  const float small = small_expm1(without_halvings(bounded, halvings));
+  const float half_power = power_of_two(integer_in(halvings) - 1);  // a half of 2^n, which may be too large
   const float result = 2.0f * (half_power * small + (half_power - 0.5f));
   return is_nan(x) ? x : magnitude_of(x) < 1.0e-8f ? x : result;
 }
@@ -148,9 +156,9 @@ FUNCTION float fast_tanh(float x) {
   p = mad(p, z, -3.33332819422e-1f);
   const float near = mad(p * z, a, a);
   const float twice = a > 10.0f ? 20.0f : 2.0f * a;
-  const float k = halvings_of(twice);
-  const float power = power_of_two(int(k));
-  const float far = 1.0f - 2.0f / (power * small_expm1(without_halvings(twice, k)) + (power + 1.0f));
+  const float halvings = halvings_of(twice);
+  const float power = power_of_two_in(halvings);
+  const float far = 1.0f - 2.0f / (power * small_expm1(without_halvings(twice, halvings)) + (power + 1.0f));
   return is_nan(x) ? x : with_sign_of(a < 0.625f ? near : far, x);
 }
 
@@ -242,14 +250,11 @@ FUNCTION float fast_softplus(float x) {
 
 // --- powers
 
-// x^y with the special cases of C's pow: 2^(y log2(|x|)), with the logarithm as a sum of two numbers.
-FUNCTION float fast_pow(float x, float y) {
-  const float a = magnitude_of(x);
-  // |x| = 2^k m with m between sqrt(1/2) and sqrt(2); a denormal is an integer.
-  const bool is_denormal = asuint(a) < 0x00800000u;
-  const float normal = is_denormal ? float(int(asuint(a))) : a;
-  const uint bits = split_bits(normal);
-  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+// y log2(a) as a sum of two numbers, for a = 2^k m with m between sqrt(1/2) and sqrt(2), whose split bits are given.
+struct PowerSum {
+  float high, low;
+};
+FUNCTION PowerSum power_of(uint bits, float k, float y) {
   const float m = asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u);
   // log2(m) is that of a centre near it and 2 / ln 2 atanh(s), s = (m - centre) / (m + centre).
   const bool is_low = m < 0.890898705f, is_high = m > 1.12246203f;
@@ -259,33 +264,54 @@ FUNCTION float fast_pow(float x, float y) {
   const float n = m - centre, d = m + centre;
   const float inverse = 1.0f / d;
   const float s = n * inverse;
-  const float s_rest = (remainder_of(n, s, d) - s * (m - (d - centre))) * inverse;
+  const float s_rest = mad(-s, m - (d - centre), remainder_of(n, s, d)) * inverse;
   const float z = s * s;
   const float q = mad(z, mad(z, 0.415348023f, 0.577069104f), 0.961796701f);
   const float s_upper = upper_half(s);
   const float product = s_upper * 2.884765625f;  // exact
-  const float more = (s - s_upper) * 2.884765625f + (s * 6.24456792e-4f + (s_rest * 2.88539004f + s * z * q) + part);
-  // log2(|x|) = high + low, where high has 12 bits; then its product with y.
+  const float last = mad(s, 6.24456792e-4f, mad(s_rest, 2.88539004f, s * z * q) + part);
+  const float more = mad(s - s_upper, 2.884765625f, last);
+  // log2(a) = high + low, where high has 12 bits; then its product with y.
   const float sum = whole + product;
   const float low_sum = (product - (sum - whole)) + more;
   const float high = upper_half(sum + low_sum);
   const float low = (sum - high) + low_sum;
-  const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
-  const float bounded = y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound;
-  const float y_upper = upper_half(bounded);
-  const float power_high = y_upper * high;  // exact
-  const float power_low = (bounded - y_upper) * high + bounded * low;
-  const float power = power_high + power_low;
-  const bool is_bounded = magnitude_of(power) < 200.0f;
-  const float nearest = is_bounded ? floor(power + 0.5f) : 0.0f;
-  const float g = is_bounded ? (power_high - nearest) + power_low : 0.0f;
+  const float y_upper = upper_half(y);
+  PowerSum power;
+  power.high = y_upper * high;  // exact
+  power.low = mad(y - y_upper, high, y * low);
+  return power;
+}
+
+// 2^g for |g| <= 1/2, or a little more.
+FUNCTION float small_exp2(float g) {
   float p = 1.58179697e-4f;
   p = mad(p, g, 1.34182721e-3f);
   p = mad(p, g, 9.61706415e-3f);
   p = mad(p, g, 5.55027239e-2f);
   p = mad(p, g, 2.40226552e-1f);
   p = mad(p, g, 6.93147242e-1f);
-  const float ordinary = scaled(mad(p, g, 1.0f), int(nearest));
+  return mad(p, g, 1.0f);
+}
+
+// x^y with the special cases of C's pow: 2^(y log2(|x|)).
+FUNCTION float fast_pow(float x, float y) {
+  const float a = magnitude_of(x);
+  // A denormal is an integer.
+  const bool is_denormal = asuint(a) < 0x00800000u;
+  const float normal = is_denormal ? float(int(asuint(a))) : a;
+  const uint bits = split_bits(normal);
+  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+  const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
+  const PowerSum parts = power_of(bits, k, y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound);
+  const float power = parts.high + parts.low;
+  const bool is_bounded = magnitude_of(power) < 200.0f;
+  const float nearest = power + rounder();
+  const float g = (parts.high - (nearest - rounder())) + parts.low;
+  const float ordinary = scaled(small_exp2(g), integer_in(nearest));
+#ifdef HAS_BRANCHES
+  if (x > 0.0f && x < infinity() && is_bounded) return ordinary;
+#endif
   // 0 and infinity have no logarithm, and not every power is a number.
   const bool is_extreme = a == 0.0f || a == infinity();
   const float far_power = a == 0.0f ? -y : a == infinity() ? y : power;
@@ -324,51 +350,48 @@ FUNCTION float fast_erf(float x) {
   p = mad(p, bounded, 6.35666370e-1f);
   p = mad(p, bounded, 1.12852955f);
   p = p * -bounded;
-  const float k = halvings_of(p);
-  const float power = power_of_two(int(k));
-  const float far = (1.0f - power) - power * small_expm1(without_halvings(p, k));
+  const float halvings = halvings_of(p);
+  const float power = power_of_two_in(halvings);
+  const float far = (1.0f - power) - power * small_expm1(without_halvings(p, halvings));
   return is_nan(x) ? x : with_sign_of(a < 0.85f ? near : far, x);
 }
 
-// factor erfc(x) for x from 0.65 to 10.3, given x^2 = square + square_rest.
-FUNCTION float erfc_tail(float x, float square, float square_rest, float factor) {
-  // e^(x^2) erfc(x) = t (1 + w), t = 1 / (sqrt(pi) x + 1), and w is small.
-  const float d = x + 0.56418961f;
-  const float d_rest = 0.56418961f - (d - x);
-  const float e = x + 2.0f;
-  const float inverse = 1.0f / (d * e);
-  const float t = 0.56418961f * e * inverse;
-  const float t_lost = (remainder_of(0.56418961f, t, d) - t * d_rest) * 1.77245379f;  // as a share of t
-  const float v = d * inverse;
-  float w = -81.7970428f;
-  w = mad(w, v, 150.362427f);
-  w = mad(w, v, -88.6562881f);
-  w = mad(w, v, 13.6387939f);
-  w = mad(w, v, -5.98981476f);
-  w = mad(w, v, 0.357118964f);
-  w = mad(w, v, 0.603201091f);
-  w = mad(w, v, 0.565111697f);
-  w = mad(w, v, -1.43387851e-5f);
-  const float k = halvings_of(-square);
-  const float power = small_expm1(without_halvings(-square, k) - square_rest);
-  const float tw = t * w;
-  return scaled(factor * (t + (tw + (t + tw) * (power + t_lost))), int(k));
-}
-
-// x erfc(-x / sqrt(2)) / 2. The square is that of x, because a rounded x / sqrt(2) would make errors many times as
-// large where the result is small.
+// x erfc(-x / sqrt(2)) / 2: by that of -|x|, which is x less where x is not negative. The square is that of x, because
+// a rounded x / sqrt(2) would make errors many times as large where the result is small.
 FUNCTION float fast_gelu(float x) {
   const float a = magnitude_of(x);
   const float bounded = a < 14.5f ? a : 14.5f;
   const float s = bounded * 0.707106769f;
   const float upper = upper_half(bounded);
-  const float first = 0.5f * upper * upper, rest = 0.5f * (bounded - upper) * (bounded + upper);
+  const float lower = bounded - upper;
+  const float first = 0.5f * upper * upper, rest = lower * mad(0.5f, lower, upper);
   const float square = first + rest;
-  const float tail = erfc_tail(s, square, rest - (square - first), 0.5f * bounded);
-  const float erf = small_erf_rest(s, s * s);
-  const float near = x < 0.0f ? (1.0f - s) - erf : (1.0f + s) + erf;
-  const float far = x < 0.0f ? -tail : x - tail;
-  const float ordinary = s < 0.65f ? 0.5f * x * near : far;
+  const float square_rest = rest - (square - first);
+  // e^(s^2) erfc(s) = t (1 + w), t = 1 / (sqrt(pi) s + 1), and w is small.
+  const float d = s + 0.56418961f;
+  const float d_rest = 0.56418961f - (d - s);
+  const float e = s + 2.0f;
+  const float inverse = 1.0f / (d * e);
+  const float t = 0.56418961f * e * inverse;
+  const float t_lost = mad(-t, d_rest, remainder_of(0.56418961f, t, d)) * 1.77245379f;  // as a share of t
+  const float u = mad(s, d * inverse, -0.421875f);                                    // s / (s + 2) less its middle
+  float w = -0.17477759f;
+  w = mad(w, u, -0.15360091f);
+  w = mad(w, u, 0.2699323f);
+  w = mad(w, u, 0.368846979f);
+  w = mad(w, u, -0.405760599f);
+  w = mad(w, u, -0.641098819f);
+  w = mad(w, u, 1.31250857f);
+  w = mad(w, u, -0.761017651f);
+  w = mad(w, u, -0.165456651f);
+  w = mad(w, u, 0.177720047f);
+  const float halvings = halvings_of(-square);
+  const float power = small_expm1(without_halvings(-square, halvings) - square_rest);
+  const float tw = t * w;
+  const float product = bounded * (t + mad(t + tw, power + t_lost, tw));
+  // The power of two may be too small for a number: it is 2^64 times as large at first.
+  const float tail = product * asfloat((asuint(halvings) + 191u) << 23) * 2.71050543e-20f;
+  const float result = x < 0.0f ? -tail : x - tail;
   // Far below 0 the tail is 0; -infinity times 0 is no number.
-  return is_nan(x) ? x : x == -infinity() ? not_a_number() : ordinary;
+  return is_nan(x) || x == -infinity() ? not_a_number() : result;
 }

@@ -161,6 +161,23 @@ float round_away(float a) {
 }
 bool is_infinite(float a) { return abs_of(a) == infinity(); }
 
+// A kernel that knows FLOAT16 inputs whose results are FLOAT16, too, defines IS_OF_HALVES, a number that the compiler
+// knows.
+#ifndef IS_OF_HALVES
+#define IS_OF_HALVES false
+#endif
+#include "half_functions.hlsli"
+#define FOR_HALVES(name) \
+  float name##_of(float a) { \
+    if (IS_OF_HALVES) return half_##name(a); \
+    return fast_##name(a); \
+  }
+FOR_HALVES(cos)
+FOR_HALVES(erf)
+FOR_HALVES(gelu)
+FOR_HALVES(sin)
+FOR_HALVES(tanh)
+
 float acos_of(float a) { return fast_acos(a); }
 float acosh_of(float a) { return fast_acosh(a); }
 float asin_of(float a) { return fast_asin(a); }
@@ -174,15 +191,10 @@ float log_of(float a) { return fast_log(a); }
 float sigmoid_of(float a) { return fast_sigmoid(a); }
 float sinh_of(float a) { return fast_sinh(a); }
 float softplus_of(float a) { return fast_softplus(a); }
-float tanh_of(float a) { return fast_tanh(a); }
 float ceil_of(float a) { return ceil(a); }
 float floor_of(float a) { return floor(a); }
 float sqrt_of(float a) { return sqrt(a); }
 float trunc_of(float a) { return trunc(a); }
-float sin_of(float a) { return fast_sin(a); }
-float cos_of(float a) { return fast_cos(a); }
 float tan_of(float a) { return fast_tan(a); }
-float erf_of(float a) { return fast_erf(a); }
-float gelu_of(float a) { return fast_gelu(a); }
 float pow_of(float a, float b) { return fast_pow(a, b); }
 float atan2_of(float a, float b) { return fast_atan2(a, b); }

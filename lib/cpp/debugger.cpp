@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "cpp/layouts.hpp"
@@ -21,8 +22,13 @@ bool is_hexadecimal(const Token& token) {
 }
 
 // Debuggers show pointers with all their digits, or with more than an int has.
-bool is_address(const Token& token) {
+bool is_long_address(const Token& token) {
   return is_hexadecimal(token) && token.text.size() - 2 > 8;
+}
+
+// An address of 32 bits looks like an int, but what is there is shown behind it.
+bool has_content_behind(const std::vector<Token>& tokens, std::size_t at) {
+  return is_hexadecimal(tokens[at]) && at + 1 < tokens.size() && tokens[at + 1].is("{");
 }
 
 // "0x0000007ffe1230" and "0x7ffe1230" are the same address.
@@ -39,7 +45,11 @@ std::string plain_address(std::string_view text) {
 class DebuggerReader {
  public:
   DebuggerReader(std::string_view text, Memory& memory)
-      : text_(text), tokens_(tokens_of(text)), memory_(memory) {}
+      : text_(text), tokens_(tokens_of(text)), memory_(memory) {
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      if (has_content_behind(tokens_, at)) addresses_.insert(plain_address(tokens_[at].text));
+    }
+  }
 
   void read() {
     const bool has_rows = text_.find('\t') != std::string_view::npos;
@@ -47,6 +57,10 @@ class DebuggerReader {
   }
 
  private:
+  bool is_address(const Token& token) const {
+    return is_long_address(token) ||
+           (is_hexadecimal(token) && addresses_.contains(plain_address(token.text)));
+  }
   const Token& now() const { return tokens_[std::min(at_, tokens_.size() - 1)]; }
   bool is_over() const { return at_ >= end_ || now().kind == Token::Kind::end; }
   bool take(std::string_view symbol) {
@@ -226,6 +240,11 @@ class DebuggerReader {
       compare(*known, shown);
       return;
     }
+    if (shown.entries.empty()) return;
+    if (known->entries.empty()) {
+      *known = std::move(shown);
+      return;
+    }
     const auto is_struct = [](const Value& v) {
       return !v.entries.empty() && !v.entries.front().name.empty();
     };
@@ -246,7 +265,7 @@ class DebuggerReader {
     const std::size_t first = at_++;
     Value list{.kind = Kind::list};
     while (!is_over() && !take("}")) {
-      if (take(",")) continue;
+      if (take(",") || take("...")) continue;  // what is cut may stand in other rows
       const std::size_t begin = at_;
       Entry entry;
       if (now().is_word() && next_is("=")) {
@@ -465,6 +484,7 @@ class DebuggerReader {
   std::string_view text_;
   std::vector<Token> tokens_;
   Memory& memory_;
+  std::set<std::string> addresses_;  // behind which the text shows what is there
   std::size_t at_ = 0;
   std::size_t end_ = 0;  // tokens from here on do not belong to the value
   std::size_t next_token_ = 0;
@@ -479,7 +499,11 @@ class DebuggerReader {
 bool is_of_debugger(std::string_view text) {
   const std::vector<Token> tokens = tokens_of(text);
   const auto ends_statement = [](const Token& token) { return token.is(";"); };
-  return std::ranges::any_of(tokens, is_address) && std::ranges::none_of(tokens, ends_statement);
+  if (std::ranges::any_of(tokens, ends_statement)) return false;
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    if (is_long_address(tokens[at]) || has_content_behind(tokens, at)) return true;
+  }
+  return false;
 }
 
 void read_debugger(std::string_view text, Memory& memory) {

@@ -336,6 +336,9 @@ const Variable* Describer::root() {
                     std::to_string(position_of(text_, variables[i].declared.begin).line));
   Diagnostic diagnostic = at(variables[roots[1]].declared,
                              "the text describes several operators: " + names_of_list(names));
+  const bool is_conditional =
+      std::ranges::any_of(roots, [&](std::size_t i) { return variables[i].conditions > 0; });
+  if (is_conditional) diagnostic.message += "; conditions (#if, if) are not evaluated";
   diagnostic.suggestion = "leave one of them, with the variables that it uses";
   findings_.push_back(std::move(diagnostic));
   return nullptr;

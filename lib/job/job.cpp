@@ -60,10 +60,10 @@ void warn_of_incomplete_golden(Job& job, const JobRequest& request) {
 
 }  // namespace
 
-Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
+Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const Description& description,
                              DataType type) {
   if (given && !given->is_bitwise()) return *given;
-  Tolerance tolerance = spec.default_tolerance(type);
+  Tolerance tolerance = description.default_tolerance(type);
   if (given) {
     tolerance.nan_equals_nan = given->nan_equals_nan;
     tolerance.allow_trivial = given->allow_trivial;
@@ -108,7 +108,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
     const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);
     const auto type = desc != nullptr ? desc->data_type : std::nullopt;
     if (!type) continue;
-    expectation.tolerance = resolved_tolerance(request.tolerance, *job.description.spec, *type);
+    expectation.tolerance = resolved_tolerance(request.tolerance, job.description, *type);
   }
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;

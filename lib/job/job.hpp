@@ -116,7 +116,7 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
                                Purpose purpose, Diagnostics& diagnostics);
 
 /// The tolerance that was given; where it gives no criterion, the operator's own with its rules.
-Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const OperatorSpec& spec,
+Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const Description& description,
                              DataType type);
 
 /// What became of the golden file of an output.
@@ -140,8 +140,8 @@ struct OutputComparison {
 
 struct JobResult {
   gpu::DispatchTimes times;
-  std::string device;                         // what ran it: "cpu", or a GPU's spec; "": nothing did
-  std::string notice;                         // why that was not the chosen device; else ""
+  std::string device;  // what ran it: "cpu", or a GPU's spec; "": nothing did
+  std::string notice;  // why that was not the chosen device; else ""
   std::vector<OutputComparison> comparisons;  // one for each golden file that exists
 
   /// The worst of the comparisons; passed where there is none.

@@ -114,7 +114,7 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
       const FieldSpec& field = *description.spec->find_field(binding.tensor);
       if (!field.is_output() || binding.range.resource != resource) continue;
       const TensorDesc& desc = *description.find_tensor(field.name, binding.element);
-      tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, description.spec};
+      tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, &description};
       if (desc.strides) tensor.strides = *desc.strides;
     }
   }

@@ -20,9 +20,9 @@ struct ResourceTensor {
   std::size_t resource = 0;
   DataType data_type = DataType::Float32;
   Sizes sizes;
-  Strides strides;                       // in elements
-  std::uint64_t offset = 0;              // of the first element, in bytes
-  const OperatorSpec* writer = nullptr;  // the operator that wrote it, or null
+  Strides strides;                      // in elements
+  std::uint64_t offset = 0;             // of the first element, in bytes
+  const Description* writer = nullptr;  // what wrote it, or null
 };
 
 ResourceTensor tensor_of(const Model& model, std::size_t resource);

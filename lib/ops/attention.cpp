@@ -43,6 +43,11 @@ class AttentionPlanner {
     Heads value =
         find("ValueTensor", {{"StackedKeyValueTensor", 1}, {"StackedQueryKeyValueTensor", 2}},
              key_heads_);
+    if (plan_.find("PastSequenceLengthsTensor") && query.sizes.rows != key.sizes.rows)
+      throw Error(ErrorKind::unavailable,
+                  "there are " + std::to_string(query.sizes.rows) + " queries but " +
+                      std::to_string(key.sizes.rows) +
+                      " new keys: with PastSequenceLengthsTensor a query belongs to each new key");
     const std::uint64_t query_bias = 0, key_bias = query.sizes.heads * query.sizes.size;
     const std::uint64_t value_bias = key_bias + key.sizes.heads * key.sizes.size;
     query = as_used(query, query_bias, "", "");
@@ -101,6 +106,7 @@ class AttentionPlanner {
                           .size = heads.sizes.size,
                           .input = heads.input};
     std::vector<std::size_t> reads{heads.slot};
+    const auto lengths = past.empty() ? std::nullopt : past_lengths(heads.sizes.rows);
     if (const auto slot = plan_.find("BiasTensor")) {
       const TensorDesc& tensor = description_.tensor("BiasTensor");
       const std::uint64_t stride = input_strides(tensor).back();
@@ -115,6 +121,11 @@ class AttentionPlanner {
       kernel.rows += kernel.past_rows;
       reads.push_back(*slot);
     }
+    if (lengths) {
+      kernel.past_lengths = lengths;
+      kernel.rows = total_rows(kernel.rows);
+      reads.push_back(plan_.tensor("PastSequenceLengthsTensor"));
+    }
     if (const auto slot = present.empty() ? std::nullopt : plan_.find(present)) {
       HeadRowsKernel to_output = kernel;
       to_output.output_type = type_;
@@ -128,6 +139,37 @@ class AttentionPlanner {
     return {{kernel.batch, kernel.heads, kernel.rows, kernel.size},
             {DataType::Float32, 0, kernel.heads * head, head, row, 1},
             slot};
+  }
+
+  std::optional<PastLengths> past_lengths(std::uint64_t new_rows) {
+    if (!plan_.find("PastSequenceLengthsTensor")) return std::nullopt;
+    const Sizes& past = description_.tensor("PastKeyTensor").sizes;
+    return PastLengths{input_strides(description_.tensor("PastSequenceLengthsTensor")).back(),
+                       past[past.size() - 2], new_rows};
+  }
+
+  // With lengths the tensors of all keys may have room for fewer or more than all rows that there
+  // are.
+  std::uint64_t total_rows(std::uint64_t rows) const {
+    std::optional<std::uint64_t> total;
+    const auto agree = [&](const char* field, std::size_t from_end) {
+      const TensorDesc* tensor = description_.find_tensor(field);
+      if (tensor == nullptr) return;
+      const std::uint64_t size = tensor->sizes[tensor->sizes.size() - from_end];
+      if (total && *total != size)
+        throw Error(ErrorKind::invalid_input,
+                    std::string(field) + " has a total length of " + std::to_string(size) +
+                        ", but another tensor one of " + std::to_string(*total) +
+                        ": with PastSequenceLengthsTensor the present keys and values, a BOOLEAN "
+                        "mask and the position bias have the same");
+      total = size;
+    };
+    agree("OutputPresentKeyTensor", 2);
+    agree("OutputPresentValueTensor", 2);
+    agree("RelativePositionBiasTensor", 1);
+    if (static_cast<AttentionMask>(description_.integer("MaskType")) == AttentionMask::booleans)
+      agree("MaskTensor", 1);
+    return total.value_or(rows);
   }
 
   void add_attention(const Heads& query, const Heads& key, const Heads& value) {
@@ -160,6 +202,10 @@ class AttentionPlanner {
       kernel.is_bias_scaled = kernel.mask == AttentionMask::booleans;
       reads.push_back(*slot);
     }
+    if (description_.find_tensor("PastSequenceLengthsTensor") != nullptr) {
+      kernel.past_lengths = past_lengths(query.sizes.rows);
+      reads.push_back(plan_.tensor("PastSequenceLengthsTensor"));
+    }
     plan_.add(std::move(kernel), reads, {plan_.tensor("OutputTensor")});
   }
 
@@ -181,10 +227,12 @@ Plan plan_multihead_attention(const Description& description) {
 }
 
 Plan plan_multihead_attention1(const Description& description) {
-  if (description.find_tensor("PastSequenceLengthsTensor") != nullptr)
+  if (description.find_tensor("PastSequenceLengthsTensor") != nullptr &&
+      description.find_tensor("PastKeyTensor") == nullptr)
     throw Error(ErrorKind::unavailable,
-                "PastSequenceLengthsTensor is not implemented, because its page does not say what "
-                "it means: leave it out, and pass earlier keys without padding");
+                "PastSequenceLengthsTensor without PastKeyTensor takes the earlier keys from the "
+                "buffer of OutputPresentKeyTensor, which dmlop only writes: give what the buffers "
+                "of the present keys and values hold as PastKeyTensor and PastValueTensor");
   return AttentionPlanner(description, count_of(description, "QueryHeadCount"),
                           count_of(description, "KeyValueHeadCount"))
       .plan();

@@ -4,6 +4,7 @@
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
+#include "spec/field_scope.hpp"
 #include "spec/near_operators.hpp"
 
 namespace dmlop {
@@ -237,6 +238,14 @@ class DescriptionReader {
   FieldsReader fields_reader_;
   FieldReader* reader_;
 };
+
+Tolerance Description::default_tolerance(DataType type) const {
+  Tolerance tolerance = spec->default_tolerance(type);
+  if (!spec->tolerance_terms || !tolerance.atol) return tolerance;
+  if (const auto terms = spec->tolerance_terms->value(FieldScope(*this)))
+    tolerance.atol = std::max(*tolerance.atol, terms->as_double() * tolerance_of_term);
+  return tolerance;
+}
 
 std::optional<Description> read_description(std::string file, std::string text,
                                             std::optional<FeatureLevel> level,

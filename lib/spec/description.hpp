@@ -31,6 +31,10 @@ class Description : public FieldSet {
   std::vector<Binding> bindings;
   Diagnostics warnings;  // valid, but not everywhere
 
+  /// The operator's tolerance. Its atol is at least tolerance_of_term for each term of a sum: about
+  /// what a sum of products of random numbers of magnitude 1 loses in FLOAT32.
+  Tolerance default_tolerance(DataType type) const;
+
   const std::string& file() const { return document_->file(); }
   const json::Value& root() const { return *root_; }
 

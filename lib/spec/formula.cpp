@@ -354,6 +354,10 @@ std::optional<Formula::Violation> Formula::check(const Scope& scope,
   return check_node(root_, scope, variables);
 }
 
+std::optional<Number> Formula::value(const Scope& scope) const {
+  return evaluate(root_, scope, Variables{});
+}
+
 // Looks into conjunctions, so that a violation names the part that does not hold.
 std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Scope& scope,
                                                       const Variables& variables) const {

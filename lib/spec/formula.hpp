@@ -84,6 +84,9 @@ class Formula {
   /// Checks the formula for one set of variables. Returns nothing if it holds or is undecided.
   std::optional<Violation> check(const Scope& scope, const Variables& variables) const;
 
+  /// The value of the whole formula, which has no free variables; nothing as for a node.
+  std::optional<Number> value(const Scope& scope) const;
+
   /// The value of a node; nothing if it is unknown, divides by zero or leaves 64 bits.
   std::optional<Number> evaluate(NodeIndex node, const Scope& scope,
                                  const Variables& variables) const;

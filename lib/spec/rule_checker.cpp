@@ -70,6 +70,10 @@ bool is_size(const Place& place) {
   return place.reference.attribute == "Sizes";
 }
 
+std::string or_change(const std::vector<std::string>& names) {
+  return names.empty() ? "" : ", or change " + join(names, " or ");
+}
+
 std::string tensor_of(const Place& place) {
   return to_text(Place{{place.reference.field}, place.element});
 }
@@ -127,8 +131,7 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
   finding.note = note + (note.empty() ? "" : " ") + join(others) +
                  (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
   finding.suggestion = "write " + to_text(*bound) + " for " +
-                       (others.size() == 1 ? "both" : "each") + ", or change " +
-                       join(names, " or ");
+                       (others.size() == 1 ? "both" : "each") + or_change(names);
   return true;
 }
 
@@ -301,6 +304,18 @@ std::string RuleChecker::message_of(const Statement& statement,
          formula.show_value_like(violation.subject, *violation.bound, scope_, *bound);
 }
 
+// The fields that choose which sizes a rule compares, such as TransB.
+std::vector<std::string> RuleChecker::choices_of(const Formula& formula) const {
+  std::vector<std::string> names;
+  for (const Reference& reference : formula.references()) {
+    const Field* field = fields_.find(reference.field);
+    if (field != nullptr && field->spec->kind == FieldKind::enumeration &&
+        std::find(names.begin(), names.end(), reference.field) == names.end())
+      names.push_back(reference.field);
+  }
+  return names;
+}
+
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
                           Diagnostic& diagnostic) {
   const Formula& formula = statement.formula();
@@ -313,6 +328,7 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const bool is_name = target.attribute == "DataType" ||
                        fields_.find(target.field)->spec->kind == FieldKind::enumeration;
   diagnostic.suggestion = is_name ? "write \"" + right + "\"" : "write " + right;
+  if (target.attribute == "Sizes") diagnostic.suggestion += or_change(choices_of(formula));
   if (target.attribute != "DimensionCount") return;
   const auto place = target_of(statement);
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);

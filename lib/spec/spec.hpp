@@ -91,6 +91,9 @@ struct SupportRow {
   bool covers(std::string_view tensor) const;
 };
 
+/// What each term of a sum adds to the absolute tolerance.
+inline constexpr double tolerance_of_term = 0x1p-23;
+
 struct OperatorSpec {
   std::string name;    // without DML_OPERATOR_: "PADDING"
   std::string family;  // the folder of its file: "data_movement"
@@ -105,12 +108,14 @@ struct OperatorSpec {
   std::string example;                       // the description's fields, as JSON text
   std::map<DataType, Tolerance> tolerances;  // of results that may differ in their last bits
   std::string tolerance_reason;
+  std::optional<Formula> tolerance_terms;  // of a sum; see Description::default_tolerance()
 
   const FieldSpec* find_field(std::string_view field) const;
   std::vector<std::string> field_names() const;
   /// Whether the field holds the length of an array.
   bool is_count(std::string_view field) const;
-  /// How far a result may be from the expected one, unless the user gives a tolerance.
+  /// How far a result of short sums may be from the expected one, unless the user gives a
+  /// tolerance.
   Tolerance default_tolerance(DataType type) const;
 };
 

@@ -172,6 +172,10 @@ class SpecReader {
         spec_.tolerance_reason = values;
         continue;
       }
+      if (name == "terms") {
+        spec_.tolerance_terms = formula(values);
+        continue;
+      }
       const auto type = data_type_named(name);
       if (!type) fail("unknown type " + name);
       allow_only(values, {"rtol", "atol", "ulp"}, "a tolerance");

@@ -8,6 +8,7 @@
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/tolerance_reader.hpp"
+#include "spec/validate.hpp"
 #include "types.hpp"
 
 namespace {
@@ -129,6 +130,38 @@ TEST_CASE("an operator's own tolerance is its spec's, and bit for bit where it h
   CHECK(find_spec("LP_POOLING")->default_tolerance(DataType::Float16).ulp == 1U);
   CHECK(find_spec("GEMM")->default_tolerance(DataType::Float32).atol.value_or(0) > 0);
   CHECK(find_spec("PADDING")->default_tolerance(DataType::Float32).is_bitwise());
+}
+
+double default_atol(const char* text) {
+  Diagnostics diagnostics;
+  auto description = read_description("op.json", text, newest_feature_level, diagnostics);
+  REQUIRE(description);
+  check_description(*description, diagnostics);
+  REQUIRE(diagnostics.empty());
+  return description->default_tolerance(DataType::Float32).atol.value_or(0);
+}
+
+TEST_CASE("the longer the sums, the larger an operator's own absolute tolerance") {
+  const auto gemm = [](const char* a, const char* b, const char* transform) {
+    return std::string(
+               R"({"type": "GEMM", "desc": {"ATensor": {"DataType": "FLOAT32", "Sizes": )") +
+           a + R"(}, "BTensor": {"DataType": "FLOAT32", "Sizes": )" + b + R"(}, "TransA": ")" +
+           transform + R"(", "TransB": "NONE", "Alpha": 1, "Beta": 0}})";
+  };
+  CHECK(default_atol(gemm("[3, 8]", "[8, 2]", "NONE").c_str()) == 1e-5);
+  CHECK(default_atol(gemm("[3, 4096]", "[4096, 2]", "NONE").c_str()) == 4096 * 0x1p-23);
+  CHECK(default_atol(gemm("[4096, 3]", "[4096, 2]", "TRANSPOSE").c_str()) == 4096 * 0x1p-23);
+  for (const bool is_backward : {false, true}) {
+    const std::string convolution = std::string(R"({"type": "CONVOLUTION", "desc": {
+          "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 256, 9, 9]},
+          "FilterTensor": {"DataType": "FLOAT32", "Sizes": )") +
+                                    (is_backward ? "[256, 5, 3, 2]" : "[6, 128, 3, 2]") +
+                                    R"(}, "Mode": "CROSS_CORRELATION", "Direction": ")" +
+                                    (is_backward ? "BACKWARD" : "FORWARD") +
+                                    R"(", "Strides": [1, 1], "Dilations": [1, 1],
+          "StartPadding": [0, 0], "EndPadding": [0, 0], "OutputPadding": [0, 0], "GroupCount": 2}})";
+    CHECK(default_atol(convolution.c_str()) == 128 * 6 * 0x1p-23);
+  }
 }
 
 TEST_CASE("the options of a tolerance") {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "job/bench_inputs.hpp"
 #include "ops/operator.hpp"
@@ -47,6 +48,19 @@ TEST_CASE("bench: inputs without files are as large as their descs say, for ever
     CHECK(result.at("inputBytes") == 20 * row.second);
     CHECK(result.at("outputBytes") == 35 * row.second);
   }
+}
+
+TEST_CASE("bench: times have units in which they are from 1 to 1000") {
+  const auto result =
+      dmlop_program({"bench", "-", "--device", "cpu", "--min-time", "0"},
+                    {.input = edge_padding({{"DataType", "FLOAT32"}, {"Sizes", {1, 2}}}).dump()});
+  static const std::regex line(
+      "time       ([0-9.]+) (ns|us|ms|s) median, [0-9.e+]+ min, [0-9.e+]+ p95 of ");
+  std::smatch match;
+  CAPTURE(result.output);
+  REQUIRE(std::regex_search(result.output, match, line));
+  CHECK(std::stod(match[1]) >= 1);
+  CHECK(std::stod(match[1]) <= 1000);
 }
 
 TEST_CASE("bench: a strided input is the buffer that its strides reach") {

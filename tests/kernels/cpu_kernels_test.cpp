@@ -16,6 +16,7 @@
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "reference/lp_pooling.hpp"
+#include "reference/moving.hpp"
 #include "reference/padding.hpp"
 #include "reference/reverse_subsequences.hpp"
 #include "reference/slice1.hpp"
@@ -206,6 +207,52 @@ TEST_CASE("cpu kernels: REVERSE_SUBSEQUENCES of columns of any height") {
         check_on_every_target(case_of(ReverseSubsequences{1}, {input, lengths}), random);
       }
     }
+  }
+}
+
+// Parts of these have all indices that take elements of the same cache lines in turns, where an
+// index has 32 KiB.
+TEST_CASE("cpu kernels: SPACE_TO_DEPTH") {
+  Random random(71);
+  for (const DataType type : {DataType::UInt8, DataType::Float32}) {
+    for (const std::uint64_t block : {2U, 4U}) {
+      for (const std::uint64_t bytes : {1U << 15, 1U << 12}) {
+        const std::uint64_t width = 31 + random.below(70);
+        const std::uint64_t height = bytes / size_of(type) / width + 1;
+        Tensor wide = Tensor::packed(type, {1, 1, height * block, width * block});
+        random.fill(wide.bytes);
+        const nlohmann::ordered_json description{
+            {"type", "DML_OPERATOR_SPACE_TO_DEPTH"},
+            {"desc", {{"InputTensor", tensor_desc(wide)}, {"BlockSize", block}}}};
+        const cpu::Parts parts(kernel_of(description), 1 << 10);
+        CHECK((parts[0].count == block) == (bytes == 1U << 15));
+        check_on_every_target({description, {wide}, space_to_depth(wide, block, true)}, random);
+      }
+    }
+  }
+}
+
+// Numbers such as infinity are computed a second time, from inputs that must still be there.
+TEST_CASE("cpu kernels: element-wise kernels may write over their input") {
+  std::vector<float> numbers;
+  for (int i = 0; i < 1024; ++i)
+    numbers.push_back(i % 50 == 7 ? 200.0F : 0.001F * static_cast<float>(i));
+  const std::uint64_t count = numbers.size(), size = count * sizeof(float);
+  for (const char* name : {"ELEMENT_WISE_EXP", "ELEMENT_WISE_LOG", "ACTIVATION_SIGMOID"}) {
+    const Kernel kernel =
+        kernel_of({{"type", std::string("DML_OPERATOR_") + name},
+                   {"desc", {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {count}}}}}}});
+    on_every_target([&] {
+      std::vector<float> in_place = numbers, beside(count);
+      const auto run = [&](std::vector<float>& to) {
+        const std::span<const std::byte> from =
+            std::as_bytes(std::span(&to == &beside ? numbers : in_place));
+        cpu::execute(kernel, {&from, 1}, 0, count, reinterpret_cast<std::byte*>(to.data()));
+      };
+      run(in_place);
+      run(beside);
+      CHECK(std::memcmp(in_place.data(), beside.data(), size) == 0);
+    });
   }
 }
 

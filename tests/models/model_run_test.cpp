@@ -257,7 +257,7 @@ TEST_CASE("model runs: a resource at the end is the tensor that was written last
                  dispatch("pad", "\"In\"", "\"Out\"")));
   const auto tensor = dmlop::tensor_of(model, 1);
   CHECK(tensor.sizes == dmlop::Sizes{5});
-  CHECK(tensor.writer->name == "PADDING");
+  CHECK(tensor.writer->spec->name == "PADDING");
   const auto untouched = dmlop::tensor_of(model, 0);
   CHECK(untouched.sizes == dmlop::Sizes{4});
   CHECK(untouched.writer == nullptr);

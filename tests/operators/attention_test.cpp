@@ -64,6 +64,7 @@ PlanCase case_of(const MultiheadAttention& use, const Layout& layout, double tol
   add_if("RelativePositionBiasTensor", use.position_bias);
   add_if("PastKeyTensor", use.past_key);
   add_if("PastValueTensor", use.past_value);
+  add_if("PastSequenceLengthsTensor", use.past_lengths);
   const auto expect = [&](const char* field, const Tensor& tensor) {
     a_case.outputs.push_back({.field = field, .tensor = tensor, .tolerance = tolerance});
   };
@@ -204,19 +205,86 @@ TEST_CASE("MULTIHEAD_ATTENTION: long sequences") {
   }
 }
 
-TEST_CASE(
-    "MULTIHEAD_ATTENTION1: lengths of earlier keys are refused, because nobody says what they do") {
+// Sequence 0 has one earlier key, whose value is 4, and sequence 1 none: its new values are alone.
+TEST_CASE("MULTIHEAD_ATTENTION1: new keys follow the earlier ones that there are") {
+  const MultiheadAttention use{
+      .query = floats({2, 2, 1}, {0, 0, 0, 0}),
+      .key = floats({2, 2, 1}, {1, 1, 1, 1}),
+      .value = floats({2, 2, 1}, {8, 18, 8, 18}),
+      .past_key = floats({2, 1, 3, 1}, {1, 1, 1, 1, 1, 1}),
+      .past_value = floats({2, 1, 3, 1}, {4, 99, 99, 99, 99, 99}),
+      .past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {2}, {1, 0}),
+      .total = 5};
+  PlanCase a_case = case_of(use, {.is_numbered = true, .has_present = true}, 1e-6);
+  const Tensor& output = a_case.outputs[0].tensor;
+  CHECK(value_at(output, {0, 0, 0}) == doctest::Approx(6));
+  CHECK(value_at(output, {0, 1, 0}) == doctest::Approx(10));
+  CHECK(value_at(output, {1, 0, 0}) == doctest::Approx(8));
+  CHECK(value_at(output, {1, 1, 0}) == doctest::Approx(13));
+  const Tensor& present = a_case.outputs[2].tensor;
+  for (const auto& [k, value] : {std::pair{0U, 4.0}, {1U, 8.0}, {2U, 18.0}, {3U, 0.0}})
+    CHECK(value_at(present, {0, 0, k, 0}) == value);
+  check_plan_case(a_case);
+}
+
+TEST_CASE("MULTIHEAD_ATTENTION1: random lengths of earlier keys, of all layouts and masks") {
   Random random(83);
-  const Sizes sizes{1, 1, 2, 2, 2, 2};
-  MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
-  nlohmann::ordered_json description = case_of(use, {.is_numbered = true}, 0).description();
-  description["desc"]["PastSequenceLengthsTensor"] = {{"DataType", "INT32"}, {"Sizes", {1}}};
+  for (int i = 0; i < 150; ++i) {
+    const bool is_half = random.one_in(3), is_long = i == 0;
+    Sizes sizes{random.from_to(1, 3), random.from_to(1, 3), random.from_to(1, 5), 0,
+                random.from_to(1, 4), random.from_to(1, 4)};
+    if (is_long) sizes = {1, 1, 260, 0, 2, 2};
+    sizes.keys = sizes.queries;
+    const std::uint64_t group = random.one_in(3) ? 2 : 1, past = random.from_to(1, 6);
+    const DataType type = is_half ? DataType::Float16 : DataType::Float32;
+    MultiheadAttention use = random_attention(type, sizes, group, random);
+    use.past_key = small_numbers(type, {sizes.batch, sizes.heads, past, sizes.size}, random, 0.25);
+    use.past_value =
+        small_numbers(type, {sizes.batch, sizes.heads, past, sizes.value_size}, random, 0.25);
+    use.past_lengths = Tensor::packed(DataType::Int32, {sizes.batch});
+    for (std::uint64_t b = 0; b < sizes.batch; ++b)
+      set_value(*use.past_lengths, {b}, static_cast<double>(random.below(past + 3)) - 1);
+    // Room for all, or for those of a buffer that is not outgrown.
+    Layout layout = random_layout(sizes, group > 1, random);
+    layout.is_numbered = true;
+    use.total = past + sizes.keys;
+    if (layout.has_present && random.one_in(2)) use.total = std::max(past, sizes.keys);
+    if (use.position_bias)
+      use.position_bias =
+          small_numbers(type, {sizes.batch, use.heads, sizes.queries, use.keys()}, random, 0.25);
+    if (use.mask) use.mask = random_mask(use, random);
+    check_plan_case(case_of(use, layout, is_half ? 2e-2 : 2e-5));
+  }
+}
+
+void check_refused(const nlohmann::ordered_json& description, const char* message) {
   Diagnostics diagnostics;
   auto read = read_description("op.json", description.dump(), newest_feature_level, diagnostics);
   REQUIRE(read);
   check_description(*read, diagnostics);
   REQUIRE(diagnostics.empty());
-  CHECK_THROWS_WITH_AS(make_plan(*read), doctest::Contains("PastSequenceLengthsTensor"), Error);
+  CHECK_THROWS_WITH_AS(make_plan(*read), doctest::Contains(message), Error);
+}
+
+TEST_CASE(
+    "MULTIHEAD_ATTENTION1: lengths need earlier keys, one query for each new one, one total") {
+  MultiheadAttention use{.query = floats({1, 1, 1}, {1}),
+                         .key = floats({1, 1, 1}, {1}),
+                         .value = floats({1, 1, 1}, {1}),
+                         .past_key = floats({1, 1, 2, 1}, {1, 1}),
+                         .past_value = floats({1, 1, 2, 1}, {1, 1}),
+                         .past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {1}, {1}),
+                         .total = 3};
+  const Layout layout{.is_numbered = true, .has_present = true};
+  nlohmann::ordered_json description = case_of(use, layout, 0).description();
+  description["desc"]["OutputPresentValueTensor"]["Sizes"] = {1, 1, 2, 1};
+  check_refused(description, "OutputPresentValueTensor has a total length of 2");
+  use.query = floats({1, 2, 1}, {1, 1});
+  check_refused(case_of(use, layout, 0).description(), "2 queries but 1 new keys");
+  use.query = floats({1, 1, 1}, {1});
+  use.past_key.reset();
+  use.past_value.reset();
+  check_refused(case_of(use, layout, 0).description(), "PastSequenceLengthsTensor without Past");
 }
 
 TEST_CASE("MULTIHEAD_ATTENTION: the heads share the hidden size evenly") {

@@ -4,10 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "plan_case.hpp"
 #include "reference/scanning.hpp"
+#include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -223,6 +226,12 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
     check({33, 5}, 0, type);
     check({2, 520}, 1, type);
   }
+  on_every_target([&] {
+    for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int32}) {
+      check({5, 301}, 1, type);
+      check({2, 6, 1100}, 1, type);
+    }
+  });
   check({4201}, 0, DataType::Float32);
   check({4201}, 0, DataType::Int64);
 }
@@ -278,6 +287,36 @@ TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their pre
   check_plan_case(a_case);
   const Tensor& output = a_case.outputs[0].tensor;
   CHECK(number(output.type, output.at({count - 1})) == 16777216 + count - 1);
+}
+
+TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does no harm") {
+  // Exponents of factors: the product gets as large as 2^2480 and as small as 2^-2686.
+  std::vector<int> exponents(20, 124);
+  exponents.insert(exponents.end(), 41, -126);
+  exponents.insert(exponents.end(), 21, 126);
+  const std::uint64_t count = exponents.size();
+  const auto check = [&](const List& sizes, std::size_t axis, bool is_decreasing) {
+    Tensor input = Tensor::packed(DataType::Float32, sizes), output = input;
+    const std::uint64_t inner = axis + 1 == sizes.size() ? 1 : sizes.back();
+    for (std::uint64_t i = 0; i < input.bytes.size() / 4; ++i) {
+      const std::uint64_t place = i / inner % count;
+      const std::uint64_t k = is_decreasing ? count - 1 - place : place;
+      const auto factors = exponents.begin() + static_cast<std::ptrdiff_t>(k);
+      const int beside = static_cast<int>(i % inner);  // sequences differ in their first factor
+      const auto put = [&](Tensor& tensor, int exponent) {
+        const auto number = static_cast<float>(std::ldexp(1.0, exponent));
+        std::memcpy(&tensor.bytes[i * 4], &number, sizeof number);
+      };
+      put(input, *factors + (k == 0 ? beside : 0));
+      put(output, std::accumulate(exponents.begin(), factors + 1, beside));
+    }
+    PlanCase a_case = scan_case({axis, true, is_decreasing}, input);
+    a_case.outputs[0].tensor = output;
+    check_plan_case(a_case);
+  };
+  check({count}, 0, false);
+  check({5, count}, 1, true);
+  check({2, count, 3}, 1, false);
 }
 
 }  // namespace

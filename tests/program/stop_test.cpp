@@ -116,10 +116,10 @@ std::vector<KernelRow> kernel_rows() {
   const NonzeroCountKernel large_block{
       .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
       .block = std::uint64_t{1} << 62};
-  const NonzeroKernel rows{.count = {.data_type = DataType::UInt8,
-                                     .axes = {{.extent = large, .stride = 0},
-                                              {.extent = large, .stride = 0}},
-                                     .block = std::uint64_t{1} << 62}};
+  const NonzeroKernel rows{
+      .count = {.data_type = DataType::UInt8,
+                .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
+                .block = std::uint64_t{1} << 62}};
   return {
       {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
       {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
@@ -354,6 +354,38 @@ TEST_CASE("stop: a command ends soon after INT or TERM, whatever it is doing") {
     }
   }
   CHECK(folder.list() == before);
+}
+
+TEST_CASE("stop: a run on a GPU ends soon after INT, and what it computes with stays until then") {
+  if (is_windows_program()) {
+    MESSAGE("SKIPPED: Windows has no such signals");
+    return;
+  }
+  if (program_gpu().empty()) return;
+  const BatchFolder folder;
+  constexpr std::uint64_t side = 2048;
+  write_sparse(folder, "m.npy", "<f4", "(1, 1, 2048, 2048)", side * side * 4);
+  folder.write("op.json",
+               R"({"type": "GEMM", "desc": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, )"
+               R"("Beta": 0}, "bindings": {"ATensor": "m.npy", "BTensor": "m.npy", )"
+               R"("OutputTensor": "out.npy"}})");
+  const std::string before = folder.list();
+  std::size_t stopped = 0;
+  for (const int milliseconds : {100, 200, 400, 700}) {
+    CAPTURE(milliseconds);
+    Process process({program_path(), "run", "op.json", "--device", program_gpu()},
+                    {.folder = folder.path()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    if (!process.is_running()) continue;  // a fast GPU
+    const auto sent = Clock::now();
+    process.send(SIGINT);
+    const auto result = process.wait();
+    CHECK(seconds_since(sent) < seconds_max);
+    CHECK(result.code == 128 + SIGINT);
+    CHECK(folder.list() == before);
+    ++stopped;
+  }
+  MESSAGE("stopped " << stopped << " runs");
 }
 
 TEST_CASE("stop: --timeout ends a job soon, whatever it is doing") {

@@ -16,6 +16,8 @@ struct MultiheadAttention {
   std::uint64_t heads = 1, key_heads = 1;
   Tensor query, key, value;
   std::optional<Tensor> bias, mask, position_bias, past_key, past_value;
+  std::optional<Tensor> past_lengths;  // {batch}: how many of the earlier keys there are
+  std::uint64_t total = 0;             // with lengths, the keys that there is room for
   std::string mask_type = "NONE";
   double scale = 1, filter = 0;
 
@@ -24,7 +26,7 @@ struct MultiheadAttention {
   std::uint64_t size() const { return query.sizes[2] / heads; }
   std::uint64_t value_size() const { return value.sizes[2] / key_heads; }
   std::uint64_t past() const { return past_key ? past_key->sizes[2] : 0; }
-  std::uint64_t keys() const { return past() + key.sizes[1]; }
+  std::uint64_t keys() const { return past_lengths ? total : past() + key.sizes[1]; }
 
   /// {batch, heads, past and new, size}, biases added to the new ones.
   Tensor present_key() const { return present(key, past_key, query.sizes[2]); }
@@ -53,9 +55,17 @@ struct MultiheadAttention {
   /// Element i of key or value k of a head.
   double row(const Tensor& tensor, const std::optional<Tensor>& earlier, std::uint64_t bias_begin,
              std::uint64_t b, std::uint64_t head, std::uint64_t k, std::uint64_t i) const {
-    if (k < past()) return value_at(*earlier, {b, head, k, i});
+    if (k < length(b)) return value_at(*earlier, {b, head, k, i});
+    if (k - length(b) >= tensor.sizes[1]) return 0;
     const std::uint64_t each = tensor.sizes[2] / key_heads;
-    return biased(tensor, bias_begin, {b, k - past(), head * each + i});
+    return biased(tensor, bias_begin, {b, k - length(b), head * each + i});
+  }
+
+  /// The earlier keys of a sequence.
+  std::uint64_t length(std::uint64_t b) const {
+    if (!past_lengths) return past();
+    const double length = value_at(*past_lengths, {b});
+    return length <= 0 ? 0 : std::min(static_cast<std::uint64_t>(length), past());
   }
 
   Tensor present(const Tensor& tensor, const std::optional<Tensor>& earlier,
@@ -78,6 +88,7 @@ struct MultiheadAttention {
       const double added = position_bias ? value_at(*position_bias, {b, head, q, k}) : 0;
       double score = mask_type == "BOOLEAN" ? (sum + added) * scale : sum * scale + added;
       if (mask && !counts(b, head, q, k)) score += filter;
+      if (past_lengths && k > length(b) + q) score = -HUGE_VAL;
       scores.push_back(score);
     }
     return scores;

@@ -106,11 +106,7 @@ class Direct3DStream : public Stream {
     ticks_.grow(timestamp_bytes);
   }
 
-  ~Direct3DStream() override {
-    for (std::uint64_t waited = 0; busy_ && waited < timeout_seconds * 1000;
-         waited += step_milliseconds)
-      busy_ = !fence_.wait(step_milliseconds);
-  }
+  ~Direct3DStream() override { become_idle(); }
 
   std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
     wait();
@@ -270,7 +266,7 @@ class Direct3DStream : public Stream {
   }
 
   void record_launches(const Dispatch& dispatch, const Submission& submission) {
-    bind(context_.pipelines->find(dispatch.kernel), context_.pipelines->tiled());
+    bind(context_.pipelines->find(dispatch), context_.pipelines->tiled());
     std::array<std::uint32_t, tiled_constants> constants{};
     std::copy(dispatch.constants.begin(), dispatch.constants.end(), constants.begin());
     for (const Launch& launch : submission.launches) {
@@ -407,10 +403,27 @@ class Direct3DStream : public Stream {
     submitted_ = Clock::now();
   }
 
+  void become_idle() {
+    for (std::uint64_t waited = 0; busy_ && !timed_out_ && waited < timeout_seconds * 1000;
+         waited += step_milliseconds)
+      busy_ = !fence_.wait(step_milliseconds);
+  }
+
+  // Whoever gives up here frees what the commands work on, so they must be done in any case.
   void wait() {
     if (!busy_) return;
-    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for
-    // it.
+    try {
+      wait_for_fence();
+    } catch (...) {
+      become_idle();
+      throw;
+    }
+    if (work_ > 0) take_times();
+    work_ = 0;
+  }
+
+  void wait_for_fence() {
+    // In steps, so that what asks to stop is seen, and no later dispatch begins.
     bool done = false;
     for (std::uint64_t waited = 0; !done && waited < timeout_seconds * 1000;
          waited += step_milliseconds) {
@@ -422,9 +435,8 @@ class Direct3DStream : public Stream {
     // Whatever the reason is, there is one only where the device is gone.
     if (FAILED(device_.GetDeviceRemovedReason()))
       check(DXGI_ERROR_DEVICE_REMOVED, doing_, &device_);
-    if (!done) throw Error(ErrorKind::run_failed, doing_ + ": timeout");
-    if (work_ > 0) take_times();
-    work_ = 0;
+    timed_out_ = !done;
+    if (timed_out_) throw Error(ErrorKind::run_failed, doing_ + ": timeout");
   }
 
   // Of launches that are done.
@@ -464,6 +476,7 @@ class Direct3DStream : public Stream {
   ComPtr<ID3D12QueryHeap> queries_;
   Fence fence_;
   bool busy_ = false;
+  bool timed_out_ = false;
   std::string doing_;
   std::uint64_t work_ = 0;  // of the launches in flight
   Clock::time_point submitted_;

@@ -29,6 +29,7 @@ uint add_input(HeadRowsParameters& parameters, std::size_t i, const HeadRowsKern
 }  // namespace
 
 std::string refusal_of(const HeadRowsKernel& kernel) {
+  if (kernel.past_lengths) return "GPU kernels take no lengths of earlier keys";
   const bool has_64_bits = size_of(kernel.output_type) > 4 || is_64_bit(kernel.input) ||
                            is_64_bit(kernel.bias) || is_64_bit(kernel.past);
   return has_64_bits ? "GPU kernels compute with at most 32 bits" : "";

@@ -338,7 +338,7 @@ class VulkanStream : public Stream {
   }
 
   void record_launches(const Dispatch& dispatch, const Submission& submission) {
-    bind(context_.pipelines->find(dispatch.kernel));
+    bind(context_.pipelines->find(dispatch));
     std::array<std::uint32_t, 32> constants{};
     std::copy(dispatch.constants.begin(), dispatch.constants.end(), constants.begin());
     for (const Launch& launch : submission.launches) {
@@ -388,8 +388,8 @@ class VulkanStream : public Stream {
     constexpr VkPipelineStageFlags stages =
         VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     barrier(stages, VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT, stages,
-            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
-                VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT |
+                VK_ACCESS_SHADER_WRITE_BIT);
   }
 
   void record_output(VkBuffer to, std::uint64_t offset, std::uint64_t bytes) {
@@ -428,10 +428,22 @@ class VulkanStream : public Stream {
     submitted_ = Clock::now();
   }
 
+  // Whoever gives up here frees what the commands work on, so they must be done in any case.
   void wait() {
     if (!busy_) return;
-    // In steps, so that an interruption is not held up by a long dispatch; the destructor waits for
-    // it.
+    try {
+      wait_for_fence();
+    } catch (...) {
+      busy_ = !becomes_idle();
+      if (busy_) context_.hung = true;
+      throw;
+    }
+    if (work_ > 0) take_times();
+    work_ = 0;
+  }
+
+  void wait_for_fence() {
+    // In steps, so that what asks to stop is seen, and no later dispatch begins.
     constexpr std::uint64_t step = 100'000'000;
     VkResult result = VK_TIMEOUT;
     for (std::uint64_t waited = 0; result == VK_TIMEOUT && waited < timeout_seconds * 1'000'000'000;
@@ -443,8 +455,6 @@ class VulkanStream : public Stream {
     busy_ = result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
     timed_out_ = result == VK_TIMEOUT;
     check(result, doing_);
-    if (work_ > 0) take_times();
-    work_ = 0;
   }
 
   // Of launches that are done.

@@ -1,6 +1,7 @@
 // Multi-head attention.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,21 @@ struct AttentionInput {
   std::uint64_t element_stride = 0;
 };
 
+/// How many earlier rows each sequence of the batch has, at most `rows`: INT32, `stride` apart. New
+/// rows follow them; what is behind these is 0.
+struct PastLengths {
+  std::uint64_t stride = 0;
+  std::uint64_t rows = 0;      // that there are, of which the length is a part
+  std::uint64_t new_rows = 0;  // behind them
+
+  std::uint64_t length(std::int32_t value) const {
+    return value <= 0 ? 0 : std::min<std::uint64_t>(static_cast<std::uint64_t>(value), rows);
+  }
+};
+
 /// Rows of all heads as they are used: {batch, heads, rows, size}. The earlier ones come first; the
-/// bias is added to the others. Inputs: the rows, the bias and the earlier rows, as far as they are
-/// there.
+/// bias is added to the others. Inputs: the rows, the bias, the earlier rows and their lengths, as
+/// far as they are there.
 struct HeadRowsKernel {
   DataType output_type = DataType::Float32;
   std::uint64_t batch = 1, heads = 1, rows = 1, size = 1;
@@ -31,6 +44,7 @@ struct HeadRowsKernel {
   std::optional<AttentionInput> bias;  // without batch and rows
   std::optional<AttentionInput> past;
   std::uint64_t past_rows = 0;  // of `rows`
+  std::optional<PastLengths> past_lengths;
 
   std::uint64_t output_elements() const { return batch * heads * rows * size; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }
@@ -47,8 +61,8 @@ enum class AttentionMask : std::uint8_t {
 };
 
 /// softmax(query x key * scale + position_bias) x value, for each head. Output {batch, query, head,
-/// value_size}. Inputs are query, key and value, then the mask and the position bias if they are
-/// there. Heads of keys and values serve `group` heads of queries each.
+/// value_size}. Inputs are query, key and value, then the mask, the position bias and the lengths
+/// if they are there. Heads of keys and values serve `group` heads of queries each.
 struct AttentionKernel {
   DataType output_type = DataType::Float32;
   std::uint64_t batch = 1, heads = 1, group = 1;
@@ -61,6 +75,8 @@ struct AttentionKernel {
   double filter = 0;
   std::optional<AttentionInput> position_bias;  // rows are queries, elements keys
   bool is_bias_scaled = false;
+  /// Query i is that of the new key i. Keys behind it do not count at all.
+  std::optional<PastLengths> past_lengths;
 
   std::uint64_t output_elements() const { return batch * queries * heads * value_size; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }

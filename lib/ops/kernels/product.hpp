@@ -47,8 +47,8 @@ struct ProductQuantization {
 ///   sum over k of (left[row, k] - left_zero) * (right[k, column] - right_zero)
 /// times factor, left_scale and right_scale, plus added_factor * added, which the scales multiply
 /// too if `is_added_scaled`. With windows the columns are the output positions of all windows in
-/// row-major order, and the sum goes over `depth` channels and then over the taps; padding
-/// contributes 0.
+/// row-major order, and the sum goes over `depth` channels and then over the taps. Padding is 0, less
+/// no zero point; it is multiplied like other elements, so that 0 x infinity gives NaN.
 ///
 /// Inputs are left, right and those of the others that are there, in the order of the fields.
 struct ProductKernel {

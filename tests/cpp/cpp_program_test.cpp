@@ -1,0 +1,114 @@
+// dmlop convert --from-cpp as a program, and texts that were made to break the reader.
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "cpp_text.hpp"
+#include "program.hpp"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace dmlop::test;
+using Made = MadeOfCpp;
+
+const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+
+}  // namespace
+
+TEST_CASE("from C++: every beginning of a text, and texts that repeat or nest without end") {
+  const std::string code = read_file(samples + "cpp/padding.cpp");
+  for (std::size_t size = 0; size < code.size(); size += 3) {
+    const Made made = make(code.substr(0, size));
+    CHECK(made.desc.is_object() == made.findings.empty());
+  }
+  const auto repeated = [](const std::string& part, std::size_t bytes) {
+    std::string text;
+    while (text.size() < bytes) text += part;
+    return text;
+  };
+  for (const char* part : {"(",       "{",       "[",
+                           "<",       "if (",    "a(",
+                           "x = (",   "= {",     "-",
+                           "!",       "&a.",     "a<",
+                           "a->",     "{.a = ",  "for (;;)",
+                           "else ",   "\t",      "0x123456789 {",
+                           "a = {b=", "#if A\n", "namespace a {",
+                           "UINT a[", "int f(",  "?:",
+                           "a ? ",    "\"",      "/*",
+                           "1e9999"}) {
+    CAPTURE(part);
+    for (const std::string prefix : {"", "DML_ONE_HOT_OPERATOR_DESC d = {", "0x123456789 {a = "}) {
+      try {
+        make(prefix + repeated(part, 30'000));
+      } catch (const dmlop::Error& error) {
+        CHECK(contains(error.what(), "leave only the code of one description"));
+      }
+    }
+  }
+  std::string doubling = "UINT a0[4] = {1};\nstd::vector<UINT> v0 = {1, 2, 3, 4};\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string last = std::to_string(i - 1);
+    doubling += "auto v" + std::to_string(i) + " = std::vector<X>{v" + last + ", v" + last + "};\n";
+  }
+  CHECK_THROWS_WITH(make(doubling),
+                    "x.cpp: the text describes more than 500000 values; leave only the code of one "
+                    "description");
+  CHECK_THROWS_AS(make(std::string(2'000'000, ' ')), dmlop::Error);
+}
+
+TEST_CASE(
+    "convert --from-cpp: a file, standard input, --to-op, and dmlop check's word on the result") {
+  const Folder folder;
+  const auto run = [&](std::vector<std::string> arguments, const std::string& input = "") {
+    return dmlop_program(arguments, {.folder = folder.path(), .input = input});
+  };
+  const std::string cpp = samples + "cpp/padding.cpp";
+  const auto printed = run({"convert", "--from-cpp", cpp});
+  CHECK(printed.code == 0);
+  CHECK(printed.error == "");
+  CHECK(run({"convert", "--from-cpp", "-"}, read_file(cpp)).output == printed.output);
+  const auto written = run({"convert", "--from-cpp", cpp, "--to-op", "op.json"});
+  CHECK(written.output == "wrote op.json\n");
+  CHECK(folder.read("op.json") == printed.output);
+  CHECK(run({"check", "op.json"}).code == 0);
+
+  const auto refused = run({"convert", "--from-cpp", "-", "--to-op", "no.json"},
+                           "DML_ONE_HOT_OPERATOR_DESC d = {};\nd.Axis = n;\n");
+  CHECK(refused.code == 3);
+  CHECK(contains(refused.error, "standard input:2:10: error: Axis is not known from \"n\""));
+  CHECK(!folder.has("no.json"));
+
+  // A description that is whole and wrong is written, and checked.
+  const auto wrong = run({"convert", "--from-cpp", "-", "--to-op", "wrong.json"},
+                         "DML_ONE_HOT_OPERATOR_DESC d = {};\n");
+  CHECK(wrong.code == 3);
+  CHECK(folder.has("wrong.json"));
+  CHECK(contains(wrong.error, "wrong.json:"));
+
+  // It does not replace a file, and the file keeps what it says.
+  folder.write("kept.json", "{}");
+  const auto kept = run({"convert", "--from-cpp", "-", "--to-op", "kept.json"},
+                        "DML_ONE_HOT_OPERATOR_DESC d = {};\n");
+  CHECK(kept.code == 3);
+  CHECK(folder.read("kept.json") == "{}");
+  CHECK(contains(kept.error, "the description of standard input:"));
+
+  folder.write("large.cpp", std::string(2'000'000, ' '));
+  for (const std::string file : {"absent.cpp", ".", "large.cpp"}) {
+    CAPTURE(file);
+    const auto unread = run({"convert", "--from-cpp", file});
+    CHECK(unread.code != 0);
+    CHECK(contains(unread.error, "dmlop: error: " + file));
+  }
+
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"op.json"},
+                                               {"--to-model", "m.json"},
+                                               {"-i", "x.npy"},
+                                               {"--set", "Axis=1"}}) {
+    std::vector<std::string> arguments{"convert", "--from-cpp", cpp};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    CHECK(run(arguments).code == 2);
+  }
+  CHECK(run({"convert"}).code == 2);
+  CHECK(run({"convert", "--from-cpp", "op.json", "--to-op", "op.json"}).code != 0);
+}

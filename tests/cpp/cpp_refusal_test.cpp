@@ -1,0 +1,193 @@
+// C++ as people paste it: what is refused, and how.
+#include <doctest/doctest.h>
+
+#include "cpp_text.hpp"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace dmlop::test;
+using Made = MadeOfCpp;
+
+}  // namespace
+
+TEST_CASE("from C++: what the text does not say is refused, with its place and a way out") {
+  struct Refused {
+    std::string code;
+    std::string expression;
+    std::string finding;
+  };
+  const Refused rows[] = {
+      {"", "n",
+       "2:62: error: Axis is not known from \"n\": n is not declared in this text\n"
+       "  help: write its value, or add its declaration"},
+      {"", "1 + axis()",
+       "66: error: Axis is not known from \"axis()\": it is the result of a call"},
+      {"", "1 / 0", "C++ defines no value for it"},
+      {"#define N 1 + 2\n", "N * 2", "what a macro without parentheses means"},
+      {"", "2147483647 + 1", "C++ defines no value for it"},
+      {"", "1 << 32", "C++ defines no value for it"},
+      {"", "99999999999999999999", "it is no number of C++ that fits 64 bits"},
+      {"", "\"2\"", "it is a text"},
+      {"", "new UINT", "this expression is not evaluated"},
+      {"", "[] { return 1; }()", "this expression is not evaluated"},
+      {"UINT n;", "n", "it is never given a value"},
+      {"UINT a[2];", "a[0]", "it is never given a value"},
+      {"UINT a[2] = {1, 2};", "a[2]", "it is never given a value"},
+      {"UINT a[1] = {1, 2};", "a[0]", "it has 2 values for an array of 1"},
+      {"UINT a[n] = {1};", "a[0]", "the length of the array is not known"},
+      {"UINT n = 1; if (x) n = 2;", "n",
+       "1:20: error: Axis is not known from \"n = 2\": it is assigned under a condition"},
+      {"UINT n = 1; if (x) { n = 2; }", "n", "it is assigned under a condition or in a loop"},
+      {"UINT n = 1; while (x) { if (y) n++; }", "n",
+       "it is assigned under a condition or in a loop"},
+      {"UINT n = 1; switch (x) { case 1: n = 2; }", "n", "it is assigned under a condition"},
+      {"UINT n = 1;\n#if A\nn = 2;\n#endif", "n", "it is assigned under a condition"},
+      {"#if A\nUINT n = 1;\n#else\nUINT n = 2;\n#endif", "n", "it is declared more than once"},
+      {"UINT n = 1; for (UINT& m : {n}) m = 2;", "n", "this may change it"},
+      {"UINT n = 1; change(n);", "n", "this may change it, and is not evaluated"},
+      {"UINT n = 1; x.change(&n);", "n", "this may change it, and is not evaluated"},
+      {"UINT n = 1; auto f = [&] { n = 2; };", "n", "this may change it"},
+      {"UINT a[] = {1}; std::iota(a, a + 1, 3);", "a[0]", "this may change it"},
+      {"std::vector<UINT> a{1}; a.resize(4);", "a[0]", "this may change it"},
+      {"UINT a[] = {1, 2}; a[i] = 3;", "a[0]", "the index of this element is not known"},
+      {"void f(UINT n) {", "n", "it is a parameter of this function"},
+      {"UINT n = 1; goto x; n ? ? 2;", "n", "this may change it"},
+      {"", "1, 2", "it has 5 values, and DML_ONE_HOT_OPERATOR_DESC has 4 members"},
+  };
+  for (const Refused& row : rows) {
+    CAPTURE(row.code);
+    CAPTURE(row.expression);
+    const Made made = make_axis(row.code, row.expression);
+    CAPTURE(made.findings);
+    CHECK(contains(made.findings, row.finding));
+    CHECK(contains(made.findings, "  help: "));
+  }
+}
+
+TEST_CASE("from C++: a variable that something else may change is refused") {
+  // Each changes n, or may change it, without an assignment that is certain to run.
+  const char* const rows[] = {
+      "UINT* p = &n; Get(p);",
+      "UINT* p{&n}; Get(p);",
+      "auto q{&n}; Get(q);",
+      "UINT* p = &n; UINT** q = &p; Get(q);",
+      "UINT* p = &n; if (x) p = &m; *p = 2;",
+      "UINT* p = x ? &n : &m; *p = 2;",
+      "UINT* p = &n; p += i; *p = 2;",
+      "UINT a[1] = {}; UINT* p = a; if (x) p = &n; Get(p);",
+      "Holder h{n}; h.Run();",
+      "Holder h{&n}; h.Run();",
+      "Holder h = {&n};",
+      "Holder h; h.p = &n; h.Run();",
+      "Holder h; h.p = &n; Init(&h);",
+      "Holder h; h.p = &n; Holder* p = &h; p->Run();",
+      "Holder h; h.p = &n; Outer o; o.h = &h; o.Run();",
+      "unknown = &n; n = 2; Run();",
+      "unknown[i] = &n; Run();",
+      "std::vector<UINT*> p{&n}; Get(p);",
+      "std::span<UINT> s{&n, 1}; s[0] = 2;",
+      "std::vector<std::reference_wrapper<UINT>> s{n}; s[0].get() = 2;",
+      "auto f = [&] { n = 2; }; n = 1; f();",
+      "config.Get(\"value\", n);",
+      "config->Get(4, &n);",
+      "config.size(n);",
+      "std::ifstream f(\"a\"); f >> n;",
+      "stream >> m >> n;",
+      "x = archive & n;",
+      "x && (n = 4);",
+      "x || ++n;",
+      "false && n++;",
+      "true ? 1 : n++;",
+      "UINT k = sizeof(n++);",
+      "assert(n++);",
+      "decltype(n++) k = 1;",
+      "return; n = 4;",
+      "goto end; n = 4; end:",
+      "std::max(n, m) = 4;",
+      "UINT& r = std::max(n, m); r = 4;",
+      "reinterpret_cast<float&>(n) = 4;",
+      "float* p = (float*)&n; *p = 2;",
+  };
+  for (const std::string code : rows) {
+    CAPTURE(code);
+    const Made made = make_axis("UINT n = 1, m = 1; " + code, "n");
+    CAPTURE(made.findings);
+    const bool says_why = contains(made.findings, "this may change it, and is not evaluated") ||
+                          contains(made.findings, "it is assigned under a condition or in a loop");
+    CHECK(says_why);
+  }
+}
+
+TEST_CASE("from C++: what another function changes is refused") {
+  const std::string make_desc =
+      "void Make() { DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, n}; }\n";
+  for (const std::string other :
+       {"void Other() { n = 2; }\n", "void Other() { Get(&n); }\n",
+        "int Type::Other() { return n++; }\n", "Type::Type() : m(1) { n = 2; }\n",
+        "TEST(Other, Case) { n = 2; }\n"}) {
+    CAPTURE(other);
+    for (const std::string& text : {other + make_desc, make_desc + other}) {
+      const Made made = make("UINT n = 1;\n" + text);
+      CHECK(contains(made.findings, "Axis is not known from \"n\": another function changes it"));
+    }
+  }
+  // Its own variables are its own, and the description's function may change what it reads.
+  const Made made = make("UINT n = 1;\nvoid Other() { UINT n = 2; n = 3; }\n" +
+                         make_desc.substr(0, 14) + "n = 4; " + make_desc.substr(14));
+  CHECK(made.findings == "");
+  CHECK(made.desc == Json{{"Axis", 4}});
+}
+
+TEST_CASE("from C++: members, structs and pointers that do not fit are refused") {
+  const std::pair<std::string, std::string> rows[] = {
+      {"DML_ONE_HOT_OPERATOR_DESC d; d.Axis = 1;",
+       "1:27: error: IndicesTensor is not known from \"d\": it is never given a value"},
+      {"DML_ONE_HOT_OPERATOR_DESC d = {}; d.Axes = 1;",
+       "DML_ONE_HOT_OPERATOR_DESC has no member \"Axes\"\n  help: did you mean \"Axis\"?"},
+      {"DML_PADDING_OPERATOR_DESC d = {}; d.PaddingMode = DML_PADDING_MODE_EGDE;",
+       "PaddingMode is not known from \"DML_PADDING_MODE_EGDE\": it is no DML_PADDING_MODE\n"
+       "  help: did you mean \"DML_PADDING_MODE_EDGE\"?"},
+      {"UINT a[] = {1, 2}; DML_PADDING_OPERATOR_DESC d = {.DimensionCount = 3, .StartPadding = a};",
+       "StartPadding is not known from \"{1, 2}\": it has 2 values, and DimensionCount is 3"},
+      {"DML_PADDING_OPERATOR_DESC d = {.DimensionCount = 3};",
+       "StartPadding is not known from \"{.DimensionCount = 3}\": it is null, and DimensionCount "
+       "is 3"},
+      {"DML_TENSOR_DESC t = {DML_TENSOR_TYPE_BUFFER, &b};"
+       "DML_ONE_HOT_OPERATOR_DESC d = {&t};",
+       "IndicesTensor.Desc is not known from \"b\": b is not declared in this text"},
+      {"DML_ONE_HOT_OPERATOR_DESC d = {}; DML_OPERATOR_DESC o = {DML_OPERATOR_PADDING, &d};",
+       "o.Type is not known from \"DML_OPERATOR_PADDING\": its Desc is a "
+       "DML_ONE_HOT_OPERATOR_DESC\n"
+       "  help: write DML_OPERATOR_ONE_HOT"},
+      {"DML_ONE_HOT_OPERATOR_DESC d = {};\nDML_PADDING_OPERATOR_DESC e = {};",
+       "2:27: error: the text describes several operators: DML_ONE_HOT_OPERATOR_DESC d in line 1, "
+       "DML_PADDING_OPERATOR_DESC e in line 2"},
+      {"DML_FILL_VALUE_CONSTANT_OPERATOR_DESC d = {nullptr, DML_TENSOR_DATA_TYPE_FLOAT16, "
+       "{.Float16 = 1}};",
+       "DML_SCALAR_UNION has no member \"Float16\" (Value)"},
+      {"int main() { return 0; }", "the text has no variable of a type DML_..._OPERATOR_DESC"},
+      {"", "the text has no variable of a type DML_..._OPERATOR_DESC"},
+      {"DML_SCALAR_UNION u; u.Int32 = 1; u.Float32 = 2;\n"
+       "DML_FILL_VALUE_CONSTANT_OPERATOR_DESC d = {nullptr, DML_TENSOR_DATA_TYPE_INT32, u};",
+       "several members of the union are set\n  help: set only Int32"},
+  };
+  for (const auto& [text, finding] : rows) {
+    CAPTURE(text);
+    const Made made = make(text);
+    CAPTURE(made.findings);
+    CHECK(contains(made.findings, finding));
+  }
+}
+
+TEST_CASE("from C++: descriptions in branches of a condition are told from several operators") {
+  const std::string desc = "DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, ";
+  for (const std::string text : {"#if USE_HALF\n" + desc + "1};\n#else\n" + desc + "2};\n#endif\n",
+                                 "if (half) {" + desc + "1}; } else {" + desc + "2}; }"}) {
+    CAPTURE(text);
+    const Made made = make(text);
+    CHECK(contains(made.findings, "the text describes several operators: "));
+    CHECK(contains(made.findings, "; conditions (#if, if) are not evaluated"));
+  }
+  CHECK(!contains(make(desc + "1};\n{" + desc + "2}; }").findings, "conditions"));
+}
