@@ -280,7 +280,11 @@ void gather_first(Lane lane, inout Cell cells[CELLS_MOST]) {
       Cell cell = cells[cell_of(f)];
       if (is_softmax()) cell.largest = largest_with(cell.largest, four);
       if (has_squares()) cell.largest = largest_with(cell.largest, abs(four));
-      if (has_mean()) cell = with_sum(cell, sum_of(four * parameters[0].down), 0.0f);
+      if (has_mean()) {
+        // Compilers must not add up what is not scaled.
+        precise const float4 terms = four * parameters[0].down;
+        cell = with_sum(cell, sum_of(terms), 0.0f);
+      }
       cells[cell_of(f)] = cell;
     }
   }
@@ -295,9 +299,12 @@ void gather_second(Lane lane, NUMBER pivots[CELLS_MOST], NUMBER scales[CELLS_MOS
     float4 terms = four;
     if (is_softmax()) terms = powers_of_e(four);
     values[f] = OPERATION == SOFTMAX ? terms : four;
-    if (OPERATION == BY_NORM_1) terms = abs(four) * parameters[0].down;
+    if (OPERATION == BY_NORM_1) {
+      precise const float4 scaled_four = abs(four) * parameters[0].down;
+      terms = scaled_four;
+    }
     if (has_squares()) {
-      const float4 scaled_four = four * four_of(scales[own]);
+      precise const float4 scaled_four = four * four_of(scales[own]);
       terms = scaled_four * scaled_four;
     }
     if (OPERATION != CENTER && has_vector(lane, f / fours_per_vector()))

@@ -264,7 +264,9 @@ TEST_CASE("CUMULATIVE_SUMMATION: running sums that are in range, although others
     const std::uint64_t length = is_row ? sizes[1] : sizes[0], width = is_row ? 1 : sizes[1];
     std::vector<float> elements(length * width, 0);
     for (std::uint64_t i = 0; i < length; ++i) {
-      const float of_turn = i % 10 == 0 ? -large : i % 10 < 3 ? large : i % 10 == 3 ? -large : 1;
+      const std::uint64_t turn = i % 40;
+      const bool is_positive = turn == 16 || turn == 17, is_negative = turn == 15 || turn == 33;
+      const float of_turn = is_positive ? large : is_negative ? -large : 0;
       std::fill_n(elements.begin() + static_cast<std::ptrdiff_t>(i * width), width, of_turn);
     }
     for (const bool is_decreasing : {false, true}) {
