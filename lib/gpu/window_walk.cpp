@@ -19,7 +19,7 @@ constexpr std::uint64_t outputs_least = std::uint64_t{1} << 14;
 constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 17;
 // Of a thread: bytes of a row, and rows that are loaded ahead. More need more registers.
 constexpr std::uint64_t columns_bytes = 8;
-constexpr std::uint64_t rows_ahead = 2;
+constexpr std::uint64_t rows_ahead = 1;
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
@@ -31,11 +31,9 @@ class Walker {
   explicit Walker(const WalkedWindows& windows) : windows_(windows) {}
 
   bool fits() const {
-    const auto fits_axis = [](const WalkedAxis& axis) {
-      return axis.window <= window_most && axis.stride <= axis.window;
-    };
-    return fits_axis(height_) && fits_axis(width_) && width_.stride <= stride_x_most &&
-           height_.window * width_.window > 1 && fits_slack();
+    // Windows that share no rows gain nothing.
+    return height_.stride < height_.window && height_.window <= window_most &&
+           width_.window <= window_most && width_.stride <= stride_x_most && fits_slack();
   }
 
   std::uint64_t columns() const { return columns_bytes / size_; }

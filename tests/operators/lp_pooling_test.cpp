@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <span>
 
 #include "sweep.hpp"
 #include "types.hpp"
@@ -347,13 +348,18 @@ TEST_CASE("LP_POOLING: so many outputs that a GPU walks down the windows") {
   // Output widths are odd and even, those of the input, too.
   const std::vector<Walked> shapes{{{3, 3}, {1, 1}, {0, 0}, {0, 0}, 68, 128},
                                    {{7, 7}, {1, 1}, {3, 3}, {3, 3}, 65, 127},
-                                   {{2, 2}, {2, 2}, {0, 0}, {0, 0}, 136, 248},
+                                   {{3, 2}, {2, 2}, {0, 0}, {0, 0}, 136, 248},
                                    {{4, 5}, {3, 2}, {1, 0}, {2, 3}, 200, 251},
-                                   {{1, 6}, {1, 3}, {0, 2}, {0, 0}, 64, 386}};
+                                   {{2, 6}, {1, 3}, {0, 2}, {0, 0}, 66, 386}};
   Random random(55);
   for (const DataType type : F2) {
     std::uint64_t p = type == DataType::Float32 ? 1 : 0;
-    for (const Walked& shape : shapes) {
+#ifdef _WIN32  // Direct3D compiles from HLSL, each shape for itself
+    const auto some = std::span(shapes).first(1);
+#else
+    const auto some = std::span(shapes);
+#endif
+    for (const Walked& shape : some) {
       const LpPooling pooling{.p = exponents[p++ % 5],
                               .window = shape.window,
                               .strides = shape.strides,
