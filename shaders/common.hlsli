@@ -2,6 +2,8 @@
 //
 // Bindings: t0, t1 and t2 hold inputs as 32-bit words, and u0 the output as 16-byte vectors. The 32 words of
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
+// A kernel that defines WORDS_AND_VECTORS loads and stores one, two or four words at once: load_words(),
+// store_words(). It has output_words instead of output0.
 //
 // A kernel is a function run(thread). One that defines WHOLE_GROUPS has run(thread, lane) instead, which all threads of
 // a group enter, also those behind the last one, for barriers. One that defines OUTPUT_WORDS has the output as words
@@ -16,7 +18,7 @@
 #define DMLOP_INPUT(slot) [[vk::binding(slot)]]
 #define DMLOP_OUTPUT [[vk::binding(3)]]
 #define DMLOP_REGISTER(name)
-// As in resident.hlsli.
+// A number that the host chooses when it makes the pipeline; branches on it cost nothing.
 #define SPECIALIZED(number, name) [[vk::constant_id(number)]] const uint name = 0;
 #else
 #define DMLOP_INPUT(slot)
@@ -28,7 +30,15 @@
 DMLOP_INPUT(0) StructuredBuffer<uint> input0 DMLOP_REGISTER(t0);
 DMLOP_INPUT(1) StructuredBuffer<uint> input1 DMLOP_REGISTER(t1);
 DMLOP_INPUT(2) StructuredBuffer<uint4> input2 DMLOP_REGISTER(t2);
-#ifdef OUTPUT_WORDS
+#if defined(WORDS_AND_VECTORS)
+DMLOP_OUTPUT RWStructuredBuffer<uint> output_words DMLOP_REGISTER(u0);
+#ifdef DMLOP_VULKAN
+DMLOP_INPUT(0) StructuredBuffer<uint2> input0_pairs;
+DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
+DMLOP_OUTPUT RWStructuredBuffer<uint2> output_pairs;
+DMLOP_OUTPUT RWStructuredBuffer<uint4> output_vectors;
+#endif
+#elif defined(OUTPUT_WORDS)
 DMLOP_OUTPUT RWStructuredBuffer<uint> output0 DMLOP_REGISTER(u0);
 #else
 DMLOP_OUTPUT RWStructuredBuffer<uint4> output0 DMLOP_REGISTER(u0);
@@ -45,6 +55,37 @@ cbuffer Constants : register(b0) {
 };
 static const uint4 constants[8] = {constants0, constants1, constants2, constants3,
                                    constants4, constants5, constants6, constants7};
+#endif
+
+#ifdef WORDS_AND_VECTORS
+// Words at, at + 1, ... of input 0: `count` is 1, 2 or 4, which divides `at`; others are 0.
+uint4 load_words(uint at, uint count) {
+#ifdef DMLOP_VULKAN
+  if (count == 4) return input0_vectors[at / 4];
+  if (count == 2) return uint4(input0_pairs[at / 2], 0, 0);
+#else
+  if (count == 4) return uint4(input0[at], input0[at + 1], input0[at + 2], input0[at + 3]);
+  if (count == 2) return uint4(input0[at], input0[at + 1], 0, 0);
+#endif
+  return uint4(input0[at], 0, 0, 0);
+}
+
+void store_words(uint at, uint count, uint4 words) {
+#ifdef DMLOP_VULKAN
+  if (count == 4) {
+    output_vectors[at / 4] = words;
+  } else if (count == 2) {
+    output_pairs[at / 2] = words.xy;
+  } else {
+    output_words[at] = words.x;
+  }
+#else
+  output_words[at] = words.x;
+  if (count > 1) output_words[at + 1] = words.y;
+  if (count > 2) output_words[at + 2] = words.z;
+  if (count > 2) output_words[at + 3] = words.w;
+#endif
+}
 #endif
 
 #define GROUP_SIZE 256

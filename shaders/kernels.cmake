@@ -14,17 +14,16 @@ macro(dmlop_for_each_kernel)
   dmlop_kernel(reverse_columns reverse_columns)
   foreach(element_size IN ITEMS 2 4)
     foreach(exponent IN ITEMS 0 1 2 3)
-      foreach(columns IN ITEMS 0 2 3)
-        dmlop_kernel(lp_pooling_${element_size}_${exponent}_${columns} lp_pooling
-          ELEMENT_SIZE=${element_size} P=${exponent} COLUMNS=${columns})
-      endforeach()
+      dmlop_kernel(lp_pooling_${element_size}_${exponent} lp_pooling
+        ELEMENT_SIZE=${element_size} P=${exponent})
       dmlop_kernel(lp_pooling_parts_${element_size}_${exponent} lp_pooling_parts
         ELEMENT_SIZE=${element_size} P=${exponent})
     endforeach()
   endforeach()
+  dmlop_kernel(lp_pooling_walk lp_pooling_walk)
   foreach(kernel IN ITEMS
       cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
-      attention attention_tiles recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
+      attention attention_tiles recurrent window pooling_walk resample_walk unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   dmlop_kernel(local_response local_response)

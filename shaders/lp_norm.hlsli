@@ -1,7 +1,8 @@
 // Shared by the kernels of lp pooling: powers, roots and exact sums in float32, windows, and norms of numbers
 // whose powers do not fit float32.
 //
-// ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants.
+// ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below which a
+// plain sum of powers may have lost too much.
 //
 // constants[0]: x output elements, z source offset, w exponent
 // constants[1]: x channels, y batch stride, z channel stride
@@ -13,21 +14,14 @@
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
 float load_magnitude(int at) {
-#if ELEMENT_SIZE == 2
-  return abs(f16tof32((input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
-#else
+  if (ELEMENT_SIZE == 2) return abs(f16tof32((input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
   return abs(asfloat(input0[uint(at)]));
-#endif
 }
 
 bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFF) > 0x7F800000; }
 bool is_infinite(float x) { return (asuint(x) & 0x7FFFFFFF) == 0x7F800000; }
 
-#if P == 0
-#define EXPONENT constants[0].w
-#else
-#define EXPONENT P
-#endif
+#define EXPONENT (P == 0 ? constants[0].w : P)
 
 // x^exponent by squaring, four bits of the exponent at a time, because loops are counted (common.hlsli).
 float whole_power(float x, uint exponent) {
@@ -46,34 +40,24 @@ float whole_power(float x, uint exponent) {
 }
 
 float raised(float x) {
-#if P == 1
-  return x;
-#elif P == 2
-  return x * x;
-#elif P == 3
-  return x * x * x;
-#else
+  if (P == 1) return x;
+  if (P == 2) return x * x;
+  if (P == 3) return x * x * x;
   return whole_power(x, EXPONENT);
-#endif
 }
 
 // sum^(1/P). A Newton step improves the result of the approximate functions.
 float root(float sum) {
-#if P == 1
-  return sum;
-#else
-  if (sum == 0 || is_nan(sum) || is_infinite(sum)) return sum;
-#if P == 2
-  const float y = sqrt(sum);
-  return 0.5 * (y + sum / y);
-#else
+  if (P == 1 || sum == 0 || is_nan(sum) || is_infinite(sum)) return sum;
+  if (P == 2) {
+    const float y = sqrt(sum);
+    return 0.5 * (y + sum / y);
+  }
   const uint exponent = EXPONENT;
   const float y = exp2(log2(sum) / float(exponent));
   // y - (y^p - sum) / (p * y^(p-1)); y^(p-1) is about sum / y, which cannot overflow.
-  const float power = whole_power(y, exponent - 1);
+  const float power = P == 3 ? y * y : whole_power(y, exponent - 1);
   return power == 0 || is_infinite(power) ? y : y - (y - sum / power) / float(exponent);
-#endif
-#endif
 }
 
 // sum + value with the rounding error collected in `lost` (Knuth's two-sum).
@@ -113,11 +97,8 @@ float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 2
 
 // The bits of |x|. Magnitudes compare as integers, and no device flushes an integer to 0.
 uint load_bits(int at) {
-#if ELEMENT_SIZE == 2
-  return asuint(load_magnitude(at));
-#else
+  if (ELEMENT_SIZE == 2) return asuint(load_magnitude(at));
   return input0[uint(at)] & 0x7FFFFFFF;
-#endif
 }
 
 // GPUs may treat denormals as 0. If a window's largest element is below 2^-60, its elements are multiplied by
@@ -168,5 +149,33 @@ float norm_of_scaled(Scale scale, float sum) {
   return lowered(root(sum) * (scale.exact ? power_of_two(scale.largest) : scale.largest), scale.tiny);
 }
 
-// Whether a plain sum came near the limits of float32, where powers are lost. LEAST_SUM is the kernel's.
+// Whether a plain sum came near the limits of float32, where powers are lost.
 bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e37); }
+
+// The norm of one window, with its elements scaled by the largest of them.
+float scaled_norm(Window window) {
+  const int3 first = max(window.begin, int3(0, 0, 0));
+  const int3 last = min(window.begin + window_size(), input_extents());
+  const int3 strides = input_strides();
+  uint largest_bits = 0;
+  for (int d = first.x; d < last.x; ++d) {
+    for (int h = first.y; h < last.y; ++h) {
+      for (int w = first.z; w < last.z; ++w) {
+        largest_bits = max(largest_bits, load_bits(window.base + d * strides.x + h * strides.y + w * strides.z));
+      }
+    }
+  }
+  if (needs_no_sum(largest_bits)) return norm_without_sum(largest_bits);
+  const Scale scale = scale_of(largest_bits);
+  float sum = 0;
+  float lost = 0;
+  for (int e = first.x; e < last.x; ++e) {
+    for (int i = first.y; i < last.y; ++i) {
+      for (int x = first.z; x < last.z; ++x) {
+        const uint bits = load_bits(window.base + e * strides.x + i * strides.y + x * strides.z);
+        add_exactly(sum, lost, scaled_power(scale, bits));
+      }
+    }
+  }
+  return norm_of_scaled(scale, sum + lost);
+}

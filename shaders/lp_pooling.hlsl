@@ -1,7 +1,7 @@
 // Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows that fit one thread. A thread computes the outputs of
 // 16 bytes. Their windows are side by side and share loads if they move by one element.
 //
-// Variants: those of lp_norm.hlsli; COLUMNS 2, 3 for windows of that width, or 0 for any.
+// Variants: those of lp_norm.hlsli.
 #include "common.hlsli"
 
 #if ELEMENT_SIZE == 2
@@ -10,34 +10,6 @@
 #define LEAST_SUM 1e-24
 #endif
 #include "lp_norm.hlsli"
-
-// The norm of one window, with its elements scaled by the largest of them.
-float scaled_norm(Window window) {
-  const int3 first = max(window.begin, int3(0, 0, 0));
-  const int3 last = min(window.begin + window_size(), input_extents());
-  const int3 strides = input_strides();
-  uint largest_bits = 0;
-  for (int d = first.x; d < last.x; ++d) {
-    for (int h = first.y; h < last.y; ++h) {
-      for (int w = first.z; w < last.z; ++w) {
-        largest_bits = max(largest_bits, load_bits(window.base + d * strides.x + h * strides.y + w * strides.z));
-      }
-    }
-  }
-  if (needs_no_sum(largest_bits)) return norm_without_sum(largest_bits);
-  const Scale scale = scale_of(largest_bits);
-  float sum = 0;
-  float lost = 0;
-  for (int e = first.x; e < last.x; ++e) {
-    for (int i = first.y; i < last.y; ++i) {
-      for (int x = first.z; x < last.z; ++x) {
-        const uint bits = load_bits(window.base + e * strides.x + i * strides.y + x * strides.z);
-        add_exactly(sum, lost, scaled_power(scale, bits));
-      }
-    }
-  }
-  return norm_of_scaled(scale, sum + lost);
-}
 
 // One number for each output of a thread. These are vectors, not arrays, because compilers keep
 // vectors in registers.
@@ -108,12 +80,7 @@ Lanes column_sums(int row, int x, int begin, int end) {
   const int step = int(constants[5].z);
   Lanes powers = powers_at(row, x + begin, step);
   Lanes sums = powers;
-#if COLUMNS != 0
-  [unroll]
-  for (int column = 1; column < COLUMNS; ++column) {
-#else
   for (int column = begin + 1; column < end; ++column) {
-#endif
     // Windows that move by one element share all but one column.
     if (step == 1) {
       shift_lanes(powers, power_at(row, x + column + PER_THREAD - 1));
@@ -143,11 +110,7 @@ Lanes window_sums(Window window) {
   const int2 first = max(window.begin.xy, int2(0, 0));
   const int2 last = min(window.begin.xy + size.xy, input_extents().xy);
   const bool plain = size.x * size.y + size.z <= PLAIN_ADDITIONS;
-#if COLUMNS != 0
-  const int chunk = COLUMNS;
-#else
   const int chunk = plain ? size.z : PLAIN_COLUMNS;
-#endif
   Lanes sums = zero_lanes();
   Lanes lost = zero_lanes();
   for (int d = first.x; d < last.x; ++d) {

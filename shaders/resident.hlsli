@@ -8,6 +8,9 @@
 //
 // A kernel that defines LOADS_VECTORS also loads 16 bytes at once from inputs 1 and 2.
 //
+// A kernel that defines STORES_WORDS stores one, two or four words at once: store_words(). It has output_words instead
+// of output0.
+//
 // A kernel that defines WHOLE_GROUPS has run(thread, lane) instead, which all threads of a group enter, also those from
 // END_OF_THREADS on: for barriers.
 
@@ -33,7 +36,11 @@ DMLOP_BUFFER(5) StructuredBuffer<uint> input5 DMLOP_REGISTER(t5);
 DMLOP_BUFFER(6) StructuredBuffer<uint> input6 DMLOP_REGISTER(t6);
 DMLOP_BUFFER(7) StructuredBuffer<uint> input7 DMLOP_REGISTER(t7);
 DMLOP_BUFFER(8) StructuredBuffer<uint> input8 DMLOP_REGISTER(t8);
+#ifndef STORES_WORDS
 DMLOP_BUFFER(9) RWStructuredBuffer<uint4> output0 DMLOP_REGISTER(u0);
+#else
+DMLOP_BUFFER(9) RWStructuredBuffer<uint> output_words DMLOP_REGISTER(u0);
+#endif
 DMLOP_BUFFER(10) RWStructuredBuffer<uint4> output1 DMLOP_REGISTER(u1);
 DMLOP_BUFFER(11) RWStructuredBuffer<uint4> output2 DMLOP_REGISTER(u2);
 DMLOP_BUFFER(12) RWStructuredBuffer<uint> scratch DMLOP_REGISTER(u3);
@@ -121,6 +128,30 @@ uint4 load_vector(uint input, uint at) {
                load_word(input, 4 * at + 3));
 }
 #endif
+#endif
+
+#ifdef STORES_WORDS
+// Stores words at, at + 1, ... of output 0: `count` is 1, 2 or 4, which divides `at`.
+#ifdef DMLOP_VULKAN
+DMLOP_BUFFER(9) RWStructuredBuffer<uint2> output_pairs;
+DMLOP_BUFFER(9) RWStructuredBuffer<uint4> output_vectors;
+#endif
+void store_words(uint at, uint count, uint4 words) {
+#ifdef DMLOP_VULKAN
+  if (count == 4) {
+    output_vectors[at / 4] = words;
+  } else if (count == 2) {
+    output_pairs[at / 2] = words.xy;
+  } else {
+    output_words[at] = words.x;
+  }
+#else
+  output_words[at] = words.x;
+  if (count > 1) output_words[at + 1] = words.y;
+  if (count > 2) output_words[at + 2] = words.z;
+  if (count > 2) output_words[at + 3] = words.w;
+#endif
+}
 #endif
 
 // Element `at` of 1, 2 or 4 bytes of a word that holds it.

@@ -401,12 +401,13 @@ void put(inout uint4 vector_, uint i, uint2 bits, uint size) {
 
 // --- short windows over floats in rows
 
-// Element x of a row, or what changes nothing where there is none.
+// Element x of a row, or what changes nothing where there is none; NaN is never a maximum.
 float quick_element(uint row, int x) {
   const int extent = int(parameters[windowed_axis(last_windows + 2) + axis_end] -
                          parameters[windowed_axis(last_windows + 2) + axis_start]);
   const float value = load_real(1, row + uint(clamp(x, 0, extent - 1)), TYPE);
-  return x >= 0 && x < extent ? value : nothing().real;
+  const bool is_number = IS_MAXIMUM == 0 || value > nothing().real;
+  return x >= 0 && x < extent && is_number ? value : nothing().real;
 }
 
 float4 quick_elements(uint row, int x, int stride) {

@@ -6,6 +6,7 @@
 
 #include "gpu/index_map_dispatch.hpp"
 #include "gpu/resident/kinds.hpp"
+#include "gpu/window_walk.hpp"
 
 namespace dmlop::gpu {
 namespace {
@@ -55,6 +56,12 @@ std::uint64_t rows_work(const LpPoolingKernel& kernel, std::uint64_t row_work) {
   return planes * (1 + rows * (1 + row_work));
 }
 
+// Two scaled sweeps over a window.
+std::uint64_t scaled_work(const LpPoolingKernel& kernel) {
+  const std::uint64_t power = power_work(kernel), width = kernel.axes[2].window;
+  return rows_work(kernel, width + 1) + rows_work(kernel, (width + 1) * (1 + power)) + 2 * power;
+}
+
 // What a thread of shaders/lp_pooling.hlsl does at most, which takes whole windows: it sums those
 // of all rows that its outputs stand in, and then each of them once more in two scaled sweeps.
 std::uint64_t whole_windows_work(const LpPoolingKernel& kernel) {
@@ -64,8 +71,7 @@ std::uint64_t whole_windows_work(const LpPoolingKernel& kernel) {
   const std::uint64_t column_work = 1 + (outputs + 1) * power;
   const std::uint64_t chunks = width / 8 + 1;
   const std::uint64_t sums = rows_work(kernel, chunks + 1 + (width + 2 * chunks + 2) * column_work);
-  const std::uint64_t scaled =
-      rows_work(kernel, width + 1) + rows_work(kernel, (width + 1) * (1 + power)) + 2 * power;
+  const std::uint64_t scaled = scaled_work(kernel);
   const std::uint64_t output_rows = 1 + divided_up(outputs - 1, kernel.axes[2].output_extent);
   return (output_rows + 1) * (1 + sums) + outputs * power + (outputs + 1) * (1 + scaled);
 }
@@ -77,6 +83,40 @@ bool takes_whole_windows(const LpPoolingKernel& kernel) {
       thread_work_limit)
     return false;
   return whole_windows_work(kernel) <= thread_work_limit;
+}
+
+WalkedAxis walked(const PoolingAxis& axis) {
+  return {.input_extent = axis.input_extent,
+          .output_extent = axis.output_extent,
+          .window = axis.window,
+          .stride = axis.window_stride,
+          .start_padding = axis.start_padding};
+}
+
+// How threads walk down the windows, where these lie over two axes of packed rows.
+std::optional<WindowWalk> walk_of(const LpPoolingKernel& kernel) {
+  const auto& [depth, height, width] = kernel.axes;
+  const bool is_flat = depth.window == 1 && depth.start_padding == 0 &&
+                       (depth.output_extent - 1) * depth.window_stride < depth.input_extent;
+  if (!is_flat || width.input_stride != 1) return std::nullopt;
+  WalkedWindows windows{
+      .element_size = size_of(kernel.data_type),
+      .operation = word(kernel.p <= 3 ? kernel.p : 0),
+      .height = walked(height),
+      .width = walked(width),
+      .planes = kernel.batch_extents[0] * kernel.batch_extents[1] * depth.output_extent,
+      .slack_bytes = input_slack_bytes,
+      .element_work = power_work(kernel)};
+  const auto add_stride = [&](std::uint64_t extent, std::uint64_t stride) {
+    if (extent > 1) windows.strides.push_back(stride);
+  };
+  add_stride(kernel.batch_extents[0], kernel.batch_strides[0]);
+  add_stride(kernel.batch_extents[1], kernel.batch_strides[1]);
+  add_stride(depth.input_extent, depth.input_stride);
+  add_stride(height.input_extent, height.input_stride);
+  // The root, and at worst the whole window once more.
+  windows.output_work = 4 * power_work(kernel) + scaled_work(kernel);
+  return window_walk(windows);
 }
 
 // How the parts of a window cover it (shaders/lp_pooling_parts.hlsl).
@@ -133,7 +173,6 @@ void add_part_stages(Dispatch& dispatch, const LpPoolingKernel& kernel, const Wi
 Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_limit) {
   Dispatch dispatch;
   const std::size_t size = size_of(kernel.data_type);
-  const std::uint64_t window = kernel.axes[2].window;
   set_output(dispatch, output_elements(kernel), size);
   const std::string variant =
       std::to_string(size) + "_" + std::to_string(kernel.p <= 3 ? kernel.p : 0);
@@ -151,9 +190,17 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
     dispatch.constants[20 + i] = word(axis.window_stride);
     dispatch.constants[24 + i] = word(axis.start_padding);
   }
+  if (const auto walk = walk_of(kernel)) {
+    dispatch.kernel = "lp_pooling_walk";
+    dispatch.specialization = walk->specialization;
+    dispatch.constants[7] = word(walk->column_blocks);
+    dispatch.constants[23] = word(walk->row_blocks);
+    dispatch.constants[27] = word(walk->block_rows);
+    dispatch.stages.emplace_back(0, walk->threads, walk->work);
+    return dispatch;
+  }
   if (takes_whole_windows(kernel)) {
-    dispatch.kernel =
-        "lp_pooling_" + variant + "_" + std::to_string(window == 2 || window == 3 ? window : 0);
+    dispatch.kernel = "lp_pooling_" + variant;
     add_output_stage(dispatch, whole_windows_work(kernel));
     return dispatch;
   }

@@ -2,6 +2,7 @@
 // on (CMakeLists.txt). Results cannot show such loads, because their values are not used.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -73,6 +74,22 @@ LpPoolingKernel random_pooling(DataType type, std::uint64_t p, Random& random) {
   return kernel;
 }
 
+/// Small windows over so many outputs that threads walk down.
+LpPoolingKernel walked_pooling(DataType type, Random& random) {
+  LpPoolingKernel kernel{.data_type = type};
+  for (const std::size_t i : {1U, 2U}) {
+    PoolingAxis& axis = kernel.axes[i];
+    axis.window = random.from_to(2, 7);
+    axis.window_stride = random.from_to(1, std::min<std::uint64_t>(axis.window, 3));
+    axis.output_extent = random.from_to(128, 140);
+    axis.start_padding = static_cast<std::int64_t>(random.below(axis.window));
+    const std::uint64_t reached = (axis.output_extent - 1) * axis.window_stride + axis.window;
+    axis.input_extent =
+        reached - random.below(axis.window) - static_cast<std::uint64_t>(axis.start_padding);
+  }
+  return kernel;
+}
+
 IndexMapKernel random_map(std::size_t element_size, Boundary boundary, std::size_t rank,
                           Random& random) {
   IndexMapKernel kernel{.element_size = element_size, .axes = std::vector<IndexMapAxis>(rank)};
@@ -104,6 +121,12 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
         CAPTURE(repeat);
         CHECK(checked.messages(kernel, {std::vector<std::byte>(elements * size_of(type))}) == 0);
       }
+      LpPoolingKernel walked = walked_pooling(type, random);
+      walked.p = p;
+      const std::uint64_t elements = pack(
+          walked.axes, [](const PoolingAxis& axis) { return axis.input_extent; },
+          [](PoolingAxis& axis, std::uint64_t stride) { axis.input_stride = stride; });
+      CHECK(checked.messages(walked, {std::vector<std::byte>(elements * size_of(type))}) == 0);
       LpPoolingKernel large{.data_type = type, .p = p};
       large.axes[1] = {.input_extent = 45,
                        .output_extent = 3,

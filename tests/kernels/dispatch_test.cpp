@@ -226,6 +226,36 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
   CHECK_THROWS_AS(gpu::Stage(0, 1, 0), std::logic_error);
 }
 
+TEST_CASE("dispatch: a thread walks down as many rows of norms as its work allows") {
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (const std::uint64_t p : {1ULL, 3ULL, 4294967295ULL}) {
+      for (std::uint64_t size = 2; size <= 7; ++size) {
+        CAPTURE(p);
+        CAPTURE(size);
+        LpPoolingKernel kernel{.data_type = type, .batch_extents = {64, 3}, .p = p};
+        for (const std::size_t i : {1U, 2U}) {
+          kernel.axes[i] = {.input_extent = 100,
+                            .output_extent = 101 - size,
+                            .input_stride = i == 1 ? 100U : 1U,
+                            .window = size};
+        }
+        const gpu::Dispatch dispatch = make_dispatch(kernel);
+        CHECK(dispatch.kernel == "lp_pooling_walk");
+        REQUIRE(dispatch.stages.size() == 1);
+        const gpu::Stage& stage = dispatch.stages.front();
+        CHECK(stage.work <= gpu::thread_work_limit);
+        const std::uint32_t column_blocks = dispatch.constants[7];
+        const std::uint32_t row_blocks = dispatch.constants[23], rows = dispatch.constants[27];
+        CHECK(rows <= 32);  // bits of a word
+        CHECK(stage.end == 64 * 3 * column_blocks * row_blocks);
+        CHECK(row_blocks * rows >= 101 - size);
+        kernel.axes[2].input_stride = 2;
+        CHECK(make_dispatch(kernel).kernel != "lp_pooling_walk");
+      }
+    }
+  }
+}
+
 TEST_CASE("dispatch: windows that one thread can take stay whole") {
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (std::uint64_t size = 1; size <= 15; ++size) {
@@ -287,20 +317,43 @@ gpu::ResidentDispatch window_dispatch(const WindowKernel& kernel) {
   return gpu::make_resident_dispatches(kernel).front();
 }
 
-TEST_CASE("dispatch: short windows and few taps are found four at once") {
+TEST_CASE("dispatch: short windows in single rows are found four at once") {
   WindowKernel kernel = image_windows(600, 3);
+  kernel.axes.erase(kernel.axes.begin());
   CHECK(window_dispatch(kernel).specialization[quick_width] == 3);
   CHECK(window_dispatch(kernel).specialization[quick_stride] == 1);
   CHECK(window_dispatch(kernel).specialization[quick_taps] == 0);
-  kernel.axes[1].input_stride = 2;
+  kernel.axes[0].input_stride = 2;
   CHECK(window_dispatch(kernel).specialization[quick_width] == 0);
+  kernel.axes[0].output_extent = 1200;
+  kernel.axes[0].reach = Interpolation{.scale = 2, .input_offset = 0.5F, .output_offset = -0.5F};
+  CHECK(window_dispatch(kernel).specialization[quick_width] == 2);
+  CHECK(window_dispatch(kernel).specialization[quick_taps] == 1);
+  kernel = image_windows(600, 9);
+  kernel.axes.erase(kernel.axes.begin());
+  CHECK(window_dispatch(kernel).specialization[quick_width] == 0);
+}
+
+TEST_CASE("dispatch: threads walk down small windows and few taps of images") {
+  WindowKernel kernel = image_windows(600, 3);
+  CHECK(window_dispatch(kernel).kernel == "pooling_walk");
+  kernel.function = WindowFunction::maximum;
+  CHECK(window_dispatch(kernel).kernel == "pooling_walk");
+  kernel.data_type = DataType::Int8;
+  CHECK(window_dispatch(kernel).kernel == "window");
+  kernel = image_windows(600, 3);
+  kernel.axes[1].input_stride = 2;
+  CHECK(window_dispatch(kernel).kernel == "window");
+  // Few outputs are not worth a pipeline.
+  CHECK(window_dispatch(image_windows(100, 3)).kernel == "window");
+  CHECK(window_dispatch(image_windows(600, 8)).kernel == "window");
   for (WindowAxis& axis : kernel.axes) {
     axis.output_extent = 2 * axis.input_extent;
     axis.reach = Interpolation{.scale = 2, .input_offset = 0.5F, .output_offset = -0.5F};
   }
-  CHECK(window_dispatch(kernel).specialization[quick_width] == 2);
-  CHECK(window_dispatch(kernel).specialization[quick_taps] == 1);
-  CHECK(window_dispatch(image_windows(600, 9)).specialization[quick_width] == 0);
+  CHECK(window_dispatch(kernel).kernel == "resample_walk");
+  for (const gpu::Stage& stage : window_dispatch(image_windows(600, 7)).stages)
+    CHECK(stage.work <= gpu::thread_work_limit);
 }
 
 TEST_CASE("dispatch: windows that are too large or too few for whole threads are cut into parts") {

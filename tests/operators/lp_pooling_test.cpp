@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <span>
 
 #include "sweep.hpp"
 #include "types.hpp"
@@ -329,6 +330,49 @@ const RandomOperator random_lp_pooling("LP_POOLING", [](Random& random) {
   return random_case(random.one_of(F2), random.from_to(4, 5), random.one_of(exponents),
                      random.one_in(8), random);
 });
+
+/// Numbers side by side.
+Tensor packed_numbers(DataType type, const List& sizes, bool special, Random& random) {
+  const Tensor packed = Tensor::packed(type, sizes);
+  for (;;) {
+    Tensor tensor = random_numbers(type, sizes, special, random);
+    if (tensor.strides == packed.strides) return tensor;
+  }
+}
+
+TEST_CASE("LP_POOLING: so many outputs that a GPU walks down the windows") {
+  struct Walked {
+    List window, strides, start, end;
+    std::uint64_t height, width;
+  };
+  // Output widths are odd and even, those of the input, too.
+  const std::vector<Walked> shapes{{{3, 3}, {1, 1}, {0, 0}, {0, 0}, 68, 128},
+                                   {{7, 7}, {1, 1}, {3, 3}, {3, 3}, 65, 127},
+                                   {{3, 2}, {2, 2}, {0, 0}, {0, 0}, 136, 248},
+                                   {{4, 5}, {3, 2}, {1, 0}, {2, 3}, 200, 251},
+                                   {{2, 6}, {1, 3}, {0, 2}, {0, 0}, 66, 386}};
+  Random random(55);
+  for (const DataType type : F2) {
+    std::uint64_t p = type == DataType::Float32 ? 1 : 0;
+#ifdef _WIN32  // Direct3D compiles from HLSL, each shape for itself
+    const auto some = std::span(shapes).first(1);
+#else
+    const auto some = std::span(shapes);
+#endif
+    for (const Walked& shape : some) {
+      const LpPooling pooling{.p = exponents[p++ % 5],
+                              .window = shape.window,
+                              .strides = shape.strides,
+                              .start = shape.start,
+                              .end = shape.end};
+      for (const bool special : {false, true}) {
+        const Tensor input =
+            packed_numbers(type, {1, 2, shape.height, shape.width + p % 2}, special, random);
+        check_case(case_of(pooling, {input}, promise), random);
+      }
+    }
+  }
+}
 
 TEST_CASE("LP_POOLING: exponents on both sides of those whose powers leave float32 and double") {
   // The largest of the numbers makes the norm, and the others still count.

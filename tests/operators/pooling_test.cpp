@@ -183,6 +183,66 @@ TEST_CASE("MAX_POOLING: NaN and padding are never the maximum, and -infinity is 
   check_plan_case(max_case("2", pairs, input, values, pairs.places(input, DataType::UInt64)));
 }
 
+TEST_CASE("MAX_POOLING: NaN in front of a number in a row that is found four at once") {
+  const Tensor input = floats({1, 1, 1, 6}, {nan, 1, nan, nan, 3, nan});
+  const Pooling pairs{{1, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  check_plan_case(
+      max_case("", pairs, input, floats({1, 1, 1, 5}, {1, 1, -infinity, 3, 3}), std::nullopt));
+}
+
+/// Windows, and an image with so many of them that a GPU walks down.
+struct Walked {
+  Pooling pooling;
+  std::uint64_t height, width;
+};
+const std::vector<Walked> walked{{{{3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}, 68, 128},
+                                 {{{7, 7}, {1, 1}, {1, 1}, {3, 3}, {3, 3}}, 65, 127},
+                                 {{{3, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}}, 140, 249},
+                                 {{{4, 5}, {3, 2}, {1, 1}, {1, 0}, {2, 3}}, 200, 250},
+                                 {{{2, 6}, {1, 3}, {1, 1}, {3, 2}, {1, 7}}, 64, 386}};
+
+Tensor walked_image(DataType type, const Walked& walk, Random& random) {
+  const List sizes{1, 2, walk.height, walk.width};
+  const Tensor packed = Tensor::packed(type, sizes);
+  for (;;) {
+    Tensor tensor = random_eighths(type, sizes, random);
+    if (tensor.strides != packed.strides) continue;
+    if (type == DataType::Float32) {
+      for (int i = 0; i < 20; ++i)
+        std::memcpy(&tensor.bytes[4 * random.below(tensor.bytes.size() / 4)], &nan, 4);
+    }
+    return tensor;
+  }
+}
+
+TEST_CASE("MAX_POOLING: FLOAT32 images that a GPU walks down, with NaN") {
+  Random random(74);
+  for (const Walked& walk : walked) {
+    const Tensor input = walked_image(DataType::Float32, walk, random);
+    check_plan_case(max_case("", walk.pooling, input, walk.pooling.maximum(input), std::nullopt));
+  }
+}
+
+TEST_CASE("MAX_POOLING: FLOAT16 images that a GPU walks down") {
+  Random random(75);
+  for (const Walked& walk : walked) {
+    const Tensor input = walked_image(DataType::Float16, walk, random);
+    check_plan_case(max_case("", walk.pooling, input, walk.pooling.maximum(input), std::nullopt));
+  }
+}
+
+TEST_CASE("AVERAGE_POOLING: images that a GPU walks down") {
+  Random random(76);
+  for (std::size_t i = 0; i < walked.size(); ++i) {
+    const Walked& walk = walked[i];
+    const Tensor input = walked_image(F2[i % 2], walk, random);
+    for (const bool includes_padding : {false, true}) {
+      check_plan_case(average_case(walk.pooling, false, includes_padding, input,
+                                   walk.pooling.average(input, includes_padding)));
+    }
+  }
+}
+
 TEST_CASE("MAX_POOLING: random windows of all types") {
   Random random(64);
   for (int i = 0; i < 300; ++i) {

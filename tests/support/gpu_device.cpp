@@ -239,6 +239,11 @@ std::set<std::string> kernels_of_dispatches() {
           add(kernel);
         }
       }
+      LpPoolingKernel walked{.data_type = type, .p = p};
+      walked.axes[1] = {
+          .input_extent = 1002, .output_extent = 1000, .input_stride = 102, .window = 3};
+      walked.axes[2] = {.input_extent = 102, .output_extent = 100, .input_stride = 1, .window = 3};
+      add(walked);
       LpPoolingKernel large{.data_type = type, .p = p};
       large.axes[2] = {.input_extent = 100'000, .output_extent = 1, .window = 100'000};
       add(large);

@@ -5,6 +5,7 @@
 
 #include "cpu/taps.hpp"
 #include "gpu/resident/parameters.hpp"
+#include "gpu/window_walk.hpp"
 
 namespace dmlop::gpu::resident {
 namespace {
@@ -28,6 +29,10 @@ constexpr std::uint64_t part_work_most = 50'000;
 // Of windows that are found four at once: the widest, and the shortest rows.
 constexpr std::uint64_t quick_width_most = 8;
 constexpr std::uint64_t quick_extent_least = 4;
+
+// Of a thread that walks down: columns and rows.
+constexpr std::uint64_t walk_columns = 4;
+constexpr std::uint64_t walk_rows_most = 16;
 
 constexpr const char* too_large = "its windows are too large for a GPU kernel";
 
@@ -242,6 +247,83 @@ Quick quick_of(const WindowSearch& search, const Axes& axes) {
   return {.width = windows.size, .is_side_by_side = windows.stride == 1};
 }
 
+bool has_floats(const WindowSearch& search) {
+  return search.data_type == DataType::Float32 || search.data_type == DataType::Float16;
+}
+
+// Whether the last two axes, and no others, have windows, of which threads can walk down columns.
+bool has_planes(const WindowSearch& search, const Axes& axes) {
+  if (!has_floats(search) || search.index_type || search.quantization != 0 ||
+      axes.windowed.size() != 2)
+    return false;
+  const PlacedAxis& height = axes.windowed[0];
+  const PlacedAxis& width = axes.windowed[1];
+  return width.output_stride == 1 && height.output_stride == width.axis.output_extent;
+}
+
+std::uint64_t planes_of(const WindowSearch& search, const Axes& axes) {
+  return elements_of(search) /
+         (axes.windowed[0].axis.output_extent * axes.windowed[1].axis.output_extent);
+}
+
+WalkedAxis walked(const WindowAxis& axis) {
+  const auto& windows = std::get<Windows>(axis.reach);
+  return {.input_extent = axis.input_extent,
+          .output_extent = axis.output_extent,
+          .window = windows.size,
+          .stride = windows.stride,
+          .start_padding = static_cast<std::int64_t>(windows.start_padding)};
+}
+
+// Of shaders/pooling_walk.hlsl.
+std::optional<WindowWalk> pooling_walk_of(const WindowSearch& search, const Axes& axes) {
+  if (!has_planes(search, axes)) return std::nullopt;
+  for (const PlacedAxis& placed : axes.windowed) {
+    if (!is_plain(placed.axis) || std::get<Windows>(placed.axis.reach).dilation != 1)
+      return std::nullopt;
+  }
+  const PlacedAxis& height = axes.windowed[0];
+  if (axes.windowed[1].axis.input_stride != 1) return std::nullopt;
+  WalkedWindows windows{.element_size = dmlop::size_of(search.data_type),
+                        .operation = search.is_maximum ? 0U : 1U,
+                        .height = walked(height.axis),
+                        .width = walked(axes.windowed[1].axis),
+                        .planes = planes_of(search, axes),
+                        .strides = {height.axis.input_stride},
+                        .plane_work = axes.copied.size()};
+  for (const PlacedAxis& copied : axes.copied) windows.strides.push_back(copied.axis.input_stride);
+  return window_walk(windows);
+}
+
+/// How threads walk down the rows of the output (shaders/resample_walk.hlsl).
+struct ResampleWalk {
+  std::uint64_t column_blocks = 0;
+  std::uint64_t row_blocks = 0;
+  std::uint64_t block_rows = 0;
+  std::uint64_t stored = 1;  // words at once
+  std::uint64_t threads = 0;
+  bool has_pairs = false;
+};
+
+std::optional<ResampleWalk> resample_walk_of(const WindowSearch& search, const Axes& axes) {
+  if (!has_planes(search, axes) || search.is_maximum) return std::nullopt;
+  const WindowAxis& height = axes.windowed[0].axis;
+  const WindowAxis& width = axes.windowed[1].axis;
+  const std::uint64_t size = dmlop::size_of(search.data_type);
+  const std::uint64_t outputs = width.output_extent;
+  if (is_plain(height) || is_plain(width) || outputs * size % 4 != 0) return std::nullopt;
+  const std::uint64_t taps = few_taps(width);
+  if (taps == 0 || few_taps(height) == 0) return std::nullopt;
+  ResampleWalk walk{.column_blocks = divided_up(outputs, walk_columns), .has_pairs = taps > 1};
+  if (outputs % walk_columns == 0) walk.stored = walk_columns * size / 4;
+  const std::uint64_t row_threads = planes_of(search, axes) * walk.column_blocks;
+  walk.block_rows = std::clamp<std::uint64_t>(row_threads * height.output_extent / threads_wanted,
+                                              1, walk_rows_most);
+  walk.row_blocks = divided_up(height.output_extent, walk.block_rows);
+  walk.threads = row_threads * walk.row_blocks;
+  return walk;
+}
+
 std::uint64_t scratch_bytes(const WindowSearch& search, const Parts& parts) {
   return elements_of(search) * parts.count * (search.is_maximum ? 16 : 4);
 }
@@ -330,6 +412,53 @@ std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const P
   return words;
 }
 
+// The words that kernels which walk down share.
+template <typename Walk>
+std::vector<uint> words_of(const Axes& axes, const Walk& walk) {
+  std::vector<uint> words(at_tables);
+  words[at_copied_axes] = word(axes.copied.size());
+  words[at_parts] = word(walk.row_blocks);
+  words[at_part_rows] = word(walk.block_rows);
+  words[at_column_parts] = word(walk.column_blocks);
+  for (std::size_t i = 0; i < axes.copied.size(); ++i)
+    set_common(words, at_copied + i * copied_words, axes.copied[i]);
+  return words;
+}
+
+constexpr std::size_t at_walked = at_windows + (last_windows + 1) * window_words;
+
+ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes, const WindowWalk& walk) {
+  ResidentDispatch dispatch;
+  dispatch.kernel = "pooling_walk";
+  dispatch.specialization = walk.specialization;
+  dispatch.parameters = words_of(axes, walk);
+  for (std::size_t i = 0; i < 2; ++i)
+    set_window(dispatch.parameters, at_walked + i * window_words, axes.windowed[i]);
+  std::uint64_t last = 0;
+  for (const WindowAxis& axis : search.axes) last += (axis.input_extent - 1) * axis.input_stride;
+  dispatch.parameters[at_part_columns] =
+      word(last * dmlop::size_of(search.data_type) / bytes_per_thread);
+  dispatch.inputs = {0};
+  dispatch.stages.emplace_back(0, walk.threads, walk.work);
+  return dispatch;
+}
+
+ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes,
+                             const ResampleWalk& walk) {
+  ResidentDispatch dispatch;
+  dispatch.kernel = "resample_walk";
+  dispatch.specialization = {static_cast<uint>(search.data_type), word(walk_columns),
+                             word(walk.stored), walk.has_pairs ? 1U : 0U};
+  dispatch.parameters = words_of(axes, walk);
+  for (std::size_t i = 0; i < 2; ++i)
+    set_few_taps(dispatch.parameters, at_walked + i * window_words, axes.windowed[i]);
+  dispatch.inputs = {0};
+  const std::uint64_t row_work = 1 + 6 * (walk_columns + 1);
+  dispatch.stages.emplace_back(0, walk.threads,
+                               axes.copied.size() + 2 + walk_columns + walk.block_rows * row_work);
+  return dispatch;
+}
+
 }  // namespace
 
 std::string refusal_of(const WindowSearch& search) {
@@ -359,6 +488,8 @@ ResidentDispatch dispatch_of(const WindowSearch& search) {
       std::any_of(axes.windowed.begin(), axes.windowed.end(),
                   [](const PlacedAxis& placed) { return !is_plain(placed.axis); });
   const Quick quick = parts.are_whole() ? quick_of(search, axes) : Quick{};
+  if (const auto walk = pooling_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
+  if (const auto walk = resample_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
   ResidentDispatch dispatch;
   dispatch.kernel = "window";
   dispatch.specialization = {static_cast<uint>(search.data_type),

@@ -1,0 +1,48 @@
+// How threads walk down windows (shaders/window_walk.hlsli): which windows are fit for it, what
+// each thread owns, and the kernel's constants. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dmlop::gpu {
+
+/// Windows along one axis. Negative padding begins behind the first element.
+struct WalkedAxis {
+  std::uint64_t input_extent = 1;
+  std::uint64_t output_extent = 1;
+  std::uint64_t window = 1;
+  std::uint64_t stride = 1;
+  std::int64_t start_padding = 0;
+};
+
+/// Windows over the last two axes of packed outputs. Elements of an input row are side by side.
+struct WalkedWindows {
+  std::uint64_t element_size = 4;  // FLOAT32, or 2: FLOAT16
+  std::uint32_t operation = 0;     // the kernel's
+  WalkedAxis height, width;
+  std::uint64_t planes = 1;
+  std::vector<std::uint64_t> strides;  // of the input's other axes, elements
+  /// Bytes that may be loaded in front of the first element and behind the last; none where the
+  /// kernel keeps loads inside.
+  std::optional<std::uint64_t> slack_bytes = {};
+  // Iterations of loops for each plane, element and output.
+  std::uint64_t plane_work = 0;
+  std::uint64_t element_work = 0;
+  std::uint64_t output_work = 0;
+};
+
+struct WindowWalk {
+  std::uint64_t column_blocks = 1;
+  std::uint64_t row_blocks = 1;
+  std::uint64_t block_rows = 1;  // of outputs
+  std::uint64_t threads = 1;
+  std::uint64_t work = 1;  // of a thread
+  std::vector<std::uint32_t> specialization;
+};
+
+/// None where the windows do not fit the kernel, or are too few for its set-up to pay.
+std::optional<WindowWalk> window_walk(const WalkedWindows& windows);
+
+}  // namespace dmlop::gpu

@@ -1,0 +1,95 @@
+// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for small windows over packed rows. Sums near the limits of float32
+// are rare and slow: a thread notes them, and takes them again when it has walked.
+//
+// Constants: those of lp_norm.hlsli; also
+// constants[1]: w blocks of columns; constants[5]: w blocks of rows; constants[6]: w rows of a block, at most 32
+#define WORDS_AND_VECTORS
+#include "common.hlsli"
+
+#define P OPERATION
+#define LEAST_SUM (ELEMENT_SIZE == 2 ? 1e-15 : 1e-24)
+
+float value_of(float element);
+uint half_bits(float x);
+#define JOINED(a, b) ((a) + (b))
+#define NEUTRAL 0.0
+#include "window_walk.hlsli"
+#include "lp_norm.hlsli"
+
+float value_of(float element) { return raised(abs(element)); }
+
+int plane_begin(uint plane) {
+  const uint image = plane / constants[2].y;
+  const uint batch = image / constants[1].x;
+  return int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z +
+             (plane - image * constants[2].y) * constants[5].x * constants[2].z);
+}
+
+// Bit y of each tells that an output of the thread's row y is near the limits, by column.
+static uint limits[8];
+
+bool is_limit(float sum) { return !(sum >= LEAST_SUM && sum <= 1e37); }
+
+// The root of a sum that is not near the limits.
+float quick_root(float sum) {
+  if (P == 2) {
+    const float inverse = rsqrt(sum);
+    const float y = sum * inverse;
+    return ELEMENT_SIZE == 2 ? y : mad(mad(-y, y, sum), 0.5 * inverse, y);
+  }
+  return root(sum);
+}
+
+float result_of(float joined, uint n, int column, uint row, uint y) {
+  limits[n] |= is_limit(joined) ? 1u << y : 0;
+  return quick_root(joined);
+}
+
+// Takes one output again, with its elements scaled.
+void store_scaled(uint row, int column) {
+  if (uint(column) >= constants[4].y) return;
+  const float norm = scaled_norm(window_at(row, column));
+  const uint element = row * constants[4].y + uint(column);
+  if (ELEMENT_SIZE == 4) {
+    output_words[element] = asuint(norm);
+  } else {
+    const uint shift = (element & 1) * 16;
+    store_half(element / 2, half_bits(norm) << shift, 0xFFFFu << shift);
+  }
+}
+
+void finish_limits() {
+  uint left = 0;
+  [unroll]
+  for (uint i = 0; i < COLUMNS; ++i) left |= limits[i];
+  [loop]
+  while (left != 0) {
+    const uint y = firstbitlow(left);
+    left &= left - 1;
+    const uint row = walk.first_row + y;
+    [loop]
+    for (uint n = 0; n < COLUMNS; ++n) {
+      uint limit = 0;
+      [unroll]
+      for (uint m = 0; m < COLUMNS; ++m) limit = m == n ? limits[m] : limit;
+      if ((limit >> y & 1) != 0) store_scaled(row, column_of(row) + int(n));
+    }
+  }
+}
+
+void run(uint thread) {
+  shape.input_width = int(constants[4].x);
+  shape.input_height = int(constants[3].x);
+  shape.row_stride = int(constants[3].z);
+  shape.output_width = constants[4].y;
+  shape.output_height = constants[3].y;
+  shape.start_x = int(constants[6].z);
+  shape.start_y = int(constants[6].y);
+  shape.column_blocks = constants[1].w;
+  shape.row_blocks = constants[5].w;
+  shape.block_rows = constants[6].w;
+  [unroll]
+  for (uint n = 0; n < COLUMNS; ++n) limits[n] = 0;
+  walk_down(thread);
+  finish_limits();
+}

@@ -1,0 +1,129 @@
+// Sums of at most two weighted elements along each of the last two axes: what resampling by a linear or the nearest
+// element is (lib/gpu/resident/window_search.cpp). A thread owns a few columns of the output and walks down: it keeps
+// their taps, and the interpolated rows above and below, which as a rule serve several rows of the output.
+//
+// Input 1 is the tensor. Axes and taps are those of window.hlsl, where both last axes have a table of first element,
+// its weight, and that of the next one. at_column_parts counts blocks of columns, at_parts blocks of rows, at_part_rows
+// the rows of a block.
+#include "parameters/window.hlsli"
+#define PARAMETERS uint
+#define STORES_WORDS
+#include "resident.hlsli"
+
+SPECIALIZED(0, TYPE)       // FLOAT32 or FLOAT16
+SPECIALIZED(1, COLUMNS)    // that a thread owns: whole words
+SPECIALIZED(2, STORED)     // words of the output at once: 1, 2 or 4
+SPECIALIZED(3, HAS_PAIRS)  // some column has two elements
+
+#define COLUMNS_MOST 8
+#define PER_WORD (TYPE == FLOAT16 ? 2 : 1)
+
+static uint first[COLUMNS_MOST];
+static float first_weight[COLUMNS_MOST];
+static float second_weight[COLUMNS_MOST];
+
+// The row of the input that the walk stands at, and the next one, interpolated.
+static float above[COLUMNS_MOST];
+static float below[COLUMNS_MOST];
+
+uint rows_axis() { return at_windows + (last_windows + 1) * window_words; }
+uint columns_axis() { return at_windows + (last_windows + 2) * window_words; }
+
+uint plane_offset(uint at) {
+  uint offset = 0;
+  const uint copied = parameters[at_copied_axes];
+  [loop]
+  for (uint i = 0; i < copied; ++i) {
+    const uint axis = at_copied + i * copied_words;
+    offset += at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent] *
+              parameters[axis + axis_input_stride];
+  }
+  return offset;
+}
+
+void set_columns(uint column) {
+  const uint axis = columns_axis();
+  const uint table = parameters[axis + axis_table], stride = parameters[axis + axis_input_stride];
+  const uint last = parameters[axis + axis_output_extent] - 1;
+  [unroll]
+  for (uint c = 0; c < COLUMNS; ++c) {
+    const uint row = table + tap_words * min(column + c, last);
+    first[c] = parameters[row] * stride;
+    first_weight[c] = asfloat(parameters[row + 1]);
+    second_weight[c] = asfloat(parameters[row + 2]);
+    above[c] = below[c] = 0.0f;
+  }
+}
+
+// An element of weight 0 has no part, whatever it is.
+float weighted(float weight, float x) { return weight != 0.0f ? weight * x : 0.0f; }
+
+void interpolate_below(uint row) {
+  const uint stride = parameters[columns_axis() + axis_input_stride];
+  [unroll]
+  for (uint c = 0; c < COLUMNS; ++c) {
+    const uint at = row + first[c];
+    below[c] = first_weight[c] * load_real(1, at, TYPE);
+    if (HAS_PAIRS != 0)
+      below[c] += weighted(second_weight[c], load_real(1, second_weight[c] != 0.0f ? at + stride : at, TYPE));
+  }
+}
+
+void store_row(uint at, uint column, float weight_above, float weight_below) {
+  const uint width = parameters[columns_axis() + axis_output_extent];
+  uint words[COLUMNS_MOST];
+  [unroll]
+  for (uint w = 0; w < COLUMNS / PER_WORD; ++w) {
+    const uint c = PER_WORD * w;
+    const float x = weight_above * above[c] + weighted(weight_below, below[c]);
+    words[w] = asuint(x);
+    if (TYPE == FLOAT16) {
+      const float y = weight_above * above[c + PER_WORD - 1] + weighted(weight_below, below[c + PER_WORD - 1]);
+      words[w] = half_bits(x) | half_bits(y) << 16;
+    }
+  }
+  [unroll]
+  for (uint v = 0; v < COLUMNS / PER_WORD; v += STORED) {
+    if (column + PER_WORD * v < width) {
+      uint4 stored = uint4(words[v], 0, 0, 0);
+      if (STORED > 1) stored.y = words[v + 1];
+      if (STORED > 2) stored.z = words[v + 2];
+      if (STORED > 2) stored.w = words[v + 3];
+      store_words(at / PER_WORD + v, STORED, stored);
+    }
+  }
+}
+
+void run(uint thread) {
+  const uint column_blocks = parameters[at_column_parts], row_blocks = parameters[at_parts];
+  const uint rest = thread / column_blocks, plane = rest / row_blocks;
+  const uint column = (thread - rest * column_blocks) * COLUMNS;
+  const uint axis = rows_axis();
+  const uint height = parameters[axis + axis_output_extent], width = parameters[columns_axis() + axis_output_extent];
+  const uint begin = (rest - plane * row_blocks) * parameters[at_part_rows];
+  const uint end = min(begin + parameters[at_part_rows], height);
+  const uint offset = plane_offset(plane * height * width);
+  const uint stride = parameters[axis + axis_input_stride];
+  uint taps = parameters[axis + axis_table] + tap_words * begin;
+  uint at = (plane * height + begin) * width + column;
+  set_columns(column);
+  uint row_above = 0xFFFFFFFFu, row_below = 0xFFFFFFFFu;
+  [loop]
+  for (uint y = begin; y < end; ++y) {
+    const uint row = parameters[taps];
+    const float weight_above = asfloat(parameters[taps + 1]), weight_below = asfloat(parameters[taps + 2]);
+    if (row_above != row) {
+      if (row_below != row) interpolate_below(offset + row * stride);
+      [unroll]
+      for (uint c = 0; c < COLUMNS; ++c) above[c] = below[c];
+      row_above = row_below = row;
+    }
+    if (weight_below != 0.0f && row_below != row + 1) {
+      interpolate_below(offset + (row + 1) * stride);
+      row_below = row + 1;
+    }
+    store_row(at, column, weight_above, weight_below);
+    taps += tap_words;
+    at += width;
+  }
+}
