@@ -58,8 +58,17 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
-  dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
-  dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
+  dmlop_kernel(product_quads_64_64 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=64 COLUMNS=64)
+  dmlop_kernel(product_quads_64_128 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=64 COLUMNS=128)
+  dmlop_kernel(product_quads_128_128 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=128 COLUMNS=128)
+  dmlop_kernel(product_windows product COMPUTES_FLOAT=1 WINDOWS=1 ROWS=64 COLUMNS=128)
+  # For devices with cooperative matrices, and what tests can run without.
+  dmlop_vulkan_kernel(product_matrices_128_256 product_matrices ROWS=128 COLUMNS=256 DEPTH=16
+    SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=64)
+  dmlop_vulkan_kernel(product_matrices_64_64 product_matrices ROWS=64 COLUMNS=64 DEPTH=32
+    SUBGROUP_ROWS=32 SUBGROUP_COLUMNS=32)
+  dmlop_vulkan_kernel(product_matrices_64_64_emulated product_matrices ROWS=64 COLUMNS=64 DEPTH=32
+    SUBGROUP_ROWS=32 SUBGROUP_COLUMNS=32 EMULATED=1)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.
@@ -75,12 +84,10 @@ function(dmlop_spirv_sources result)
   set(rows "")
   set(headers "")
 
-  macro(dmlop_kernel name file)
-    set(source ${PROJECT_SOURCE_DIR}/shaders/${file}.hlsl)
+  macro(dmlop_spirv_kernel name source)
     set(definitions ${ARGN})
     list(TRANSFORM definitions PREPEND -D)
-    set(options -D -V -e main -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions}
-      -I${PROJECT_SOURCE_DIR}/shaders)
+    set(options ${language} -V -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions} -I${PROJECT_SOURCE_DIR}/shaders)
     add_custom_command(OUTPUT ${folder}/${name}.h
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
       # glslang has reported success for invalid modules.
@@ -91,6 +98,14 @@ function(dmlop_spirv_sources result)
     list(APPEND headers ${folder}/${name}.h)
     string(APPEND includes "#include \"${folder}/${name}.h\"\n")
     string(APPEND rows "    Kernel{\"${name}\", kernel_${name}},\n")
+  endmacro()
+  macro(dmlop_kernel name file)
+    set(language -D -e main)  # HLSL
+    dmlop_spirv_kernel(${name} ${PROJECT_SOURCE_DIR}/shaders/${file}.hlsl ${ARGN})
+  endmacro()
+  macro(dmlop_vulkan_kernel name file)
+    set(language "")  # GLSL
+    dmlop_spirv_kernel(${name} ${PROJECT_SOURCE_DIR}/shaders/${file}.comp ${ARGN})
   endmacro()
   dmlop_for_each_kernel()
 
@@ -130,6 +145,8 @@ function(dmlop_hlsl_sources result)
   set(shaders ${PROJECT_SOURCE_DIR}/shaders)
   set(texts "")
   set(files "")
+  macro(dmlop_vulkan_kernel)
+  endmacro()
   macro(dmlop_kernel name file)
     list(APPEND files ${file})
   endmacro()

@@ -168,7 +168,10 @@ void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRa
                                 std::span<const ResidentRange> outputs, DispatchTimes& times) {
   if (is_tiled(kernel)) return execute_tiled(kernel, inputs, outputs.front(), times);
   Stream& stream = first_stream();
-  for (const ResidentDispatch& dispatch : make_resident_dispatches(kernel)) {
+  const bool has_matrices = device_.info().has_matrices;
+  for (const ResidentDispatch& usual : make_resident_dispatches(kernel)) {
+    const bool is_other = has_matrices && !usual.with_matrices.empty();
+    const ResidentDispatch& dispatch = is_other ? usual.with_matrices.front() : usual;
     std::vector<ResidentRange> read;
     for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
     stream.run(dispatch, read, outputs);
