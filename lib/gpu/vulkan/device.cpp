@@ -22,8 +22,8 @@ class VulkanDevice : public Device {
                                         .queueCount = 1,
                                         .pQueuePriorities = &priority};
     VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                    .queueCreateInfoCount = 1,
-                                    .pQueueCreateInfos = &queue};
+                              .queueCreateInfoCount = 1,
+                              .pQueueCreateInfos = &queue};
     MatrixFeatures matrices;
     if (info_.has_matrices) matrices.add_to(create);
     check(vkCreateDevice(physical, &create, nullptr, &context_.device), "opening " + info_.name);
