@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "numbers.hpp"
+#include "replace.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -82,18 +83,6 @@ void refuse_same_files(const BatchCommandOptions& options) {
     }
     named.push_back(written);
   }
-}
-
-// A report may replace only an earlier report.
-void refuse_other_file(const std::string& option, const std::string& path,
-                       std::string_view beginning) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(to_path(path), ignored)) return;
-  const InputFile file =
-      with_context(option + ": reading " + path, [&] { return InputFile::open(path); });
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
-                              file.bytes().size());
-  if (!text.empty() && !text.starts_with(beginning)) refuse_to_replace(option, path);
 }
 
 void check_merge(const BatchCommandOptions& options) {

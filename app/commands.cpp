@@ -68,13 +68,15 @@ constexpr std::array table{
             "dmlop devices\n"
             "dmlop devices --format json",
             add_devices},
-    Command{"ops", "List the operators, or show one: fields, rules, support, example",
+    Command{"ops", "List the operators, or show one: fields, rules, support, errors, speed",
             "# List all, by family\n"
             "dmlop ops\n"
             "# Show one\n"
             "dmlop ops SLICE1\n"
             "# Begin a description\n"
-            "dmlop ops PADDING --example > op.json",
+            "dmlop ops PADDING --example > op.json\n"
+            "# Write all that is known about them as one page for browsers\n"
+            "dmlop ops --html operators.html",
             add_ops},
     Command{"inspect", "Show what .npy files hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"

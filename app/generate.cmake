@@ -1,4 +1,5 @@
-# cmake -DPROGRAM=dmlop -DBUILD=FOLDER -P generate.cmake: writes the schemas, the man page and the completions.
+# cmake -DPROGRAM=dmlop -DBUILD=FOLDER -P generate.cmake: writes the schemas, the man page, the completions and
+# the page about operators.
 function(generate file)
   execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   if(text STREQUAL "")
@@ -15,3 +16,4 @@ generate(generated/dmlop.1 manual)
 foreach(shell IN ITEMS bash zsh fish)
   generate(generated/dmlop.${shell} completion ${shell})
 endforeach()
+execute_process(COMMAND ${PROGRAM} ops --html ${BUILD}/generated/operators.html COMMAND_ERROR_IS_FATAL ANY)

@@ -2,12 +2,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "example.hpp"
 #include "exit_codes.hpp"
+#include "guide/page.hpp"
+#include "guide/words.hpp"
+#include "operator_json.hpp"
+#include "operator_tables.hpp"
 #include "ops/operator.hpp"
+#include "replace.hpp"
 #include "spec/differences.hpp"
 #include "spec/near_operators.hpp"
 
@@ -22,80 +28,22 @@ struct Options {
   Format format = Format::text;
   bool example = false;
   bool differences = false;
+  bool errors = false;
+  bool speed = false;
+  std::string html;
+
+  /// The option that is about all operators; "" if there is none. Errors: usage for several.
+  std::string of_all() const {
+    std::vector<std::string> given;
+    if (differences) given.emplace_back("--differences");
+    if (errors) given.emplace_back("--errors");
+    if (speed) given.emplace_back("--speed");
+    if (!html.empty()) given.emplace_back("--html");
+    if (given.size() > 1)
+      throw Error(ErrorKind::usage, join(given, " and ") + ": give one of them at a time");
+    return given.empty() ? "" : given.front();
+  }
 };
-
-// Where operators run.
-const std::vector<std::string> places{"cpu", "vulkan", "d3d12"};
-
-std::string type_list(const SupportRow& row) {
-  std::vector<std::string> names;
-  for (const DataType type : row.types) names.emplace_back(name_of(type));
-  return join(names);
-}
-
-std::string dimension_range(const SupportRow& row) {
-  const std::string low = std::to_string(row.min_dimensions);
-  return row.min_dimensions == row.max_dimensions
-             ? low
-             : low + " to " + std::to_string(row.max_dimensions);
-}
-
-// The C type of the field's values, as DirectML.h has it.
-std::string kind_text(const FieldSpec& field) {
-  const std::string count = "[" + field.count_field + "]";
-  const std::string optional = field.optional ? ", optional" : "";
-  switch (field.kind) {
-    case FieldKind::input_tensor:
-      return "input tensor" + optional;
-    case FieldKind::output_tensor:
-      return "output tensor" + optional;
-    case FieldKind::input_tensor_array:
-      return "input tensors" + count;
-    case FieldKind::output_tensor_array:
-      return "output tensors" + count;
-    case FieldKind::enumeration:
-      return field.enum_name;
-    case FieldKind::uint:
-      return "UINT";
-    case FieldKind::int32:
-      return "INT";
-    case FieldKind::float32:
-      return "FLOAT";
-    case FieldKind::boolean:
-      return "BOOL";
-    case FieldKind::uint_array:
-      return "UINT" + count;
-    case FieldKind::int_array:
-      return "INT" + count;
-    case FieldKind::float_array:
-      return "FLOAT" + count;
-    case FieldKind::scalar_union:
-      return "number of " + field.type_field;
-    case FieldKind::size_2d:
-      return "DML_SIZE_2D";
-    case FieldKind::scale_bias:
-      return "DML_SCALE_BIAS" + optional;
-    case FieldKind::fused_activation:
-      return "activation" + optional;
-    case FieldKind::activation_array:
-      return "activations" + count;
-  }
-  return "";
-}
-
-std::string enum_text(const FieldSpec& field) {
-  std::vector<std::string> names;
-  for (const EnumValue& value : enum_values(field.enum_name)) {
-    const bool later = value.introduced > FeatureLevel{1, 0};
-    names.push_back(value.name + (later ? " (from " + to_text(value.introduced) + ")" : ""));
-  }
-  return join(names);
-}
-
-/// A complete OP.json for the operator.
-Json example_of(const OperatorSpec& spec) {
-  return {{"type", "DML_OPERATOR_" + spec.name}, {"desc", Json::parse(spec.example)}};
-}
 
 constexpr std::size_t column_width = 22;
 
@@ -105,7 +53,7 @@ void print_field_row(const std::string& name, const std::string& kind, const std
 
 void print_field(const FieldSpec& field) {
   print_field_row(field.name, kind_text(field), field.text);
-  if (field.kind == FieldKind::enumeration) print_field_row("", "", enum_text(field));
+  if (field.kind == FieldKind::enumeration) print_field_row("", "", join(enum_texts(field)));
   if (field.optional_when)
     print_field_row("", "", "May be left out where " + field.optional_when->text() + ".");
 }
@@ -113,19 +61,44 @@ void print_field(const FieldSpec& field) {
 void print_rule(const Rule& rule) {
   print({"  ", rule.formula.text(), "\n"});
   if (!rule.text.empty()) print({"    ", rule.text, "\n"});
-  if (rule.by == Authority::page) print({"    DirectML 1.15.4 does not check this.\n"});
-  if (rule.by == Authority::directml) print({"    Only DirectML 1.15.4 checks this.\n"});
+  if (rule.by != Authority::both) print({"    ", authority_text(rule), "\n"});
 }
 
 void print_row(const SupportRow& row) {
   print({"  from ", to_text(row.from), "  ", join(row.tensors), ": ", dimension_range(row),
-         " dimensions; ", type_list(row), row.when ? "; where " + row.when->text() : std::string(),
-         "\n"});
+         " dimensions; ", join(type_names(row)),
+         row.when ? "; where " + row.when->text() : std::string(), "\n"});
+}
+
+void print_errors_of(const OperatorSpec& spec) {
+  print({"\nLargest measured errors\n"});
+  const auto errors = errors_of(spec.name);
+  if (errors.empty()) print({"  ", unmeasured_text(spec), "\n"});
+  for (const MeasuredError* error : errors) print({"  ", errors_text(*error), "\n"});
+}
+
+void print_speed_of(const OperatorSpec& spec) {
+  print({"\nSpeed\n"});
+  const auto rows = speeds_of(spec.name);
+  if (rows.empty()) print({"  Not measured. Measure it where it will run: dmlop bench op.json\n"});
+  for (const SpeedRun& run : speed_runs()) {
+    const auto of_run = speeds_of_run(run, rows);
+    if (of_run.empty()) continue;
+    print({"  "});
+    print_run(run);
+    for (const Speed* row : of_run) {
+      print({"    "});
+      print_speed_row(*row);
+    }
+  }
 }
 
 void print_operator(const OperatorSpec& spec) {
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
-         spec.summary, "\n", spec.source, "\nRuns on: ", join(places), "\n\nFields\n"});
+         spec.summary, "\n", spec.source, "\nRuns on: ", join(places()), "\n"});
+  const auto related = related_operators(spec.name);
+  if (!related.empty()) print({"See also: ", join(related), "\n"});
+  print({"\nFields\n"});
   for (const FieldSpec& field : spec.fields) print_field(field);
   print({"\nRules\n"});
   for (const Rule& rule : spec.rules) print_rule(rule);
@@ -142,82 +115,15 @@ void print_operator(const OperatorSpec& spec) {
     print({"  ", name_of(type), ": ", to_text(tolerance), "\n"});
   if (spec.tolerances.empty()) print({"  ", to_text(Tolerance{}), "\n"});
   if (!spec.tolerance_reason.empty()) print({"  ", spec.tolerance_reason, "\n"});
-  print({"\nExample\n"});
-  print_json(example_of(spec));
-}
-
-Json to_json(const FieldSpec& field) {
-  Json row{{"name", field.name},
-           {"kind", name_of(field.kind)},
-           {"type", kind_text(field)},
-           {"optional", field.optional},
-           {"text", field.text}};
-  if (!field.count_field.empty()) row["count"] = field.count_field;
-  if (!field.type_field.empty()) row["typeField"] = field.type_field;
-  if (field.optional_when) row["optionalWhen"] = field.optional_when->text();
-  if (field.kind != FieldKind::enumeration) return row;
-  for (const EnumValue& value : enum_values(field.enum_name)) {
-    row["values"].push_back(
-        {{"name", value.name}, {"value", value.value}, {"introduced", to_text(value.introduced)}});
-  }
-  return row;
-}
-
-Json to_json(const Rule& rule) {
-  Json json{{"formula", rule.formula.text()}};
-  if (!rule.text.empty()) json["text"] = rule.text;
-  if (rule.by != Authority::both)
-    json["by"] = rule.by == Authority::page ? "page" : "directml-1.15.4";
-  return json;
-}
-
-Json to_json(const SupportRow& row) {
-  Json types = Json::array();
-  for (const DataType type : row.types) types.push_back(name_of(type));
-  Json json{{"from", to_text(row.from)},
-            {"tensors", row.tensors},
-            {"dimensions", {row.min_dimensions, row.max_dimensions}},
-            {"dataTypes", types}};
-  if (row.when) json["when"] = row.when->text();
-  return json;
-}
-
-Json to_json(const Difference& row) {
-  return {
-      {"name", row.name}, {"text", row.text}, {"reason", row.reason}, {"operators", row.operators}};
-}
-
-Json to_json(const OperatorSpec& spec) {
-  Json json{{"name", "DML_OPERATOR_" + spec.name},
-            {"value", *operator_value(spec.name)},
-            {"family", spec.family},
-            {"introduced", to_text(spec.introduced)},
-            {"runsOn", places},
-            {"inPlace", spec.in_place},
-            {"summary", spec.summary},
-            {"source", spec.source},
-            {"fields", Json::array()},
-            {"rules", Json::array()},
-            {"support", Json::array()}};
-  for (const FieldSpec& field : spec.fields) json["fields"].push_back(to_json(field));
-  for (const Rule& rule : spec.rules) json["rules"].push_back(to_json(rule));
-  for (const SupportRow& row : spec.support) json["support"].push_back(to_json(row));
-  for (const SupportRow& row : spec.support_directml)
-    json["supportOfDirectML1.15.4"].push_back(to_json(row));
-  for (const Difference* row : differences_of(spec.name))
-    json["differencesFromDirectML1.15.4"].push_back({{"text", row->text}, {"reason", row->reason}});
-  json["tolerances"] = Json::object();
-  for (const auto& [type, tolerance] : spec.tolerances)
-    json["tolerances"][std::string(name_of(type))] = to_text(tolerance);
-  if (!spec.tolerance_reason.empty()) json["toleranceReason"] = spec.tolerance_reason;
-  json["example"] = example_of(spec);
-  return json;
+  print_errors_of(spec);
+  print_speed_of(spec);
+  print({"\nExample\n", Text::lines(example_text(spec))});
 }
 
 int print_one(const Options& options) {
   std::string_view name = options.name;
-  if (options.differences)
-    throw Error(ErrorKind::usage, "--differences lists those of all operators; dmlop ops " +
+  if (!options.of_all().empty())
+    throw Error(ErrorKind::usage, options.of_all() + " is about all operators; dmlop ops " +
                                       options.name + " shows those of one");
   constexpr std::string_view prefix = "DML_OPERATOR_";
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
@@ -240,17 +146,7 @@ int print_one(const Options& options) {
 std::string newest_types(const OperatorSpec& spec) {
   const SupportRow& row = spec.support.front();
   constexpr std::size_t all = 11;  // without the types of four bits
-  return row.types.size() == all ? "all " + std::to_string(all) : type_list(row);
-}
-
-// Text in a table's cell.
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '|') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
+  return row.types.size() == all ? "all " + std::to_string(all) : join(type_names(row));
 }
 
 /// The operators of a family that exist at the level asked for, in the order of their names.
@@ -286,29 +182,38 @@ void print_family(const Family& family, const std::vector<const OperatorSpec*>& 
   }
 }
 
-/// One line for each kind of difference.
-void print_differences(const Options& options) {
-  Json list = Json::array();
-  if (options.format == Format::markdown)
-    print({"| operators | difference | why |\n|---|---|---|\n"});
-  for (const Difference& row : differences()) {
-    const std::string operators = row.operators.empty() ? "all" : join(row.operators);
-    if (options.format == Format::json) {
-      list.push_back(to_json(row));
-    } else if (options.format == Format::markdown) {
-      print({"| ", operators, " | ", cell(row.text), " | ", cell(row.reason), " |\n"});
-    } else {
-      print({operators, "\n  ", row.text, "\n    Why: ", row.reason, "\n"});
-    }
+/// Writes the page about all operators. Only an earlier one is replaced.
+void write_page(const std::string& path) {
+  refuse_other_file("--html", path, operators_page_beginning);
+  std::vector<const OperatorSpec*> operators;
+  for (const std::string& name : specified_operators()) operators.push_back(find_spec(name));
+  const std::string page = operators_page(operators, DMLOP_VERSION);
+  OutputFile file(path, page.size(), Contents::text);
+  file.write_at(0, std::as_bytes(std::span(page)));
+  file.commit();
+}
+
+/// What options say about all operators together.
+int print_all(const Options& options) {
+  if (options.example || options.feature_level)
+    throw Error(ErrorKind::usage, options.of_all() + " is about all operators; leave out " +
+                                      (options.example ? "--example" : "--feature-level"));
+  if (!options.html.empty()) {
+    if (options.format != Format::text)
+      throw Error(ErrorKind::usage, "--html writes a page; leave out --format");
+    write_page(options.html);
+  } else if (options.differences) {
+    print_differences(options.format);
+  } else if (options.errors) {
+    print_errors(options.format);
+  } else {
+    print_speeds(options.format);
   }
-  if (options.format == Format::json) print_json(list);
+  return exit_done;
 }
 
 int print_list(const Options& options) {
-  if (options.differences) {
-    print_differences(options);
-    return exit_done;
-  }
+  if (!options.of_all().empty()) return print_all(options);
   if (options.example)
     throw Error(ErrorKind::usage, "--example is of one operator: dmlop ops PADDING --example");
   if (options.format == Format::markdown) {
@@ -352,6 +257,12 @@ Action add_ops(CLI::App& command) {
                    "Print a commented description to begin with: > op.json");
   command.add_flag("--differences", options->differences,
                    "List where dmlop differs from DirectML 1.15.4, and why");
+  command.add_flag("--errors", options->errors, "List the largest measured errors");
+  command.add_flag("--speed", options->speed, "List what was measured of speed, and where");
+  command
+      .add_option("--html", options->html,
+                  "Write all that is known about operators as one page for browsers")
+      ->type_name("FILE");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

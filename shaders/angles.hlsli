@@ -90,8 +90,17 @@ FUNCTION Angle small_angle_of(float x) {
 FUNCTION Angle angle_of(float x) {
 #ifdef HAS_BRANCHES
   if (magnitude_of(x) < 512.0f) return small_angle_of(x);
-#endif
   return any_angle_of(x);
+#else
+  const Angle small = small_angle_of(x), any = any_angle_of(x);
+  const bool is_small = magnitude_of(x) < 512.0f;
+  Angle angle;
+  angle.quarters = is_small ? small.quarters : any.quarters;
+  angle.sign_bit = is_small ? small.sign_bit : any.sign_bit;
+  angle.rest = is_small ? small.rest : any.rest;
+  angle.correction = is_small ? small.correction : any.correction;
+  return angle;
+#endif
 }
 
 // Sine and cosine as sums of a number and a small one.
@@ -117,27 +126,25 @@ FUNCTION SineAndCosine sine_and_cosine(float r, float correction) {
   return both;
 }
 
-// Each turns its result by the quarters: two of them change the sign, and one swaps sine and cosine.
-FUNCTION float fast_sin(float x) {
-  const Angle angle = angle_of(x);
+// Each takes the angle of a finite x and turns its result by the quarters: two of them change the sign, and one swaps
+// sine and cosine.
+FUNCTION float sin_at(float x, Angle angle) {
   const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
   const bool is_odd = (angle.quarters & 1u) != 0u;
   const float result = is_odd ? both.cosine + both.cosine_rest : both.sine + both.sine_rest;
   const uint sign_bit = (asuint(x) & 0x80000000u) ^ ((angle.quarters & 2u) << 30) ^ (is_odd ? 0u : angle.sign_bit);
-  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+  return asfloat(asuint(result) ^ sign_bit);
 }
 
-FUNCTION float fast_cos(float x) {
-  const Angle angle = angle_of(x);
+FUNCTION float cos_at(Angle angle) {
   const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
   const bool is_odd = (angle.quarters & 1u) != 0u;
   const float result = is_odd ? both.sine + both.sine_rest : both.cosine + both.cosine_rest;
   const uint sign_bit = ((angle.quarters & 2u) << 30) ^ (is_odd ? angle.sign_bit ^ 0x80000000u : 0u);
-  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+  return asfloat(asuint(result) ^ sign_bit);
 }
 
-FUNCTION float fast_tan(float x) {
-  const Angle angle = angle_of(x);
+FUNCTION float tan_at(float x, Angle angle) {
   const SineAndCosine both = sine_and_cosine(angle.rest, angle.correction);
   const bool is_odd = (angle.quarters & 1u) != 0u;
   const float sine = both.sine + both.sine_rest;
@@ -150,8 +157,13 @@ FUNCTION float fast_tan(float x) {
   const float q = n * inverse;
   const float result = q + ((remainder_of(n, q, d) + n_lost) - q * d_lost) * inverse;
   const uint sign_bit = (asuint(x) & 0x80000000u) ^ angle.sign_bit ^ (is_odd ? 0x80000000u : 0u);
-  return magnitude_of(x) < infinity() ? asfloat(asuint(result) ^ sign_bit) : not_a_number();
+  return asfloat(asuint(result) ^ sign_bit);
 }
+
+// Infinity has no sine.
+FUNCTION float fast_sin(float x) { return magnitude_of(x) < infinity() ? sin_at(x, angle_of(x)) : not_a_number(); }
+FUNCTION float fast_cos(float x) { return magnitude_of(x) < infinity() ? cos_at(angle_of(x)) : not_a_number(); }
+FUNCTION float fast_tan(float x) { return magnitude_of(x) < infinity() ? tan_at(x, angle_of(x)) : not_a_number(); }
 
 // atan2: the angle of a point.
 FUNCTION float fast_atan2(float y, float x) {

@@ -3,7 +3,9 @@
 // Bindings: t0, t1 and t2 hold inputs as 32-bit words, and u0 the output as 16-byte vectors. The 32 words of
 // constants are rows of uint4. A thread owns 16 bytes of u0 and stores them once.
 //
-// A kernel is a function run(thread). It must keep these rules:
+// A kernel is a function run(thread). One that defines WHOLE_GROUPS has run(thread, lane) instead, which all threads of
+// a group enter, also those behind the last one, for barriers. One that defines OUTPUT_WORDS has the output as words
+// of 32 bits, and a thread owns as many as it says. Kernels must keep these rules:
 // - All loops of a thread together have no more iterations than the host states (Stage::work,
 //   lib/gpu/device.hpp), because drivers end a thread, or the whole device, that takes too long.
 // - Every load is inside its buffer, even if its value is not used: HLSL evaluates both sides of ?:, && and
@@ -14,16 +16,23 @@
 #define DMLOP_INPUT(slot) [[vk::binding(slot)]]
 #define DMLOP_OUTPUT [[vk::binding(3)]]
 #define DMLOP_REGISTER(name)
+// As in resident.hlsli.
+#define SPECIALIZED(number, name) [[vk::constant_id(number)]] const uint name = 0;
 #else
 #define DMLOP_INPUT(slot)
 #define DMLOP_OUTPUT
 #define DMLOP_REGISTER(name) : register(name)
+#define SPECIALIZED(number, name) static const uint name = SPECIALIZATION_##number;
 #endif
 
 DMLOP_INPUT(0) StructuredBuffer<uint> input0 DMLOP_REGISTER(t0);
 DMLOP_INPUT(1) StructuredBuffer<uint> input1 DMLOP_REGISTER(t1);
 DMLOP_INPUT(2) StructuredBuffer<uint4> input2 DMLOP_REGISTER(t2);
+#ifdef OUTPUT_WORDS
+DMLOP_OUTPUT RWStructuredBuffer<uint> output0 DMLOP_REGISTER(u0);
+#else
 DMLOP_OUTPUT RWStructuredBuffer<uint4> output0 DMLOP_REGISTER(u0);
+#endif
 
 #ifdef DMLOP_VULKAN
 [[vk::push_constant]] cbuffer Constants {
@@ -47,10 +56,18 @@ static const uint4 constants[8] = {constants0, constants1, constants2, constants
 #define STEP constants[7].z
 #define BASE constants[7].w
 
+#ifdef WHOLE_GROUPS
+void run(uint thread, uint lane);
+#else
 void run(uint thread);
+#endif
 
 [numthreads(GROUP_SIZE, 1, 1)]
 void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
   const uint thread = constants[7].x + (group.y * GROUPS_PER_ROW + group.x) * GROUP_SIZE + lane;
+#ifdef WHOLE_GROUPS
+  run(thread, lane);
+#else
   if (thread < constants[7].y) run(thread);
+#endif
 }

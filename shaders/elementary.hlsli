@@ -242,14 +242,11 @@ FUNCTION float fast_softplus(float x) {
 
 // --- powers
 
-// x^y with the special cases of C's pow: 2^(y log2(|x|)), with the logarithm as a sum of two numbers.
-FUNCTION float fast_pow(float x, float y) {
-  const float a = magnitude_of(x);
-  // |x| = 2^k m with m between sqrt(1/2) and sqrt(2); a denormal is an integer.
-  const bool is_denormal = asuint(a) < 0x00800000u;
-  const float normal = is_denormal ? float(int(asuint(a))) : a;
-  const uint bits = split_bits(normal);
-  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+// y log2(a) as a sum of two numbers, for a = 2^k m with m between sqrt(1/2) and sqrt(2), whose split bits are given.
+struct PowerSum {
+  float high, low;
+};
+FUNCTION PowerSum power_of(uint bits, float k, float y) {
   const float m = asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u);
   // log2(m) is that of a centre near it and 2 / ln 2 atanh(s), s = (m - centre) / (m + centre).
   const bool is_low = m < 0.890898705f, is_high = m > 1.12246203f;
@@ -265,27 +262,44 @@ FUNCTION float fast_pow(float x, float y) {
   const float s_upper = upper_half(s);
   const float product = s_upper * 2.884765625f;  // exact
   const float more = (s - s_upper) * 2.884765625f + (s * 6.24456792e-4f + (s_rest * 2.88539004f + s * z * q) + part);
-  // log2(|x|) = high + low, where high has 12 bits; then its product with y.
+  // log2(a) = high + low, where high has 12 bits; then its product with y.
   const float sum = whole + product;
   const float low_sum = (product - (sum - whole)) + more;
   const float high = upper_half(sum + low_sum);
   const float low = (sum - high) + low_sum;
-  const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
-  const float bounded = y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound;
-  const float y_upper = upper_half(bounded);
-  const float power_high = y_upper * high;  // exact
-  const float power_low = (bounded - y_upper) * high + bounded * low;
-  const float power = power_high + power_low;
-  const bool is_bounded = magnitude_of(power) < 200.0f;
-  const float nearest = is_bounded ? floor(power + 0.5f) : 0.0f;
-  const float g = is_bounded ? (power_high - nearest) + power_low : 0.0f;
+  const float y_upper = upper_half(y);
+  PowerSum power;
+  power.high = y_upper * high;  // exact
+  power.low = (y - y_upper) * high + y * low;
+  return power;
+}
+
+// 2^g for |g| <= 1/2, or a little more.
+FUNCTION float small_exp2(float g) {
   float p = 1.58179697e-4f;
   p = mad(p, g, 1.34182721e-3f);
   p = mad(p, g, 9.61706415e-3f);
   p = mad(p, g, 5.55027239e-2f);
   p = mad(p, g, 2.40226552e-1f);
   p = mad(p, g, 6.93147242e-1f);
-  const float ordinary = scaled(mad(p, g, 1.0f), int(nearest));
+  return mad(p, g, 1.0f);
+}
+
+// x^y with the special cases of C's pow: 2^(y log2(|x|)).
+FUNCTION float fast_pow(float x, float y) {
+  const float a = magnitude_of(x);
+  // A denormal is an integer.
+  const bool is_denormal = asuint(a) < 0x00800000u;
+  const float normal = is_denormal ? float(int(asuint(a))) : a;
+  const uint bits = split_bits(normal);
+  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+  const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
+  const PowerSum parts = power_of(bits, k, y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound);
+  const float power = parts.high + parts.low;
+  const bool is_bounded = magnitude_of(power) < 200.0f;
+  const float nearest = is_bounded ? floor(power + 0.5f) : 0.0f;
+  const float g = is_bounded ? (parts.high - nearest) + parts.low : 0.0f;
+  const float ordinary = scaled(small_exp2(g), int(nearest));
   // 0 and infinity have no logarithm, and not every power is a number.
   const bool is_extreme = a == 0.0f || a == infinity();
   const float far_power = a == 0.0f ? -y : a == infinity() ? y : power;

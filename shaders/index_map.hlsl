@@ -1,15 +1,28 @@
-// Data movement (lib/ops/kernel.hpp, IndexMapKernel): every axis maps its indices independently, and elements are
-// moved whole. One thread gathers the elements of 16 output bytes.
+// Data movement (lib/ops/kernels/index_map.hpp): every axis maps its indices independently, and elements are
+// moved whole. A thread gathers one or two vectors of 16 bytes. Most vectors are one run of the source, or of the
+// fill. The others, such as those at the ends of rows, go to a list, and the threads of a group assemble them together
+// afterwards: in place, each would stop all threads beside it.
 //
-// Variants: ELEMENT_SIZE 1, 2, 4, 8; BOUNDARY as enum Boundary; RANK 1 to 4 with the axes in the
-// constants, or 8 with the axes in input2 (then constants[1].x is the real rank); REVERSAL 0 none,
-// 1 along the innermost axis, 2 along another.
+// ELEMENT_SIZE is 1, 2, 4 or 8.
 //
 // constants[0]: x elements, z source offset, w the lengths' words per element
-// constants[1]: x rank (RANK 8) or reversal axis, z and w the fill
+// constants[1]: x rank, y reversal axis, z and w the fill
 // constants[2 + a]: axis a: x extent, y stride, z start padding, w input extent
 // constants[6]: strides of the lengths, one per axis
+// More than four axes stand in input2: their rows, and from input2[8] on the strides of the lengths.
+#define WHOLE_GROUPS
 #include "common.hlsli"
+
+SPECIALIZED(0, BOUNDARY)  // enum Boundary
+SPECIALIZED(1, RANK)      // 1 to 4, or 8 where axes stand in input2
+SPECIALIZED(2, REVERSAL)  // 0 none, 1 along the innermost axis, 2 along another
+SPECIALIZED(3, WAY)
+SPECIALIZED(4, VECTORS)   // of a thread: 1, or 2 in runs
+
+// Ways to gather a vector: any elements, runs of neighbours in either direction, every second element.
+#define WAY_ELEMENTS 0
+#define WAY_RUNS 1
+#define WAY_EVERY_SECOND 2
 
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
@@ -20,35 +33,29 @@
 #define BOUNDARY_SYMMETRIC 4
 #define BOUNDARY_WRAP 5
 
-#if RANK <= 4
-#define AXIS_COUNT RANK
-uint4 axis(uint a) { return constants[2 + a]; }
-uint lengths_stride(uint a) { return a == 0 ? constants[6].x : a == 1 ? constants[6].y : a == 2 ? constants[6].z : constants[6].w; }
-#else
-#define AXIS_COUNT constants[1].x
-uint4 axis(uint a) { return input2[a]; }
-uint lengths_stride(uint a) { return input2[8 + a].x; }
-#endif
+#define TABLE_AXES 8
+#define IN_CONSTANTS (RANK < TABLE_AXES)
+#define ROWS (constants[0].x / inner.x)
 
-#if REVERSAL
-#define REVERSAL_AXIS constants[1].y
-#endif
+uint4 inner_axis() {
+  if (IN_CONSTANTS) return constants[1 + min(RANK, 4)];
+  return input2[constants[1].x - 1];
+}
+
+uint inner_lengths_stride() {
+  if (!IN_CONSTANTS) return input2[TABLE_AXES + constants[1].x - 1].x;
+  return RANK == 1 ? constants[6].x : RANK == 2 ? constants[6].y : RANK == 3 ? constants[6].z : constants[6].w;
+}
 
 struct Source {
   int index;
   bool outside;
 };
 
-#if BOUNDARY >= BOUNDARY_REFLECTION
 // The number of indices after which a mirrored or wrapped axis repeats.
 int period_of(int n) {
-#if BOUNDARY == BOUNDARY_REFLECTION
-  return n == 1 ? 1 : 2 * (n - 1);
-#elif BOUNDARY == BOUNDARY_SYMMETRIC
-  return 2 * n;
-#else
-  return n;
-#endif
+  if (BOUNDARY == BOUNDARY_REFLECTION) return n == 1 ? 1 : 2 * (n - 1);
+  return BOUNDARY == BOUNDARY_SYMMETRIC ? 2 * n : n;
 }
 
 // t modulo the period, in [0, period). It uses unsigned remainders only, because compilers disagree
@@ -56,22 +63,20 @@ int period_of(int n) {
 int phase_of(int t, int period) {
   // Most paddings are shorter than the input, and a remainder costs as much as everything else
   // together.
-  if (t >= -period && t < period) return t < 0 ? t + period : t;
-  const uint behind = uint(-t) % uint(period);
-  return t >= 0 ? int(uint(t) % uint(period)) : behind == 0 ? 0 : period - int(behind);
+  int phase = t < 0 ? t + period : t;
+  [branch]
+  if (t < -period || t >= period) {
+    const uint behind = uint(-t) % uint(period);
+    phase = t >= 0 ? int(uint(t) % uint(period)) : behind == 0 ? 0 : period - int(behind);
+  }
+  return phase;
 }
 
 // The source index of a phase: forward below n, then backward.
 int mirrored(int phase, int n, int period) {
-#if BOUNDARY == BOUNDARY_REFLECTION
-  return phase < n ? phase : period - phase;
-#elif BOUNDARY == BOUNDARY_SYMMETRIC
-  return phase < n ? phase : period - 1 - phase;
-#else
-  return phase;
-#endif
+  if (BOUNDARY == BOUNDARY_WRAP || phase < n) return phase;
+  return BOUNDARY == BOUNDARY_REFLECTION ? period - phase : period - 1 - phase;
 }
-#endif
 
 // The source index of output index o along an axis. Boundaries are handled as in piece_at
 // (index_map.cpp).
@@ -79,22 +84,22 @@ Source source_index(uint o, uint4 axis_row) {
   Source source;
   source.index = int(o);
   source.outside = false;
-#if BOUNDARY != BOUNDARY_NONE
-  const int n = int(axis_row.w);
-  const int t = int(o) - int(axis_row.z);
-  source.index = t;
-  if (t < 0 || t >= n) {
-#if BOUNDARY == BOUNDARY_CONSTANT
-    source.index = 0;
-    source.outside = true;
-#elif BOUNDARY == BOUNDARY_EDGE
-    source.index = t < 0 ? 0 : n - 1;
-#else
-    const int period = period_of(n);
-    source.index = mirrored(phase_of(t, period), n, period);
-#endif
+  if (BOUNDARY != BOUNDARY_NONE) {
+    const int n = int(axis_row.w);
+    const int t = int(o) - int(axis_row.z);
+    source.index = t;
+    if (t < 0 || t >= n) {
+      if (BOUNDARY == BOUNDARY_CONSTANT) {
+        source.index = 0;
+        source.outside = true;
+      } else if (BOUNDARY == BOUNDARY_EDGE) {
+        source.index = t < 0 ? 0 : n - 1;
+      } else {
+        const int period = period_of(n);
+        source.index = mirrored(phase_of(t, period), n, period);
+      }
+    }
   }
-#endif
   return source;
 }
 
@@ -106,36 +111,37 @@ struct Row {
   uint reversed;  // index along the reversed axis
 };
 
-Row row_at(uint row) {
-  Row result;
-  result.offset = int(constants[0].z);
-  result.outside = false;
-  result.lengths = 0;
-  result.reversed = 0;
-#if RANK > 1
-#if RANK <= 4
-  [unroll]
-#endif
-  for (int a = int(AXIS_COUNT) - 2; a >= 0; --a) {
-    const uint4 axis_row = axis(uint(a));
-    const uint next = a == 0 ? 0 : row / axis_row.x;
-    const uint o = row - next * axis_row.x;
-    row = next;
-#if REVERSAL
-    result.lengths += o * lengths_stride(uint(a));
-#endif
-#if REVERSAL == 2
-    if (uint(a) == REVERSAL_AXIS) {
-      result.reversed = o;
-      continue;
-    }
-#endif
+// Takes the index along axis a off a row's index.
+void place_along(inout Row row, inout uint index, uint a, uint4 axis_row, uint lengths_stride) {
+  const uint next = a == 0 ? 0 : index / axis_row.x;
+  const uint o = index - next * axis_row.x;
+  index = next;
+  if (REVERSAL != 0) row.lengths += o * lengths_stride;
+  if (REVERSAL == 2 && a == constants[1].y) {
+    row.reversed = o;
+  } else {
     const Source source = source_index(o, axis_row);
-    result.offset += source.index * int(axis_row.y);
-    result.outside = result.outside || source.outside;
+    row.offset += source.index * int(axis_row.y);
+    row.outside = row.outside || source.outside;
   }
-#endif
-  return result;
+}
+
+Row row_at(uint index) {
+  Row row;
+  row.offset = int(constants[0].z);
+  row.outside = false;
+  row.lengths = 0;
+  row.reversed = 0;
+  if (IN_CONSTANTS) {
+    if (RANK > 3) place_along(row, index, 2, constants[4], constants[6].z);
+    if (RANK > 2) place_along(row, index, 1, constants[3], constants[6].y);
+    if (RANK > 1) place_along(row, index, 0, constants[2], constants[6].x);
+  } else {
+    [loop]
+    for (uint a = constants[1].x - 1; a > 0; --a)
+      place_along(row, index, a - 1, input2[a - 1], input2[TABLE_AXES + a - 1].x);
+  }
+  return row;
 }
 
 #if ELEMENT_SIZE == 8
@@ -156,24 +162,54 @@ Element load_element(int at) {
 #endif
 }
 
-// Loads 16 bytes from element `at` on, which may have any alignment.
-uint4 load_run(int at) {
+// Vector `at` of the input's buffer.
+#ifdef DMLOP_VULKAN
+DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
+uint4 load_vector(uint at) { return input0_vectors[at]; }
+#else
+uint4 load_vector(uint at) {
+  return uint4(input0[4 * at], input0[4 * at + 1], input0[4 * at + 2], input0[4 * at + 3]);
+}
+#endif
+
+// 16 bytes from element `at` on, which may have any alignment, and what follows them in their last word.
+struct Words {
+  uint4 words;
+  uint more;
+  uint shift;
+};
+
+Words load_words(int at) {
+  Words loaded;
 #if ELEMENT_SIZE == 8
   const uint word = 2 * uint(at);
-  return uint4(input0[word], input0[word + 1], input0[word + 2], input0[word + 3]);
 #elif ELEMENT_SIZE == 4
   const uint word = uint(at);
-  return uint4(input0[word], input0[word + 1], input0[word + 2], input0[word + 3]);
 #else
-  const uint first_byte = uint(at) * ELEMENT_SIZE;
-  const uint word = first_byte >> 2;
-  const uint shift = (first_byte & 3) * 8;
-  const uint4 low = uint4(input0[word], input0[word + 1], input0[word + 2], input0[word + 3]);
-  if (shift == 0) return low;
-  const uint4 high = uint4(low.y, low.z, low.w, input0[word + 4]);
-  return (low >> shift) | (high << (32 - shift));
+  const uint word = uint(at) * ELEMENT_SIZE >> 2;
+#endif
+  loaded.words = uint4(input0[word], input0[word + 1], input0[word + 2], input0[word + 3]);
+#if ELEMENT_SIZE < 4
+  loaded.more = input0[word + 4];
+  loaded.shift = (uint(at) * ELEMENT_SIZE & 3) * 8;
+#else
+  loaded.more = 0;
+  loaded.shift = 0;
+#endif
+  return loaded;
+}
+
+uint4 run_of(Words loaded) {
+#if ELEMENT_SIZE >= 4
+  return loaded.words;
+#else
+  // In two steps, because no shift is by 32.
+  const uint4 high = uint4(loaded.words.yzw, loaded.more) << 1;
+  return (loaded.words >> loaded.shift) | (high << (31 - loaded.shift));
 #endif
 }
+
+uint4 load_run(int at) { return run_of(load_words(at)); }
 
 // The same 16 bytes with the elements in opposite order.
 uint4 opposite(uint4 run) {
@@ -190,7 +226,6 @@ uint4 opposite(uint4 run) {
 #endif
 }
 
-#if REVERSAL
 // The number of elements to reverse; 64-bit lengths are clamped by their high word.
 uint length_at(uint offset, uint extent) {
   const uint words = constants[0].w;
@@ -198,7 +233,11 @@ uint length_at(uint offset, uint extent) {
   const uint high = input1[offset * words + words - 1];
   return words == 2 && high != 0 ? extent : min(low, extent);
 }
-#endif
+
+uint4 reversed_axis() {
+  if (!IN_CONSTANTS) return input2[constants[1].y];
+  return constants[1].y == 0 ? constants[2] : constants[1].y == 1 ? constants[3] : constants[4];
+}
 
 // The source of element o of a row. It is for rows that no run covers.
 Element element_at(Row row, uint o, uint4 inner) {
@@ -208,24 +247,26 @@ Element element_at(Row row, uint o, uint4 inner) {
   const Element fill = constants[1].z;
 #endif
   int at = row.offset;
-#if REVERSAL == 1
-  const uint length = length_at(row.lengths, inner.x);
-  at += int(o < length ? length - 1 - o : o) * int(inner.y);
-#elif REVERSAL == 2
-  const uint4 reversed = axis(REVERSAL_AXIS);
-  const uint length = length_at(row.lengths + o * lengths_stride(AXIS_COUNT - 1), reversed.x);
-  at += int(row.reversed < length ? length - 1 - row.reversed : row.reversed) * int(reversed.y) + int(o) * int(inner.y);
-#else
-  const Source source = source_index(o, inner);
-  at += source.index * int(inner.y);  // inside of the input also where the result is not
-  if (row.outside || source.outside) return fill;
-#endif
+  bool is_outside = false;
+  if (REVERSAL == 1) {
+    const uint length = length_at(row.lengths, inner.x);
+    at += int(o < length ? length - 1 - o : o) * int(inner.y);
+  } else if (REVERSAL == 2) {
+    const uint4 reversed = reversed_axis();
+    const uint length = length_at(row.lengths + o * inner_lengths_stride(), reversed.x);
+    at += int(row.reversed < length ? length - 1 - row.reversed : row.reversed) * int(reversed.y) + int(o) * int(inner.y);
+  } else {
+    const Source source = source_index(o, inner);
+    at += source.index * int(inner.y);  // inside of the input also where the result is not
+    is_outside = row.outside || source.outside;
+  }
+  if (is_outside) return fill;
   return load_element(at);
 }
 
 // The row after `row_index`, or the same row if it is the last. Values after the end of the output
 // are never used, but reading them must stay inside the input.
-uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, constants[0].x / inner.x - 1); }
+uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, ROWS - 1); }
 
 // Gathers elements one by one, and continues in the next row at the end of a row.
 uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
@@ -244,12 +285,13 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
       row = row_at(row_index);
     }
 #else
+    [loop]
     for (uint part = 0; part < 4 / ELEMENT_SIZE; ++part) {
       word |= element_at(row, o, inner) << (part * ELEMENT_SIZE * 8);
       ++o;
       if (o == inner.x) {
         o = 0;
-          row_index = next_row(row_index, inner);
+        row_index = next_row(row_index, inner);
         row = row_at(row_index);
       }
     }
@@ -259,7 +301,6 @@ uint4 gather(uint row_index, Row row, uint o, uint4 inner) {
   return result;
 }
 
-#if REVERSAL != 2
 // A stretch of the innermost axis from output index o on (as piece_at, index_map.cpp): `count`
 // elements that begin at source index `index` and advance by +1, -1 or 0.
 struct Piece {
@@ -275,43 +316,39 @@ Piece piece_at(Row row, uint o, uint4 inner) {
   piece.step = 1;
   piece.count = inner.x - o;
   piece.outside = row.outside;
-#if REVERSAL == 1
-  const uint length = length_at(row.lengths, inner.x);
-  if (o < length) {
-    piece.index = int(length - 1 - o);
-    piece.step = -1;
-    piece.count = length - o;
+  if (REVERSAL == 1) {
+    const uint length = length_at(row.lengths, inner.x);
+    if (o < length) {
+      piece.index = int(length - 1 - o);
+      piece.step = -1;
+      piece.count = length - o;
+    }
+  } else if (BOUNDARY != BOUNDARY_NONE) {
+    const int n = int(inner.w);
+    const int t = int(o) - int(inner.z);
+    const uint left = piece.count;
+    if (row.outside) {
+      piece.index = 0;  // not used, but inside of the input
+    } else if (t >= 0 && t < n) {
+      piece.index = t;
+      piece.count = min(left, uint(n - t));
+    } else if (BOUNDARY == BOUNDARY_CONSTANT) {
+      piece.index = 0;
+      piece.outside = true;
+      if (t < 0) piece.count = min(left, uint(-t));
+    } else if (BOUNDARY == BOUNDARY_EDGE) {
+      piece.index = t < 0 ? 0 : n - 1;
+      piece.step = 0;
+      if (t < 0) piece.count = min(left, uint(-t));
+    } else {
+      const int period = period_of(n);
+      const int phase = phase_of(t, period);
+      piece.index = mirrored(phase, n, period);
+      piece.step = phase < n ? 1 : -1;
+      // In either direction, the stretch lasts until the source index turns.
+      piece.count = min(left, uint((phase < n ? n : period) - phase));
+    }
   }
-#elif BOUNDARY != BOUNDARY_NONE
-  if (row.outside) {
-    piece.index = 0;  // not used, but inside of the input
-    return piece;
-  }
-  const int n = int(inner.w);
-  const int t = int(o) - int(inner.z);
-  piece.index = t;
-  const uint left = piece.count;
-  if (t >= 0 && t < n) {
-    piece.count = min(left, uint(n - t));
-    return piece;
-  }
-#if BOUNDARY == BOUNDARY_CONSTANT
-  piece.index = 0;
-  piece.outside = true;
-  if (t < 0) piece.count = min(left, uint(-t));
-#elif BOUNDARY == BOUNDARY_EDGE
-  piece.index = t < 0 ? 0 : n - 1;
-  piece.step = 0;
-  if (t < 0) piece.count = min(left, uint(-t));
-#else
-  const int period = period_of(n);
-  const int phase = phase_of(t, period);
-  piece.index = mirrored(phase, n, period);
-  piece.step = phase < n ? 1 : -1;
-  // In either direction, the stretch lasts until the source index turns.
-  piece.count = min(left, uint((phase < n ? n : period) - phase));
-#endif
-#endif
   return piece;
 }
 
@@ -353,6 +390,7 @@ uint4 broadcast(int at) {
 uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
   uint4 result = uint4(0, 0, 0, 0);
   uint k = 0;
+  [loop]
   do {
     const Piece piece = piece_at(row, o, inner);
     const int step = piece.step * int(inner.y);
@@ -380,47 +418,178 @@ uint4 assemble(uint row_index, Row row, uint o, uint4 inner) {
   return result;
 }
 
-#if BOUNDARY == BOUNDARY_NONE && REVERSAL == 0
-// Loads every second element of 32 bytes.
+// 48 bytes, and the words from word `at` on: nine that the caller can use.
+struct Nine {
+  uint4 low;
+  uint4 high;
+  uint last;
+};
+
+Nine load_nine(uint at) {
+  const uint4 a = load_vector(at >> 2), b = load_vector((at >> 2) + 1), c = load_vector((at >> 2) + 2);
+  const bool by_two = (at & 2) != 0, by_one = (at & 1) != 0;
+  const uint4 low = by_two ? uint4(a.zw, b.xy) : a;
+  const uint4 high = by_two ? uint4(b.zw, c.xy) : b;
+  const uint2 last = by_two ? c.zw : c.xy;
+  Nine nine;
+  nine.low = by_one ? uint4(low.yzw, high.x) : low;
+  nine.high = by_one ? uint4(high.yzw, last.x) : high;
+  nine.last = by_one ? last.y : last.x;
+  return nine;
+}
+
+// Loads every second element of 32 bytes, in few wide loads.
 uint4 load_every_second(int at) {
-  const uint4 low = load_run(at);
-  const uint4 high = load_run(at + PER_THREAD);
 #if ELEMENT_SIZE == 8
-  return uint4(low.xy, high.xy);
+  const Nine nine = load_nine(2 * uint(at));
+  return uint4(nine.low.xy, nine.high.xy);
 #elif ELEMENT_SIZE == 4
-  return uint4(low.xz, high.xz);
+  const Nine nine = load_nine(uint(at));
+  return uint4(nine.low.xz, nine.high.xz);
 #elif ELEMENT_SIZE == 2
-  return (uint4(low.xz, high.xz) & 0xFFFF) | (uint4(low.yw, high.yw) << 16);
+  const Nine nine = load_nine(uint(at) >> 1);
+  const uint4 even = uint4(nine.low.xz, nine.high.xz), odd = uint4(nine.low.yw, nine.high.yw);
+  return (uint(at) & 1) != 0 ? (even >> 16) | (odd & 0xFFFF0000) : (even & 0xFFFF) | (odd << 16);
 #else
+  const Nine nine = load_nine(uint(at) >> 2);
+  const uint shift = (uint(at) & 3) * 8;
+  const uint4 low = (nine.low >> shift) | ((uint4(nine.low.yzw, nine.high.x) << 1) << (31 - shift));
+  const uint4 high = (nine.high >> shift) | ((uint4(nine.high.yzw, nine.last) << 1) << (31 - shift));
   const uint4 even_low = (low & 0xFF) | ((low >> 8) & 0xFF00);
   const uint4 even_high = (high & 0xFF) | ((high >> 8) & 0xFF00);
   return uint4(even_low.xz, even_high.xz) | (uint4(even_low.yw, even_high.yw) << 16);
 #endif
 }
-#endif
-#endif
 
-// Chooses how to assemble the 16 bytes. All threads choose the same, except at the ends of rows.
-uint4 output_vector(uint row_index, uint o, uint4 inner) {
-  const Row row = row_at(row_index);
-#if REVERSAL != 2
-  const int stride = int(inner.y);
-  if (stride >= -1 && stride <= 1) return assemble(row_index, row, o, inner);
-#if BOUNDARY == BOUNDARY_NONE && REVERSAL == 0
-  if (stride == 2 && o + PER_THREAD <= inner.x) return load_every_second(row.offset + 2 * int(o));
-#endif
-#endif
-  return gather(row_index, row, o, inner);
+// A vector that is one run.
+struct Run {
+  bool is_one;  // or else a vector to assemble
+  bool is_fill;
+  bool is_opposite;
+  int at;  // of the element that stands first in the input; inside of it in any case
+};
+
+// The run of the vector that begins at element o of a row.
+Run run_at(Row row, uint o, uint4 inner) {
+  Run run;
+  run.is_one = o <= inner.x && inner.x - o >= PER_THREAD;
+  run.is_fill = false;
+  run.at = row.offset;
+  int step = int(inner.y);
+  int index = int(o);
+  if (REVERSAL == 1) {
+    const uint length = length_at(row.lengths, inner.x);
+    run.is_one = run.is_one && (o >= length || length - o >= PER_THREAD);
+    if (o < length) {
+      index = int(length - 1 - o);
+      step = -step;
+    }
+  } else if (BOUNDARY != BOUNDARY_NONE) {
+    const int n = int(inner.w);
+    index -= int(inner.z);
+    const bool is_inside = index >= 0 && index <= n - PER_THREAD;
+    if (BOUNDARY == BOUNDARY_CONSTANT) {
+      run.is_fill = row.outside || index <= -PER_THREAD || index >= n;
+      run.is_one = run.is_one && (is_inside || run.is_fill);
+    } else {
+      run.is_one = run.is_one && is_inside;
+    }
+  }
+  run.is_one = run.is_one && step != 0;
+  run.is_opposite = step < 0;
+  if (run.is_one && !run.is_fill) run.at += index * int(inner.y) - (step < 0 ? PER_THREAD - 1 : 0);
+  return run;
 }
 
-void run(uint thread) {
-  const uint first = thread * PER_THREAD;
-  const uint4 inner = axis(AXIS_COUNT - 1);
-#if RANK == 1
-  const uint row_index = 0;
-#else
-  const uint row_index = first / inner.x;
-#endif
-  const uint o = first - row_index * inner.x;
-  output0[thread] = output_vector(row_index, o, inner);
+// Vectors of a group that are to be assembled.
+groupshared uint listed[2 * GROUP_SIZE];
+groupshared uint listed_count;
+
+void list_vector(uint vector_index) {
+  uint place;
+  InterlockedAdd(listed_count, 1, place);
+  listed[place] = vector_index;
+}
+
+// A vector's place among the rows.
+struct Place {
+  uint row_index;
+  uint o;
+};
+
+Place place_of(uint vector_index, uint4 inner) {
+  Place place;
+  const uint first = vector_index * PER_THREAD;
+  place.row_index = RANK == 1 ? 0 : first / inner.x;
+  place.o = first - place.row_index * inner.x;
+  return place;
+}
+
+// A vector that is not one run.
+uint4 listed_vector(uint vector_index, uint4 inner) {
+  const Place place = place_of(vector_index, inner);
+  const Row row = row_at(place.row_index);
+  if (WAY == WAY_RUNS) return assemble(place.row_index, row, place.o, inner);
+  return gather(place.row_index, row, place.o, inner);
+}
+
+// Loads of two vectors are under way together.
+void store_runs(uint first, uint vectors, uint4 inner) {
+  Run runs[2];
+  Words loaded[2];
+  [unroll]
+  for (uint i = 0; i < 2; ++i) {
+    if (i < VECTORS) {
+      const Place place = place_of(min(first + i * GROUP_SIZE, vectors - 1), inner);
+      runs[i] = run_at(row_at(place.row_index), place.o, inner);
+    }
+  }
+  [unroll]
+  for (uint j = 0; j < 2; ++j) {
+    if (j < VECTORS) loaded[j] = load_words(runs[j].at);
+  }
+  [unroll]
+  for (uint k = 0; k < 2; ++k) {
+    const uint at = first + k * GROUP_SIZE;
+    if (k < VECTORS && at < vectors) {
+      if (runs[k].is_one) {
+        uint4 result = run_of(loaded[k]);
+        if (runs[k].is_opposite) result = opposite(result);
+        if (runs[k].is_fill) result = fill_vector();
+        output0[at] = result;
+      } else {
+        list_vector(at);
+      }
+    }
+  }
+}
+
+void store_every_second(uint first, uint vectors, uint4 inner) {
+  if (first >= vectors) return;
+  const Place place = place_of(first, inner);
+  const Row row = row_at(place.row_index);
+  if (inner.x - place.o >= PER_THREAD)
+    output0[first] = load_every_second(row.offset + 2 * int(place.o));
+  else
+    list_vector(first);
+}
+
+void run(uint thread, uint lane) {
+  const uint4 inner = inner_axis();
+  const uint vectors = (constants[0].x - 1) / PER_THREAD + 1;
+  const uint first = (thread - lane) * VECTORS + lane;
+  if (WAY == WAY_ELEMENTS) {
+    // In place: there would be nothing else to do.
+    if (first < vectors) output0[first] = listed_vector(first, inner);
+  } else {
+    if (lane == 0) listed_count = 0;
+    GroupMemoryBarrierWithGroupSync();
+    if (WAY == WAY_RUNS)
+      store_runs(first, vectors, inner);
+    else
+      store_every_second(first, vectors, inner);
+    GroupMemoryBarrierWithGroupSync();
+    [loop]
+    for (uint i = lane; i < listed_count; i += GROUP_SIZE) output0[listed[i]] = listed_vector(listed[i], inner);
+  }
 }

@@ -7,21 +7,9 @@
 macro(dmlop_for_each_kernel)
   dmlop_kernel(copy copy)
   foreach(element_size IN ITEMS 1 2 4 8)
-    foreach(rank IN ITEMS 1 2 3 4 8)
-      # In the order of enum Boundary. Reversals have no boundary.
-      foreach(boundary RANGE 0 5)
-        dmlop_kernel(index_map_${element_size}_${boundary}_${rank}_0 index_map
-          ELEMENT_SIZE=${element_size} BOUNDARY=${boundary} RANK=${rank} REVERSAL=0)
-      endforeach()
-      foreach(reversal IN ITEMS 1 2)
-        if(rank EQUAL 1 AND reversal EQUAL 2)
-          continue()  # a single axis is the innermost
-        endif()
-        dmlop_kernel(index_map_${element_size}_0_${rank}_${reversal} index_map
-          ELEMENT_SIZE=${element_size} BOUNDARY=0 RANK=${rank} REVERSAL=${reversal})
-      endforeach()
-    endforeach()
+    dmlop_kernel(index_map_${element_size} index_map ELEMENT_SIZE=${element_size})
   endforeach()
+  dmlop_kernel(reverse_columns reverse_columns)
   foreach(element_size IN ITEMS 2 4)
     foreach(exponent IN ITEMS 0 1 2 3)
       foreach(columns IN ITEMS 0 2 3)
@@ -37,6 +25,9 @@ macro(dmlop_for_each_kernel)
       attention attention_tiles recurrent window unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
+  dmlop_kernel(local_response local_response)
+  dmlop_kernel(rows rows)
+  dmlop_kernel(rows_columns rows COLUMNS=1)
   # The sections of expressions.def, for each type that its rows compute with.
   foreach(group RANGE 1 5)
     foreach(number IN ITEMS float int uint int2 uint2)

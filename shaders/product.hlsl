@@ -297,8 +297,10 @@ void add_up(uint thread, uint lane) {
     bool is_inside = true;
     if (HAS_WINDOWS != 0) is_inside = find_in_window(window, place.right, place.tap, offset);
     const NUMBER a = difference(left_number(left + place.left), left_zero);
-    const NUMBER b = difference(right_number(is_inside ? right + offset : 0), right_zero);
-    if (is_inside) total = sum(total, product(a, b));
+    // Padding is a 0 that is multiplied, so that an infinite factor gives NaN.
+    const NUMBER number = difference(right_number(is_inside ? right + offset : 0), right_zero);
+    const NUMBER b = is_inside ? number : ZERO;
+    total = sum(total, product(a, b));
   }
 #ifdef COMPUTES_WIDE
   scratch[2 * thread] = total.x;

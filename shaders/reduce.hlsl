@@ -11,6 +11,7 @@
 #include "parameters/reduce.hlsli"
 #define PARAMETERS ReduceParameters
 #define WHOLE_GROUPS
+#define LOADS_VECTORS
 #include "resident.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
@@ -26,6 +27,7 @@ SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
 SPECIALIZED(7, TYPE_0)
 SPECIALIZED(8, TYPE_1)
 SPECIALIZED(9, TYPE_2)
+SPECIALIZED(10, BY_VECTORS)  // of 8 elements of FLOAT16, in rows that lie at a stretch
 #define IS_POSITION 32  // of operand 0: its offsets are the values
 #define IS_FIXED 64     // the same element in all of a row
 
@@ -184,6 +186,13 @@ uint integer_term(uint value) {
   return TERM == SQUARE ? value * value : value;
 }
 
+uint2 key_at(float a) {
+  // Zeros of both signs are equal.
+  const bool is_zero = (asuint(a) & 0x7FFFFFFFu) == 0;
+  const uint key = key_of_real(finds_index() && is_zero ? 0.0f : a);
+  return uint2(key == 0 ? 0 : flipped(key), 0);
+}
+
 // What an element is to its cell: the bits of a number, an integer or a key.
 uint2 element_at(Row row, Place place, float down, float up) {
   const uint3 at = offsets_at(row, place);
@@ -200,12 +209,7 @@ uint2 element_at(Row row, Place place, float down, float up) {
     return uint2(finds_extreme() ? flipped(sign_of(value)) : integer_term(value), 0);
   }
   const float a = operand_real(0, TYPE_0, at.x, 0);
-  if (finds_extreme()) {
-    // Zeros of both signs are equal.
-    const bool is_zero = (asuint(a) & 0x7FFFFFFFu) == 0;
-    const uint key = key_of_real(finds_index() && is_zero ? 0.0f : a);
-    return uint2(key == 0 ? 0 : flipped(key), 0);
-  }
+  if (finds_extreme()) return key_at(a);
   float b = 0.0f, c = 0.0f;
   if (OPERANDS > 1) b = operand_real(1, TYPE_1, at.y, row.fixed.y);
   if (OPERANDS > 2) c = operand_real(2, TYPE_2, at.z, row.fixed.z);
@@ -304,20 +308,73 @@ uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int leve
   return cell;
 }
 
+#define VECTOR_LOADS 4
+#ifdef DMLOP_VULKAN
+#define LOOP [unroll]
+#else
+#define LOOP [loop]
+#endif
+
+float2 halves_of(uint word) { return float2(f16tof32(word & 0xFFFF), f16tof32(word >> 16)); }
+
+// Extremes are added one by one; the terms of a sum are one before.
+uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
+  const uint words[4] = {vector_.x, vector_.y, vector_.z, vector_.w};
+  if (finds_extreme()) {
+    LOOP
+    for (uint e = 0; e < 8; ++e)
+      cell = added(cell, key_at(f16tof32(element_of_word(words[e >> 1], e, 2))), index + e);
+    return cell;
+  }
+  float terms[4];
+  LOOP
+  for (uint w = 0; w < 4; ++w) {
+    const float2 halves = halves_of(words[w]);
+    terms[w] = term_of(halves.x, 0.0f, 0.0f, down, up) + term_of(halves.y, 0.0f, 0.0f, down, up);
+  }
+  return added(cell, uint2(asuint((terms[0] + terms[1]) + (terms[2] + terms[3])), 0), index);
+}
+
+// The same as gathered(), by vectors.
+uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, int level) {
+  const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
+  const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
+  uint4 cell = empty_cell(row);
+  const uint start = (row.offsets.x + begin) / 8, vectors = count / 8;
+  for (uint i = first; i < vectors; i += VECTOR_LOADS * lanes) {
+    // Loads go together.
+    uint4 loaded[VECTOR_LOADS];
+    [unroll]
+    for (uint load = 0; load < VECTOR_LOADS; ++load)
+      loaded[load] = load_vector(1, start + min(i + load * lanes, vectors - 1));
+    LOOP
+    for (uint v = 0; v < VECTOR_LOADS; ++v) {
+      const uint at = i + v * lanes;
+      if (at < vectors) cell = added_vector(cell, loaded[v], begin + 8 * at, down, up);
+    }
+  }
+  return cell;
+}
+
 // 1 where terms are too small for level 0, -1 where they are too large.
 int level_for(float sum) {
   return !is_finite(sum) ? -1 : is_never_negative() && sum < power_of_two(-80) ? 1 : 0;
+}
+
+uint4 gathered_any(Row row, uint begin, uint count, uint first, uint lanes, int level) {
+  if (BY_VECTORS != 0) return gathered_vectors(row, begin, count, first, lanes, level);
+  return gathered(row, begin, count, first, lanes, level);
 }
 
 uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
   const Row row = row_at(index);
   const uint begin = part * parameters[0].part_length;
   const uint count = min(parameters[0].part_length, parameters[0].length - begin);
-  if (!has_levels()) return gathered(row, begin, count, first, lanes, 0);
   uint4 cell = uint4(0, 0, 0, 0);
   int level = 0;
   for (uint attempt = 0; attempt < 2; ++attempt) {
-    cell = gathered(row, begin, count, first, lanes, level);
+    cell = gathered_any(row, begin, count, first, lanes, level);
+    if (!has_levels()) return cell;
     cell.z = uint(level);
     if (level != 0) break;
     level = level_for(asfloat(cell.x));

@@ -3,10 +3,11 @@
 // all cells before, from the last level down. In the end a thread computes the elements of 16 bytes of output from
 // the beginning of their block on.
 //
-// Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan it vector by vector, or
-// a thread goes down the columns of a vector.
+// Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan some vectors each at a
+// time, or a thread goes down the columns of a vector.
 //
-// A cell is four words: a sum of floats as a pair, a product of floats (pairs.hlsli), or the words of an integer.
+// A cell is four words: a sum of floats as a pair and its level, a product of floats (pairs.hlsli), or the words of an
+// integer. Sums of FLOAT32 that leave the range of floats have level 1: they are scaled by 2^-84.
 #include "parameters/scan.hlsli"
 #define PARAMETERS ScanParameters
 #define WHOLE_GROUPS
@@ -20,11 +21,20 @@ SPECIALIZED(1, IS_PRODUCT)
 SPECIALIZED(2, FROM_END)
 SPECIALIZED(3, IS_EXCLUSIVE)
 SPECIALIZED(4, WAY)
+SPECIALIZED(5, VECTORS)  // of a lane at a time, by rows
 #define BY_BLOCKS 0
 #define BY_ROWS 1
 #define BY_COLUMNS 2
 
 #define BLOCK 16
+#define VECTORS_MOST 4
+
+// Direct3D's compiler takes long to unroll loops.
+#ifdef DMLOP_VULKAN
+#define LOOP [unroll]
+#else
+#define LOOP [loop]
+#endif
 
 // What STEP says of a stage; BASE is its level, or the binary logarithm of the lanes of a row.
 #define TOTALS_OF_ELEMENTS 0
@@ -39,17 +49,40 @@ uint4 empty_cell() {
   return is_real() ? product_cell(float2(1.0f, 0.0f), 0, 1.0f) : uint4(1, 0, 0, 0);
 }
 
+#define UNIT_EXPONENT 84
+#define LARGEST 1.23794004e27f  // 2^90: so many sums of so many of these are in range
+bool has_levels() { return TYPE == FLOAT32 && IS_PRODUCT == 0; }
+
+uint4 sum_cell(float2 sum, uint level) { return uint4(asuint(sum.x), asuint(sum.y), level, 0); }
+
+// A sum at the level that it should have.
+uint4 leveled(float2 sum, uint level) {
+  const bool is_large = level == 0 && abs_of(sum.x) > LARGEST;
+  const bool is_small = level != 0 && abs_of(sum.x) < 0.0625f;
+  const float factor = is_large ? power_of_two(-UNIT_EXPONENT) : is_small ? power_of_two(UNIT_EXPONENT) : 1.0f;
+  return sum_cell(sum * factor, is_large ? 1 : is_small ? 0 : level);
+}
+
+// Sums of one level.
+float2 joined_pairs(float2 a, float2 b) {
+  const float2 whole = two_sum(a.x, b.x);
+  return float2(whole.x, whole.y + (a.y + b.y));
+}
+
 uint4 joined(uint4 a, uint4 b) {
   if (!is_real()) return uint4(IS_PRODUCT != 0 ? product(a.xy, b.xy) : sum(a.xy, b.xy), 0, 0);
   if (IS_PRODUCT != 0) return joined_products(a, b);
-  const float2 whole = two_sum(asfloat(a.x), asfloat(b.x));
-  return uint4(asuint(whole.x), asuint(whole.y + (asfloat(a.y) + asfloat(b.y))), 0, 0);
+  if (!has_levels()) return sum_cell(joined_pairs(pair_of(a), pair_of(b)), 0);
+  const uint level = a.z | b.z;
+  const float down = power_of_two(-UNIT_EXPONENT);
+  return leveled(joined_pairs(pair_of(a) * (a.z != level ? down : 1.0f), pair_of(b) * (b.z != level ? down : 1.0f)), level);
 }
 
 uint4 cell_of_bits(uint bits) {
   if (!is_real()) return uint4(bits, 0, 0, 0);
   const float value = real_of(bits, TYPE);
-  return IS_PRODUCT != 0 ? factor_cell(value) : uint4(asuint(value), 0, 0, 0);
+  if (IS_PRODUCT != 0) return factor_cell(value);
+  return has_levels() ? leveled(float2(value, 0.0f), 0) : sum_cell(float2(value, 0.0f), 0);
 }
 
 // Where a sequence stands: `outer` counts the indices before the axis, `inner` those behind it.
@@ -153,6 +186,7 @@ uint2 bits_of_cell(uint4 cell) {
   } else {
     precise const float whole = asfloat(cell.x) + asfloat(cell.y);
     result = is_finite(whole) ? whole : asfloat(cell.x);
+    if (has_levels() && cell.z != 0) result *= power_of_two(UNIT_EXPONENT);
   }
   return uint2(TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
 }
@@ -202,48 +236,113 @@ uint4 cell_in_vector(uint4 vector_, uint part) {
   return cell_of_bits(element_of_vector(vector_, part, size));
 }
 
-groupshared uint4 shared_cells[2 * GROUP_SIZE];
+groupshared uint4 shared_lanes[2 * GROUP_SIZE];
 
-// What the lanes of a row up to each have together, in the half of shared_cells that it returns.
+// What the lanes of a row up to each have together, in the half of shared_lanes that it returns.
 uint scan_lanes(uint lane, uint first, uint lanes, uint4 total) {
   uint from = 0;
-  shared_cells[lane] = total;
+  shared_lanes[lane] = total;
   GroupMemoryBarrierWithGroupSync();
   for (uint distance = 1; distance < lanes; distance <<= 1) {
-    uint4 cell = shared_cells[from + lane];
-    if (first >= distance) cell = joined(shared_cells[from + lane - distance], cell);
+    uint4 cell = shared_lanes[from + lane];
+    if (first >= distance) cell = joined(shared_lanes[from + lane - distance], cell);
     from = GROUP_SIZE - from;
-    shared_cells[from + lane] = cell;
+    shared_lanes[from + lane] = cell;
     GroupMemoryBarrierWithGroupSync();
   }
   return from;
 }
 
+// A vector's elements in the order of the scan.
+uint part_at(uint step) { return FROM_END != 0 ? 16 / size_of(TYPE) - 1 - step : step; }
+
+// Whether no sum of the elements and so few more leaves level 0.
+bool is_plain(uint4 elements) {
+  if (!has_levels()) return false;
+  const float4 sizes = abs(asfloat(elements));
+  return sizes.x <= LARGEST && sizes.y <= LARGEST && sizes.z <= LARGEST && sizes.w <= LARGEST;
+}
+
+uint4 total_of(uint4 elements) {
+  const bool plain = is_plain(elements);
+  uint4 total = empty_cell();
+  LOOP
+  for (uint step = 0; step < 16 / size_of(TYPE); ++step) {
+    const uint part = part_at(step);
+    if (plain) {
+      const float element = asfloat(element_of_vector(elements, part, 4));
+      total = sum_cell(joined_pairs(pair_of(total), float2(element, 0.0f)), 0);
+    } else {
+      total = joined(total, cell_in_vector(elements, part));
+    }
+  }
+  return plain ? leveled(pair_of(total), 0) : total;
+}
+
+// The results of a vector, after what a cell has.
+uint4 results_after(uint4 cell, uint4 elements) {
+  const bool plain = is_plain(elements) && cell.z == 0;
+  uint4 result = uint4(0, 0, 0, 0);
+  LOOP
+  for (uint step = 0; step < 16 / size_of(TYPE); ++step) {
+    const uint part = part_at(step);
+    uint4 next = cell;
+    if (plain) {
+      const float element = asfloat(element_of_vector(elements, part, 4));
+      next = sum_cell(joined_pairs(pair_of(cell), float2(element, 0.0f)), 0);
+    } else {
+      next = joined(cell, cell_in_vector(elements, part));
+    }
+    result = with_result(result, part, IS_EXCLUSIVE != 0 ? cell : next);
+    cell = next;
+  }
+  return result;
+}
+
+// The totals of a row's vectors, with a gap behind each four: lanes read them side by side and then four each.
+groupshared uint4 shared_totals[GROUP_SIZE * VECTORS_MOST * 5 / 4];
+uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
+
 void scan_rows(uint thread, uint lane) {
   const uint lanes = 1u << BASE, first = lane & (lanes - 1);
-  const uint count = 16 / size_of(TYPE), vectors = parameters[0].length / count;
+  const uint vectors = parameters[0].length / (16 / size_of(TYPE));
   const uint begin = (thread >> BASE) * vectors;
+  const uint own = (lane - first) * VECTORS;  // the first total of the row
   uint4 carry = empty_cell();
-  for (uint tile = 0; tile < vectors; tile += lanes) {
-    const uint index = tile + first;
-    const bool is_inside = thread < END_OF_THREADS && index < vectors;
-    const uint at = is_inside ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
-    const uint4 elements = load_vector(1, at);
-    uint4 total = empty_cell();
-    for (uint i = 0; i < count; ++i) total = joined(total, cell_in_vector(elements, FROM_END != 0 ? count - 1 - i : i));
-    const uint from = scan_lanes(lane, first, lanes, is_inside ? total : empty_cell());
-    uint4 cell = carry;
-    if (first > 0) cell = joined(carry, shared_cells[from + lane - 1]);
-    carry = joined(carry, shared_cells[from + (lane | (lanes - 1))]);
+  for (uint tile = 0; tile < vectors; tile += lanes * VECTORS) {
+    uint4 elements[VECTORS_MOST];
+    uint at[VECTORS_MOST];
+    bool is_inside[VECTORS_MOST];
+    LOOP
+    for (uint v = 0; v < VECTORS; ++v) {
+      const uint index = tile + v * lanes + first;
+      is_inside[v] = thread < END_OF_THREADS && index < vectors;
+      at[v] = is_inside[v] ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
+      elements[v] = load_vector(1, at[v]);
+    }
+    LOOP
+    for (uint k = 0; k < VECTORS; ++k) shared_totals[total_place(own + k * lanes + first)] = is_inside[k] ? total_of(elements[k]) : empty_cell();
     GroupMemoryBarrierWithGroupSync();
-    uint4 result = uint4(0, 0, 0, 0);
-    for (uint step = 0; step < count; ++step) {
-      const uint part = FROM_END != 0 ? count - 1 - step : step;
-      const uint4 next = joined(cell, cell_in_vector(elements, part));
-      result = with_result(result, part, IS_EXCLUSIVE != 0 ? cell : next);
+    uint4 total = empty_cell();
+    LOOP
+    for (uint n = 0; n < VECTORS; ++n) total = joined(total, shared_totals[total_place(own + first * VECTORS + n)]);
+    const uint from = scan_lanes(lane, first, lanes, total);
+    uint4 cell = carry;
+    if (first > 0) cell = joined(carry, shared_lanes[from + lane - 1]);
+    carry = joined(carry, shared_lanes[from + (lane | (lanes - 1))]);
+    LOOP
+    for (uint p = 0; p < VECTORS; ++p) {
+      const uint place = total_place(own + first * VECTORS + p);
+      const uint4 next = joined(cell, shared_totals[place]);
+      shared_totals[place] = cell;
       cell = next;
     }
-    if (is_inside) output0[at] = result;
+    GroupMemoryBarrierWithGroupSync();
+    LOOP
+    for (uint r = 0; r < VECTORS; ++r) {
+      if (is_inside[r]) output0[at[r]] = results_after(shared_totals[total_place(own + r * lanes + first)], elements[r]);
+    }
+    GroupMemoryBarrierWithGroupSync();
   }
 }
 
@@ -253,23 +352,23 @@ void scan_columns(uint thread) {
   const uint outer = thread / vectors;
   const uint first = outer * length * vectors + (thread - outer * vectors);
   uint4 cells[4];
-  [unroll]
+  LOOP
   for (uint c = 0; c < 4; ++c) cells[c] = empty_cell();
   for (uint begin = 0; begin < length; begin += 4) {
     // Loads go together.
     uint4 rows[4];
     uint at[4];
-    [unroll]
+    LOOP
     for (uint load = 0; load < 4; ++load) {
       const uint index = min(begin + load, length - 1);
       at[load] = first + (FROM_END != 0 ? length - 1 - index : index) * vectors;
       rows[load] = load_vector(1, at[load]);
     }
-    [unroll]
+    LOOP
     for (uint row = 0; row < 4; ++row) {
       if (begin + row < length) {
         uint4 result = uint4(0, 0, 0, 0);
-        [unroll]
+        LOOP
         for (uint column = 0; column < 4; ++column) {
           const uint4 next = joined(cells[column], cell_in_vector(rows[row], column));
           result = with_result(result, column, IS_EXCLUSIVE != 0 ? cells[column] : next);

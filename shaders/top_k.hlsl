@@ -1,7 +1,8 @@
 // The first elements of sorted sequences: TopKKernel (lib/ops/kernels/top_k.hpp). An element becomes an entry: a key
 // that sorts as the elements are to stand, and its index, so that no two are equal. A group sorts 1024 entries by a
 // bitonic network and keeps the first ones for the next level, until a sequence has no more than a block. Where as many
-// as a block are wanted, all are kept, and stages over the scratch sort them together.
+// as a block are wanted, all are kept, and stages over the scratch sort them together. Where few are wanted, threads
+// sort 16 elements each in registers, and a block is merged from these without sorting the rest.
 #include "parameters/top_k.hlsli"
 #define PARAMETERS TopKParameters
 #define WHOLE_GROUPS
@@ -13,6 +14,8 @@ SPECIALIZED(0, TYPE)
 SPECIALIZED(1, INDEX_TYPE)
 SPECIALIZED(2, IS_DESCENDING)
 
+SPECIALIZED(3, SELECTS_FEW)  // in stages FEW, and none of SORT, EXCHANGE and MERGE
+
 #define BLOCK 1024
 
 // What the low bits of STEP say of a stage.
@@ -21,6 +24,7 @@ SPECIALIZED(2, IS_DESCENDING)
 #define MERGE 2     // the rest of such an exchange, in blocks; the rest of STEP as before
 #define VALUES 3    // the outputs
 #define INDICES 4
+#define FEW 5       // as SORT, where keys are words and at most 16 entries are kept
 #define KIND (STEP & 7)
 #define LOGARITHM (STEP >> 3)
 
@@ -76,15 +80,13 @@ uint3 entry_at(uint level, uint sequence, uint place) {
 }
 
 // Three arrays fit the 16 KiB that every device has.
-groupshared uint shared_low[BLOCK];
-groupshared uint shared_high[BLOCK];
-groupshared uint shared_index[BLOCK];
+groupshared uint shared_words[3 * BLOCK];
 
-uint3 shared_entry(uint at) { return uint3(shared_low[at], shared_high[at], shared_index[at]); }
+uint3 shared_entry(uint at) { return uint3(shared_words[at], shared_words[BLOCK + at], shared_words[2 * BLOCK + at]); }
 void share_entry(uint at, uint3 entry) {
-  shared_low[at] = entry.x;
-  shared_high[at] = entry.y;
-  shared_index[at] = entry.z;
+  shared_words[at] = entry.x;
+  shared_words[BLOCK + at] = entry.y;
+  shared_words[2 * BLOCK + at] = entry.z;
 }
 
 // Pairs of entries `distance` apart, in rows of `length`, every other of which stands the other way round.
@@ -133,6 +135,198 @@ void sort_block(uint group, uint lane) {
     const uint block = place % span / BLOCK;
     if (sequence < parameters[0].sequences && in_block < kept)
       store_entry(parameters[0].begins[level + 1] + (sequence * blocks + block) * kept + in_block, shared_entry(at));
+  }
+}
+
+// --- few entries of a block
+
+#define FEW_MOST 16
+#define LISTS (BLOCK / FEW_MOST)                // of a block
+#define BLOCKS_OF_GROUP (GROUP_SIZE / LISTS)
+#define SHARED_LISTS (GROUP_SIZE / 2)
+
+// 16 entries of one word in ascending order, and their places in the block.
+struct List {
+  uint4 keys[4];
+  uint4 places[4];
+};
+
+void order(inout uint4 keys, inout uint4 places, inout uint4 next_keys, inout uint4 next_places) {
+  const bool4 swaps = next_keys < keys || (next_keys == keys && next_places < places);
+  const uint4 key = keys, place = places;
+  keys = swaps ? next_keys : key;
+  places = swaps ? next_places : place;
+  next_keys = swaps ? key : next_keys;
+  next_places = swaps ? place : next_places;
+}
+
+// Entries of vectors a and b, at the named components of each, in order.
+#define ORDER_WITHIN(a, b, at, next)                                                                              \
+  {                                                                                                               \
+    uint4 keys = uint4(list.keys[a].at, list.keys[b].at), places = uint4(list.places[a].at, list.places[b].at);   \
+    uint4 next_keys = uint4(list.keys[a].next, list.keys[b].next);                                                \
+    uint4 next_places = uint4(list.places[a].next, list.places[b].next);                                          \
+    order(keys, places, next_keys, next_places);                                                                  \
+    list.keys[a].at = keys.xy, list.keys[b].at = keys.zw;                                                         \
+    list.places[a].at = places.xy, list.places[b].at = places.zw;                                                 \
+    list.keys[a].next = next_keys.xy, list.keys[b].next = next_keys.zw;                                           \
+    list.places[a].next = next_places.xy, list.places[b].next = next_places.zw;                                   \
+  }
+
+// Entries of vectors a and b: the one with the other, read in the other direction.
+#define ORDER_MIRRORED(a, b)                                         \
+  {                                                                  \
+    uint4 keys = list.keys[b].wzyx, places = list.places[b].wzyx;    \
+    order(list.keys[a], list.places[a], keys, places);               \
+    list.keys[b] = keys.wzyx, list.places[b] = places.wzyx;          \
+  }
+
+// Sorts vectors that rise and then fall.
+void sort_bitonic_vectors(inout List list) {
+  ORDER_WITHIN(0, 1, xy, zw)
+  ORDER_WITHIN(2, 3, xy, zw)
+  ORDER_WITHIN(0, 1, xz, yw)
+  ORDER_WITHIN(2, 3, xz, yw)
+}
+
+void order_vectors(inout List list, uint a, uint b) {
+  order(list.keys[a], list.places[a], list.keys[b], list.places[b]);
+}
+
+// The same of the whole list.
+void sort_bitonic_list(inout List list) {
+  order_vectors(list, 0, 2);
+  order_vectors(list, 1, 3);
+  order_vectors(list, 0, 1);
+  order_vectors(list, 2, 3);
+  sort_bitonic_vectors(list);
+}
+
+// Sorts pairs, vectors, pairs of vectors, and all.
+void sort_list(inout List list) {
+  ORDER_WITHIN(0, 1, xz, yw)
+  ORDER_WITHIN(2, 3, xz, yw)
+  ORDER_WITHIN(0, 1, xy, wz)
+  ORDER_WITHIN(2, 3, xy, wz)
+  ORDER_WITHIN(0, 1, xz, yw)
+  ORDER_WITHIN(2, 3, xz, yw)
+  ORDER_MIRRORED(0, 1)
+  ORDER_MIRRORED(2, 3)
+  sort_bitonic_vectors(list);
+  ORDER_MIRRORED(0, 3)
+  ORDER_MIRRORED(1, 2)
+  order_vectors(list, 0, 1);
+  order_vectors(list, 2, 3);
+  sort_bitonic_vectors(list);
+}
+
+// Places are shared in pairs: they are less than BLOCK.
+void share_list(uint at, List list) {
+  [unroll]
+  for (uint i = 0; i < 4; ++i) {
+    const uint first = at + 4 * i * SHARED_LISTS;
+    shared_words[first] = list.keys[i].x;
+    shared_words[first + SHARED_LISTS] = list.keys[i].y;
+    shared_words[first + 2 * SHARED_LISTS] = list.keys[i].z;
+    shared_words[first + 3 * SHARED_LISTS] = list.keys[i].w;
+    const uint2 places = list.places[i].xz | (list.places[i].yw << 16);
+    const uint first_place = at + (FEW_MOST + 2 * i) * SHARED_LISTS;
+    shared_words[first_place] = places.x;
+    shared_words[first_place + SHARED_LISTS] = places.y;
+  }
+}
+
+// The first entries of a list and a shared one: the lesser of its first and the other's last, and so on.
+void merge_shared_list(uint at, inout List list) {
+  [unroll]
+  for (uint i = 0; i < 4; ++i) {
+    const uint first = at + 4 * (3 - i) * SHARED_LISTS;
+    uint4 keys = uint4(shared_words[first + 3 * SHARED_LISTS], shared_words[first + 2 * SHARED_LISTS],
+                       shared_words[first + SHARED_LISTS], shared_words[first]);
+    const uint first_place = at + (FEW_MOST + 2 * (3 - i)) * SHARED_LISTS;
+    const uint2 pairs = uint2(shared_words[first_place + SHARED_LISTS], shared_words[first_place]);
+    uint4 places = uint4(pairs.x >> 16, pairs.x & 0xFFFF, pairs.y >> 16, pairs.y & 0xFFFF);
+    order(list.keys[i], list.places[i], keys, places);
+  }
+  sort_bitonic_list(list);
+}
+
+uint size_of_word() { return min(size_of(TYPE), 4); }
+
+// The bits of an input's element of one word, for a sequence that begins there.
+uint word_bits(uint begin, uint place) {
+  const uint element = begin + place * parameters[0].stride;
+  return element_of_word(input1[element / (4 / size_of_word())], element, size_of_word());
+}
+
+uint4 keys_of(uint4 bits) {
+  return uint4(key_of(uint2(bits.x, 0)).x, key_of(uint2(bits.y, 0)).x, key_of(uint2(bits.z, 0)).x,
+               key_of(uint2(bits.w, 0)).x);
+}
+
+// The keys of entries of a level; behind the last one they come after all others.
+void load_keys(uint level, uint begin, uint first, uint count, inout List list) {
+  const uint last = max(count, 1u) - 1;
+  // Loads first: they are under way together.
+  if (level > 0) {
+    [unroll]
+    for (uint i = 0; i < 4; ++i) {
+      const uint4 at = 3 * (begin + min(first + list.places[i], last));
+      list.keys[i] = uint4(scratch[at.x], scratch[at.y], scratch[at.z], scratch[at.w]);
+    }
+  } else {
+    [unroll]
+    for (uint i = 0; i < 4; ++i) {
+      const uint4 at = min(first + list.places[i], last);
+      list.keys[i] = uint4(word_bits(begin, at.x), word_bits(begin, at.y), word_bits(begin, at.z), word_bits(begin, at.w));
+    }
+    [unroll]
+    for (uint k = 0; k < 4; ++k) list.keys[k] = keys_of(list.keys[k]);
+  }
+  [unroll]
+  for (uint n = 0; n < 4; ++n) list.keys[n] = first + list.places[n] < count ? list.keys[n] : 0xFFFFFFFFu;
+}
+
+// A group takes a few blocks. A block's lists are half a group apart first, and then neighbours.
+void keep_few(uint group, uint lane) {
+  const uint half_of_lists = LISTS / 2;
+  const uint block_of_group = lane / half_of_lists % BLOCKS_OF_GROUP;
+  const uint list_of_block = lane % half_of_lists + (lane < SHARED_LISTS ? 0 : half_of_lists);
+  const uint level = BASE;
+  const uint blocks = max(parameters[0].spans[level] / BLOCK, 1u);  // of a sequence
+  const uint block = group * BLOCKS_OF_GROUP + block_of_group;
+  const uint sequence = min(block / blocks, parameters[0].sequences - 1);
+  const bool is_there = block / blocks == sequence;
+  const uint first = (block - sequence * blocks) * BLOCK;  // of the block's entries in its sequence
+  const uint count = is_there ? parameters[0].counts[level] : 0;
+  const uint stored = parameters[0].begins[level] + sequence * parameters[0].counts[level];
+  const uint begin = level > 0 ? stored : sequence_offset(sequence);
+  List list;
+  [unroll]
+  for (uint i = 0; i < 4; ++i) list.places[i] = (uint4(0, 1, 2, 3) + 4 * i) * LISTS + list_of_block;
+  load_keys(level, begin, first, count, list);
+  sort_list(list);
+  [loop]
+  for (uint left = half_of_lists; left > 0; left >>= 1) {
+    const bool is_given = list_of_block >= left && list_of_block < 2 * left;
+    const uint at = block_of_group * half_of_lists + list_of_block;
+    if (is_given) share_list(at - left, list);
+    GroupMemoryBarrierWithGroupSync();
+    if (list_of_block < left) merge_shared_list(at, list);
+    GroupMemoryBarrierWithGroupSync();
+  }
+  const uint at = block_of_group * half_of_lists;
+  if (list_of_block == 0) share_list(at, list);
+  GroupMemoryBarrierWithGroupSync();
+  const uint kept = parameters[0].kept;
+  if (is_there && list_of_block < kept) {
+    const uint key = shared_words[list_of_block * SHARED_LISTS + at];
+    const uint pair = shared_words[(FEW_MOST + list_of_block / 2) * SHARED_LISTS + at];
+    const uint place = first + (list_of_block % 2 == 0 ? pair & 0xFFFF : pair >> 16);
+    // Equal entries stand in the order of their indices on every level.
+    uint index = place;
+    if (level > 0) index = scratch[3 * (stored + min(place, count - 1)) + 2];
+    store_entry(parameters[0].begins[level + 1] + block * kept + list_of_block, uint3(key, 0, index));
   }
 }
 
@@ -202,12 +396,14 @@ void write_outputs(uint thread) {
 
 void run(uint thread, uint lane) {
   const uint group = (thread - lane) / GROUP_SIZE;
-  if (KIND == SORT) {
+  if (SELECTS_FEW != 0 && KIND == FEW) {
+    keep_few(group, lane);
+  } else if (SELECTS_FEW == 0 && KIND == SORT) {
     sort_block(group, lane);
-  } else if (KIND == MERGE) {
+  } else if (SELECTS_FEW == 0 && KIND == MERGE) {
     merge_block(group, lane);
   } else if (thread < END_OF_THREADS) {
-    if (KIND == EXCHANGE)
+    if (SELECTS_FEW == 0 && KIND == EXCHANGE)
       exchange_stored(thread);
     else
       write_outputs(thread);

@@ -36,6 +36,12 @@ struct Vectors {
   const std::byte* element(std::uint64_t i) const {
     return data + i * element_stride * size_of(type);
   }
+  /// Rows from there on if they are floats side by side, otherwise null.
+  const float* floats(std::uint64_t first) const {
+    const bool are_floats = type == DataType::Float32 && element_stride == 1 && row_stride != 0 &&
+                            reinterpret_cast<std::uintptr_t>(data) % alignof(float) == 0;
+    return are_floats ? reinterpret_cast<const float*>(row(first)) : nullptr;
+  }
 };
 
 /// Queries [query, query + count) of a head; the results go to `to`, `pitch` bytes apart.
@@ -94,25 +100,29 @@ class Attention {
   void multiply_keys(const Queries& queries, const Range& keys) {
     const Vectors query(kernel_.query, inputs_[0], queries.batch, queries.head);
     const Vectors key(kernel_.key, inputs_[1], queries.batch, queries.head / kernel_.group);
+    const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
     const auto pack = [&](const Vectors& from, std::uint64_t row, std::uint64_t rows,
                           std::size_t width, std::uint64_t k, std::size_t depth, float* to) {
       set_depth(k, depth, from.element_stride);
       pack_lines<float>({from.type, from.row(row), from.row_stride, depth_}, rows, width, line_,
                         to);
     };
-    product_.run(
-        queries.count, keys.count, kernel_.size,
-        [&](std::uint64_t k, std::size_t depth, float* to) {
-          pack(query, queries.query, queries.count, panel_rows, k, depth, to);
-        },
-        [&](std::uint64_t k, std::size_t depth, float* to) {
-          pack(key, keys.first, keys.count, product_.width(), k, depth, to);
-        });
-    for (std::uint64_t q = 0; q < queries.count; ++q) {
-      const double scale = kernel_.is_bias_scaled ? 1 : kernel_.scale;
+    const auto left = [&](std::uint64_t k, std::size_t depth, float* to) {
+      if (const float* rows = query.floats(queries.query))
+        return LeftBlock<float>{rows + k, query.row_stride};
+      pack(query, queries.query, queries.count, panel_rows, k, depth, to);
+      return LeftBlock<float>{to};
+    };
+    const auto right = [&](std::uint64_t k, std::size_t depth, float* to) {
+      pack(key, keys.first, keys.count, product_.width(), k, depth, to);
+    };
+    if (kernel_.size <= sum_block)
+      return product_.run_rounded(queries.count, keys.count, kernel_.size, left, right,
+                                  {scores_, keys_at_once, scale});
+    product_.run(queries.count, keys.count, kernel_.size, left, right);
+    for (std::uint64_t q = 0; q < queries.count; ++q)
       narrow_doubles(product_.row(q), scale, keys.count,
                      reinterpret_cast<std::byte*>(scores_ + q * keys_at_once));
-    }
   }
 
   // Adds the products of the weights and the values of some keys.
@@ -120,11 +130,8 @@ class Attention {
     const Vectors value(kernel_.value, inputs_[2], queries.batch, queries.head / kernel_.group);
     values_.run(
         queries.count, elements.count, keys.count,
-        [&](std::uint64_t k, std::size_t depth, float* to) {
-          set_depth(k, depth, 1);
-          const auto* data = reinterpret_cast<const std::byte*>(scores_);
-          pack_lines<float>({DataType::Float32, data, keys_at_once, depth_}, queries.count,
-                            panel_rows, line_, to);
+        [&](std::uint64_t k, std::size_t, float*) {
+          return LeftBlock<float>{scores_ + k, keys_at_once};
         },
         [&](std::uint64_t k, std::size_t depth, float* to) {
           set_depth(keys.first + k, depth, value.row_stride);
@@ -228,20 +235,6 @@ class Attention {
     row.largest = largest;
     // Where all are minus infinity so far, their weights are 0, and later ones count.
     row.sum += exponentials(scores, std::isinf(largest) && largest < 0 ? 0 : largest);
-  }
-
-  // NaN is never the largest.
-  static float largest_of(std::span<const float> scores) {
-    constexpr std::size_t at_once = 16;  // so that comparisons do not wait for one another
-    float largest[at_once];
-    std::fill_n(largest, at_once, -std::numeric_limits<float>::infinity());
-    std::size_t i = 0;
-    for (; i + at_once <= scores.size(); i += at_once) {
-      for (std::size_t j = 0; j < at_once; ++j)
-        largest[j] = scores[i + j] > largest[j] ? scores[i + j] : largest[j];
-    }
-    for (; i < scores.size(); ++i) largest[0] = std::max(largest[0], scores[i]);
-    return *std::max_element(largest, largest + at_once);
   }
 
   const AttentionKernel& kernel_;

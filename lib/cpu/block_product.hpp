@@ -16,6 +16,12 @@ namespace dmlop::cpu {
 inline constexpr std::uint64_t rows_at_once = 240;
 inline constexpr std::uint64_t columns_at_once = 512;
 
+/// The most rows of a block of so many columns: more where these are few, because they are packed
+/// again for the next block of rows.
+inline std::uint64_t most_rows(std::uint64_t columns) {
+  return columns <= columns_at_once / 2 ? 2 * rows_at_once : rows_at_once;
+}
+
 /// The largest block of at most `most` of `count`, a multiple of `unit`, that cuts it evenly.
 inline std::uint64_t even_block(std::uint64_t count, std::uint64_t most, std::uint64_t unit) {
   const std::uint64_t blocks = (count + most - 1) / most;
@@ -23,30 +29,45 @@ inline std::uint64_t even_block(std::uint64_t count, std::uint64_t most, std::ui
   return std::min(count, (each + unit - 1) / unit * unit);
 }
 
+/// The rows of a block: panels, or rows that are not packed (cpu/panels.hpp).
+template <typename T>
+struct LeftBlock {
+  const T* data;
+  std::size_t stride = 0;  // from row to row; 0: panels
+};
+
+/// Where sums go as floats, times a factor.
+struct RoundedSums {
+  float* to;
+  std::size_t pitch;  // from row to row, with room for whole panels
+  double factor;
+};
+
 template <typename T>
 class BlockProduct {
  public:
   BlockProduct() : width_(panel_columns<T>()) {}
 
   /// Sums over `depth` elements for at most rows_at_once rows and columns_at_once columns.
-  /// left(k, count, to) packs elements [k, k + count) of the rows into panels of panel_rows;
-  /// right likewise those of the columns into panels of width(). `adds`: to the sums of the last
-  /// call, which had as many rows and columns. Errors: as check_for_stop().
+  /// left(k, count, to) gives elements [k, k + count) of the rows: where they are, or panels of
+  /// panel_rows, for which there is room at `to`. right(k, count, to) packs those of the columns
+  /// into panels of width(). `adds`: to the sums of the last call, which had as many rows and
+  /// columns. Errors: as check_for_stop().
   template <typename Left, typename Right>
   void run(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left, Right&& right,
            bool adds = false) {
     make_room(rows, columns);
-    const std::size_t deepest = std::min<std::uint64_t>(depth, sum_block);
-    T* left_panels = left_memory_.at_least<T>(whole(rows, panel_rows) * deepest);
-    T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
-    for (std::uint64_t k = 0; k < depth; k += sum_block) {
-      check_for_stop();
-      const std::size_t count = std::min<std::uint64_t>(depth - k, sum_block);
-      left(k, count, left_panels);
-      right(k, count, right_panels);
-      multiply_panels<T>(
-          {left_panels, rows, right_panels, columns, count, sums_, pitch_, k == 0 && !adds});
-    }
+    run_blocks(rows, columns, depth, left, right,
+               {.sums = sums_, .pitch = pitch_, .is_first = !adds});
+  }
+
+  /// The same, but the sums go elsewhere; they have at most sum_block elements.
+  template <typename Left, typename Right>
+  void run_rounded(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left,
+                   Right&& right, const RoundedSums& sums) {
+    pitch_ = whole(columns, width_);
+    run_blocks(rows, columns, depth, left, right,
+               {.pitch = sums.pitch, .rounded = sums.to, .factor = sums.factor});
   }
 
   /// Room for sums that are computed elsewhere.
@@ -61,6 +82,27 @@ class BlockProduct {
   std::size_t width() const { return width_; }
 
  private:
+  template <typename Left, typename Right>
+  void run_blocks(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left,
+                  Right&& right, PanelProduct<T> product) {
+    const std::size_t deepest = std::min<std::uint64_t>(depth, sum_block);
+    T* left_panels = left_memory_.at_least<T>(whole(rows, panel_rows) * deepest);
+    T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
+    product.rows = rows;
+    product.columns = columns;
+    product.right = right_panels;
+    for (std::uint64_t k = 0; k < depth; k += sum_block) {
+      check_for_stop();
+      product.depth = std::min<std::uint64_t>(depth - k, sum_block);
+      const LeftBlock<T> block = left(k, product.depth, left_panels);
+      product.left = block.data;
+      product.left_stride = block.stride;
+      right(k, product.depth, right_panels);
+      multiply_panels<T>(product);
+      product.is_first = false;
+    }
+  }
+
   static std::size_t whole(std::size_t count, std::size_t width) {
     return (count + width - 1) / width * width;
   }

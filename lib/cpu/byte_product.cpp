@@ -145,19 +145,54 @@ void multiply(const Panels& panels) {
   }
 }
 
-/// Adds up the lines of packed panels, whose bytes are unsigned or signed.
-template <typename Byte>
-void add_lines(const std::byte* panels, std::size_t count, std::size_t lines_each,
-               std::size_t groups, std::vector<double>& sums) {
-  for (std::size_t first = 0; first < count; first += lines_each) {
-    std::int32_t lines[width] = {};
-    for (std::size_t g = 0; g < groups; ++g, panels += lines_each * group) {
-      for (std::size_t i = 0; i < lines_each; ++i) {
-        const auto* bytes = reinterpret_cast<const Byte*>(panels + i * group);
-        lines[i] += bytes[0] + bytes[1] + bytes[2] + bytes[3];
-      }
+/// Reads columns, four bytes of all of them at a time, into panels.
+void pack(const ByteReader& columns, std::size_t count, std::uint64_t k, std::uint64_t end,
+          std::uint8_t flip, std::byte* lines, std::byte* to) {
+  const std::size_t pitch = (count + width - 1) / width * width;
+  const std::size_t groups = (end - k + group - 1) / group;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::uint64_t at = k + g * group;
+    const std::size_t here = std::min<std::uint64_t>(group, end - at);
+    // Flipped, what is missing is 0.
+    std::fill(lines + here * pitch, lines + group * pitch, std::byte{flip});
+    columns.read(at, here, pitch, lines);
+    std::byte* panel = to + g * width * group;
+    for (std::size_t first = 0; first < pitch; first += width, panel += groups * width * group) {
+      for (std::size_t i = 0; i < width; i += 16)
+        interleave({lines, 1, pitch, false}, first + i, 0, flip, panel + i * group);
     }
-    for (std::size_t i = 0; i < std::min(lines_each, count - first); ++i)
+  }
+}
+
+/// Adds up the columns of packed panels.
+DMLOP_VNNI void add_columns(const std::byte* panels, std::size_t count, std::size_t groups,
+                            std::vector<double>& sums) {
+  const __m512i ones = _mm512_set1_epi8(1);
+  for (std::size_t first = 0; first < count; first += width) {
+    __m512i low = _mm512_setzero_si512(), high = low;
+    for (std::size_t g = 0; g < groups; ++g, panels += width * group) {
+      low = _mm512_dpbusd_epi32(low, ones, _mm512_loadu_si512(panels));
+      high = _mm512_dpbusd_epi32(high, ones, _mm512_loadu_si512(panels + 64));
+    }
+    std::int32_t lines[width];
+    _mm512_storeu_si512(lines, low);
+    _mm512_storeu_si512(lines + width / 2, high);
+    for (std::size_t i = 0; i < std::min(width, count - first); ++i) sums[first + i] += lines[i];
+  }
+}
+
+/// Adds up the rows of packed panels.
+DMLOP_VNNI void add_rows(const std::byte* panels, std::size_t count, std::size_t groups,
+                         std::vector<double>& sums) {
+  constexpr __mmask32 bytes = (std::uint32_t{1} << (panel_rows * group)) - 1;
+  const __m256i ones = _mm256_set1_epi8(1);
+  for (std::size_t first = 0; first < count; first += panel_rows) {
+    __m256i added = _mm256_setzero_si256();
+    for (std::size_t g = 0; g < groups; ++g, panels += panel_rows * group)
+      added = _mm256_dpbusd_epi32(added, _mm256_maskz_loadu_epi8(bytes, panels), ones);
+    std::int32_t lines[8];
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lines), added);
+    for (std::size_t i = 0; i < std::min(panel_rows, count - first); ++i)
       sums[first + i] += lines[i];
   }
 }
@@ -171,13 +206,19 @@ bool multiplies_bytes() {
   return has_instructions && (usable & HWY_AVX3) != 0;
 }
 
-void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteLines& right,
-                      std::size_t columns, std::uint64_t depth, double* sums, std::size_t pitch) {
-  constexpr std::uint8_t sign = 0x80;
+namespace {
+constexpr std::uint8_t sign = 0x80;
+}
+
+template <typename Pack>
+void ByteProduct::run_packed(const ByteLines& left, std::size_t rows, bool is_right_signed,
+                             std::size_t columns, std::uint64_t depth, const Sums& sums,
+                             Pack&& pack_right) {
   const std::size_t whole_rows = (rows + panel_rows - 1) / panel_rows * panel_rows;
   const std::size_t whole_columns = (columns + width - 1) / width * width;
-  auto* left_panels = left_memory_.at_least<std::byte>(whole_rows * depth_at_once);
-  auto* right_panels = right_memory_.at_least<std::byte>(whole_columns * depth_at_once);
+  const std::size_t deepest = std::min<std::uint64_t>(depth + group, depth_at_once);
+  auto* left_panels = left_memory_.at_least<std::byte>(whole_rows * deepest);
+  auto* right_panels = right_memory_.at_least<std::byte>(whole_columns * deepest);
   left_sums_.assign(rows, 0);
   right_sums_.assign(columns, 0);
   for (std::uint64_t k = 0; k < depth; k += depth_at_once) {
@@ -186,11 +227,29 @@ void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteLines& 
     const std::size_t groups = (end - k + group - 1) / group;
     // Bytes behind the end are 0, and add nothing.
     pack(left, rows, panel_rows, k, end, left.is_signed ? sign : 0, left_panels);
-    pack(right, columns, width, k, end, right.is_signed ? 0 : sign, right_panels);
-    add_lines<std::uint8_t>(left_panels, rows, panel_rows, groups, left_sums_);
-    add_lines<std::int8_t>(right_panels, columns, width, groups, right_sums_);
-    multiply({left_panels, right_panels, rows, columns, groups, sums, pitch, k == 0});
+    pack_right(k, end, is_right_signed ? 0 : sign, right_panels);
+    add_rows(left_panels, rows, groups, left_sums_);
+    add_columns(right_panels, columns, groups, right_sums_);
+    multiply({left_panels, right_panels, rows, columns, groups, sums.to, sums.pitch, k == 0});
   }
+}
+
+void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteLines& right,
+                      std::size_t columns, std::uint64_t depth, const Sums& sums) {
+  run_packed(left, rows, right.is_signed, columns, depth, sums,
+             [&](std::uint64_t k, std::uint64_t end, std::uint8_t flip, std::byte* to) {
+               pack(right, columns, width, k, end, flip, to);
+             });
+}
+
+void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteReader& right,
+                      std::size_t columns, std::uint64_t depth, const Sums& sums) {
+  auto* lines = line_memory_.at_least<std::byte>(group * (columns + width));
+  std::fill_n(lines, group * (columns + width), std::byte{0});
+  run_packed(left, rows, right.is_signed, columns, depth, sums,
+             [&](std::uint64_t k, std::uint64_t end, std::uint8_t flip, std::byte* to) {
+               pack(right, columns, k, end, flip, lines, to);
+             });
 }
 
 }  // namespace dmlop::cpu
@@ -204,7 +263,10 @@ bool multiplies_bytes() {
 }
 
 void ByteProduct::run(const ByteLines&, std::size_t, const ByteLines&, std::size_t, std::uint64_t,
-                      double*, std::size_t) {}
+                      const Sums&) {}
+
+void ByteProduct::run(const ByteLines&, std::size_t, const ByteReader&, std::size_t, std::uint64_t,
+                      const Sums&) {}
 
 }  // namespace dmlop::cpu
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -51,7 +52,7 @@ class ColumnReversal {
       take(first, end - first);
       turn_all(end - first, end);
       for (std::size_t i = 0; i < height_; ++i) {
-        if (i % ends_max == 0) set_ends(end - first, i);
+        if (i % ends_max == 0 && !has_one_group_of_ends()) set_ends(end - first, i);
         OutputBytes row(output + i * pitch + first * sizeof(T), stores);
         choose(end - first, i, row.take((end - first) * sizeof(T)));
         row.finish();
@@ -67,6 +68,8 @@ class ColumnReversal {
   static constexpr std::size_t group = 4;
   // Rows whose numbers fit T.
   static constexpr std::size_t ends_max = std::numeric_limits<T>::max();
+  // Then lengths are the ends as they stand.
+  bool has_one_group_of_ends() const { return height_ <= ends_max; }
 
   const std::byte* input_at(std::size_t row, std::size_t column) const {
     return columns_.rows + static_cast<std::ptrdiff_t>(row) * columns_.pitch + column * sizeof(T);
@@ -103,12 +106,15 @@ class ColumnReversal {
   void take_lengths(std::size_t first, std::size_t width) {
     const std::byte* from = columns_.lengths + first * sizeof(Length);
     const auto longest = static_cast<Length>(height_);
-    std::int32_t* to = lengths_.data();
-    for (std::size_t k = 0; k < width; ++k) {
-      Length length;
-      std::memcpy(&length, from + k * sizeof length, sizeof length);
-      to[k] = static_cast<std::int32_t>(std::min(length, longest));
-    }
+    const auto take = [&](auto* to) HWY_ATTR {
+      for (std::size_t k = 0; k < width; ++k) {
+        Length length;
+        std::memcpy(&length, from + k * sizeof length, sizeof length);
+        to[k] = static_cast<std::remove_reference_t<decltype(*to)>>(std::min(length, longest));
+      }
+    };
+    if (has_one_group_of_ends()) return take(ends_);
+    take(lengths_.data());
   }
 
   // Turns the columns of the tile; meanwhile the memory is asked for the next one.
@@ -125,6 +131,10 @@ class ColumnReversal {
   // All ones in the lanes of columns from k on that are shorter than the height by a number with
   // this bit.
   HWY_INLINE V shorter_by(std::size_t k, int bit) const {
+    if (has_one_group_of_ends()) {
+      const V shorter = hn::Sub(hn::Set(d, static_cast<T>(height_)), hn::LoadU(d, ends_ + k));
+      return hn::VecFromMask(d, hn::TestBit(shorter, hn::Set(d, static_cast<T>(T{1} << bit))));
+    }
     const auto height = static_cast<std::int32_t>(height_);
     const std::int32_t* lengths = lengths_.data() + k;
     HWY_ALIGN T mask[hn::MaxLanes(d)];
@@ -193,7 +203,7 @@ class ColumnReversal {
   std::size_t room_;  // for rows that are turned, whole groups of them
   std::size_t tile_width_;
   Scratch memory_;
-  std::vector<std::int32_t> lengths_;  // of the tile's columns
+  std::vector<std::int32_t> lengths_;  // of the tile's columns, where they are not ends_
   T* plain_;                           // the rows of the tile
   T* turned_;                          // vector for vector, the rows of each
   T* ends_;

@@ -3,6 +3,8 @@
 // compiler to vectorize; this file is compiled for every instruction set.
 //
 // Integers wrap: the build gives this file -fwrapv.
+#include "cpu/element_wise.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,7 +16,6 @@
 
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
-#include "cpu/element_wise.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/simd.hpp"
 #include "tensor/half.hpp"
@@ -25,198 +26,14 @@
 #include "hwy/foreach_target.h"  // this file again, for every instruction set
 // After it:
 #include "cpu/elementary-inl.hpp"
-#include "cpu/simd-inl.hpp"
+#include "cpu/numbers-inl.hpp"
+#include "cpu/usual-inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
-// What is loaded, computed and stored at a time.
-constexpr std::size_t stretch = 512;
 constexpr std::size_t inputs_most = 8;
-
-// --- loading
-
-template <typename T, typename Element>
-HWY_INLINE T number_of(Element element) {
-  if constexpr (std::is_same_v<Element, Half>) {
-    return static_cast<T>(half_to_float(element.bits));
-  } else {
-    return static_cast<T>(element);
-  }
-}
-
-template <typename T, typename Element>
-void load_elements(const std::byte* from, std::uint64_t stride, std::size_t count, T* to) {
-  if (stride == 1) {
-    for (std::size_t i = 0; i < count; ++i)
-      to[i] = number_of<T>(cpu::load<Element>(from + i * sizeof(Element)));
-  } else if (stride == 0) {
-    std::fill(to, to + count, number_of<T>(cpu::load<Element>(from)));
-  } else {
-    for (std::size_t i = 0; i < count; ++i)
-      to[i] = number_of<T>(cpu::load<Element>(from + i * stride * sizeof(Element)));
-  }
-}
-
-void load_halves(const std::byte* from, std::size_t count, float* to) {
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> halves;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    HWY_ALIGN std::uint16_t bits[hn::MaxLanes(d)];
-    std::memcpy(bits, from + i * 2, lanes * 2);
-    const auto loaded = hn::Load(halves, reinterpret_cast<const hwy::float16_t*>(bits));
-    hn::StoreU(hn::PromoteTo(d, loaded), d, to + i);
-  }
-  for (; i < count; ++i) to[i] = half_to_float(cpu::load<std::uint16_t>(from + i * 2));
-}
-
-/// Elements as numbers, by their values.
-template <typename T>
-void load(DataType type, const std::byte* from, std::uint64_t stride, std::size_t count, T* to) {
-  switch (type) {
-    case DataType::Float32:
-      return load_elements<T, float>(from, stride, count, to);
-    case DataType::Float16:
-      if constexpr (std::is_same_v<T, float>) {
-        if (stride == 1) return load_halves(from, count, to);
-      }
-      return load_elements<T, Half>(from, stride, count, to);
-    case DataType::Float64:
-      return load_elements<T, double>(from, stride, count, to);
-    case DataType::UInt8:
-    case DataType::UInt4:
-      return load_elements<T, std::uint8_t>(from, stride, count, to);
-    case DataType::Int8:
-    case DataType::Int4:
-      return load_elements<T, std::int8_t>(from, stride, count, to);
-    case DataType::UInt16:
-      return load_elements<T, std::uint16_t>(from, stride, count, to);
-    case DataType::Int16:
-      return load_elements<T, std::int16_t>(from, stride, count, to);
-    case DataType::UInt32:
-      return load_elements<T, std::uint32_t>(from, stride, count, to);
-    case DataType::Int32:
-      return load_elements<T, std::int32_t>(from, stride, count, to);
-    case DataType::UInt64:
-      return load_elements<T, std::uint64_t>(from, stride, count, to);
-    case DataType::Int64:
-      return load_elements<T, std::int64_t>(from, stride, count, to);
-  }
-}
-
-/// Elements as their bits.
-template <typename T>
-void load_bits(DataType type, const std::byte* from, std::uint64_t stride, std::size_t count,
-               T* to) {
-  switch (size_of(type)) {
-    case 1:
-      return load_elements<T, std::uint8_t>(from, stride, count, to);
-    case 2:
-      return load_elements<T, std::uint16_t>(from, stride, count, to);
-    case 4:
-      return load_elements<T, std::uint32_t>(from, stride, count, to);
-    default:
-      return load_elements<T, std::uint64_t>(from, stride, count, to);
-  }
-}
-
-// --- storing
-
-/// A float as an integer: truncated, saturated; NaN is 0.
-template <typename Integer, typename T>
-HWY_INLINE Integer saturated(T value) {
-  using Limits = std::numeric_limits<Integer>;
-  // As floats: the largest may be rounded up to a power of two, which is one too many.
-  constexpr T low = static_cast<T>(Limits::min());
-  constexpr T high = static_cast<T>(Limits::max());
-  if (value != value) return Integer(0);
-  if (value <= low) return Limits::min();
-  if (value >= high) return Limits::max();
-  return static_cast<Integer>(value);
-}
-
-template <typename Integer, StoreMode mode, typename T>
-HWY_INLINE Integer integer_from(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const T whole = mode == StoreMode::rounds ? std::nearbyint(value) : value;
-    if constexpr (mode == StoreMode::truncates && sizeof(Integer) == 2)
-      return static_cast<Integer>(saturated<std::int32_t>(whole));
-    return saturated<Integer>(whole);
-  } else if constexpr (mode == StoreMode::abs8 && std::is_same_v<Integer, std::int8_t>) {
-    return static_cast<std::int8_t>(std::clamp<T>(value, T(-128), T(127)));
-  } else {
-    return static_cast<Integer>(value);
-  }
-}
-
-template <typename Integer, StoreMode mode, typename T>
-void store_integers(const T* from, std::size_t count, std::byte* to) {
-  for (std::size_t i = 0; i < count; ++i)
-    cpu::store(to + i * sizeof(Integer), integer_from<Integer, mode>(from[i]));
-}
-
-template <typename T>
-void store_halves(const T* from, std::size_t count, std::byte* to) {
-  std::size_t i = 0;
-  if constexpr (std::is_same_v<T, float>) {
-    const hn::ScalableTag<float> d;
-    const hn::Rebind<hwy::float16_t, decltype(d)> halves;
-    const std::size_t lanes = hn::Lanes(d);
-    for (; HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4 &&
-           i + lanes <= count;
-         i += lanes) {
-      HWY_ALIGN hwy::float16_t bits[hn::MaxLanes(d)];
-      hn::Store(hn::DemoteTo(halves, hn::LoadU(d, from + i)), halves, bits);
-      std::memcpy(to + i * 2, bits, lanes * 2);
-    }
-  }
-  for (; i < count; ++i) cpu::store(to + i * 2, half_from_double(static_cast<double>(from[i])));
-}
-
-template <typename T>
-void store_four_bits(bool is_signed, const T* from, std::size_t count, std::byte* to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto value = integer_from<std::int32_t, StoreMode::rounds>(from[i]);
-    cpu::store(to + i, static_cast<std::int8_t>(is_signed ? std::clamp(value, -8, 7)
-                                                     : std::clamp(value, 0, 15)));
-  }
-}
-
-template <StoreMode mode, typename T>
-void store(DataType type, const T* from, std::size_t count, std::byte* to) {
-  switch (type) {
-    case DataType::Float32:
-      for (std::size_t i = 0; i < count; ++i) cpu::store(to + i * 4, static_cast<float>(from[i]));
-      return;
-    case DataType::Float16:
-      return store_halves(from, count, to);
-    case DataType::Float64:
-      for (std::size_t i = 0; i < count; ++i) cpu::store(to + i * 8, static_cast<double>(from[i]));
-      return;
-    case DataType::UInt8:
-      return store_integers<std::uint8_t, mode>(from, count, to);
-    case DataType::Int8:
-      return store_integers<std::int8_t, mode>(from, count, to);
-    case DataType::UInt16:
-      return store_integers<std::uint16_t, mode>(from, count, to);
-    case DataType::Int16:
-      return store_integers<std::int16_t, mode>(from, count, to);
-    case DataType::UInt32:
-      return store_integers<std::uint32_t, mode>(from, count, to);
-    case DataType::Int32:
-      return store_integers<std::int32_t, mode>(from, count, to);
-    case DataType::UInt64:
-      return store_integers<std::uint64_t, mode>(from, count, to);
-    case DataType::Int64:
-      return store_integers<std::int64_t, mode>(from, count, to);
-    case DataType::UInt4:
-    case DataType::Int4:
-      return store_four_bits(type == DataType::Int4, from, count, to);
-  }
-}
 
 /// The unsigned integer with as many bits.
 DataType bits_of(DataType type) {
@@ -236,32 +53,65 @@ DataType bits_of(DataType type) {
 
 template <typename T>
 using Numbers = std::array<const T*, inputs_most>;
+
+/// Computes `count` numbers, in whole blocks: all arrays have room for those.
 template <typename T>
 using Compute = void (*)(const Numbers<T>& in, const std::array<T, 4>& p, std::size_t count,
                          T* out);
+constexpr std::size_t block = 128;
+static_assert(stretch % block == 0);
 
-#define EXPRESSION(name, inputs, class, store, expression)                                     \
-  template <typename T>                                                                        \
-  void compute_##name(const Numbers<T>& in, const std::array<T, 4>& p, std::size_t count,      \
-                      T* HWY_RESTRICT out) {                                                   \
-    [[maybe_unused]] const T p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];                       \
-    const T* HWY_RESTRICT in0 = in[0];                                                         \
-    const T* HWY_RESTRICT in1 = in[1];                                                         \
-    const T* HWY_RESTRICT in2 = in[2];                                                         \
-    for (std::size_t i = 0; i < count; ++i) {                                                  \
-      [[maybe_unused]] const T a = in0[i];                                                     \
-      [[maybe_unused]] const T b = inputs > 1 ? in1[i] : T(0);                                 \
-      [[maybe_unused]] const T c = inputs > 2 ? in2[i] : T(0);                                 \
-      [[maybe_unused]] const T d = inputs > 3 ? in[3][i] : T(0);                               \
-      [[maybe_unused]] const T e = inputs > 4 ? in[4][i] : T(0);                               \
-      [[maybe_unused]] const T f = inputs > 5 ? in[5][i] : T(0);                               \
-      [[maybe_unused]] const T g = inputs > 6 ? in[6][i] : T(0);                               \
-      [[maybe_unused]] const T h = inputs > 7 ? in[7][i] : T(0);                               \
-      out[i] = static_cast<T>(expression);                                                     \
-    }                                                                                          \
+// A block is computed for usual numbers, and once more for all if one of it was rare.
+#define EXPRESSION(name, inputs, class, store, expression)                                \
+  template <typename T>                                                                   \
+  void compute_##name(const Numbers<T>& in, const std::array<T, 4>& p, std::size_t count, \
+                      T* HWY_RESTRICT out) {                                              \
+    [[maybe_unused]] const T p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];                  \
+    for (std::size_t begin = 0; begin < count; begin += block, out += block) {            \
+      const T* HWY_RESTRICT in0 = in[0] + begin;                                          \
+      [[maybe_unused]] const T* HWY_RESTRICT in1 = in[1] + begin;                         \
+      [[maybe_unused]] const T* HWY_RESTRICT in2 = in[2] + begin;                         \
+      Rare rare = 0;                                                                      \
+      HWY_UNROLL(1)                                                                       \
+      for (std::size_t i = 0; i < block; ++i) {                                           \
+        DMLOP_NUMBERS(inputs)                                                             \
+        DMLOP_USUAL_FUNCTIONS                                                             \
+        out[i] = static_cast<T>(expression);                                              \
+      }                                                                                   \
+      if (rare >> 31 == 0) continue;                                                      \
+      HWY_UNROLL(1)                                                                       \
+      for (std::size_t i = 0; i < block; ++i) {                                           \
+        DMLOP_NUMBERS(inputs)                                                             \
+        out[i] = static_cast<T>(expression);                                              \
+      }                                                                                   \
+    }                                                                                     \
   }
+#define DMLOP_NUMBERS(inputs)                                          \
+  [[maybe_unused]] const T a = in0[i];                                 \
+  [[maybe_unused]] const T b = (inputs) > 1 ? in1[i] : T(0);           \
+  [[maybe_unused]] const T c = (inputs) > 2 ? in2[i] : T(0);           \
+  [[maybe_unused]] const T d = (inputs) > 3 ? in[3][begin + i] : T(0); \
+  [[maybe_unused]] const T e = (inputs) > 4 ? in[4][begin + i] : T(0); \
+  [[maybe_unused]] const T f = (inputs) > 5 ? in[5][begin + i] : T(0); \
+  [[maybe_unused]] const T g = (inputs) > 6 ? in[6][begin + i] : T(0); \
+  [[maybe_unused]] const T h = (inputs) > 7 ? in[7][begin + i] : T(0);
+// Their names stand before those of the functions for all numbers.
+#define DMLOP_USUAL_FUNCTIONS                                                                 \
+  [[maybe_unused]] const auto exp_of = [&](auto x) HWY_ATTR { return usual_exp(x, rare); };   \
+  [[maybe_unused]] const auto log_of = [&](auto x) HWY_ATTR { return usual_log(x, rare); };   \
+  [[maybe_unused]] const auto sin_of = [&](auto x) HWY_ATTR { return usual_sin(x, rare); };   \
+  [[maybe_unused]] const auto cos_of = [&](auto x) HWY_ATTR { return usual_cos(x, rare); };   \
+  [[maybe_unused]] const auto tan_of = [&](auto x) HWY_ATTR { return usual_tan(x, rare); };   \
+  [[maybe_unused]] const auto sigmoid_of = [&](auto x)                                        \
+                                               HWY_ATTR { return usual_sigmoid(x, rare); };   \
+  [[maybe_unused]] const auto softplus_of = [&](auto x)                                       \
+                                                HWY_ATTR { return usual_softplus(x, rare); }; \
+  [[maybe_unused]] const auto pow_of = [&](auto x, auto y)                                    \
+                                           HWY_ATTR { return usual_pow(x, y, rare); };
 #include "../../shaders/expressions.def"
 #undef EXPRESSION
+#undef DMLOP_NUMBERS
+#undef DMLOP_USUAL_FUNCTIONS
 
 template <typename T>
 constexpr bool computes(NumberClass number_class) {
@@ -283,10 +133,9 @@ constexpr bool computes(NumberClass number_class) {
 template <typename T>
 Compute<T> find_compute(Expression expression) {
   switch (expression) {
-#define EXPRESSION(name, inputs, class, store, text)             \
-  case Expression::name:                                         \
-    if constexpr (computes<T>(NumberClass::class))               \
-      return compute_##name<T>;                                  \
+#define EXPRESSION(name, inputs, class, store, text)                         \
+  case Expression::name:                                                     \
+    if constexpr (computes<T>(NumberClass::class)) return compute_##name<T>; \
     break;
 #include "../../shaders/expressions.def"
 #undef EXPRESSION
@@ -318,10 +167,12 @@ Store<T> find_store(StoreMode mode) {
 template <typename To, typename From>
 HWY_INLINE To cast_of(From from) {
   if constexpr (std::is_same_v<To, Half>) {
-    if constexpr (std::is_same_v<From, Half>) return from;
+    if constexpr (std::is_same_v<From, Half>)
+      return from;
     else if constexpr (std::is_integral_v<From> && sizeof(From) == 8)
       return {half_from_double(static_cast<double>(static_cast<float>(from)))};
-    else return {half_from_double(static_cast<double>(from))};
+    else
+      return {half_from_double(static_cast<double>(from))};
   } else if constexpr (std::is_same_v<From, Half>) {
     return cast_of<To>(half_to_float(from.bits));
   } else if constexpr (std::is_floating_point_v<To>) {
@@ -331,28 +182,13 @@ HWY_INLINE To cast_of(From from) {
   } else if constexpr (std::is_same_v<To, std::uint8_t>) {
     return static_cast<To>(std::min<std::uint32_t>(static_cast<std::uint32_t>(from), 255));
   } else if constexpr (std::is_same_v<To, std::int8_t>) {
-    return static_cast<To>(
-        std::clamp<std::int32_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(from)), -128,
-                                 127));
+    return static_cast<To>(std::clamp<std::int32_t>(
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(from)), -128, 127));
   } else if constexpr (std::is_same_v<To, std::uint16_t> && std::is_same_v<From, std::int8_t>) {
     return from < 0 ? To(0xFFFF) : static_cast<To>(from);
   } else {
     return static_cast<To>(from);
   }
-}
-
-/// A float that FLOAT16 is rounded from as from the number itself: it has all digits that count, and
-/// where a double has more, its last one is odd.
-template <typename From>
-HWY_INLINE float float_for_half(From number) {
-  return static_cast<float>(number);
-}
-HWY_INLINE float float_for_half(double number) {
-  const auto nearest = static_cast<float>(number);
-  const auto back = static_cast<double>(nearest);
-  auto bits = std::bit_cast<std::uint32_t>(nearest);
-  bits = std::abs(back) > std::abs(number) ? bits - 1 : bits;
-  return std::bit_cast<float>(back == number ? bits : bits | 1);
 }
 
 /// Between FLOAT16 and another type, through a stretch of floats.
@@ -379,7 +215,8 @@ void cast_elements(const std::byte* from, std::uint64_t stride, std::size_t coun
       cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
   } else {
     for (std::size_t i = 0; i < count; ++i)
-      cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * stride * sizeof(From))));
+      cpu::store(to + i * sizeof(To),
+                 cast_of<To>(cpu::load<From>(from + i * stride * sizeof(From))));
   }
 }
 
@@ -387,18 +224,17 @@ using Cast = void (*)(const std::byte* from, std::uint64_t stride, std::size_t c
                       std::byte* to);
 Cast find_cast(DataType from, DataType to) {
   return visit_type(from, [&](auto source) {
-    return visit_type(to, [&](auto target) -> Cast {
-      return cast_elements<decltype(target), decltype(source)>;
-    });
+    return visit_type(
+        to, [&](auto target) -> Cast { return cast_elements<decltype(target), decltype(source)>; });
   });
 }
 
 // --- rows of tensors
 
-/// Goes through the rows of a stretch; each row is computed by `Row`.
-class RowWalk {
+/// Goes through the output in stretches, and through the pieces of an input that lie under one.
+class Stretches {
  public:
-  RowWalk(const ElementWiseKernel& kernel, Inputs inputs)
+  Stretches(const ElementWiseKernel& kernel, Inputs inputs)
       : kernel_(kernel), row_(kernel.extents.back()) {
     std::size_t buffer = 0;
     for (const ElementWiseInput& input : kernel.inputs) {
@@ -409,23 +245,36 @@ class RowWalk {
     }
   }
 
-  /// Calls row(pointers to the inputs, count, to) for unbroken elements of a row.
-  template <typename Row>
-  void run(std::uint64_t begin, std::uint64_t end, Output& output, Row&& row) const {
+  /// Calls action(begin, count, to) for one stretch after the other.
+  template <typename Action>
+  void run(std::uint64_t begin, std::uint64_t end, Output& output, Action&& action) const {
     while (begin < end) {
-      const std::uint64_t o = begin % row_;
       const std::uint64_t most = std::min<std::uint64_t>(stretch, output.room(steps_each_));
-      const std::uint64_t count = std::min({row_ - o, end - begin, most});
-      std::array<const std::byte*, inputs_most> from{};
-      for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) {
-        if (buffers_[k] != nullptr) from[k] = source(k, begin);
-      }
-      row(from, static_cast<std::size_t>(count), output.take(count, steps_each_));
+      const std::uint64_t count = std::min(end - begin, most);
+      action(begin, static_cast<std::size_t>(count), output.take(count, steps_each_));
       begin += count;
     }
   }
 
- private:
+  /// Whether the elements of an input lie in one piece.
+  bool is_one_piece(std::uint64_t begin, std::size_t count) const {
+    return begin % row_ + count <= row_;
+  }
+
+  /// Calls action(from, first, count) for the elements `first` to `first + count` of a stretch, a
+  /// stride apart in input k.
+  template <typename Action>
+  void for_each_piece(std::size_t k, std::uint64_t begin, std::size_t count,
+                      Action&& action) const {
+    for (std::size_t first = 0; first < count;) {
+      const std::uint64_t left = row_ - (begin + first) % row_;
+      const std::size_t part =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left, count - first));
+      action(source(k, begin + first), first, part);
+      first += part;
+    }
+  }
+
   const std::byte* source(std::size_t k, std::uint64_t index) const {
     const ElementWiseInput& input = kernel_.inputs[k];
     std::uint64_t offset = 0;
@@ -434,6 +283,7 @@ class RowWalk {
     return buffers_[k] + offset * size_of(input.type);
   }
 
+ private:
   const ElementWiseKernel& kernel_;
   std::array<const std::byte*, inputs_most> buffers_{};
   std::uint64_t row_;
@@ -449,38 +299,89 @@ std::array<T, 4> numbers_of(const std::array<Parameter, 4>& parameters) {
   return numbers;
 }
 
+/// Whether an element of the type is a T as it stands.
+template <typename T>
+bool is_stored_as(DataType type) {
+  return visit_type(type, [](auto element) {
+    using Element = decltype(element);
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<Element>)
+      return sizeof(Element) == sizeof(T);
+    else
+      return std::is_same_v<Element, T>;
+  });
+}
+
 template <typename T>
 class ElementWise {
  public:
   ElementWise(const ElementWiseKernel& kernel, Inputs inputs)
       : kernel_(kernel),
         about_(info(kernel.expression)),
-        walk_(kernel, inputs),
+        stretches_(kernel, inputs),
         compute_(find_compute<T>(kernel.expression)),
         store_(find_store<T>(about_.store)),
         stored_type_(about_.number_class == NumberClass::bits ? bits_of(kernel.output_type)
                                                               : kernel.output_type),
         parameters_(numbers_of<T>(kernel.parameters)),
-        numbers_(stretch * (kernel.inputs.size() + 1)) {}
+        stores_directly_(is_stored_as<T>(stored_type_)),
+        numbers_(stretch * (kernel.inputs.size() + 1)) {
+    for (std::size_t k = 0; k < kernel.inputs.size(); ++k) {
+      const ElementWiseInput& input = kernel.inputs[k];
+      const bool is_other =
+          about_.number_class == NumberClass::truth || (k == 0 && kernel.input_scale);
+      const DataType type =
+          about_.number_class == NumberClass::bits ? bits_of(input.type) : input.type;
+      loads_directly_[k] =
+          !input.constant && !is_other && input.strides.back() == 1 && is_stored_as<T>(type);
+      if (input.constant)
+        std::fill_n(numbers_of_input(k), stretch, static_cast<T>(*input.constant));
+    }
+  }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
-    walk_.run(begin, end, output, [&](const auto& from, std::size_t count, std::byte* to) {
-      Numbers<T> in{};
-      for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) in[k] = loaded(k, from[k], count);
-      T* out = numbers_.data() + kernel_.inputs.size() * stretch;
-      compute_(in, parameters_, count, out);
-      store_(stored_type_, out, count, to);
+    stretches_.run(begin, end, output, [&](std::uint64_t first, std::size_t count, std::byte* to) {
+      compute(first, count, to);
     });
   }
 
  private:
-  const T* loaded(std::size_t k, const std::byte* from, std::size_t count) {
-    const ElementWiseInput& input = kernel_.inputs[k];
-    T* to = numbers_.data() + k * stretch;
-    if (input.constant) {
-      std::fill(to, to + count, static_cast<T>(*input.constant));
-      return to;
+  static bool is_aligned(const std::byte* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
+  }
+  T* numbers_of_input(std::size_t k) { return numbers_.data() + k * stretch; }
+
+  // Whole blocks are read and written where they are, where elements are numbers as they stand.
+  void compute(std::uint64_t begin, std::size_t count, std::byte* to) {
+    const bool is_whole = count % block == 0;
+    const bool writes = is_whole && stores_directly_ && is_aligned(to);
+    Numbers<T> in;
+    in.fill(numbers_.data());
+    for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) {
+      in[k] = numbers_of_input(k);
+      if (kernel_.inputs[k].constant) continue;
+      if (is_whole && loads_directly_[k] && stretches_.is_one_piece(begin, count)) {
+        const std::byte* from = stretches_.source(k, begin);
+        // An output may stand in place of an input.
+        const bool is_apart =
+            !writes || from + count * sizeof(T) <= to || to + count * sizeof(T) <= from;
+        if (is_aligned(from) && is_apart) {
+          in[k] = reinterpret_cast<const T*>(from);
+          continue;
+        }
+      }
+      stretches_.for_each_piece(k, begin, count,
+                                [&](const std::byte* from, std::size_t first, std::size_t part) {
+                                  load_input(k, from, part, numbers_of_input(k) + first);
+                                });
     }
+    if (writes) return compute_(in, parameters_, count, reinterpret_cast<T*>(to));
+    T* out = numbers_of_input(kernel_.inputs.size());
+    compute_(in, parameters_, count, out);
+    store_(stored_type_, out, count, to);
+  }
+
+  void load_input(std::size_t k, const std::byte* from, std::size_t count, T* to) {
+    const ElementWiseInput& input = kernel_.inputs[k];
     const std::uint64_t stride = input.strides.back();
     if (about_.number_class == NumberClass::bits) {
       load_bits(input.type, from, stride, count, to);
@@ -492,7 +393,6 @@ class ElementWise {
     if (about_.number_class == NumberClass::truth) {
       for (std::size_t i = 0; i < count; ++i) to[i] = to[i] != T(0) ? T(1) : T(0);
     }
-    return to;
   }
 
   // Integers are scaled as floats, and truncated to their type.
@@ -513,22 +413,27 @@ class ElementWise {
 
   const ElementWiseKernel& kernel_;
   const ExpressionInfo& about_;
-  RowWalk walk_;
+  Stretches stretches_;
   Compute<T> compute_;
   Store<T> store_;
   DataType stored_type_;
   std::array<T, 4> parameters_;
+  bool stores_directly_;  // numbers are the elements of the output
+  std::array<bool, inputs_most> loads_directly_{};
   std::vector<T> numbers_;  // a stretch of each input, and of the output
 };
 
 void apply_function(const NumberFunction& function, std::span<float> numbers) {
   const Compute<float> compute = find_compute<float>(function.expression);
   const std::array<float, 4> parameters = numbers_of<float>(function.parameters);
-  std::array<float, stretch> given;
+  std::array<float, stretch> given{}, results;
+  Numbers<float> in;
+  in.fill(given.data());
   for (std::size_t at = 0; at < numbers.size(); at += stretch) {
     const std::size_t count = std::min(stretch, numbers.size() - at);
     std::copy_n(numbers.data() + at, count, given.data());
-    compute({given.data()}, parameters, count, numbers.data() + at);
+    compute(in, parameters, count, results.data());
+    std::copy_n(results.data(), count, numbers.data() + at);
   }
 }
 
@@ -537,9 +442,14 @@ void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, std::u
   if (kernel.expression == Expression::cast) {
     const Cast cast = find_cast(kernel.inputs[0].type, kernel.output_type);
     const std::uint64_t stride = kernel.inputs[0].strides.back();
-    return RowWalk(kernel, inputs)
-        .run(begin, end, output, [&](const auto& from, std::size_t count, std::byte* to) {
-          cast(from[0], stride, count, to);
+    const std::size_t size = size_of(kernel.output_type);
+    const Stretches stretches(kernel, inputs);
+    return stretches.run(
+        begin, end, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
+          stretches.for_each_piece(0, at, count,
+                                   [&](const std::byte* from, std::size_t first, std::size_t part) {
+                                     cast(from, stride, part, to + first * size);
+                                   });
         });
   }
   switch (kernel.compute) {

@@ -1,5 +1,7 @@
 #include "cpu/elements.hpp"
 
+#include <type_traits>
+
 #include "cpu/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -92,6 +94,28 @@ void every_second(bool to_the_left, std::byte* output, const std::byte* input, s
   every_second<T, false>(output, input, count);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// The first element of every four, from `from` on.
+template <class D>
+HWY_INLINE hn::Vec<D> quartered(D d, const std::byte* from) {
+  using T = hn::TFromD<D>;
+  if constexpr (sizeof(T) <= 2) {
+    // The even ones of pairs, then of what is left.
+    using Pair = std::conditional_t<sizeof(T) == 1, std::uint16_t, std::uint32_t>;
+    const hn::Repartition<Pair, D> twos;
+    const std::size_t step = hn::Lanes(d) * sizeof(T);
+    const auto v0 = load(twos, from), v1 = load(twos, from + step),
+               v2 = load(twos, from + 2 * step), v3 = load(twos, from + 3 * step);
+    return hn::ConcatEven(d, hn::BitCast(d, hn::ConcatEven(twos, v3, v2)),
+                          hn::BitCast(d, hn::ConcatEven(twos, v1, v0)));
+  } else {
+    hn::Vec<D> v0, v1, v2, v3;
+    hn::LoadInterleaved4(d, reinterpret_cast<const T*>(from), v0, v1, v2, v3);
+    return v0;
+  }
+}
+#endif
+
 // Four vectors hold three elements more than those from the first to the last that is asked for.
 template <typename T>
 void every_fourth(std::byte* output, const std::byte* input, std::size_t count) {
@@ -99,11 +123,8 @@ void every_fourth(std::byte* output, const std::byte* input, std::size_t count) 
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  for (; k + lanes < count; k += lanes) {
-    hn::Vec<decltype(d)> v0, v1, v2, v3;
-    hn::LoadInterleaved4(d, reinterpret_cast<const T*>(input + 4 * k * sizeof(T)), v0, v1, v2, v3);
-    store(v0, d, output + k * sizeof(T));
-  }
+  for (; k + lanes < count; k += lanes)
+    store(quartered(d, input + 4 * k * sizeof(T)), d, output + k * sizeof(T));
 #endif
   for (; k < count; ++k) copy_element<T>(output + k * sizeof(T), input + 4 * k * sizeof(T));
 }

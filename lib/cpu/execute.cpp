@@ -1,6 +1,7 @@
 #include "cpu/execute.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -17,13 +18,34 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 // Outputs from this size on are not kept in the caches, however large these are.
 constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
 
+// The ranges of a part in turns, a little of each: what one of them read is still near for the
+// next.
+void execute_interleaved(const IndexMapKernel& kernel, Inputs inputs, const Part& part,
+                         Stores stores, const Destination& to) {
+  constexpr std::uint64_t bytes_at_once = std::uint64_t{16} << 10;
+  const std::uint64_t at_once = bytes_at_once / kernel.element_size;
+  const auto mover = make_mover(kernel, inputs);
+  std::deque<Output> outputs;
+  for (std::uint64_t i = 0; i < part.count; ++i)
+    outputs.emplace_back(to.to + i * to.pitch, stores, kernel.element_size);
+  for (std::uint64_t done = 0; done < part.length; done += at_once) {
+    const std::uint64_t count = std::min(at_once, part.length - done);
+    for (std::uint64_t i = 0; i < part.count; ++i) {
+      const std::uint64_t begin = part.begin + i * part.step + done;
+      mover->run(begin, begin + count, outputs[i]);
+    }
+  }
+  for (Output& output : outputs) output.finish();
+}
+
 }  // namespace
 
 void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Stores stores,
               Destinations outputs) {
   const Destination& output = outputs.front();
-  if (part.count > 1)
+  if (part.count > 1 && kernel.reversal)
     return execute_sequences(kernel, inputs, part, stores, output.to, output.pitch);
+  if (part.count > 1) return execute_interleaved(kernel, inputs, part, stores, output);
   run_stretch(stores, part, kernel.element_size, output,
               [&](std::uint64_t begin, std::uint64_t end, Output& to) {
                 execute_index_map(kernel, inputs, begin, end, to);

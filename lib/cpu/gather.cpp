@@ -4,6 +4,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
+#include "cpu/elements.hpp"
 #include "cpu/indices.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/walk.hpp"
@@ -25,7 +26,11 @@ class Gather {
       : kernel_(kernel),
         input_(inputs[0].data()),
         indices_(inputs[1].data()),
-        walk_(walk_of(kernel)) {}
+        indices_bytes_(inputs[1].size()),
+        walk_(walk_of(kernel)) {
+    for (const IndexedAxis& axis : kernel.coordinates)
+      last_index_ = std::max(last_index_, axis.indices_offset);
+  }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
     const std::uint64_t steps = steps_each();
@@ -65,10 +70,25 @@ class Gather {
     return sum;
   }
 
+  // Asks for what a later index leads to, as if it were that of the row before.
+  void fetch_ahead(std::uint64_t input, std::uint64_t indices, std::uint64_t count) const {
+    constexpr std::uint64_t bytes_ahead = 4096, bytes_least = 256;
+    const std::uint64_t bytes = count * sizeof(T);
+    if (bytes < bytes_least || walk_.steps()[0] != 1) return;
+    const std::uint64_t rows = std::clamp<std::uint64_t>(bytes_ahead / bytes, 1, 8);
+    const auto [input_step, indices_step] = walk_.outer_steps();
+    const std::uint64_t later = indices + rows * indices_step;
+    const std::uint64_t end = (later + last_index_ + 1) * sizeof(Index);
+    if (later == indices || end > indices_bytes_) return;
+    const std::uint64_t from = input + rows * input_step + places(later);
+    fetch(input_ + from * sizeof(T), std::min(bytes, bytes_ahead));
+  }
+
   void stretch(std::uint64_t input, std::uint64_t indices, std::uint64_t count,
                std::byte* to) const {
     const auto [input_step, indices_step] = walk_.steps();
     if (indices_step == 0) {
+      fetch_ahead(input, indices, count);
       const std::uint64_t from = input + places(indices);
       return copy_strided<T>(to, input_ + from * sizeof(T), input_step, count);
     }
@@ -88,6 +108,8 @@ class Gather {
 
   const GatherKernel& kernel_;
   const std::byte *input_, *indices_;
+  std::uint64_t indices_bytes_;
+  std::uint64_t last_index_ = 0;  // of the coordinates of a place
   Walk<2> walk_;
 };
 

@@ -129,7 +129,7 @@ class IndexMap {
   // Bytes that are read before the processor would have asked for them, and that are asked for at
   // once.
   static constexpr Int near_bytes = 256;
-  static constexpr Int fetched_max = 4096;
+  static constexpr std::uint64_t fetched_max = 1024;
   static constexpr std::size_t fetched_pieces_max = 8;
 
   // An element takes its share of the pages that its row and the axes around it step over, each of
@@ -146,11 +146,6 @@ class IndexMap {
     }
     return steps;
   }
-
-  struct Jump {
-    Int offset;  // from that of the row
-    Int bytes;
-  };
 
   // Makes the two innermost axes one row, if it takes elements of a few runs in turns.
   void see_turns() {
@@ -177,9 +172,8 @@ class IndexMap {
     row_ = row;
   }
 
-  // What the processor, which guesses that reading goes on as it went, does not have ready at the
-  // start of a row: the row itself where it is not right behind the one before, and pieces that
-  // are read out of turn.
+  // What the processor, which guesses that reading goes on as it went, does not have ready: rows
+  // that are not right behind the ones before, and pieces that are read out of turn.
   void see_jumps() {
     constexpr Int size = sizeof(T);
     if (pieces_.empty() || pieces_.size() > fetched_pieces_max) return;
@@ -194,19 +188,17 @@ class IndexMap {
     const Int bytes = (std::abs(reach) + 1) * size;
     const Int gap = kernel_.axes[outer_axes_ - 1].stride * size - bytes;
     if (bytes < near_bytes || std::abs(longest.stride) * size > near_bytes) return;
-    if (gap < 0 || gap > near_bytes) jumps_.push_back({begin, std::min(bytes, fetched_max)});
+    jumps_ = gap < 0 || gap > near_bytes;
     for (const Piece& piece : pieces_) {
       const Int turn = &piece < &longest ? begin : begin + std::abs(reach);
       const bool out_of_turn = std::abs(piece.offset - turn) * size > near_bytes;
-      if (!piece.outside && &piece != &longest && out_of_turn)
-        jumps_.push_back({piece.offset, size});
+      if (!piece.outside && &piece != &longest && out_of_turn) turns_back_.push_back(piece.offset);
     }
   }
 
-  // Asks for what the next row reads.
+  // Asks for what the next row reads out of turn.
   void fetch_next(const Rows& rows, Int offset) const {
-    for (const Jump& jump : jumps_)
-      fetch(source(offset + rows.step() + jump.offset), static_cast<std::uint64_t>(jump.bytes));
+    for (const Int piece : turns_back_) fetch(source(offset + rows.step() + piece), sizeof(T));
   }
 
   const std::byte* source(Int offset) const {
@@ -247,9 +239,10 @@ class IndexMap {
         looked_up(offset, 0, row_, output);
       } else if (!pieces_.empty()) {
         std::byte* to = output;
-        for (const Piece& piece : pieces_) to = put(piece, offset, piece.count, to);
+        const Int ahead = r + 1 < rows.run() ? rows.step() : 0;
+        for (const Piece& piece : pieces_) to = put(piece, offset, ahead, piece.count, to);
       } else {
-        mapped(offset, 0, row_, output);
+        mapped(offset, r + 1 < rows.run() ? rows.step() : 0, 0, row_, output);
       }
     }
   }
@@ -260,7 +253,7 @@ class IndexMap {
     if (!table_.offsets.empty()) return looked_up(rows.offset(), o, count, output);
     if (!kernel_.reversal) {
       if (o == 0 && rows.run() > 1) fetch_next(rows, rows.offset());
-      return mapped(rows.offset(), o, count, output);
+      return mapped(rows.offset(), rows.run() > 1 ? rows.step() : 0, o, count, output);
     }
     if (kernel_.reversal->axis + 1 == kernel_.axes.size())
       return reversed_row(rows, o, count, output);
@@ -305,23 +298,44 @@ class IndexMap {
     }
   }
 
-  void mapped(Int offset, std::uint64_t o, std::uint64_t count, std::byte* output) const {
+  // `ahead` is how far the next row is, or 0.
+  void mapped(Int offset, Int ahead, std::uint64_t o, std::uint64_t count,
+              std::byte* output) const {
     while (count > 0) {
       const Piece piece = piece_at(inner_, o);
       const std::uint64_t part = std::min(piece.count, count);
-      output = put(piece, offset, part, output);
+      output = put(piece, offset, ahead, part, output);
       o += part;
       count -= part;
     }
   }
 
-  std::byte* put(const Piece& piece, Int offset, std::uint64_t count, std::byte* output) const {
+  std::byte* put(const Piece& piece, Int offset, Int ahead, std::uint64_t count,
+                 std::byte* output) const {
     if (piece.outside) {
       fill(output, count, fill_);
+    } else if (jumps_ && ahead != 0 && piece.stride != 0) {
+      put_and_fetch(piece.stride, offset + piece.offset, ahead, count, output);
     } else {
       move<T>(output, source(offset + piece.offset), piece.stride, count);
     }
     return output + count * sizeof(T);
+  }
+
+  // Asks for the same piece of the next row meanwhile, a little at a time.
+  void put_and_fetch(Int stride, Int offset, Int ahead, std::uint64_t count,
+                     std::byte* output) const {
+    const std::uint64_t each = static_cast<std::uint64_t>(std::abs(stride)) * sizeof(T);
+    const std::uint64_t at_once = std::max<std::uint64_t>(1, fetched_max / each);
+    while (count > 0) {
+      const std::uint64_t part = std::min(count, at_once);
+      const Int reach = static_cast<Int>(part - 1) * stride;
+      fetch(source(offset + ahead + std::min<Int>(0, reach)), part * each);
+      move<T>(output, source(offset), stride, part);
+      offset += reach + stride;
+      output += part * sizeof(T);
+      count -= part;
+    }
   }
 
   std::uint64_t length_at(std::uint64_t offset) const {
@@ -375,13 +389,14 @@ class IndexMap {
   const IndexMapAxis& inner_;
   Inputs inputs_;
   T fill_;
-  std::size_t outer_axes_;     // the axes outside of a row
-  std::uint64_t row_;          // its elements
-  std::uint64_t steps_each_;   // of an element
-  std::uint64_t turns_ = 0;    // how many runs a row takes elements of in turns; 0: it does not
-  RowTable table_;             // where pieces are short
-  std::vector<Piece> pieces_;  // of a whole row; empty when there are too many
-  std::vector<Jump> jumps_;
+  std::size_t outer_axes_;       // the axes outside of a row
+  std::uint64_t row_;            // its elements
+  std::uint64_t steps_each_;     // of an element
+  std::uint64_t turns_ = 0;      // how many runs a row takes elements of in turns; 0: it does not
+  RowTable table_;               // where pieces are short
+  std::vector<Piece> pieces_;    // of a whole row; empty when there are too many
+  bool jumps_ = false;           // rows are far apart
+  std::vector<Int> turns_back_;  // pieces that are read out of turn: offsets from that of the row
 };
 
 }  // namespace

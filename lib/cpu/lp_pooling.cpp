@@ -25,6 +25,7 @@
 #include "cpu/norms-inl.hpp"
 #include "cpu/powers-inl.hpp"
 #include "cpu/simd-inl.hpp"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -87,8 +88,9 @@ class LpPooling {
         rows_.set(row);
       }
       const std::uint64_t count = std::min({width_.output_extent - o, end - begin, at_once});
-      compute(power, o, count, output.take(count, rows_at_once));
-      fetch_next_rows(o, count);
+      std::byte* to = output.take(count, rows_at_once);
+      see_next_rows(o, count);
+      compute(power, o, count, to);
       begin += count;
     }
   }
@@ -149,6 +151,7 @@ class LpPooling {
     const auto rows = std::span(sources).first(rows_.size());
     std::uint64_t k = 0;
     for (; k + 2 * lanes() <= count; k += 2 * lanes()) {
+      fetch_next_rows(k, 2 * lanes());
       const Block columns = with_rows(power, Block::zero(), rows, 2 * k);
       store_roots(power, d, added_pairs(columns.v0, columns.v1),
                   added_pairs(columns.v2, columns.v3), size_, output, k, count);
@@ -180,6 +183,7 @@ class LpPooling {
           sum.store(&sums_[k]);
           continue;
         }
+        fetch_next_rows(k, block * lanes());
         store_roots(power, d, sum.v0, sum.v1, size_, output, k, count);
         store_roots(power, d, sum.v2, sum.v3, size_, output, k + 2 * lanes(), count);
       }
@@ -375,22 +379,34 @@ class LpPooling {
     }
   }
 
-  // Asks for what the next row of outputs reads under [o, o + count) and this one does not: all at
-  // once, so that the memory works while outputs are computed and written.
-  void fetch_next_rows(std::uint64_t o, std::uint64_t count) const {
+  // What the next row of outputs reads under [o, o + count) and this one does not.
+  void see_next_rows(std::uint64_t o, std::uint64_t count) {
+    next_rows_ = 0;
     if (!direct_) return;
     const PoolingAxis& height = kernel_.axes[1];
     const Int begin = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
     const auto first = static_cast<std::uint64_t>(std::max<Int>(begin, 0));
     const std::uint64_t columns =
         std::min((count - 1) * width_.window_stride + width_.window, columns_at_once);
+    next_bytes_ = columns * size_;
     const std::uint64_t fresh =
         std::min<std::uint64_t>({rows_.size(), height.window_stride, rows_at_once});
     WindowRows::Offsets room;
     for (const std::uint64_t row : rows_.offsets(rows_.size() - fresh, fresh, room)) {
       const std::uint64_t at = (row + height.window_stride * height.input_stride + first) * size_;
       const std::uint64_t left = input_.size() - std::min<std::uint64_t>(at, input_.size());
-      if (columns * size_ <= left) fetch(input_.data() + at, columns * size_);
+      if (next_bytes_ <= left) next_[next_rows_++] = input_.data() + at;
+    }
+  }
+
+  // Asks for those of them that are below `count` outputs from k on. A few at a time, so that the
+  // memory works while outputs are computed.
+  HWY_INLINE void fetch_next_rows(std::size_t k, std::size_t count) const {
+    constexpr std::size_t line = 64;
+    const std::size_t each = width_.window_stride * size_;
+    const std::size_t end = std::min<std::size_t>(next_bytes_, (k + count) * each);
+    for (std::size_t row = 0; row < next_rows_; ++row) {
+      for (std::size_t at = k * each; at < end; at += line) hwy::Prefetch(next_[row] + at);
     }
   }
 
@@ -413,11 +429,14 @@ class LpPooling {
   const LpPoolingKernel& kernel_;
   const PoolingAxis& width_;
   std::span<const std::byte> input_;
-  std::size_t size_;            // of an element
-  std::uint64_t at_once_;       // outputs
-  bool direct_;                 // rows are read where they are
-  std::uint64_t column_steps_;  // of reading an element of a row
-  WindowRows rows_;             // of the windows of the current output row
+  std::size_t size_;                                   // of an element
+  std::uint64_t at_once_;                              // outputs
+  bool direct_;                                        // rows are read where they are
+  std::uint64_t column_steps_;                         // of reading an element of a row
+  std::array<const std::byte*, rows_at_once> next_{};  // what the next row reads of input rows
+  std::size_t next_rows_ = 0;
+  std::uint64_t next_bytes_ = 0;  // of each
+  WindowRows rows_;               // of the windows of the current output row
   Steps steps_;
   std::vector<T> columns_;
   std::vector<T> phases_;  // the columns by their place in the window stride

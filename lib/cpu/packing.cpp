@@ -127,10 +127,7 @@ void write_elements(DataType type, std::span<const double> numbers, std::byte* t
     case DataType::Int8:
       return saturate<std::int8_t>(numbers, to);
     default:
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto element = static_cast<std::uint32_t>(static_cast<std::int64_t>(numbers[i]));
-        std::memcpy(to + i * sizeof element, &element, sizeof element);
-      }
+      wrap_doubles(numbers.data(), numbers.size(), to);
   }
 }
 

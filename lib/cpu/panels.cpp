@@ -19,28 +19,38 @@ namespace dmlop::cpu::HWY_NAMESPACE {
 // Vectors of a row of sums that are in registers together with those of the other rows.
 constexpr std::size_t vectors = 2;
 
-/// The sums of one pair of panels, for the first `rows` rows.
-template <std::size_t rows, typename T>
-HWY_INLINE void multiply_tile(std::size_t depth, const T* HWY_RESTRICT left,
+/// Rows of the left matrix: element k of row r is data[r * row_stride + k * depth_stride].
+template <typename T>
+struct LeftRows {
+  const T* data;
+  std::size_t row_stride, depth_stride;
+  std::size_t count;  // those behind the last are read as it
+};
+
+/// The sums of `rows` rows and the first `used` vectors of a panel of columns.
+template <std::size_t rows, std::size_t used, typename T>
+HWY_INLINE void multiply_tile(std::size_t depth, const LeftRows<T>& left,
                               const T* HWY_RESTRICT right, T* HWY_RESTRICT tile) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  hn::Vec<decltype(d)> sums[rows][vectors];
+  hn::Vec<decltype(d)> sums[rows][used];
+  const T* from[rows];
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t v = 0; v < vectors; ++v) sums[r][v] = hn::Zero(d);
+    from[r] = left.data + std::min(r, left.count - 1) * left.row_stride;
+    for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::Zero(d);
   }
-  for (std::size_t k = 0; k < depth; ++k) {
-    const auto b0 = hn::LoadU(d, right), b1 = hn::LoadU(d, right + lanes);
+  const std::size_t end = depth * left.depth_stride;
+  for (std::size_t at = 0; at < end; at += left.depth_stride) {
+    hn::Vec<decltype(d)> b[used];
+    for (std::size_t v = 0; v < used; ++v) b[v] = hn::LoadU(d, right + v * lanes);
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto a = hn::Set(d, left[r]);
-      sums[r][0] = hn::MulAdd(a, b0, sums[r][0]);
-      sums[r][1] = hn::MulAdd(a, b1, sums[r][1]);
+      const auto a = hn::Set(d, from[r][at]);
+      for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::MulAdd(a, b[v], sums[r][v]);
     }
-    left += panel_rows;
     right += vectors * lanes;
   }
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t v = 0; v < vectors; ++v)
+    for (std::size_t v = 0; v < used; ++v)
       hn::StoreU(sums[r][v], d, tile + (r * vectors + v) * lanes);
   }
 }
@@ -62,34 +72,58 @@ HWY_INLINE void add_row(const double* row, std::size_t count, bool is_first, dou
   }
 }
 
-template <typename T>
-HWY_INLINE void multiply_rows(std::size_t rows, std::size_t depth, const T* left, const T* right,
-                              T* tile) {
-  switch (rows) {
+HWY_INLINE void round_row(const float* row, std::size_t count, double factor, float* to) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> floats;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto sums = hn::PromoteTo(d, hn::LoadU(floats, row + i));
+    hn::StoreU(float_from_double(d, hn::Mul(hn::Set(d, factor), sums)), floats, to + i);
+  }
+}
+
+HWY_INLINE void round_row(const double*, std::size_t, double, float*) {}
+
+template <std::size_t used, typename T>
+HWY_INLINE void multiply_rows(std::size_t depth, const LeftRows<T>& left, const T* right, T* tile) {
+  switch (left.count) {
     case 1:
-      return multiply_tile<1>(depth, left, right, tile);
+      return multiply_tile<1, used>(depth, left, right, tile);
     case 2:
-      return multiply_tile<2>(depth, left, right, tile);
+      return multiply_tile<2, used>(depth, left, right, tile);
     case 3:
     case 4:
-      return multiply_tile<4>(depth, left, right, tile);
+      return multiply_tile<4, used>(depth, left, right, tile);
     default:
-      return multiply_tile<panel_rows>(depth, left, right, tile);
+      return multiply_tile<panel_rows, used>(depth, left, right, tile);
   }
 }
 
 template <typename T>
 void multiply(const PanelProduct<T>& product) {
-  const std::size_t width = vectors * hn::Lanes(hn::ScalableTag<T>());
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>()), width = vectors * lanes;
   HWY_ALIGN T tile[panel_rows * vectors * hn::MaxLanes(hn::ScalableTag<T>())];
+  const bool is_packed = product.left_stride == 0;
   for (std::size_t column = 0; column < product.columns; column += width) {
     const T* right = product.right + column * product.depth;
+    const bool is_narrow = product.columns - column <= lanes;
+    const std::size_t stored = is_narrow ? lanes : width;
     for (std::size_t row = 0; row < product.rows; row += panel_rows) {
       const std::size_t rows = std::min(panel_rows, product.rows - row);
-      multiply_rows(rows, product.depth, product.left + row * product.depth, right, tile);
-      for (std::size_t r = 0; r < rows; ++r)
-        add_row(tile + r * width, width, product.is_first,
-                product.sums + (row + r) * product.pitch + column);
+      const LeftRows<T> left{product.left + row * (is_packed ? product.depth : product.left_stride),
+                             is_packed ? 1 : product.left_stride, is_packed ? panel_rows : 1, rows};
+      if (is_narrow) {
+        multiply_rows<1>(product.depth, left, right, tile);
+      } else {
+        multiply_rows<vectors>(product.depth, left, right, tile);
+      }
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::size_t to = (row + r) * product.pitch + column;
+        if (product.rounded != nullptr) {
+          round_row(tile + r * width, stored, product.factor, product.rounded + to);
+        } else {
+          add_row(tile + r * width, stored, product.is_first, product.sums + to);
+        }
+      }
     }
   }
 }
@@ -155,6 +189,24 @@ void TransposeFloats(const float* from, std::uint64_t stride, std::size_t lines,
     from += 4 * stride;
     panel += 4;
   }
+  if (lines >= 2) {
+    const hn::Half<decltype(d)> half;
+    std::size_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const auto line0 = hn::LoadU(d, from + k), line1 = hn::LoadU(d, from + stride + k);
+      const auto low = hn::InterleaveLower(d, line0, line1);
+      const auto high = hn::InterleaveUpper(d, line0, line1);
+      float* to = panel + k * width;
+      hn::StoreU(hn::LowerHalf(half, low), half, to);
+      hn::StoreU(hn::UpperHalf(half, low), half, to + width);
+      hn::StoreU(hn::LowerHalf(half, high), half, to + 2 * width);
+      hn::StoreU(hn::UpperHalf(half, high), half, to + 3 * width);
+    }
+    transpose_rest(from, stride, 2, k, depth, width, panel);
+    from += 2 * stride;
+    panel += 2;
+    lines -= 2;
+  }
 #endif
   transpose_rest(from, stride, lines, 0, depth, width, panel);
 }
@@ -162,6 +214,18 @@ void TransposeFloats(const float* from, std::uint64_t stride, std::size_t lines,
 void TransposeDoubles(const double* from, std::uint64_t stride, std::size_t lines,
                       std::size_t depth, std::size_t width, double* panel) {
   transpose_rest(from, stride, lines, 0, depth, width, panel);
+}
+
+void CopyMasked(const float* from, const std::uint32_t* mask, std::size_t panels,
+                std::size_t stride, float* to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t panel = 0; panel < panels; ++panel, to += stride) {
+    for (std::size_t v = 0; v < vectors; ++v, from += lanes, mask += lanes)
+      hn::StoreU(hn::And(hn::BitCast(d, hn::LoadU(bits, mask)), hn::LoadU(d, from)), d,
+                 to + v * lanes);
+  }
 }
 
 void NarrowDoubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
@@ -176,6 +240,32 @@ void NarrowDoubles(const double* from, double factor, std::uint64_t count, std::
     const auto number = static_cast<float>(factor * from[i]);
     std::memcpy(to + i * sizeof number, &number, sizeof number);
   }
+}
+
+void WrapDoubles(const double* from, std::uint64_t count, std::byte* to) {
+  const auto wrap = [&](std::uint64_t i) {
+    const auto element = static_cast<std::uint32_t>(static_cast<std::int64_t>(from[i]));
+    std::memcpy(to + i * sizeof element, &element, sizeof element);
+  };
+  std::uint64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<double> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<std::uint32_t, decltype(d)> words;
+  const std::size_t lanes = hn::Lanes(d);
+  // Added to the first, smaller whole numbers than the second are the low bits of a double.
+  const auto whole = hn::Set(d, 0x1.8p52), limit = hn::Set(d, 0x1p51);
+  for (; i + lanes <= count; i += lanes) {
+    const auto numbers = hn::LoadU(d, from + i);
+    if (hn::AllTrue(d, hn::Lt(hn::Abs(numbers), limit))) {
+      store(hn::TruncateTo(words, hn::BitCast(bits, hn::Add(numbers, whole))), words,
+            to + i * sizeof(std::uint32_t));
+    } else {
+      for (std::size_t j = 0; j < lanes; ++j) wrap(i + j);
+    }
+  }
+#endif
+  for (; i < count; ++i) wrap(i);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE
@@ -218,12 +308,21 @@ void transpose_lines(const double* from, std::uint64_t stride, std::size_t lines
   DMLOP_BEST_SIMD(TransposeDoubles)(from, stride, lines, depth, width, panel);
 }
 
+void copy_masked(const float* from, const std::uint32_t* mask, std::size_t panels,
+                 std::size_t stride, float* to) {
+  DMLOP_BEST_SIMD(CopyMasked)(from, mask, panels, stride, to);
+}
+
 void widen_halves(const std::byte* from, std::uint64_t count, float* to) {
   DMLOP_BEST_SIMD(WidenHalves)(from, count, to);
 }
 
 void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
   DMLOP_BEST_SIMD(NarrowDoubles)(from, factor, count, to);
+}
+
+void wrap_doubles(const double* from, std::uint64_t count, std::byte* to) {
+  DMLOP_BEST_SIMD(WrapDoubles)(from, count, to);
 }
 
 }  // namespace dmlop::cpu

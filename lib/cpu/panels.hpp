@@ -23,14 +23,20 @@ std::size_t panel_columns();
 /// The panels of a block of both matrices, and where the sums of all their pairs go.
 template <typename T>
 struct PanelProduct {
-  const T* left;        // panels of panel_rows rows, one after the other
-  std::size_t rows;     // of all of them
-  const T* right;       // panels of panel_columns() columns
-  std::size_t columns;  // of all of them
-  std::size_t depth;    // elements of the sums, at most sum_block
-  double* sums;         // room for whole panels of rows and columns
-  std::size_t pitch;    // from row to row of the sums, at least whole panels of columns
-  bool is_first;        // stores the sums; otherwise adds them to what is there
+  const T* left = nullptr;   // panels of panel_rows rows, one after the other
+  std::size_t rows = 0;      // of all of them
+  const T* right = nullptr;  // panels of panel_columns() columns
+  std::size_t columns = 0;   // of all of them
+  std::size_t depth = 0;     // elements of the sums, at most sum_block
+  double* sums = nullptr;    // room for whole panels of rows and columns
+  std::size_t pitch = 0;     // from row to row of the sums, at least whole panels of columns
+  bool is_first = true;      // stores the sums; otherwise adds them to what is there
+
+  /// If not 0, the rows are no panels: element k of row r is left[r * left_stride + k].
+  std::size_t left_stride = 0;
+  /// If not null, the sums times the factor are rounded and go there instead.
+  float* rounded = nullptr;
+  double factor = 1;
 };
 
 template <typename T>
@@ -42,10 +48,18 @@ template <typename T>
 void transpose_lines(const T* from, std::uint64_t stride, std::size_t lines, std::size_t depth,
                      std::size_t width, T* panel);
 
+/// Numbers side by side whose mask has all bits set, 0 for those whose mask has none, as a row of
+/// `panels` panels of panel_columns(), `stride` numbers apart.
+void copy_masked(const float* from, const std::uint32_t* mask, std::size_t panels,
+                 std::size_t stride, float* to);
+
 /// Converts binary16, at any address, to float.
 void widen_halves(const std::byte* from, std::uint64_t count, float* to);
 
 /// Rounds products with a factor to float, at any address.
 void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to);
+
+/// The low 32 bits of whole numbers, at any address.
+void wrap_doubles(const double* from, std::uint64_t count, std::byte* to);
 
 }  // namespace dmlop::cpu

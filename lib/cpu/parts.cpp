@@ -1,6 +1,7 @@
 #include "cpu/parts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cpu/kinds.hpp"
 
@@ -25,12 +26,36 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
+// Where indices along an outer axis take elements of the same cache lines in turns, as those of
+// SPACE_TO_DEPTH do, and the lines do not stay in the nearest caches from one index to the next, a
+// part has all of these indices.
+PartShape interleaved_shape(const IndexMapKernel& map, std::uint64_t bytes) {
+  constexpr std::uint64_t line = 64, kept_bytes = std::uint64_t{32} << 10;
+  const auto step_of = [&](const IndexMapAxis& axis) {
+    return static_cast<std::uint64_t>(std::abs(axis.stride)) * map.element_size;
+  };
+  const IndexMapAxis& last = map.axes.back();
+  if (last.boundary != Boundary::none || step_of(last) <= map.element_size) return {};
+  std::uint64_t inner = last.extent;
+  for (std::size_t i = map.axes.size() - 1; i-- > 0; inner *= map.axes[i].extent) {
+    const IndexMapAxis& axis = map.axes[i];
+    const bool shares = axis.boundary == Boundary::none && axis.stride != 0 && axis.extent > 1 &&
+                        axis.extent * step_of(axis) <= line && step_of(axis) < step_of(last);
+    if (!shares) continue;
+    if (inner * map.element_size < kept_bytes) return {};
+    const std::uint64_t length = std::max<std::uint64_t>(1, bytes / map.element_size / axis.extent);
+    return {.blocks = Blocks{axis.extent, inner, std::min(inner, length)}};
+  }
+  return {};
+}
+
 }  // namespace
 
 // A reversal along an outer axis reads far apart for every stretch, and the next index along the
 // axis reads the same places again.
-PartShape part_shape(const IndexMapKernel& map, std::uint64_t) {
-  if (!map.reversal || !has_own_lengths(map)) return {};
+PartShape part_shape(const IndexMapKernel& map, std::uint64_t bytes) {
+  if (!map.reversal) return interleaved_shape(map, bytes);
+  if (!has_own_lengths(map)) return {};
   const std::uint64_t size = map.element_size;
   std::uint64_t inner = 1;
   for (std::size_t i = map.reversal->axis + 1; i < map.axes.size(); ++i)

@@ -3,6 +3,7 @@
 // wider integers in double. What follows the sums is computed in double and rounded once.
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "cpu/block_product.hpp"
@@ -10,6 +11,7 @@
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/window_packing.hpp"
+#include "cpu/window_sums.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -85,17 +87,25 @@ template <typename T>
 class Product {
  public:
   Product(const ProductKernel& kernel, Inputs inputs)
-      : kernel_(kernel), inputs_(inputs), size_(size_of(kernel.output_type)) {}
+      : kernel_(kernel),
+        inputs_(inputs),
+        size_(size_of(kernel.output_type)),
+        sums_windows_(cpu::sums_windows(kernel)) {}
 
   /// Blocks of any size.
   void run(const Block& whole) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (sums_windows_) return sum_windows(whole);
+    }
     for (std::uint64_t column = 0; column < whole.columns; column += columns_at_once) {
-      for (std::uint64_t row = 0; row < whole.rows; row += rows_at_once) {
+      const std::uint64_t columns = std::min(whole.columns - column, columns_at_once);
+      const std::uint64_t most = most_rows(columns);
+      for (std::uint64_t row = 0; row < whole.rows; row += most) {
         Block block = whole;
         block.row += row;
-        block.rows = std::min(whole.rows - row, rows_at_once);
+        block.rows = std::min(whole.rows - row, most);
         block.column += column;
-        block.columns = std::min(whole.columns - column, columns_at_once);
+        block.columns = columns;
         block.to += row * whole.pitch + column * size_;
         run_block(block);
       }
@@ -106,76 +116,134 @@ class Product {
   void run_block(const Block& block) {
     const BoundInputs inputs(kernel_, inputs_, block.batch);
     WindowPacking<T>* windows = nullptr;
-    if (!kernel_.windows.empty()) {
+    if (is_of_bytes()) {
+      multiply_bytes(block, inputs);
+    } else if (kernel_.windows.empty()) {
+      multiply(block, inputs, nullptr);
+    } else {
       std::vector<T> zero(1, T{0});
       if (inputs.right_zero) inputs.right_zero.columns(0, 0, 1, zero);
       if (!windows_) windows_.emplace(kernel_);
       windows = &*windows_;
       windows->set_batch(inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
-    }
-    if (windows != nullptr && kernel_.rows <= few_rows && kernel_.sum_length() <= sum_block &&
-        !inputs.left_zero && windows->can_sum()) {
-      sum_windows(block, inputs.left, *windows);
-    } else if (is_of_bytes()) {
-      multiply_bytes(block, inputs);
-    } else {
       multiply(block, inputs, windows);
     }
     for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
   }
 
-  /// Rows for which packing the windows does not pay.
-  static constexpr std::uint64_t few_rows = 2;
-
-  void sum_windows(const Block& block, const BoundInput& left, WindowPacking<T>& windows) {
-    product_.make_room(block.rows, block.columns);
-    set_left_depth(0, kernel_.sum_length());
-    line_.resize(std::max(line_.size(), depth_.size()));
-    for (std::uint64_t r = 0; r < block.rows; ++r) {
-      for (std::size_t k = 0; k < depth_.size(); ++k) {
-        const std::uint64_t offset = (block.row + r) * left.shape->row_stride + depth_[k];
-        read_elements(left.shape->data_type, left.data + offset * size_of(left.shape->data_type), 0,
-                      1, &line_[k]);
+  // Rows by their sums in float, which are at most sum_block.
+  void sum_windows(const Block& block) {
+    const BoundInputs inputs(kernel_, inputs_, block.batch);
+    const std::size_t terms = kernel_.sum_length();
+    set_left_depth(0, terms);
+    weights_.resize(kernel_.rows * terms);
+    for (std::uint64_t r = 0; r < kernel_.rows; ++r) {
+      for (std::size_t k = 0; k < terms; ++k) {
+        const std::uint64_t offset = r * kernel_.left.row_stride + depth_[k];
+        read_elements(kernel_.left.data_type,
+                      inputs.left.data + offset * size_of(kernel_.left.data_type), 0, 1,
+                      &weights_[r * terms + k]);
       }
-      windows.sum({line_.data(), depth_.size()}, product_.row(r));
+    }
+    added_.assign(kernel_.rows, 0);
+    if (inputs.added) inputs.added.rows(0, kernel_.rows, added_);
+    for (double& added : added_) added *= kernel_.added_factor;
+    if (!window_sums_) window_sums_.emplace(kernel_);
+    window_sums_->run(inputs.right.data, weights_, block.column, block.columns,
+                      [&](const WindowSums::Run& run) { take(block, run); });
+  }
+
+  void take(const Block& block, const WindowSums::Run& run) {
+    if (run.row < block.row || run.row >= block.row + block.rows) return;
+    std::byte* to =
+        block.to + (run.row - block.row) * block.pitch + (run.column - block.column) * size_;
+    const double added = added_[run.row];
+    if (kernel_.output_type != DataType::Float32) {
+      numbers_.resize(run.count);
+      for (std::size_t i = 0; i < run.count; ++i)
+        numbers_[i] = run.sums[i] * kernel_.factor + added;
+      return write_elements(kernel_.output_type, numbers_, to);
+    }
+    if (kernel_.factor != 1 || kernel_.added) {
+      finish_sums(run.sums, kernel_.factor, added, run.count, to);
+    } else {
+      std::memcpy(to, run.sums, run.count * sizeof(float));
     }
   }
 
+  // Outputs that are not computed are left to the other way.
   bool is_of_bytes() const {
-    return std::is_same_v<T, float> && kernel_.windows.empty() &&
-           size_of(kernel_.left.data_type) == 1 && size_of(kernel_.right.data_type) == 1 &&
-           multiplies_bytes();
+    const auto is_whole = [](const ProductWindow& window) {
+      return window.computed == window.output_extent;
+    };
+    return std::is_same_v<T, float> && size_of(kernel_.left.data_type) == 1 &&
+           size_of(kernel_.right.data_type) == 1 && multiplies_bytes() &&
+           std::all_of(kernel_.windows.begin(), kernel_.windows.end(), is_whole);
   }
 
-  // (a - x) (b - y) = a b - y a - x b + x y, for sums over all of the depth.
+  // (a - x) (b - y) = a b - y a - x b + x y, for sums over all of the depth. Padding is y.
   void multiply_bytes(const Block& block, const BoundInputs& inputs) {
-    const auto lines = [&](const BoundInput& input, std::uint64_t first, std::uint64_t stride,
-                           std::uint64_t depth_stride) {
-      return ByteLines{input.data + first * stride, stride, depth_stride,
-                       input.shape->data_type == DataType::Int8};
-    };
-    const ByteLines left =
-        lines(inputs.left, block.row, kernel_.left.row_stride, kernel_.left_depth_stride);
-    const ByteLines right =
-        lines(inputs.right, block.column, kernel_.right.column_stride, kernel_.right_depth_stride);
-    product_.make_room(block.rows, block.columns);
-    bytes_.run(left, block.rows, right, block.columns, kernel_.depth, product_.row(0),
-               product_.pitch());
     left_zeros_.assign(block.rows, 0);
     right_zeros_.assign(block.columns, 0);
     if (inputs.left_zero) inputs.left_zero.rows(block.row, block.rows, left_zeros_);
     if (inputs.right_zero) inputs.right_zero.columns(0, block.column, block.columns, right_zeros_);
-    const auto depth = static_cast<double>(kernel_.depth);
-    for (std::size_t r = 0; r < block.rows; ++r) {
-      double* sums = product_.row(r);
-      const double x = left_zeros_[r] + (left.is_signed ? 128 : 0);
-      const double left_sum = depth * x - bytes_.left_sums()[r];
-      for (std::size_t i = 0; i < block.columns; ++i) {
-        const double y = right_zeros_[i] - (right.is_signed ? 0 : 128);
-        sums[i] += y * left_sum - x * bytes_.right_sums()[i];
-      }
+    const ByteLines left = left_bytes(block, inputs.left);
+    const std::uint64_t depth = kernel_.sum_length();
+    product_.make_room(block.rows, block.columns);
+    const ByteProduct::Sums sums{product_.row(0), product_.pitch()};
+    const bool is_right_signed = kernel_.right.data_type == DataType::Int8;
+    if (kernel_.windows.empty()) {
+      const std::uint64_t stride = kernel_.right.column_stride;
+      bytes_.run(left, block.rows,
+                 {inputs.right.data + block.column * stride, stride, kernel_.right_depth_stride,
+                  is_right_signed},
+                 block.columns, depth, sums);
+    } else {
+      if (!byte_windows_) byte_windows_.emplace(kernel_);
+      byte_windows_->set_batch(inputs.right.data,
+                               static_cast<std::uint8_t>(static_cast<int>(right_zeros_.front())));
+      byte_windows_->set_columns(block.column, block.columns);
+      const auto read = [&](std::uint64_t k, std::size_t count, std::size_t pitch, std::byte* to) {
+        byte_windows_->read_lines(k, count, pitch, reinterpret_cast<std::uint8_t*>(to));
+      };
+      bytes_.run(left, block.rows, ByteReader{read, is_right_signed}, block.columns, depth, sums);
     }
+    numbers_.resize(block.columns);
+    for (std::size_t i = 0; i < block.columns; ++i)
+      numbers_[i] = right_zeros_[i] - (is_right_signed ? 0 : 128);
+    for (std::size_t r = 0; r < block.rows; ++r) {
+      const double x = left_zeros_[r] + (left.is_signed ? 128 : 0);
+      const double left_sum = static_cast<double>(depth) * x - bytes_.left_sums()[r];
+      add_zero_points(product_.row(r), numbers_.data(), bytes_.right_sums().data(), block.columns,
+                      left_sum, x);
+    }
+  }
+
+  static void add_zero_points(double* __restrict row, const double* __restrict y,
+                              const double* __restrict sums, std::size_t count, double left_sum,
+                              double x) {
+    for (std::size_t i = 0; i < count; ++i) row[i] += y[i] * left_sum - x * sums[i];
+  }
+
+  // The rows of a block; copied where their elements are not evenly apart.
+  ByteLines left_bytes(const Block& block, const BoundInput& left) {
+    const bool is_signed = kernel_.left.data_type == DataType::Int8;
+    const std::byte* first = left.data + block.row * kernel_.left.row_stride;
+    const std::uint64_t depth = kernel_.sum_length();
+    set_left_depth(0, depth);
+    const std::uint64_t stride = depth < 2 ? 0 : depth_[1] - depth_[0];
+    bool is_even = true;
+    for (std::size_t k = 1; k < depth; ++k) is_even &= depth_[k] - depth_[k - 1] == stride;
+    if (is_even) return {first + depth_[0], kernel_.left.row_stride, stride, is_signed};
+    left_bytes_.resize(block.rows * depth);
+    Steps steps;
+    for (std::size_t r = 0; r < block.rows; ++r) {
+      steps.add(depth);
+      const std::byte* row = first + r * kernel_.left.row_stride;
+      for (std::size_t k = 0; k < depth; ++k) left_bytes_[r * depth + k] = row[depth_[k]];
+    }
+    return {left_bytes_.data(), depth, 1, is_signed};
   }
 
   void multiply(const Block& block, const BoundInputs& inputs, WindowPacking<T>* windows) {
@@ -191,6 +259,7 @@ class Product {
       pack_lines<T>({kernel_.left.data_type, inputs.left.data + first, kernel_.left.row_stride,
                      depth_, left_zeros},
                     block.rows, panel_rows, line_, to);
+      return LeftBlock<T>{to};
     };
     const auto pack_right = [&](std::uint64_t k, std::size_t count, T* to) {
       if (windows != nullptr) return windows->pack(k, count, product_.width(), to);
@@ -261,12 +330,17 @@ class Product {
   const ProductKernel& kernel_;
   Inputs inputs_;
   std::size_t size_;
+  bool sums_windows_;
   BlockProduct<T> product_;
   ByteProduct bytes_;
   std::optional<WindowPacking<T>> windows_;
+  std::optional<WindowPacking<std::uint8_t>> byte_windows_;
+  std::optional<WindowSums> window_sums_;
+  std::vector<std::byte> left_bytes_;
   std::vector<std::uint64_t> depth_;
   std::vector<T> line_, left_zeros_, right_zeros_;
-  std::vector<double> numbers_;
+  std::vector<float> weights_;
+  std::vector<double> numbers_, added_;
 };
 
 /// Outputs [begin, end) in row-major order: the rest of a row, whole rows, and so on.
@@ -311,8 +385,17 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
   if (matrix <= small / sum) return {.granule = matrix};
-  std::uint64_t rows = even_block(kernel.rows, rows_at_once, panel_rows);
+  if (sums_windows(kernel)) {
+    constexpr std::uint64_t sums_at_once = std::uint64_t{1} << 15;
+    const std::uint64_t width = kernel.windows.back().output_extent;
+    const std::uint64_t most = std::max(width, sums_at_once / width * width);
+    return {.blocks = Blocks{.ranges = kernel.rows,
+                             .inner = columns,
+                             .length = even_block(columns, most, width),
+                             .of = kernel.rows}};
+  }
   std::uint64_t length = even_block(columns, columns_at_once, column_unit);
+  std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows);
   const std::uint64_t batches = kernel.output_elements() / matrix;
   const auto parts = [&] {
     return batches * ((kernel.rows + rows - 1) / rows) * ((columns + length - 1) / length);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "cpu/element_wise.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/panels.hpp"
-#include "cpu/element_wise.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -44,40 +44,36 @@ class PackedWeights {
     }
   }
 
-  /// The row of sums for each of `batch` packed states, `pitch()` apart.
+  /// The row of sums for each of `batch` states, `pitch()` apart.
   void multiply(const Floats& states, std::uint64_t batch, std::vector<double>& sums) {
     sums.resize(whole(batch, panel_rows) * pitch());
-    left_.resize(whole(batch, panel_rows) * sum_block);
-    for (std::uint64_t k = 0; k < hidden_; k += sum_block) {
-      const std::uint64_t count = std::min<std::uint64_t>(sum_block, hidden_ - k);
-      for (std::uint64_t i = 0; i < whole(batch, panel_rows); ++i) {
-        float* to = left_.data() + i / panel_rows * panel_rows * count + i % panel_rows;
-        const float* from = i < batch ? states.data() + i * hidden_ + k : nullptr;
-        for (std::uint64_t j = 0; j < count; ++j)
-          to[j * panel_rows] = from == nullptr ? 0.0F : from[j];
-      }
-      multiply_in_pieces(k, count, batch, sums);
-    }
+    for (std::uint64_t k = 0; k < hidden_; k += sum_block)
+      multiply_in_pieces(states, k, std::min<std::uint64_t>(sum_block, hidden_ - k), batch, sums);
   }
 
   std::uint64_t pitch() const { return whole(rows_, width_); }
 
  private:
-  void multiply_in_pieces(std::uint64_t k, std::uint64_t count, std::uint64_t batch,
-                          std::vector<double>& sums) {
+  void multiply_in_pieces(const Floats& states, std::uint64_t k, std::uint64_t count,
+                          std::uint64_t batch, std::vector<double>& sums) {
     const Floats& right = blocks_[k / sum_block];
     in_pieces(pitch() / width_, width_ * count * batch / 8,
               [&](std::uint64_t begin, std::uint64_t end) {
                 const std::uint64_t first = begin * width_;
-                multiply_panels<float>({left_.data(), batch, right.data() + first * count,
-                                        (end - begin) * width_, count, sums.data() + first, pitch(),
-                                        k == 0});
+                multiply_panels<float>({.left = states.data() + k,
+                                        .rows = batch,
+                                        .right = right.data() + first * count,
+                                        .columns = (end - begin) * width_,
+                                        .depth = count,
+                                        .sums = sums.data() + first,
+                                        .pitch = pitch(),
+                                        .is_first = k == 0,
+                                        .left_stride = hidden_});
               });
   }
 
   std::uint64_t rows_, hidden_, width_;
   std::vector<Floats> blocks_;  // of the sum
-  Floats left_;
 };
 
 /// Sequences [begin, end) of the batch in one direction.

@@ -40,6 +40,10 @@ class Walk {
 
   /// From tensor to tensor, between two elements of a stretch.
   const Offsets& steps() const { return axes_.back().strides; }
+  /// The same between the first elements of two stretches, where these follow each other.
+  Offsets outer_steps() const {
+    return axes_.size() == 1 ? Offsets{} : axes_[axes_.size() - 2].strides;
+  }
   /// Elements of the longest stretches.
   std::uint64_t stretch() const { return axes_.back().extent; }
   std::uint64_t elements() const {

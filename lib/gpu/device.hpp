@@ -44,7 +44,8 @@ struct Stage {
 
 /// A kernel's stages over whole buffers: inputs 0 to 2 and the output of shaders/common.hlsli.
 struct Dispatch {
-  std::string kernel;  // a variant's name: "index_map_4_1_2_0"
+  std::string kernel;                         // a variant's name: "lp_pooling_4_2_3"
+  std::vector<std::uint32_t> specialization;  // of its SPECIALIZED constants, by number
   std::array<std::uint32_t, 28> constants{};
   std::vector<Stage> stages;         // each sees what those before it wrote
   std::vector<std::uint32_t> table;  // becomes input 2, where not empty

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <stdexcept>
 
+#include "gpu/index_map_dispatch.hpp"
 #include "gpu/resident/kinds.hpp"
 
 namespace dmlop::gpu {
@@ -13,10 +13,6 @@ namespace {
 using Word = std::uint32_t;
 
 constexpr std::uint64_t bytes_per_thread = 16;
-
-// Axes that fit the constants; more go to a table (shaders/index_map.hlsl).
-constexpr std::size_t constant_axes = 4;
-constexpr std::size_t table_axes = 8;
 
 Word word(std::uint64_t value) {
   return static_cast<Word>(value);
@@ -39,49 +35,8 @@ void add_output_stage(Dispatch& dispatch, std::uint64_t work) {
   dispatch.stages.emplace_back(0, divided_up(dispatch.output_bytes, bytes_per_thread), work);
 }
 
-// The kernel's one boundary for all axes: an axis without one is an unpadded axis of any.
-Boundary boundary_of(const IndexMapKernel& kernel) {
-  for (const IndexMapAxis& axis : kernel.axes) {
-    if (axis.boundary != Boundary::none) return axis.boundary;
-  }
-  return Boundary::none;
-}
-
-std::array<Word, 4> axis_row(const IndexMapAxis& axis) {
-  const bool bounded = axis.boundary != Boundary::none;
-  return {word(axis.extent), word(axis.stride), bounded ? word(axis.start_padding) : 0,
-          word(bounded ? axis.input_extent : axis.extent)};
-}
-
 Dispatch dispatch_of(const IndexMapKernel& kernel, std::uint64_t) {
-  Dispatch dispatch;
-  set_output(dispatch, output_elements(kernel), kernel.element_size);
-  const std::size_t rank = kernel.axes.size();
-  // At worst each element of a thread stands in a row of its own, which has a loop over the axes.
-  add_output_stage(dispatch, bytes_per_thread / kernel.element_size * 2 * (2 + rank));
-  const bool in_table = rank > constant_axes;
-  const int reversal = !kernel.reversal ? 0 : kernel.reversal->axis + 1 == rank ? 1 : 2;
-  const auto boundary = static_cast<int>(boundary_of(kernel));
-  dispatch.kernel = "index_map_" + std::to_string(kernel.element_size) + "_" +
-                    std::to_string(boundary) + "_" + std::to_string(in_table ? table_axes : rank) +
-                    "_" + std::to_string(reversal);
-  dispatch.constants[2] =
-      word(kernel.offset + static_cast<std::int64_t>(input_slack_bytes / kernel.element_size));
-  if (kernel.reversal) {
-    dispatch.constants[3] = kernel.reversal->lengths_type == DataType::UInt64 ? 2 : 1;
-    dispatch.constants[5] = word(std::uint64_t{kernel.reversal->axis});
-  }
-  dispatch.constants[4] = word(std::uint64_t{rank});
-  std::memcpy(&dispatch.constants[6], kernel.fill.data(), 8);
-  if (in_table) dispatch.table.resize(table_axes * 2 * 4);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const auto row = axis_row(kernel.axes[i]);
-    std::copy(row.begin(), row.end(),
-              in_table ? &dispatch.table[i * 4] : &dispatch.constants[8 + i * 4]);
-    const Word lengths_stride = word(kernel.axes[i].lengths_stride);
-    (in_table ? dispatch.table[(table_axes + i) * 4] : dispatch.constants[24 + i]) = lengths_stride;
-  }
-  return dispatch;
+  return index_map_dispatch(kernel);
 }
 
 std::uint64_t covered(const PoolingAxis& axis) {
@@ -212,14 +167,12 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
 }
 
 template <typename Kind>
-  requires(!Tiled<Kind>)
-Dispatch dispatch_of(const Kind&, std::uint64_t) {
+requires(!Tiled<Kind>) Dispatch dispatch_of(const Kind&, std::uint64_t) {
   throw std::logic_error("a kernel that is not tiled has no dispatch of a tile");
 }
 
 template <typename Kind>
-  requires(!Tiled<Kind>)
-std::string refusal_of(const Kind& kernel) {
+requires(!Tiled<Kind>) std::string refusal_of(const Kind& kernel) {
   return resident::refusal_of(kernel);
 }
 std::string refusal_of(const IndexMapKernel&) {

@@ -130,10 +130,21 @@ std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& option
 std::string Executor::resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                        std::span<const ResidentRange> outputs) const {
   if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
-  if (!is_tiled(kernel)) {
-    if (std::string refusal = device_.resident_refusal(); !refusal.empty()) return refusal;
-    return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
-  }
+  return is_tiled(kernel) ? tiled_refusal(kernel) : untiled_refusal(inputs, outputs);
+}
+
+std::string Executor::resident_refusal(const Step& step, std::span<const ResidentRange> inputs,
+                                       std::span<const ResidentRange> outputs) const {
+  return step.tiled != nullptr ? tiled_refusal(*step.tiled) : untiled_refusal(inputs, outputs);
+}
+
+std::string Executor::untiled_refusal(std::span<const ResidentRange> inputs,
+                                      std::span<const ResidentRange> outputs) const {
+  if (std::string refusal = device_.resident_refusal(); !refusal.empty()) return refusal;
+  return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
+}
+
+std::string Executor::tiled_refusal(const Kernel& kernel) const {
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
   return grid && grid->is_whole() ? "" : "its tensors do not fit the device's buffers";
 }
@@ -167,9 +178,21 @@ Stream& Executor::first_stream() {
 void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                 std::span<const ResidentRange> outputs, DispatchTimes& times) {
   if (is_tiled(kernel)) return execute_tiled(kernel, inputs, outputs.front(), times);
+  execute_untiled(make_resident_dispatches(kernel), inputs, outputs, times);
+}
+
+void Executor::execute_resident(const Step& step, std::span<const ResidentRange> inputs,
+                                std::span<const ResidentRange> outputs, DispatchTimes& times) {
+  if (step.tiled != nullptr) return execute_tiled(*step.tiled, inputs, outputs.front(), times);
+  execute_untiled(step.dispatches, inputs, outputs, times);
+}
+
+void Executor::execute_untiled(std::span<const ResidentDispatch> dispatches,
+                               std::span<const ResidentRange> inputs,
+                               std::span<const ResidentRange> outputs, DispatchTimes& times) {
   Stream& stream = first_stream();
   const bool has_matrices = device_.info().has_matrices;
-  for (const ResidentDispatch& usual : make_resident_dispatches(kernel)) {
+  for (const ResidentDispatch& usual : dispatches) {
     const bool is_other = has_matrices && !usual.with_matrices.empty();
     const ResidentDispatch& dispatch = is_other ? usual.with_matrices.front() : usual;
     std::vector<ResidentRange> read;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gpu/device.hpp"
+#include "gpu/steps.hpp"
 #include "ops/kernel.hpp"
 
 namespace dmlop::gpu {
@@ -38,9 +39,16 @@ class Executor {
   bool execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
+  /// The same of a step of a plan, none of whose kernels is refused (gpu/steps.hpp).
+  std::string resident_refusal(const Step& step, std::span<const ResidentRange> inputs,
+                               std::span<const ResidentRange> outputs) const;
+
   /// Executes a kernel that is not refused on buffers of the device; the ranges are its inputs and
   /// outputs. Errors: run_failed.
   void execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                        std::span<const ResidentRange> outputs, DispatchTimes& times);
+  /// The same of a step.
+  void execute_resident(const Step& step, std::span<const ResidentRange> inputs,
                         std::span<const ResidentRange> outputs, DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
@@ -51,6 +59,12 @@ class Executor {
 
  private:
   Stream& first_stream();
+  std::string untiled_refusal(std::span<const ResidentRange> inputs,
+                              std::span<const ResidentRange> outputs) const;
+  std::string tiled_refusal(const Kernel& kernel) const;
+  void execute_untiled(std::span<const ResidentDispatch> dispatches,
+                       std::span<const ResidentRange> inputs,
+                       std::span<const ResidentRange> outputs, DispatchTimes& times);
   void execute_tiled(const Kernel& kernel, std::span<const ResidentRange> inputs,
                      const ResidentRange& output, DispatchTimes& times);
 

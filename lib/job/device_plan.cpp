@@ -211,9 +211,15 @@ std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
     std::string refusal = gpu::kernel_refusal(pass.kernel);
     if (!refusal.empty()) return refusal;
   }
+  const std::vector<gpu::Step> steps = gpu::steps_of(plan_);
+  const auto is_needed = [&](std::size_t slot) {
+    return std::any_of(steps.begin(), steps.end(), [&](const gpu::Step& step) {
+      return std::count(step.writes.begin(), step.writes.end(), slot) != 0;
+    });
+  };
   ResidentSlots resident{{}, {slots.begin(), slots.end()}};
   for (const std::size_t slot : plan_.slots_of(SlotKind::temporary)) {
-    if (!resident.add(device_, slot, plan_.slots[slot].bytes()))
+    if (is_needed(slot) && !resident.add(device_, slot, plan_.slots[slot].bytes()))
       return no_room_for(plan_.slots[slot]);
   }
   const auto ranges_of = [&](const std::vector<std::size_t>& slots_used) {
@@ -221,14 +227,13 @@ std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
     for (const std::size_t slot : slots_used) ranges.push_back(resident.ranges[slot]);
     return ranges;
   };
-  for (const Pass& pass : plan_.passes) {
+  for (const gpu::Step& step : steps) {
     std::string refusal =
-        executor_.resident_refusal(pass.kernel, ranges_of(pass.reads), ranges_of(pass.writes));
+        executor_.resident_refusal(step, ranges_of(step.reads), ranges_of(step.writes));
     if (!refusal.empty()) return refusal;
   }
-  for (const Pass& pass : plan_.passes) {
-    executor_.execute_resident(pass.kernel, ranges_of(pass.reads), ranges_of(pass.writes), times);
-  }
+  for (const gpu::Step& step : steps)
+    executor_.execute_resident(step, ranges_of(step.reads), ranges_of(step.writes), times);
   return "";
 }
 

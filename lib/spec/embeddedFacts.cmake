@@ -1,8 +1,8 @@
-# Embeds the rows of specs/directml.json and specs/differences.json one by one, so that a program parses only those
-# that it needs. Every member but "about" is a list of rows, and the first member of a row is its name.
+# Embeds the rows of specs/directml.json, differences.json and measurements.json one by one, so that a program parses
+# only those that it needs. Every member but "about" is a list of rows, and the first member of a row is its name.
 function(dmlop_embedded_facts generated_source)
   set(rows "")
-  foreach(name IN ITEMS directml differences)
+  foreach(name IN ITEMS directml differences measurements)
     set(file ${PROJECT_SOURCE_DIR}/specs/${name}.json)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(READ ${file} facts)

@@ -1,5 +1,5 @@
-// The rows of specs/directml.json and specs/differences.json, embedded one by one when the program
-// is built.
+// The rows of specs/directml.json, differences.json and measurements.json, embedded one by one when
+// the program is built.
 #pragma once
 
 #include <nlohmann/json.hpp>

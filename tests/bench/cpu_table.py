@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures dmlop on the CPU against memcpy, NumPy, PyTorch and ONNX Runtime, and writes Markdown tables.
 
-usage: cpu_table.py PROGRAM [--kernels] [--processes] [--megabytes 256] [--min-time 1] [--only TEXT]
+usage: cpu_table.py PROGRAM [--kernels] [--processes] [--megabytes 256] [--min-time 1] [--only TEXT] [--rows RUN]
 
 Kernels run in memory on all cores: dmlop by `dmlop bench`, which measures memcpy of the same number of bytes in
 turns with the kernel; peers on tensors of the same sizes and random data, right after. Processes are whole programs, from
@@ -10,6 +10,7 @@ package onnxruntime-node (npm install --ignore-scripts), found through ONNXRUNTI
 import argparse, datetime, json, math, os, platform, resource, statistics, subprocess, sys, tempfile, time
 
 import onnx_model
+from rows import Rows
 from works import TYPES, bench, padding, pooling, reverse, slice1
 
 import numpy
@@ -177,7 +178,7 @@ def times_text(seconds, own):
 
 def kernel_table(options):
     print("| work | share of memcpy | goal | GB/s | times as fast as NumPy | PyTorch | ONNX Runtime |\n|---|--:|--:|--:|--:|--:|--:|")
-    gains = []
+    gains, measured = [], Rows(options.rows)
     for work in kernel_works(options.megabytes):
         if options.only not in work.name:
             continue
@@ -186,6 +187,8 @@ def kernel_table(options):
         moved = 2 * result["outputBytes"] if work.count_output_twice else result["inputBytes"] + result["outputBytes"]
         share = moved / own / result["copyBytesPerSecond"]
         peers = [peer(work, options.min_time / 2) for peer in (numpy_seconds, torch_seconds, onnx_seconds)]
+        faster = {name: seconds / own for name, seconds in zip(("NumPy", "PyTorch", "ONNX Runtime"), peers) if seconds}
+        measured.add(work.name, work.description, share, faster)
         gains.append(min(seconds for seconds in peers if seconds is not None) / own)
         mark = "" if share >= work.goal else " (missed)"
         print(f"| {work.name} | {share:.2f} | {work.goal:.1f}{mark} | {moved / own * 1e-9:.1f} | "
@@ -193,6 +196,8 @@ def kernel_table(options):
     if gains:
         print(f"\nAgainst the fastest peer of each row: {min(gains):.1f} times at the least, "
               f"{statistics.geometric_mean(gains):.1f} times in the geometric mean of {len(gains)} rows.")
+    if options.rows:
+        measured.print()
 
 
 def run_once(command):
@@ -265,6 +270,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=256)
     parser.add_argument("--min-time", type=float, default=1)
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--rows", metavar="RUN", help="print rows of this run for specs/measurements.json, too")
     parser.add_argument("--folder", help="for the files of whole processes")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)

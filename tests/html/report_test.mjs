@@ -3,22 +3,17 @@
 //   node report_test.mjs               the template with data made here: hostile texts, 10,000 jobs
 //   node report_test.mjs REPORT.html   a report that the program has written, with a FAILED job
 //
-// npm ci installs playwright-core. DMLOP_CHROMIUM names the browser; the default is
-// /usr/bin/chromium. Exit code 0: all checks hold; 1: one does not; 77: something is missing.
+// browser.mjs says what it needs. Exit code 0: all checks hold; 1: one does not; 77: something is
+// missing.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import {pathToFileURL} from 'node:url';
 import zlib from 'node:zlib';
+
+import {background, check, close, finish, folder, open, poor_contrasts} from './browser.mjs';
 
 const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const template_file = path.join(here, '..', '..', 'lib', 'batch', 'report.html');
-
-function skip(reason) {
-  console.log(`SKIPPED: ${reason}`);
-  process.exit(77);
-}
 
 // ---- Data ----
 
@@ -148,64 +143,6 @@ function report(jobs, more = {}) {
     seconds: 1.2, counts: count_statuses(jobs), jobs, ...more};
 }
 
-// ---- The browser ----
-
-const playwright = await import('playwright-core').catch(() => null);
-if (!playwright) skip('playwright-core is not installed; run npm ci in tests/html');
-const executable = process.env.DMLOP_CHROMIUM || '/usr/bin/chromium';
-if (!fs.existsSync(executable)) {
-  skip(`${executable} does not exist; install Chromium or set DMLOP_CHROMIUM`);
-}
-
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dmlop-html-'));
-// Every launch has a new, empty profile.
-const browser = await playwright.chromium.launch({executablePath: executable, headless: true,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync']});
-
-// Opens a file; what the page complains about or asks for is collected and must stay empty.
-async function open(file, hash = '', options = {}) {
-  const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
-  const page = await context.newPage();
-  page.setDefaultTimeout(60000);
-  const address = pathToFileURL(file).href;
-  page.complaints = [];
-  page.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());
-  });
-  page.on('pageerror', error => page.complaints.push(String(error)));
-  page.on('dialog', dialog => {
-    page.complaints.push(`dialog ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  page.on('request', request => {
-    const url = request.url();
-    if (url.split('#')[0] !== address && !url.startsWith('data:')) {
-      page.complaints.push(`request of ${url}`);
-    }
-  });
-  await page.goto(address + hash);
-  return page;
-}
-
-async function close(page) {
-  assert.deepEqual(page.complaints, [], 'no errors, no requests');
-  await page.context().close();
-}
-
-let checks = 0;
-let failures = 0;
-async function check(name, body) {
-  ++checks;
-  try {
-    await body();
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    ++failures;
-    console.log(`FAIL  ${name}\n${String(error.stack ?? error).replace(/^/gm, '      ')}`);
-  }
-}
-
 const text = (page, selector) => page.locator(selector).first().innerText();
 const matching = async page => Number(await page.getAttribute('#shown', 'data-matching'));
 const listed_ids = page => page.$$eval('.job', rows => rows.map(row => row.dataset.id));
@@ -235,34 +172,6 @@ async function table_rows(scope, kind) {
     rows => rows.map(row => [...row.cells].map(cell => cell.textContent)));
 }
 
-// The visible texts whose contrast with what lies behind them is below 4.5.
-async function poor_contrasts(page) {
-  return page.evaluate(() => {
-    const parse = colour => colour.match(/[\d.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(channel => channel / 255)
-      .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const behind = node => {
-      for (let at = node; at; at = at.parentElement) {
-        const colour = parse(getComputedStyle(at).backgroundColor);
-        if (colour.length === 3 || colour[3] === 1) return colour;
-      }
-      return [255, 255, 255];
-    };
-    const poor = [];
-    for (const node of document.querySelectorAll('body *')) {
-      const has_text = [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim());
-      if (!has_text || !node.checkVisibility()) continue;
-      const [low, high] = [light(parse(getComputedStyle(node).color)), light(behind(node))]
-        .sort((a, b) => a - b);
-      const ratio = (high + 0.05) / (low + 0.05);
-      if (ratio < 4.5) poor.push(`${node.className || node.tagName}: ${ratio.toFixed(2)}`);
-    }
-    return poor;
-  });
-}
-
-const background = page => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
 // ---- The template with data made here ----
 
@@ -887,12 +796,5 @@ async function check_report(file) {
   });
 }
 
-try {
-  if (process.argv.length > 2) await check_report(path.resolve(process.argv[2]));
-  else await check_template();
-} finally {
-  await browser.close();
-  fs.rmSync(folder, {recursive: true, force: true});
-}
-console.log(`${checks - failures} of ${checks} checks hold`);
-process.exitCode = failures ? 1 : 0;
+await finish(() => process.argv.length > 2
+  ? check_report(path.resolve(process.argv[2])) : check_template());

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "gpu/steps.hpp"
 #include "gpu_device.hpp"
+#include "ops/operator.hpp"
+#include "spec/description.hpp"
 
 #ifdef _WIN32
 #include "gpu/d3d12/kernels.hpp"
@@ -45,11 +48,14 @@ TEST_CASE("dispatch: every kernel that a kernel can need is built") {
   CHECK(kernels_of_dispatches().size() >= 4 * 5 * 8 - 4 + 8);
   for (const std::string& name : kernels_of_dispatches()) {
     CAPTURE(name);
-    CHECK(has_kernel(name));
+    CHECK(has_kernel(name.substr(0, name.find(' '))));
   }
   CHECK(has_kernel(gpu::copy_dispatch(64).kernel));
-  CHECK_FALSE(has_kernel("index_map_3_0_1_0"));
+  CHECK_FALSE(has_kernel("index_map_3"));
 }
+
+// Ways of index_map.hlsl.
+constexpr std::uint32_t by_elements = 0, in_runs = 1;
 
 TEST_CASE("dispatch: an index map's name and constants") {
   IndexMapKernel kernel{.element_size = 2, .offset = 9};
@@ -61,7 +67,8 @@ TEST_CASE("dispatch: an index map's name and constants") {
                   .input_extent = 3}};
   kernel.fill = {std::byte{0x34}, std::byte{0x12}};
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_2_2_2_0");
+  CHECK(dispatch.kernel == "index_map_2");
+  CHECK(dispatch.specialization == Words{2, 2, 0, in_runs, 1});
   CHECK(dispatch.output_bytes == 60);
   CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
   CHECK(constants(dispatch, 4, 8) == Words{2, 0, 0x1234, 0});
@@ -75,15 +82,67 @@ TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
   kernel.axes = {{.extent = 3, .stride = 4, .lengths_stride = 1}, {.extent = 4, .stride = 1}};
   kernel.reversal = Reversal{1, DataType::UInt64};
   gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_8_0_2_1");
+  CHECK(dispatch.kernel == "index_map_8");
+  CHECK(dispatch.specialization == Words{0, 2, 1, in_runs, 2});
   CHECK(dispatch.constants[3] == 2);
   CHECK(dispatch.constants[5] == 1);
   CHECK(constants(dispatch, 24, 26) == Words{1, 0});
   kernel.reversal = Reversal{0, DataType::UInt32};
+  kernel.axes[1].stride = 2;
   dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_8_0_2_2");
+  CHECK(dispatch.kernel == "index_map_8");
+  CHECK(dispatch.specialization == Words{0, 2, 2, by_elements, 1});
   CHECK(dispatch.constants[3] == 1);
   CHECK(dispatch.constants[5] == 0);
+}
+
+/// A packed tensor of bytes, reversed along the axis before the last one.
+IndexMapKernel reversed_columns(std::uint64_t outer, std::uint64_t rows, std::uint64_t width) {
+  IndexMapKernel kernel{.element_size = 1};
+  const auto stride = static_cast<std::int64_t>(width);
+  kernel.axes = {{.extent = outer,
+                  .stride = static_cast<std::int64_t>(rows) * stride,
+                  .lengths_stride = width},
+                 {.extent = rows, .stride = stride},
+                 {.extent = width, .stride = 1, .lengths_stride = 1}};
+  kernel.reversal = Reversal{1, DataType::UInt64};
+  return kernel;
+}
+
+TEST_CASE("dispatch: threads move columns of words where words of an input stand below words") {
+  IndexMapKernel kernel = reversed_columns(3, 5, 2 * 4 * 256 + 4);
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
+  CHECK(dispatch.kernel == "reverse_columns");
+  CHECK(dispatch.specialization == Words{1});
+  CHECK(constants(dispatch, 0, 4) == Words{3 * 5 * 2052, 2, gpu::input_slack_bytes / 4, 513});
+  CHECK(constants(dispatch, 4, 8) == Words{5, 5, 1, 513});
+  CHECK(constants(dispatch, 8, 11) == Words{171, 3, 1});  // three blocks of 171 columns
+  CHECK(constants(dispatch, 12, 15) == Words{1, 0, 0});
+  CHECK(constants(dispatch, 16, 19) == Words{3, 5 * 513, 2052});
+  REQUIRE(dispatch.stages.size() == 1);
+  CHECK(dispatch.stages[0].end == 3 * 513);
+
+  const auto is_by_columns = [](const IndexMapKernel& changed) {
+    return make_dispatch(changed).kernel == "reverse_columns";
+  };
+  CHECK_FALSE(is_by_columns(reversed_columns(3, 5, 2050)));  // rows begin within words
+  kernel.offset = 2;
+  CHECK_FALSE(is_by_columns(kernel));
+  kernel.element_size = 2;
+  CHECK(is_by_columns(kernel));
+  kernel.axes[2].stride = 2;
+  CHECK_FALSE(is_by_columns(kernel));
+}
+
+TEST_CASE("dispatch: long columns of words are shared by several threads") {
+  const auto parts = [](const IndexMapKernel& kernel) {
+    const gpu::Dispatch dispatch = make_dispatch(kernel);
+    CHECK(dispatch.constants[5] * dispatch.constants[6] >= dispatch.constants[4]);
+    return dispatch.constants[6];
+  };
+  CHECK(parts(reversed_columns(1, 9, 4)) == 2);                  // of 8 rows
+  CHECK(parts(reversed_columns(1, 1000, 1 << 20)) == 16);        // of 64
+  CHECK(parts(reversed_columns(1, 1000, 1 << 14)) == 1000 / 8);  // so that there are threads enough
 }
 
 TEST_CASE("dispatch: five axes and more stand in a table") {
@@ -93,7 +152,8 @@ TEST_CASE("dispatch: five axes and more stand in a table") {
         {.extent = i, .stride = static_cast<std::int64_t>(10 * i), .lengths_stride = i});
   }
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "index_map_1_0_8_0");
+  CHECK(dispatch.kernel == "index_map_1");
+  CHECK(dispatch.specialization == Words{0, 8, 0, by_elements, 1});
   CHECK(dispatch.constants[4] == 5);
   REQUIRE(dispatch.table.size() == 64);
   CHECK(Words(dispatch.table.begin() + 16, dispatch.table.begin() + 20) == Words{5, 50, 0, 5});
@@ -272,6 +332,44 @@ TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   CHECK(threads(1) == 1);
   CHECK(threads(16) == 1);
   CHECK(threads(17) == 2);
+}
+
+/// The plan of a normalization along an axis of packed FLOAT32.
+Plan normalization_plan(const std::string& sizes, int axis, const std::string& more = "") {
+  Diagnostics diagnostics;
+  const std::string text =
+      R"({"type": "MEAN_VARIANCE_NORMALIZATION1", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
+      R"("Sizes": [)" +
+      sizes + R"(]}, "NormalizeVariance": true, "Epsilon": 1, "Axes": [)" + std::to_string(axis) +
+      "]" + more + "}}";
+  auto description = read_description("op.json", text, newest_feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
+  return make_plan(*description);
+}
+
+TEST_CASE("steps: rows that a group can hold are read once, others by each pass") {
+  const auto steps = [](const std::string& sizes, int axis, const std::string& more = "") {
+    return gpu::steps_of(normalization_plan(sizes, axis, more));
+  };
+  const auto is_one = [](const std::vector<gpu::Step>& found, const std::string& kernel,
+                         std::size_t stages) {
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].dispatches.front().kernel == kernel);
+    CHECK(found[0].dispatches.front().stages.size() == stages);
+    CHECK(found[0].reads.size() == 1);
+    CHECK(has_kernel(kernel));
+  };
+  is_one(steps("3, 1024", 1), "rows", 1);
+  is_one(steps("3, 16384", 1), "rows", 1);
+  is_one(steps("3, 16388", 1), "rows", 3);
+  is_one(steps("3, 16, 1024", 1), "rows_columns", 1);
+  is_one(steps("3, 1024, 16", 1), "rows_columns", 1);
+  is_one(steps("3, 64", 1, R"(, "FusedActivation": {"Type": "ACTIVATION_RELU"})"), "rows", 1);
+  CHECK(steps("3, 1023", 1).size() == 3);
+  CHECK(steps("3, 1025, 16", 1).size() == 3);
+  CHECK(steps("3, 16, 15", 1).size() == 3);
+  CHECK(steps("3, 1024, 1024", 0).size() == 1);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The errors of elementary functions against double, through the operators that compute them, on
 // the CPU and on a GPU. FLOAT32: over numbers of every exponent, both signs, and near the zeros of
 // sine and cosine, in units of the last place. FLOAT16: over all numbers. No error may be larger
-// than the table of tests/README.md says, which was measured with 10 million numbers:
+// than specs/measurements.json says, which was measured with 10 million numbers:
 //   DMLOP_ELEMENTARY_NUMBERS=10000000 build/dmlop_tests --source-file='*/elementary_test.cpp'
-// prints its rows. The numbers of a shorter run are the first of a longer one.
+// prints its numbers. The numbers of a shorter run are the first of a longer one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,12 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <regex>
 #include <set>
 
 #include "gpu_device.hpp"
@@ -28,6 +25,7 @@
 #include "reference/elementary_functions.hpp"
 #include "simd_targets.hpp"
 #include "spec/description.hpp"
+#include "spec/measurements.hpp"
 #include "tensor/half.hpp"
 
 namespace dmlop::test {
@@ -230,33 +228,18 @@ Worst worst_of(const Function& function, Place place, const Numbers& x, const Nu
 
 // --- what is published
 
-/// A row of the table in tests/README.md: the largest errors of FLOAT32 in ULP, and how many of all
-/// 65,536 results of FLOAT16 are not rounded as they should be.
-struct Published {
-  double ulp_on_cpu = 0, ulp_on_llvmpipe = 0;
-  int halves_on_cpu = 0, halves_on_llvmpipe = 0;
-};
-
-std::map<std::string, Published> published_errors() {
-  std::ifstream document(DMLOP_SOURCE_DIR "/tests/README.md");
-  REQUIRE(document.good());
-  static const std::regex row(
-      R"(\| ([A-Z_]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9]*) ?\| ([0-9]*) ?\|)");
-  std::map<std::string, Published> errors;
-  const auto count = [](const std::string& text) { return text.empty() ? 0 : std::stoi(text); };
-  for (std::string line; std::getline(document, line);) {
-    if (std::smatch match; std::regex_match(line, match, row))
-      errors[match[1]] = {std::stod(match[2]), std::stod(match[3]), count(match[4]),
-                          count(match[5])};
+/// The published error of a function: of FLOAT32 in ULP, of FLOAT16 how many of all 65,536 results
+/// are not rounded as they should be.
+double published(const Function& function, DataType type, const char* device) {
+  for (const MeasuredError* error : errors_of(function.name)) {
+    if (error->data_type != name_of(type)) continue;
+    const auto value = error->find(device);
+    REQUIRE_MESSAGE(
+        value, "specs/measurements.json has no error of " << function.name << " on " << device);
+    return *value;
   }
-  return errors;
-}
-
-const Published& published(const Function& function) {
-  static const std::map<std::string, Published> errors = published_errors();
-  const auto found = errors.find(function.name);
-  REQUIRE_MESSAGE(found != errors.end(), "tests/README.md has no row for " << function.name);
-  return found->second;
+  FAIL("specs/measurements.json has no error of " << function.name << " for " << name_of(type));
+  return 0;
 }
 
 bool is_llvmpipe() {
@@ -266,12 +249,12 @@ bool is_llvmpipe() {
 
 /// Another GPU, or another compiler of shaders, may divide and take square roots less exactly.
 double most_ulp(const Function& function, Place place) {
-  if (place == Place::cpu) return published(function).ulp_on_cpu;
-  return is_llvmpipe() ? published(function).ulp_on_llvmpipe : 4;
+  if (place == Place::cpu) return published(function, DataType::Float32, "CPU");
+  return is_llvmpipe() ? published(function, DataType::Float32, "llvmpipe") : 4;
 }
-int most_halves(const Function& function, Place place) {
-  if (place == Place::cpu) return published(function).halves_on_cpu;
-  return published(function).halves_on_llvmpipe + (is_llvmpipe() ? 0 : 65);
+double most_halves(const Function& function, Place place) {
+  if (place == Place::cpu) return published(function, DataType::Float16, "CPU");
+  return published(function, DataType::Float16, "llvmpipe") + (is_llvmpipe() ? 0 : 65);
 }
 
 /// For who measures the table anew: a cell of it.
@@ -398,7 +381,16 @@ TEST_CASE("elementary functions: every operator of one expression is exact or in
 }
 
 TEST_CASE("elementary functions: the table has a row for each, and no other") {
-  CHECK(published_errors().size() == elementary_functions().size());
+  std::set<std::string> functions, published;
+  for (const Function& function : elementary_functions()) functions.insert(function.name);
+  for (const MeasuredError& error : measured_errors()) {
+    CHECK(published.insert(error.operator_name + " " + error.data_type).second);
+    CHECK(functions.contains(error.operator_name));
+  }
+  for (const Function& function : elementary_functions()) {
+    CHECK(published.contains(std::string(function.name) + " FLOAT32"));
+    CHECK(published.contains(std::string(function.name) + " FLOAT16") != has_two_inputs(function));
+  }
 }
 
 TEST_CASE("elementary functions: none errs by more than is stated") {

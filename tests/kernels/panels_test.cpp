@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -40,8 +41,13 @@ void check_panels(std::size_t rows, std::size_t columns, std::size_t depth, Rand
   const Panels<T> right(columns, cpu::panel_columns<T>(), depth, random);
   const std::size_t pitch = whole(columns, right.width) + right.width;
   std::vector<double> sums(whole(rows, cpu::panel_rows) * pitch, 1000);
-  cpu::PanelProduct<T> product{
-      left.numbers.data(), rows, right.numbers.data(), columns, depth, sums.data(), pitch, true};
+  cpu::PanelProduct<T> product{.left = left.numbers.data(),
+                               .rows = rows,
+                               .right = right.numbers.data(),
+                               .columns = columns,
+                               .depth = depth,
+                               .sums = sums.data(),
+                               .pitch = pitch};
   cpu::multiply_panels(product);
   product.is_first = false;
   cpu::multiply_panels(product);
@@ -71,6 +77,92 @@ TEST_CASE("panels: all numbers of rows and columns") {
           check_panels<double>(rows, columns, depth, random);
         }
       }
+    }
+  });
+}
+
+TEST_CASE("panels: rows that are no panels, and sums that are rounded") {
+  Random random(92);
+  on_every_target([&] {
+    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows; ++rows) {
+      for (const std::size_t columns : {1, 16, 33, 70}) {
+        constexpr std::size_t depth = 19, stride = 23;
+        const Panels<float> left(stride * rows, 1, 1, random);
+        const Panels<float> right(columns, cpu::panel_columns<float>(), depth, random);
+        const std::size_t pitch = whole(columns, right.width);
+        std::vector<float> rounded(rows * pitch + 1, 1000);
+        cpu::multiply_panels<float>({.left = left.numbers.data(),
+                                     .rows = rows,
+                                     .right = right.numbers.data(),
+                                     .columns = columns,
+                                     .depth = depth,
+                                     .pitch = pitch,
+                                     .left_stride = stride,
+                                     .rounded = rounded.data(),
+                                     .factor = 0.1});
+        bool are_right = rounded.back() == 1000;
+        for (std::size_t r = 0; r < rows; ++r) {
+          for (std::size_t c = 0; c < columns; ++c) {
+            double sum = 0;
+            for (std::size_t k = 0; k < depth; ++k)
+              sum += left.numbers[r * stride + k] * right.at(c, k);
+            are_right = are_right && rounded[r * pitch + c] == static_cast<float>(sum * 0.1);
+          }
+        }
+        CHECK(are_right);
+      }
+    }
+  });
+}
+
+TEST_CASE("panels: whole numbers of any size keep their low 32 bits") {
+  const std::vector<double> numbers{0,      1,       -1,      0x1p31,        -0x1p31, 0x1p32 + 5,
+                                    -5,     0x1p51,  -0x1p51, 0x1p52 + 3,    -7,      0x1p40 - 9,
+                                    0x1p53, -0x1p33, 255,     -0x1p50 - 1.0, 12,      13};
+  on_every_target([&] {
+    for (std::size_t count = 1; count <= numbers.size(); ++count) {
+      std::vector<std::byte> bytes(1 + 4 * (count + 1));  // at an odd address
+      cpu::wrap_doubles(numbers.data(), count, &bytes[1]);
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint32_t found;
+        std::memcpy(&found, &bytes[1 + 4 * i], sizeof found);
+        CHECK(found == static_cast<std::uint32_t>(static_cast<std::int64_t>(numbers[i])));
+      }
+      CHECK(bytes.back() == std::byte{0});
+    }
+  });
+}
+
+TEST_CASE("panels: numbers whose mask is set are copied into panels") {
+  on_every_target([&] {
+    const std::size_t width = cpu::panel_columns<float>(), panels = 3, stride = 2 * width;
+    std::vector<float> from(panels * width), to(panels * stride, -1);
+    std::vector<std::uint32_t> mask(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      from[i] = static_cast<float>(i + 1);
+      mask[i] = i % 3 == 0 ? 0 : 0xFFFFFFFF;
+    }
+    cpu::copy_masked(from.data(), mask.data(), panels, stride, to.data());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::size_t source = i / stride * width + i % stride;
+      CHECK(to[i] == (i % stride >= width ? -1 : source % 3 == 0 ? 0 : from[source]));
+    }
+  });
+}
+
+TEST_CASE("exponentials: the largest number, which NaN is never") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  on_every_target([&] {
+    CHECK(cpu::largest_of({}) == -infinity);
+    for (std::size_t count = 1; count < 80; count += 3) {
+      std::vector<float> numbers(count, std::nanf(""));
+      CHECK(cpu::largest_of(numbers) == -infinity);
+      for (std::size_t i = 0; i < count; ++i) {
+        numbers[i] = static_cast<float>(i) - 100;
+        CHECK(cpu::largest_of(numbers) == numbers[i]);
+      }
+      numbers[count / 2] = infinity;
+      CHECK(cpu::largest_of(numbers) == infinity);
     }
   });
 }

@@ -104,6 +104,7 @@ TEST_CASE("products: CONVOLUTION of FLOAT32 is within the bound of its sums") {
   Random random(94);
   struct Row {
     std::uint64_t width, groups, outputs, padding;  // of each group
+    std::uint64_t step = 1, dilation = 1;
   };
   for (const Row& row : {Row{1, 2, 1, 1},
                          {5, 3, 1, 1},
@@ -112,12 +113,15 @@ TEST_CASE("products: CONVOLUTION of FLOAT32 is within the bound of its sums") {
                          {35, 2, 1, 1},
                          {70, 1, 1, 1},
                          {150, 2, 1, 1},
-                         {40, 1, 5, 1}}) {
+                         {150, 2, 2, 1, 2},
+                         {71, 1, 1, 3, 3, 2},
+                         {40, 1, 5, 1},
+                         {41, 1, 5, 2, 2, 2}}) {
     CAPTURE(row.width);
     Convolution use{.input = rough_numbers({1, 2 * row.groups, 6, row.width}, random),
                     .filter = rough_numbers({row.outputs * row.groups, 2, 3, 3}, random),
-                    .strides = {1, 1},
-                    .dilations = {1, 1},
+                    .strides = {1, row.step},
+                    .dilations = {1, row.dilation},
                     .start = {1, row.padding},
                     .end = {0, row.padding},
                     .output_padding = {0, 0},

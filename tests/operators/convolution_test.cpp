@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "plan_case.hpp"
 #include "small_numbers.hpp"
 #include "sweep.hpp"
@@ -81,6 +83,43 @@ TEST_CASE("CONVOLUTION: backward an input is spread over a window, and output pa
   use.output_padding = {1};
   use.bias = floats({1, 1, 1}, {0.5});
   check_plan_case(case_of("CONVOLUTION", use, floats({1, 1, 5}, {10.5, 102.5, 20.5, 200.5, 0})));
+}
+
+/// The result for one channel of `width` numbers of 1 and a filter of an infinity and a 0 in each
+/// of `outputs` channels: NaN where the infinity lies at padding or in a gap, because 0 x infinity
+/// is.
+void check_infinite_filter(Convolution use, std::uint64_t outputs,
+                           const std::vector<bool>& is_nan) {
+  const std::size_t n = is_nan.size();
+  Tensor expected = Tensor::packed(DataType::Float32, {1, outputs, n});
+  for_each_index(expected.sizes, [&](const Index& at) {
+    set_value(expected, at, is_nan[at[2]] ? std::nan("") : HUGE_VAL);
+  });
+  use.filter = Tensor::packed(DataType::Float32,
+                              use.is_backward ? List{1, outputs, 2} : List{outputs, 1, 2});
+  for_each_index(use.filter.sizes,
+                 [&](const Index& at) { set_value(use.filter, at, at[2] == 0 ? HUGE_VAL : 0); });
+  PlanCase a_case = case_of("CONVOLUTION", use, expected);
+  a_case.outputs[0].has_any_nan = true;
+  check_plan_case(a_case);
+}
+
+// With few outputs, with many, and with images as large as their outputs or not.
+TEST_CASE("CONVOLUTION: padding is zeros that are multiplied, by infinite filters, too") {
+  for (const std::uint64_t outputs : {1, 2, 5}) {
+    CAPTURE(outputs);
+    Convolution use = plain(floats({1, 1, 4}, {1, 1, 1, 1}), floats({1, 1, 2}, {0, 0}));
+    use.start = {1};
+    check_infinite_filter(use, outputs, {true, false, false, false});
+    use.end = {1};
+    check_infinite_filter(use, outputs, {true, false, false, false, false});
+    use.strides = {2};
+    check_infinite_filter(use, outputs, {true, false, false});
+    use = plain(floats({1, 1, 2}, {1, 1}), floats({1, 1, 2}, {0, 0}));
+    use.is_backward = true;
+    use.strides = {2};
+    check_infinite_filter(use, outputs, {false, true, false, true});
+  }
 }
 
 struct Shape {
@@ -184,6 +223,53 @@ TEST_CASE("CONVOLUTION: windows of 32 taps at most, in tiles of positions") {
     use.strides = {1, 1, 2};
     use.start = use.end = {1, 0, 1};
     check("CONVOLUTION", use, type);
+  }
+}
+
+// Images as large as their outputs, several of which are packed at once; and what is like them.
+TEST_CASE("CONVOLUTION: windows that reach over the ends of rows") {
+  Random random(65);
+  for (const std::uint64_t taps : {3, 5}) {
+    for (const std::uint64_t dilation : {1, 3}) {
+      for (const std::uint64_t outputs : {1, 4}) {
+        const std::uint64_t side = (taps - 1) * dilation / 2;
+        Convolution use = plain(small_numbers(DataType::Float32, {2, 2, 29, 37}, random),
+                                small_numbers(DataType::Float32, {outputs, 2, taps, taps}, random));
+        use.dilations = {dilation, dilation};
+        use.start = use.end = {side, side};
+        check("CONVOLUTION", use, DataType::Float32);
+        use.start = {2 * side, 0};
+        use.end = {0, 2 * side};
+        use.flips = true;
+        check("CONVOLUTION", use, DataType::Float32);
+        use.input = random_tensor(DataType::UInt8, {1, 3, 29, 37}, random);
+        use.filter = random_tensor(DataType::Int8, {outputs, 3, taps, taps}, random);
+        use.input_zero = random_tensor(DataType::UInt8, {1, 1, 1, 1}, random);
+        use.flips = false;
+        check("CONVOLUTION_INTEGER", use, DataType::Int32);
+      }
+    }
+  }
+}
+
+// Depthwise ones of all steps; their tiles are cut at columns, and at rows.
+TEST_CASE("CONVOLUTION: one or two outputs of few channels") {
+  Random random(66);
+  for (const auto& [height, width] :
+       {std::array<std::uint64_t, 2>{1, 2500}, {60, 150}, {250, 9}, {7, 7}}) {
+    for (const std::uint64_t step : {1, 2, 3}) {
+      for (const DataType type : {DataType::Float32, DataType::Float16}) {
+        Convolution use = plain(small_numbers(type, {1, 3, height, width}, random),
+                                small_numbers(type, {6, 1, height > 1 ? 3U : 1U, 4}, random));
+        use.groups = 3;
+        use.strides = {step, step};
+        use.dilations = {2, 1 + step % 2};
+        use.start = {height > 1 ? 2U : 0U, 3};
+        use.end = {height > 1 ? 3U : 0U, 1};
+        if (random.one_in(2)) use.bias = small_numbers(type, {1, 6, 1, 1}, random, 0.25);
+        check("CONVOLUTION", use, type);
+      }
+    }
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "plan_case.hpp"
 #include "reference/scanning.hpp"
@@ -221,9 +223,48 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
     check({2, 700, 3}, 1, type);
     check({3, 701}, 1, type);
     check({33, 5}, 0, type);
+    check({2, 520}, 1, type);
   }
   check({4201}, 0, DataType::Float32);
   check({4201}, 0, DataType::Int64);
+}
+
+TEST_CASE(
+    "CUMULATIVE_SUMMATION: packed rows of some lanes and of a group, once and several times") {
+  Random random(73);
+  for (const std::uint64_t length : {4U, 20U, 136U, 1024U, 9000U}) {
+    std::vector<float> elements, sums;
+    for (int row = 0; row < 3; ++row) {
+      float sum = 0;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        elements.push_back(static_cast<float>(random.below(9)) - 4);
+        sums.push_back(sum += elements.back());
+      }
+    }
+    PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
+    a_case.fields["Axis"] = 1;
+    a_case.inputs[0].tensor = floats({3, length}, elements);
+    a_case.outputs[0].tensor = floats({3, length}, sums);
+    check_plan_case(a_case);
+  }
+}
+
+// Sums of some elements leave the range of FLOAT32, and those of all before do not.
+TEST_CASE("CUMULATIVE_SUMMATION: running sums that are in range, although others are not") {
+  constexpr float large = 3e38F;
+  for (const List& sizes : {List{1, 80}, List{80, 4}, List{1, 81}}) {
+    const bool is_row = sizes[0] == 1;
+    const std::uint64_t length = is_row ? sizes[1] : sizes[0], width = is_row ? 1 : sizes[1];
+    std::vector<float> elements(length * width, 0);
+    for (std::uint64_t i = 0; i < length; ++i) {
+      const float of_turn = i % 10 == 0 ? -large : i % 10 < 3 ? large : i % 10 == 3 ? -large : 1;
+      std::fill_n(elements.begin() + static_cast<std::ptrdiff_t>(i * width), width, of_turn);
+    }
+    for (const bool is_decreasing : {false, true}) {
+      const Scan scan{is_row ? std::size_t{1} : std::size_t{0}, false, is_decreasing};
+      check_plan_case(scan_case(scan, floats(sizes, elements), 1));
+    }
+  }
 }
 
 TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their precision") {
@@ -237,6 +278,36 @@ TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their pre
   check_plan_case(a_case);
   const Tensor& output = a_case.outputs[0].tensor;
   CHECK(number(output.type, output.at({count - 1})) == 16777216 + count - 1);
+}
+
+TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does no harm") {
+  // Exponents of factors: the product gets as large as 2^2480 and as small as 2^-2686.
+  std::vector<int> exponents(20, 124);
+  exponents.insert(exponents.end(), 41, -126);
+  exponents.insert(exponents.end(), 21, 126);
+  const std::uint64_t count = exponents.size();
+  const auto check = [&](const List& sizes, std::size_t axis, bool is_decreasing) {
+    Tensor input = Tensor::packed(DataType::Float32, sizes), output = input;
+    const std::uint64_t inner = axis + 1 == sizes.size() ? 1 : sizes.back();
+    for (std::uint64_t i = 0; i < input.bytes.size() / 4; ++i) {
+      const std::uint64_t place = i / inner % count;
+      const std::uint64_t k = is_decreasing ? count - 1 - place : place;
+      const auto factors = exponents.begin() + static_cast<std::ptrdiff_t>(k);
+      const int beside = static_cast<int>(i % inner);  // sequences differ in their first factor
+      const auto put = [&](Tensor& tensor, int exponent) {
+        const auto number = static_cast<float>(std::ldexp(1.0, exponent));
+        std::memcpy(&tensor.bytes[i * 4], &number, sizeof number);
+      };
+      put(input, *factors + (k == 0 ? beside : 0));
+      put(output, std::accumulate(exponents.begin(), factors + 1, beside));
+    }
+    PlanCase a_case = scan_case({axis, true, is_decreasing}, input);
+    a_case.outputs[0].tensor = output;
+    check_plan_case(a_case);
+  };
+  check({count}, 0, false);
+  check({5, count}, 1, true);
+  check({2, count, 3}, 1, false);
 }
 
 }  // namespace

@@ -171,6 +171,94 @@ TEST_CASE(
   check(floats({4, 1}, {4096, 4097, 4098, 4099}), {-1.3416354, -0.44721181, 0.44721181, 1.3416354});
 }
 
+/// A packed tensor of numbers from -1 to 1 about `middle`, as the kernel takes it that reads a row
+/// once on a GPU.
+Tensor packed_about(double middle, DataType type, const List& sizes, Random& random) {
+  Numbers numbers;
+  for_each_index(sizes, [&](const Index&) {
+    numbers.push_back(middle + static_cast<double>(random.below(1 << 11)) / (1 << 10) - 1);
+  });
+  return rows::tensor_of(type, sizes, numbers);
+}
+
+/// MEAN_VARIANCE_NORMALIZATION2 of packed tensors, with a scale and a bias of sizes that repeat.
+struct PackedCase {
+  List sizes;
+  Axes axes;
+  List scale = {}, bias = {};  // empty: left out
+  DataType type = DataType::Float32;
+  bool uses_mean = true, uses_variance = true;
+  bool is_rectified = false;
+  double middle = 0.25;
+};
+
+void check_packed(const PackedCase& a_case) {
+  Random random(75);
+  nlohmann::ordered_json fields{{"Epsilon", 0.25}, {"Axes", a_case.axes}};
+  fields["UseVariance"] = a_case.uses_variance;
+  fields["UseMean"] = a_case.uses_mean;
+  if (a_case.is_rectified)
+    fields["FusedActivation"] = {{"Type", "ACTIVATION_LEAKY_RELU"}, {"Desc", {{"Alpha", 0.5}}}};
+  Builder builder("MEAN_VARIANCE_NORMALIZATION2", fields);
+  const Tensor input = packed_about(a_case.middle, a_case.type, a_case.sizes, random);
+  builder.input("InputTensor", input);
+  const Numbers x = rows::numbers_of(input);
+  Numbers scale(x.size(), 1), bias(x.size(), 0);
+  const auto operand = [&](const char* field, const List& sizes, Numbers& numbers) {
+    if (sizes.empty()) return;
+    const Tensor tensor = packed_about(1, a_case.type, sizes, random);
+    builder.input(field, tensor);
+    numbers = rows::numbers_of(tensor, a_case.sizes);
+  };
+  operand("ScaleTensor", a_case.scale, scale);
+  operand("BiasTensor", a_case.bias, bias);
+  auto [mean, variance] =
+      rows::statistics(x, rows::rows_of(a_case.sizes, a_case.axes), a_case.uses_mean);
+  if (!a_case.uses_variance) variance.assign(x.size(), 0.75);
+  Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
+  if (a_case.is_rectified) {
+    for (double& value : expected) value = std::max(value, 0.5 * value);
+  }
+  check_plan_case(builder.output("OutputTensor", a_case.type, a_case.sizes, expected).done());
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows, with scales of each kind") {
+  constexpr DataType half = DataType::Float16;
+  check_packed({{3, 4, 16}, {2}, {1, 1, 16}, {3, 4, 16}});
+  check_packed({{3, 4, 16}, {2}, {1, 4, 1}, {3, 1, 1}, half, true, true, true});
+  check_packed({{3, 2000}, {1}, {3, 2000}, {1, 2000}, half});
+  check_packed({{2, 4, 6, 8}, {2, 3}, {1, 4, 1, 1}, {}, DataType::Float32, true, false});
+  check_packed({{3, 1000}, {1}, {}, {}, DataType::Float32, false, true, true});
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed columns, with scales of each kind") {
+  constexpr DataType half = DataType::Float16;
+  check_packed({{3, 9, 16}, {1}, {1, 9, 16}, {1, 9, 1}});
+  check_packed({{3, 16, 16}, {1}, {3, 1, 16}, {1, 16, 1}, half});
+  check_packed({{2, 70, 8}, {1}, {1, 1, 1}, {}, half, true, true, true});
+  check_packed({{2, 70, 8}, {1}, {}, {}, DataType::Float32, true, false});
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, also with a mean far from 0") {
+  check_packed({{2, 20004}, {1}, {1, 20004}, {2, 1}});
+  check_packed({{2, 20008}, {1}, {}, {}, DataType::Float16, false});
+  check_packed({{1, 20004}, {1}, {}, {}, DataType::Float32, true, true, false, 1000});
+}
+
+// Sums and squares of these leave the range of FLOAT32.
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION1: packed rows of very large and of very small numbers") {
+  const auto check = [](const Tensor& input, bool is_divided, const Numbers& expected) {
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION1",
+                            {{"Axes", {1}}, {"NormalizeVariance", is_divided}, {"Epsilon", 0}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", DataType::Float32, input.sizes, expected)
+                        .done());
+  };
+  check(floats({1, 4}, {3e38F, 3e38F, 3e38F, 1e38F}), false, {5e37, 5e37, 5e37, -1.5e38});
+  check(floats({2, 4}, {1e-18F, -1e-18F, 1e-18F, -1e-18F, 1e19F, -1e19F, 1e19F, -1e19F}), true,
+        {1, -1, 1, -1, 1, -1, 1, -1});
+}
+
 TEST_CASE("BATCH_NORMALIZATION: random tensors, each operand broadcast as it likes") {
   Random random(68);
   for (int i = 0; i < 150; ++i) {
@@ -318,6 +406,36 @@ TEST_CASE("LOCAL_RESPONSE_NORMALIZATION and its gradient: random windows in both
   }
 }
 
+TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: packed channels, in one segment and in several") {
+  Random random(76);
+  struct Row {
+    List sizes;
+    std::int64_t size;
+    DataType type;
+  };
+  for (const Row& row :
+       {Row{{2, 9, 2, 6}, 5, DataType::Float32}, Row{{2, 40, 2, 4}, 4, DataType::Float16},
+        Row{{1, 3, 2, 4}, 7, DataType::Float32}}) {
+    const double beta = 0.75, bias = 1.5, factor = 0.5;
+    const Tensor input = packed_about(0, row.type, row.sizes, random);
+    const Numbers x = rows::numbers_of(input);
+    Numbers squares, expected;
+    for (const double value : x) squares.push_back(value * value);
+    const Numbers sums = rows::window_sums(squares, row.sizes, row.size, true);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      expected.push_back(x[k] * std::pow(bias + factor * sums[k], -beta));
+    check_plan_case(
+        Builder("LOCAL_RESPONSE_NORMALIZATION", {{"CrossChannel", true},
+                                                 {"LocalSize", row.size},
+                                                 {"Alpha", factor * static_cast<double>(row.size)},
+                                                 {"Beta", beta},
+                                                 {"Bias", bias}})
+            .input("InputTensor", input)
+            .output("OutputTensor", row.type, row.sizes, expected)
+            .done());
+  }
+}
+
 TEST_CASE("LP_NORMALIZATION: random rows by both norms") {
   Random random(72);
   for (int i = 0; i < 100; ++i) {
@@ -346,6 +464,27 @@ TEST_CASE("LP_NORMALIZATION: the norm of large numbers is finite") {
                       .input("InputTensor", floats({2}, {3e30F, 4e30F}))
                       .output("OutputTensor", DataType::Float32, {2}, {0.6, 0.8})
                       .done());
+}
+
+TEST_CASE("LP_NORMALIZATION: packed rows of large and of small numbers, by both norms") {
+  struct Row {
+    int p;
+    double first, second;  // norms
+  };
+  for (const Row& row : {Row{1, 14, 7}, Row{2, std::sqrt(54.0), 5}}) {
+    for (const double unit : {1e30, 1e-30}) {
+      const Numbers numbers{3, -4, 2, -5, 4, 3, 0, 0};
+      Numbers x, expected;
+      for (const double number : numbers) {
+        expected.push_back(number / (x.size() < 4 ? row.first : row.second));
+        x.push_back(number * unit);
+      }
+      check_plan_case(Builder("LP_NORMALIZATION", {{"Axis", 1}, {"Epsilon", 0}, {"P", row.p}})
+                          .input("InputTensor", rows::tensor_of(DataType::Float32, {2, 4}, x))
+                          .output("OutputTensor", DataType::Float32, {2, 4}, expected)
+                          .done());
+    }
+  }
 }
 
 TEST_CASE("VALUE_SCALE_2D: one scale, a bias for each of 1 or 3 channels") {

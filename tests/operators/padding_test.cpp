@@ -325,6 +325,40 @@ const RandomOperator random_padding("PADDING", [](Random& random) {
   return random_case(random.one_of(A11), random.from_to(1, 8), random.one_of(modes), random);
 });
 
+// A type for each size of an element.
+const Types sizes_of_elements{DataType::UInt8, DataType::Float16, DataType::Int32,
+                              DataType::UInt64};
+
+TEST_CASE("PADDING: rows that are long, of odd sizes, within whole vectors and at their ends") {
+  Random random(21);
+  for (const DataType type : sizes_of_elements) {
+    for (const std::string& mode : modes) {
+      for (const List& start : {List{1, 3}, List{0, 40}}) {
+        Tensor input = Tensor::packed(type, {3, 1019});
+        random.fill(input.bytes);
+        check_one_of_many(case_of(Padding{mode, start, {2, 8}, 7}, {input}), random);
+      }
+    }
+  }
+}
+
+TEST_CASE("PADDING: elements that stand apart, in few and in many dimensions") {
+  Random random(22);
+  for (const DataType type : sizes_of_elements) {
+    for (const std::string& mode : modes) {
+      for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
+        const List sizes(dimensions, 3);
+        List strides = packed_strides(sizes);
+        for (std::uint64_t& stride : strides) stride *= 2;
+        Tensor input = Tensor::strided(type, sizes, strides);
+        random.fill(input.bytes);
+        check_case(case_of(Padding{mode, List(dimensions, 1), List(dimensions, 1), 7}, {input}),
+                   random);
+      }
+    }
+  }
+}
+
 TEST_CASE("PADDING: sweep over types, dimensions and modes") {
   Random random(20);
   for (const DataType type : A11) {

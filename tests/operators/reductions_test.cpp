@@ -120,6 +120,37 @@ TEST_CASE("REDUCE: random floats of all strides along any axes") {
   }
 }
 
+TEST_CASE("REDUCE: packed rows of FLOAT16, whole and in parts") {
+  Random random(60);
+  const auto check = [&](const std::string& function, const List& sizes) {
+    rows::Numbers numbers;
+    for_each_index(sizes, [&](const Index&) {
+      numbers.push_back(0.75 + static_cast<double>(random.below(1 << 9)) / (1 << 10));
+    });
+    const Tensor input = rows::tensor_of(DataType::Float16, sizes, numbers);
+    const rows::Numbers x = rows::numbers_of(input);
+    rows::Numbers expected;
+    for (const rows::Row& row : rows::rows_of(sizes, {1}))
+      expected.push_back(rows::reduced(function, x, row));
+    const Tensor output =
+        rows::tensor_of(DataType::Float16, rows::reduced_sizes(sizes, {1}), expected);
+    check_plan_case(reduce_case(function, {1}, input, output, 1e-3));
+  };
+  check("SUM", {3, 24});
+  check("AVERAGE", {5, 1032});
+  check("L2", {3, 20008});
+  check("MAX", {3, 2056});
+}
+
+TEST_CASE("ARGMAX: packed rows of FLOAT16, the first or last of equal ones") {
+  constexpr std::uint64_t length = 2056;
+  rows::Numbers numbers(2 * length, 1);
+  for (const std::uint64_t place : {7U, 1501U, 1502U, 2055U}) numbers[place] = 2;
+  const Tensor input = rows::tensor_of(DataType::Float16, {2, length}, numbers);
+  check_plan_case(index_case(true, false, {1}, input, indices({2, 1}, {7, 0})));
+  check_plan_case(index_case(true, true, {1}, input, indices({2, 1}, {2055, length - 1})));
+}
+
 TEST_CASE("REDUCE: integers of all types wrap") {
   Random random(62);
   for (int i = 0; i < 300; ++i) {

@@ -180,6 +180,44 @@ const RandomOperator random_reversal("REVERSE_SUBSEQUENCES", [](Random& random) 
                      random.one_of(lengths_types), random);
 });
 
+// A type for each size of an element.
+const Types sizes_of_elements{DataType::UInt8, DataType::Float16, DataType::Int32,
+                              DataType::UInt64};
+
+TEST_CASE("REVERSE_SUBSEQUENCES: long rows and columns, of words and of odd sizes") {
+  Random random(41);
+  for (const DataType type : sizes_of_elements) {
+    for (const DataType lengths_type : lengths_types) {
+      for (const auto& [sizes, axis] : {std::pair{List{5, 1019}, 1},
+                                        {List{2, 37, 1028}, 1},
+                                        {List{150, 12}, 0},
+                                        {List{9, 2, 3, 11}, 0}}) {
+        Tensor input = Tensor::packed(type, sizes);
+        random.fill(input.bytes);
+        List lengths_sizes = sizes;
+        lengths_sizes[static_cast<std::size_t>(axis)] = 1;
+        const Tensor lengths = random_lengths(lengths_type, lengths_sizes,
+                                              sizes[static_cast<std::size_t>(axis)], random);
+        check_one_of_many(
+            case_of(ReverseSubsequences{static_cast<std::size_t>(axis)}, {input, lengths}), random);
+      }
+    }
+  }
+}
+
+TEST_CASE("REVERSE_SUBSEQUENCES: columns of the same lengths, and one that differs") {
+  Random random(42);
+  for (const DataType type : sizes_of_elements) {
+    for (const std::uint32_t last : {0U, 13U, 21U}) {
+      Tensor input = Tensor::packed(type, {21, 16});
+      random.fill(input.bytes);
+      std::vector<std::uint32_t> lengths(16, 13);
+      lengths.back() = last;
+      check_case(case_of(ReverseSubsequences{0}, {input, lengths32({1, 16}, lengths)}), random);
+    }
+  }
+}
+
 TEST_CASE("REVERSE_SUBSEQUENCES: sweep over types, dimensions, axes and lengths") {
   Random random(40);
   for (const DataType type : A11) {

@@ -167,6 +167,38 @@ const RandomOperator random_slice1("SLICE1", [](Random& random) {
   return random_case(random.one_of(A11), random.from_to(1, 8), random);
 });
 
+// A type for each size of an element.
+const Types sizes_of_elements{DataType::UInt8, DataType::Float16, DataType::Int32,
+                              DataType::UInt64};
+
+TEST_CASE("SLICE1: rows that are long, of odd sizes, within whole vectors and at their ends") {
+  Random random(31);
+  for (const DataType type : sizes_of_elements) {
+    for (const std::vector<std::int64_t>& steps :
+         {std::vector<std::int64_t>{1, 1}, {1, -1}, {2, 2}, {1, 3}}) {
+      for (std::uint64_t offset = 0; offset < 6; ++offset) {
+        Tensor input = Tensor::packed(type, {5, 1025});
+        random.fill(input.bytes);
+        check_one_of_many(case_of(Slice1{{0, offset}, {5, 1019}, steps}, {input}), random);
+      }
+    }
+  }
+}
+
+TEST_CASE("SLICE1: every second element in many dimensions") {
+  Random random(32);
+  for (const DataType type : sizes_of_elements) {
+    for (std::size_t dimensions = 1; dimensions <= 6; ++dimensions) {
+      List sizes(dimensions, 3);
+      sizes.back() = 70;
+      Tensor input = Tensor::packed(type, sizes);
+      random.fill(input.bytes);
+      const Slice1 slice{List(dimensions, 0), sizes, std::vector<std::int64_t>(dimensions, 2)};
+      check_case(case_of(slice, {input}), random);
+    }
+  }
+}
+
 TEST_CASE("SLICE1: sweep over types and dimensions") {
   Random random(30);
   for (const DataType type : A11) {

@@ -75,6 +75,55 @@ TEST_CASE("SOFTMAX1 and its like: random tensors of any strides, along any axes"
   }
 }
 
+/// Numbers from -4 to 4 that are packed, as the kernel takes them that reads a row once on a GPU.
+Tensor packed_numbers(DataType type, const List& sizes, Random& random) {
+  rows::Numbers numbers;
+  for_each_index(sizes, [&](const Index&) {
+    numbers.push_back(static_cast<double>(random.below(1 << 11)) / (1 << 8) - 4);
+  });
+  return rows::tensor_of(type, sizes, numbers);
+}
+
+/// The functions in turn, of FLOAT16 and FLOAT32.
+void check_packed(const std::vector<std::pair<List, Axes>>& shapes) {
+  Random random(67);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto& [sizes, axes] = shapes[i];
+    const DataType type = i % 2 == 0 ? DataType::Float32 : DataType::Float16;
+    check(functions[i / 2 % 2], axes, packed_numbers(type, sizes, random));
+  }
+}
+
+TEST_CASE("SOFTMAX1 and LOG_SOFTMAX1: packed rows of some lanes and of a whole group") {
+  check_packed({{{5, 24}, {1}}, {{3, 5, 16}, {1, 2}}, {{3, 2000}, {1}}, {{3, 4, 1024}, {2}}});
+}
+
+TEST_CASE("SOFTMAX1 and LOG_SOFTMAX1: packed columns of a lane and of several") {
+  check_packed({{{3, 16, 20}, {1}}, {{3, 11, 24}, {1}}, {{2, 40, 12}, {1}}, {{2, 300, 3, 8}, {1}}});
+}
+
+TEST_CASE("SOFTMAX1 and LOG_SOFTMAX1: packed rows in parts") {
+  check_packed({{{2, 20004}, {1}}, {{2, 20008}, {1}}, {{1, 17000}, {1}}});
+}
+
+// A part of minus infinities alone adds nothing.
+TEST_CASE("SOFTMAX and LOG_SOFTMAX: packed rows with infinities and NaN, in parts and whole") {
+  for (const std::uint64_t length : {std::uint64_t{16}, std::uint64_t{20000}}) {
+    for (const std::string function : {"SOFTMAX", "LOG_SOFTMAX"}) {
+      const List sizes{2, length};
+      rows::Numbers numbers(2 * length, -infinity);
+      numbers[length - 2] = 1000;
+      numbers[length - 1] = 1000;
+      rows::Numbers expected(2 * length, function == "SOFTMAX" ? 0 : -infinity);
+      expected[length - 2] = expected[length - 1] = function == "SOFTMAX" ? 0.5 : -std::log(2.0);
+      // The second row is undefined.
+      std::fill(expected.begin() + static_cast<std::ptrdiff_t>(length), expected.end(), nan);
+      check_plan_case(softmax_case(function, {}, rows::tensor_of(DataType::Float32, sizes, numbers),
+                                   rows::tensor_of(DataType::Float32, sizes, expected)));
+    }
+  }
+}
+
 TEST_CASE("SOFTMAX and LOG_SOFTMAX: large numbers, infinity and NaN") {
   const Tensor input = floats({4, 2}, {1e30F, 1e30F, infinity, 0, -infinity, -infinity, nan, 1});
   check_plan_case(softmax_case("SOFTMAX", {}, input,

@@ -79,6 +79,11 @@ TEST_CASE("TOP_K1: long sequences, few and many of their elements") {
     check_random(random, {1024, 3}, 0, k);
     check_random(random, {3, 1025 + 1024 * random.below(5)}, 1, k);
   }
+  // Few of one, of two and of many blocks, also where there are fewer elements than a block has.
+  for (const std::uint64_t k : {1, 2, 15, 16, 17}) {
+    for (const List& sizes : {List{3, 513}, {2, 1024, 3}, {9, 1025}, {2, 70'000}})
+      check_random(random, sizes, 1, k);
+  }
   for (int i = 0; i < 4; ++i) check_random(random, {(1 << 18) + 7}, 0, i < 2 ? 40 : (1 << 18) + 7);
 }
 

@@ -253,17 +253,23 @@ TEST_CASE("README says how many operators run") {
                   " operators of DirectML run on the CPU and on GPUs") != std::string::npos);
 }
 
-TEST_CASE("the tables of operators and of differences are what dmlop ops prints") {
-  const std::string text = read_file(source / "specs" / "README.md");
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"ops"}, std::vector<std::string>{"ops", "--differences"}}) {
-    const std::string name = dmlop::join(words, " ");
+TEST_CASE("the tables of operators, differences and measurements are what dmlop ops prints") {
+  struct Table {
+    const char* document;
+    std::vector<std::string> words;
+  };
+  for (const Table& table :
+       {Table{"specs/README.md", {"ops"}}, Table{"specs/README.md", {"ops", "--differences"}},
+        Table{"tests/README.md", {"ops", "--errors"}},
+        Table{"tests/bench/README.md", {"ops", "--speed"}}}) {
+    const std::string text = read_file(source / table.document);
+    const std::string name = dmlop::join(table.words, " ");
     CAPTURE(name);
     const std::string begin = "<!-- " + name + " -->\n";
     const std::size_t first = text.find(begin), end = text.find("<!-- /" + name + " -->");
     REQUIRE(first != std::string::npos);
     REQUIRE(end != std::string::npos);
-    std::vector<std::string> command = words;
+    std::vector<std::string> command = table.words;
     command.insert(command.end(), {"--format", "markdown"});
     CHECK(text.substr(first + begin.size(), end - first - begin.size()) ==
           dmlop_program(command).output);

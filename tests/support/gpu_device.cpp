@@ -23,6 +23,12 @@ using Inputs = std::span<const std::span<const std::byte>>;
 
 GpuCounts counts;
 
+std::string variant_of(const gpu::Dispatch& dispatch) {
+  std::string name = dispatch.kernel;
+  for (const std::uint32_t value : dispatch.specialization) name += " " + std::to_string(value);
+  return name;
+}
+
 /// Passes everything on and writes down what was asked for.
 class WatchedStream : public gpu::Stream {
  public:
@@ -37,7 +43,7 @@ class WatchedStream : public gpu::Stream {
     stream_->input(index, range);
   }
   void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
-    counts.kernels.insert(dispatch.kernel);
+    counts.kernels.insert(variant_of(dispatch));
     ++counts.dispatches;
     held_[1] = std::max(held_[1], dispatch.state_bytes);
     held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
@@ -204,19 +210,23 @@ void execute_in_tiles_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t 
 std::set<std::string> kernels_of_dispatches() {
   std::set<std::string> names;
   const auto add = [&](const Kernel& kernel) {
-    names.insert(gpu::make_dispatch(kernel, 4096).kernel);
+    names.insert(variant_of(gpu::make_dispatch(kernel, 4096)));
   };
   for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {
       IndexMapKernel kernel{.element_size = size, .axes = std::vector<IndexMapAxis>(rank)};
-      for (int boundary = 0; boundary <= 5; ++boundary) {
-        kernel.axes.front().boundary = static_cast<Boundary>(boundary);
-        add(kernel);
-      }
-      kernel.axes.front().boundary = Boundary::none;
-      for (std::size_t axis = 0; axis < rank; ++axis) {
-        kernel.reversal = Reversal{axis, DataType::UInt32};
-        add(kernel);
+      for (const std::int64_t stride : {1, 2, 3}) {
+        kernel.axes.back().stride = stride;
+        for (int boundary = 0; boundary <= 5; ++boundary) {
+          kernel.axes.front().boundary = static_cast<Boundary>(boundary);
+          add(kernel);
+        }
+        kernel.axes.front().boundary = Boundary::none;
+        for (std::size_t axis = 0; axis < rank; ++axis) {
+          kernel.reversal = Reversal{axis, DataType::UInt32};
+          add(kernel);
+        }
+        kernel.reversal.reset();
       }
     }
   }

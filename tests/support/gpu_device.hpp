@@ -50,14 +50,14 @@ void execute_in_tiles_on_gpu(const Kernel& kernel,
 
 /// Counts of the work that the device got in this process.
 struct GpuCounts {
-  std::set<std::string> kernels;
+  std::set<std::string> kernels;  // with their specializations
   std::uint64_t dispatches = 0;
   std::uint64_t tiled_kernels = 0;    // ran as two tiles or more
   std::uint64_t refused_kernels = 0;  // no tile could hold them
 };
 const GpuCounts& gpu_counts();
 
-/// Every kernel that make_dispatch can name.
+/// Every kernel that make_dispatch can name, with a specialization: "index_map_4 1 2 0 1 1".
 std::set<std::string> kernels_of_dispatches();
 
 }  // namespace dmlop::test

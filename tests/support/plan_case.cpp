@@ -13,6 +13,7 @@
 #include "gpu_device.hpp"
 #include "job/backend.hpp"
 #include "job/host_plan.hpp"
+#include "measured_errors.hpp"
 #include "ops/operator.hpp"
 #include "reference/number.hpp"
 #include "spec/description.hpp"
@@ -48,8 +49,8 @@ bool is_gpu_asked_for() {
   return asked != nullptr && std::string(asked) == "gpu";
 }
 
-/// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the cases
-/// of a test it runs the first ones, and then one for each combination of types.
+/// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the
+/// cases of a test it runs the first ones, and then one for each combination of types.
 bool is_chosen_for_gpu(const Description& description, const Plan& plan) {
 #ifdef _WIN32  // Direct3D compiles from HLSL, which takes ten times as long
   constexpr int first_cases = 1, alike_most = 0;
@@ -95,12 +96,13 @@ class Outputs {
     };
   }
 
-  void check(std::size_t slot, const NamedTensor& expected) const {
+  void check(const OperatorSpec& spec, std::size_t slot, const NamedTensor& expected) const {
     CHECK_FALSE(is_outside_);
     const auto& times = written_[slot];
     CHECK_MESSAGE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }),
                   "every byte is handed out once");
     const Tensor& tensor = expected.tensor;
+    check_errors({spec, tensor.type, bytes_[slot], tensor.bytes, is_gpu_asked_for()});
     if (expected.tolerance != 0) {
       CHECK(difference_within(expected.tolerance, tensor.type, bytes_[slot], tensor.bytes) == "");
       return;
@@ -172,7 +174,7 @@ void check_plan_case(const PlanCase& a_case) {
       CAPTURE(expected.element.value_or(0));
       const auto slot = plan.find(expected.field, expected.element);
       REQUIRE(slot);
-      outputs.check(*slot, expected);
+      outputs.check(*description->spec, *slot, expected);
     }
     CHECK(plan.slots_of(SlotKind::output).size() == a_case.outputs.size());
   };

@@ -10,6 +10,7 @@
 
 #include "cpu/execute.hpp"
 #include "gpu_device.hpp"
+#include "measured_errors.hpp"
 #include "ops/operator.hpp"
 #include "reference/number.hpp"
 #include "spec/description.hpp"
@@ -244,6 +245,7 @@ void check_numbered_case(const Case& a_case, std::uint64_t number, Random& rando
     CAPTURE(backend.name);
     const auto whole = execute_guarded(backend, kernel, a_case.inputs, 0, count);
     const std::uint64_t ulp = allowed_ulp(a_case, backend, kernel);
+    note_errors({*description->spec, expected.type, whole, expected.bytes, backend.name != "cpu"});
     CHECK(difference(expected.type, whole, expected.bytes, ulp) == "");
     if (!backend.computes_parts) continue;
     const List cuts = random_cuts(count, random);

@@ -46,8 +46,8 @@ Pipelines::Pipelines(ID3D12Device& device)
     layout->signature = make_signature(device, *layout);
 }
 
-ID3D12PipelineState* Pipelines::find(const std::string& kernel) {
-  return find(kernel, {}, tiled_);
+ID3D12PipelineState* Pipelines::find(const Dispatch& dispatch) {
+  return find(dispatch.kernel, dispatch.specialization, tiled_);
 }
 
 ID3D12PipelineState* Pipelines::find(const ResidentDispatch& dispatch) {

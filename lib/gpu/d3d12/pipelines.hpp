@@ -36,7 +36,7 @@ class Pipelines {
   explicit Pipelines(ID3D12Device& device);
 
   /// Errors: as shader_code(); run_failed where the driver refuses the kernel.
-  ID3D12PipelineState* find(const std::string& kernel);
+  ID3D12PipelineState* find(const Dispatch& dispatch);
   ID3D12PipelineState* find(const ResidentDispatch& dispatch);
   /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
   const RootLayout& tiled() const { return tiled_; }

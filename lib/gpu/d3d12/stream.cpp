@@ -270,7 +270,7 @@ class Direct3DStream : public Stream {
   }
 
   void record_launches(const Dispatch& dispatch, const Submission& submission) {
-    bind(context_.pipelines->find(dispatch.kernel), context_.pipelines->tiled());
+    bind(context_.pipelines->find(dispatch), context_.pipelines->tiled());
     std::array<std::uint32_t, tiled_constants> constants{};
     std::copy(dispatch.constants.begin(), dispatch.constants.end(), constants.begin());
     for (const Launch& launch : submission.launches) {

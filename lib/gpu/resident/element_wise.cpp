@@ -186,6 +186,12 @@ bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
   return true;
 }
 
+std::optional<std::size_t> activation_number(Expression expression) {
+  const auto found = std::find(group_4.begin(), group_4.end(), expression);
+  if (found == group_4.end() || info(expression).inputs != 1) return {};
+  return static_cast<std::size_t>(found - group_4.begin());
+}
+
 std::string refusal_of(const ElementWiseKernel& kernel) {
   if (kernel.extents.size() > axes_most) return "it has more than 8 dimensions";
   if (kernel.expression == Expression::cast) return "";

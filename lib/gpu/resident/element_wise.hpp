@@ -1,6 +1,8 @@
 // What element-wise computation and casts share.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "gpu/device.hpp"
@@ -13,6 +15,9 @@ inline constexpr std::size_t axes_most = 8;
 
 /// Whether an input stands as the packed output does.
 bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input);
+
+/// Where an activation stands in its group of shaders/expressions.def; nothing for other expressions.
+std::optional<std::size_t> activation_number(Expression expression);
 
 /// The dispatch of a kernel whose expression is `cast`.
 ResidentDispatch cast_dispatch(const ElementWiseKernel& kernel);

@@ -66,6 +66,18 @@ bool is_columns(const ReduceKernel& kernel) {
          strides[kernel.kept - 1] < strides.back();
 }
 
+// Whether rows consist of vectors of FLOAT16.
+constexpr std::uint64_t halves_of_vector = 8;
+bool is_by_vectors(const ReduceKernel& kernel) {
+  const ReduceOperand& operand = kernel.operands.front();
+  const auto is_whole = [](std::uint64_t elements) { return elements % halves_of_vector == 0; };
+  const auto kept_end = operand.strides.begin() + static_cast<std::ptrdiff_t>(kernel.kept);
+  return kernel.function != ReduceFunction::product && kernel.operands.size() == 1 &&
+         operand.data_type == DataType::Float16 && !operand.is_position &&
+         outer_axes(kernel) == 0 && operand.strides.back() == 1 && is_whole(row_length(kernel)) &&
+         std::all_of(operand.strides.begin(), kept_end, is_whole);
+}
+
 Cut cut_of(const ReduceKernel& kernel) {
   const std::uint64_t length = row_length(kernel), outputs = kernel.output_elements();
   Cut cut;
@@ -81,6 +93,8 @@ Cut cut_of(const ReduceKernel& kernel) {
     cut.parts *= 2;
   for (;; cut.parts *= 2) {
     cut.part_length = divided_up(length, cut.parts);
+    if (is_by_vectors(kernel))
+      cut.part_length = divided_up(cut.part_length, halves_of_vector) * halves_of_vector;
     if (gathering_work(kernel, cut) <= thread_work_limit) break;
   }
   cut.parts = divided_up(length, cut.part_length);
@@ -188,6 +202,7 @@ std::vector<ResidentDispatch> dispatches_of(const ReduceKernel& kernel) {
     if (k < kernel.operands.size() && !kernel.operands[k].is_position)
       dispatch.inputs.push_back(dispatch.inputs.size());
   }
+  dispatch.specialization.push_back(is_by_vectors(kernel) ? 1 : 0);
   set_parameters(dispatch, parameters);
   add_stages(dispatch, kernel, cut);
   return {dispatch};

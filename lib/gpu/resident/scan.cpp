@@ -1,6 +1,7 @@
 // Running sums and products: shaders/scan.hlsl.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/parameters.hpp"
@@ -56,20 +57,33 @@ bool is_packed(const ScanKernel& kernel) {
 }
 
 // So few tiles of a row, or so few elements of a column, that one group or thread is quick.
-constexpr std::uint64_t few_tiles = 16, few_elements = 256;
+constexpr std::uint64_t few_tiles = 4, few_elements = 256;
 
-// Lanes that scan each row, a power of two; 0 where rows had better be cut into blocks.
-std::uint64_t lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
+/// How the lanes of a group scan rows.
+struct RowLanes {
+  std::uint64_t lanes = 1;    // of a row, a power of two
+  std::uint64_t vectors = 1;  // of a lane at a time
+  std::uint64_t tiles = 1;    // of the row, one after the other
+};
+
+// Nothing where rows had better be cut into blocks.
+std::optional<RowLanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
-  if (inner != 1 || length % count != 0 || !is_packed(kernel)) return 0;
-  const std::uint64_t vectors = length / count, tiles = divided_up(vectors, group_threads);
-  constexpr std::uint64_t many_rows = 256, most_tiles = 1024;
+  if (inner != 1 || length % count != 0 || !is_packed(kernel)) return {};
+  // Neighbouring lanes read neighbouring vectors, in tiles of so many for each.
+  constexpr std::uint64_t vectors_most = 4, warp = 32;
+  const std::uint64_t vectors = length / count;
+  RowLanes row;
+  while (row.lanes < group_threads &&
+         (row.lanes < std::min(vectors, warp) || row.lanes * vectors_most < vectors))
+    row.lanes *= 2;
+  row.vectors = std::min(vectors_most, std::bit_ceil(divided_up(vectors, row.lanes)));
+  row.tiles = divided_up(vectors, row.lanes * row.vectors);
+  constexpr std::uint64_t many_rows = 256, most_tiles = 256;
   const bool are_many = kernel.output_elements() / length >= many_rows;
-  if (tiles > (are_many ? most_tiles : few_tiles)) return 0;
-  std::uint64_t lanes = 1;
-  while (lanes < vectors && lanes < group_threads) lanes *= 2;
-  return lanes;
+  if (row.tiles > (are_many ? most_tiles : few_tiles)) return {};
+  return row;
 }
 
 bool scans_columns(const ScanKernel& kernel, std::uint64_t inner) {
@@ -116,20 +130,21 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   ScanParameters parameters = parameters_of(kernel);
-  const std::uint64_t lanes = lanes_of_rows(kernel, parameters.inner);
+  const std::optional<RowLanes> row = lanes_of_rows(kernel, parameters.inner);
   ResidentDispatch dispatch;
   dispatch.kernel = "scan";
   dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
                              kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
   dispatch.inputs = {0};
-  const bool has_columns = lanes == 0 && scans_columns(kernel, parameters.inner);
-  const Way way = lanes != 0 ? Way::by_rows : has_columns ? Way::by_columns : Way::by_blocks;
+  const bool has_columns = !row && scans_columns(kernel, parameters.inner);
+  const Way way = row ? Way::by_rows : has_columns ? Way::by_columns : Way::by_blocks;
   dispatch.specialization.push_back(static_cast<uint>(way));
-  if (way == Way::by_rows) {
-    const std::uint64_t tile_work = 2 * bytes_per_thread / size_of(kernel.data_type) + 9;
-    const std::uint64_t tiles = divided_up(length, lanes);
-    add_stage(dispatch, {}, static_cast<std::size_t>(std::countr_zero(lanes)), sequences * lanes,
-              divided_up(tiles, bytes_per_thread / size_of(kernel.data_type)) * tile_work);
+  dispatch.specialization.push_back(row ? word(row->vectors) : 1);
+  if (row) {
+    // A vector is loaded, added up and scanned, and its total is read twice.
+    const std::uint64_t vector_work = 5 + 2 * bytes_per_thread / size_of(kernel.data_type);
+    add_stage(dispatch, {}, static_cast<std::size_t>(std::countr_zero(row->lanes)),
+              sequences * row->lanes, row->tiles * (row->vectors * vector_work + 5 + 9));
   } else if (way == Way::by_columns) {
     // At worst no loop is unrolled: four loads, and four rows of four elements.
     constexpr std::uint64_t work_of_four = 1 + 4 + 4 * (1 + 4);

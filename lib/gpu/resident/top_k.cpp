@@ -13,7 +13,10 @@ namespace {
 // As in the kernel.
 constexpr std::uint64_t block = 1024, group_threads = 256, entry_bytes = 12;
 constexpr std::size_t axes_most = 8;
-enum StageKind : uint { sort, exchange, merge, values, indices };
+enum StageKind : uint { sort, exchange, merge, values, indices, few };
+
+// So few are selected from a block without sorting the rest of it: as many as a thread's list has.
+constexpr std::uint64_t few_most = 16, lists_of_block = block / few_most;
 
 // Selection halves a sequence at least from level to level.
 constexpr std::uint64_t selected_most = block / 2;
@@ -82,6 +85,21 @@ uint logarithm_of(std::uint64_t power) {
   return static_cast<uint>(std::countr_zero(power));
 }
 
+// Whether a few entries are kept of blocks. Keys are words there, and a block is a sequence's own.
+bool selects_few(const TopKKernel& kernel, const Levels& levels) {
+  return levels.kept <= few_most && levels.spans.front() >= block && size_of(kernel.data_type) <= 4;
+}
+
+// Threads with lists for the blocks of every level.
+void add_selections(ResidentDispatch& dispatch, const Levels& levels, std::uint64_t sequences) {
+  constexpr std::uint64_t work = axes_most + 1 + 2 * few_most + 8 * 3 * few_most;
+  for (std::size_t level = 0; level < levels.spans.size(); ++level) {
+    const std::uint64_t blocks = sequences * divided_up(levels.spans[level], block);
+    add_stage(dispatch, few, 0, level,
+              divided_up(blocks * lists_of_block, group_threads) * group_threads, work);
+  }
+}
+
 // A group sorts a block of every level.
 void add_sorts(ResidentDispatch& dispatch, const Levels& levels, std::uint64_t sequences) {
   constexpr std::uint64_t work = 4 * (axes_most + 2) + 4 + 10 * 11 + 8;
@@ -127,11 +145,16 @@ std::vector<ResidentDispatch> dispatches_of(const TopKKernel& kernel) {
   ResidentDispatch dispatch;
   dispatch.kernel = "top_k";
   dispatch.specialization = {static_cast<uint>(kernel.data_type),
-                             static_cast<uint>(kernel.index_type), kernel.is_descending ? 1U : 0U};
+                             static_cast<uint>(kernel.index_type), kernel.is_descending ? 1U : 0U,
+                             selects_few(kernel, levels) ? 1U : 0U};
   dispatch.inputs = {0};
   dispatch.scratch_bytes = levels.entries * entry_bytes;
   const std::uint64_t sequences = sequences_of(kernel);
-  add_sorts(dispatch, levels, sequences);
+  if (selects_few(kernel, levels)) {
+    add_selections(dispatch, levels, sequences);
+  } else {
+    add_sorts(dispatch, levels, sequences);
+  }
   if (levels.sorts_all) add_merges(dispatch, levels.spans.front(), sequences);
   add_outputs(dispatch, values, kernel, kernel.data_type);
   add_outputs(dispatch, indices, kernel, kernel.index_type);

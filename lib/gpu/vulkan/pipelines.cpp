@@ -86,8 +86,8 @@ void Pipelines::load_cache(VkPhysicalDevice physical) {
   check(vkCreatePipelineCache(device_, &create, nullptr, &cache_), "creating the pipeline cache");
 }
 
-std::shared_ptr<const Pipeline> Pipelines::find(const std::string& kernel) {
-  return find(kernel, {}, tiled_);
+std::shared_ptr<const Pipeline> Pipelines::find(const Dispatch& dispatch) {
+  return find(dispatch.kernel, dispatch.specialization, tiled_);
 }
 
 std::shared_ptr<const Pipeline> Pipelines::find(const ResidentDispatch& dispatch) {

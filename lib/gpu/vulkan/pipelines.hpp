@@ -48,7 +48,7 @@ class Pipelines {
   Pipelines& operator=(const Pipelines&) = delete;
 
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
-  std::shared_ptr<const Pipeline> find(const std::string& kernel);
+  std::shared_ptr<const Pipeline> find(const Dispatch& dispatch);
   std::shared_ptr<const Pipeline> find(const ResidentDispatch& dispatch);
   /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
   const PipelineLayout& tiled() const { return tiled_; }

@@ -338,7 +338,7 @@ class VulkanStream : public Stream {
   }
 
   void record_launches(const Dispatch& dispatch, const Submission& submission) {
-    bind(context_.pipelines->find(dispatch.kernel));
+    bind(context_.pipelines->find(dispatch));
     std::array<std::uint32_t, 32> constants{};
     std::copy(dispatch.constants.begin(), dispatch.constants.end(), constants.begin());
     for (const Launch& launch : submission.launches) {

@@ -1,0 +1,17 @@
+// What is known about operators, as JSON for other programs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "spec/differences.hpp"
+#include "spec/measurements.hpp"
+#include "spec/spec.hpp"
+
+namespace dmlop::app {
+
+nlohmann::ordered_json to_json(const OperatorSpec& spec);
+nlohmann::ordered_json to_json(const Difference& row);
+nlohmann::ordered_json to_json(const MeasuredError& error);
+nlohmann::ordered_json to_json(const Speed& speed);
+
+}  // namespace dmlop::app

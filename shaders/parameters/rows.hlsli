@@ -1,0 +1,23 @@
+// For rows.hlsl and lib/gpu/resident/rows.cpp: the same words in HLSL and C++.
+struct RowsParameters {
+  uint rows;         // where they are in parts
+  uint count;        // of a row's vectors; of its elements, where a vector has some of several rows
+  uint stride;       // from one of these to the next, in vectors
+  uint parts;        // of a row
+  uint part_count;   // of these in a part; the last one may have fewer
+  float part_length;  // elements of a part
+  float last_length;
+  float down;  // a power of two that keeps sums in range
+  float up;    // its reciprocal
+  float scaled_length_high;  // the elements of a row, times `down`, as a sum of two numbers
+  float scaled_length_low;
+  float epsilon;
+  float scale;  // without a tensor
+  float bias;
+  uint rank;         // of what follows, at most 8
+  uint extents[8];   // outermost first
+  uint strides[16];  // of the scale along axis a at a, of the bias at 8 + a; in elements
+  float reals[4];    // of the activation
+  float input_scale;
+  float input_bias;
+};

@@ -1,0 +1,109 @@
+// Reversal along the axis before the innermost one (lib/ops/kernels/index_map.hpp), where words of 32 bits stand below
+// words. A thread moves one column of words, or a part of it, and reads the lengths of its elements once.
+//
+// constants[0]: x elements, y words of a length, z the source's first word, w columns of words of a row
+// constants[1]: x rows, y rows of a thread, z parts of a column, w source words from row to row
+// constants[2]: x columns of a block, y blocks of a row, z columns of a word from length to length
+// constants[3 + a]: outer axis a of two: x extent, y source words and z lengths from one to the next
+#define OUTPUT_WORDS
+#include "common.hlsli"
+
+SPECIALIZED(0, ELEMENT_SIZE)
+
+#define ELEMENTS_OF_WORD (ELEMENT_SIZE == 1 ? 4 : ELEMENT_SIZE == 2 ? 2 : 1)
+#define ROWS constants[1].x
+
+// The number of rows to reverse in a column of elements; 64-bit lengths are clamped by their high word.
+uint length_at(uint at) {
+  const uint words = constants[0].y;
+  const uint low = input1[at * words];
+  const uint high = input1[at * words + words - 1];
+  return words == 2 && high != 0 ? ROWS : min(low, ROWS);
+}
+
+uint source_word(uint row, uint length, int first) {
+  const uint source = row < length ? length - 1 - row : row;
+  return input0[uint(first + int(source) * int(constants[1].w))];
+}
+
+// A word of row `row`: each of its elements comes from the row that its length says.
+uint word_at(uint row, uint4 lengths, int first) {
+  const uint word = source_word(row, lengths.x, first);
+  if (ELEMENT_SIZE == 2) return (word & 0xFFFF) | (source_word(row, lengths.y, first) & 0xFFFF0000);
+  return (word & 0xFF) | (source_word(row, lengths.y, first) & 0xFF00) |
+         (source_word(row, lengths.z, first) & 0xFF0000) | (source_word(row, lengths.w, first) & 0xFF000000);
+}
+
+void store_word(uint place, uint row, uint end, uint word) {
+  if (row < end) output0[place + row * constants[0].w] = word;
+}
+
+void store_four_words(uint place, uint row, uint end, uint4 words) {
+  store_word(place, row, end, words.x);
+  store_word(place, row + 1, end, words.y);
+  store_word(place, row + 2, end, words.z);
+  store_word(place, row + 3, end, words.w);
+}
+
+// Moves rows [row, end) of a column of elements of different lengths. Loads of four rows are under way together.
+void move_elements(uint row, uint end, uint4 lengths, int first, uint place) {
+  [loop]
+  for (; row < end; row += 4) {
+    uint4 words;
+    words.x = word_at(row, lengths, first);
+    words.y = word_at(min(row + 1, end - 1), lengths, first);
+    words.z = word_at(min(row + 2, end - 1), lengths, first);
+    words.w = word_at(min(row + 3, end - 1), lengths, first);
+    store_four_words(place, row, end, words);
+  }
+}
+
+uint4 four_words(uint row, uint end, uint length, int first) {
+  return uint4(source_word(min(row, end - 1), length, first), source_word(min(row + 1, end - 1), length, first),
+               source_word(min(row + 2, end - 1), length, first), source_word(min(row + 3, end - 1), length, first));
+}
+
+// The same where all elements of a word have the same length. Loads of eight rows are under way together.
+void move_words(uint row, uint end, uint length, int first, uint place) {
+  [loop]
+  for (; row < end; row += 8) {
+    const uint4 words = four_words(row, end, length, first), more = four_words(row + 4, end, length, first);
+    store_four_words(place, row, end, words);
+    store_four_words(place, row + 4, end, more);
+  }
+}
+
+void run(uint thread) {
+  // Groups take all rows of a block of columns one after the other: what one of them reads, the next ones need, too.
+  uint rest = thread / constants[2].x;
+  const uint in_block = thread - rest * constants[2].x;
+  const uint part_rest = rest / constants[1].z;
+  const uint part = rest - part_rest * constants[1].z;
+  const uint outer = part_rest / constants[2].y;
+  const uint column = (part_rest - outer * constants[2].y) * constants[2].x + in_block;
+  if (column >= constants[0].w) return;
+
+  const uint place = outer * ROWS * constants[0].w + column;  // in the output
+  const uint outermost = outer / constants[4].x;
+  const uint inner = outer - outermost * constants[4].x;
+  const int first = int(constants[0].z) + int(column) + int(outermost) * int(constants[3].y) + int(inner) * int(constants[4].y);
+  const uint element = ELEMENT_SIZE == 8 ? column >> 1 : column * ELEMENTS_OF_WORD;
+  const uint length_place = outermost * constants[3].z + inner * constants[4].z + element * constants[2].z;
+  uint4 lengths;
+  lengths.x = length_at(length_place);
+  lengths.yzw = lengths.xxx;
+  if (ELEMENTS_OF_WORD == 2) lengths.yw = length_at(length_place + constants[2].z).xx;
+  if (ELEMENTS_OF_WORD == 4) {
+    lengths.y = length_at(length_place + constants[2].z);
+    lengths.z = length_at(length_place + 2 * constants[2].z);
+    lengths.w = length_at(length_place + 3 * constants[2].z);
+  }
+  const bool is_one_length = all(lengths == lengths.xxxx);
+
+  const uint row = part * constants[1].y;
+  const uint end = min(row + constants[1].y, ROWS);
+  if (ELEMENTS_OF_WORD == 1 || is_one_length)
+    move_words(row, end, lengths.x, first, place);
+  else
+    move_elements(row, end, lengths, first, place);
+}
