@@ -49,17 +49,12 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_64 product ${computes}=1 THREAD_TILE=4 DEPTH=16)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
-  dmlop_kernel(product_quads_64_64 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=64 COLUMNS=64)
-  dmlop_kernel(product_quads_64_128 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=64 COLUMNS=128)
-  dmlop_kernel(product_quads_128_128 product COMPUTES_FLOAT=1 VECTORS=1 ROWS=128 COLUMNS=128)
-  dmlop_kernel(product_windows product COMPUTES_FLOAT=1 WINDOWS=1 ROWS=64 COLUMNS=128)
+  dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
+  dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
   # For devices with cooperative matrices, and what tests can run without.
-  dmlop_vulkan_kernel(product_matrices_128_256 product_matrices ROWS=128 COLUMNS=256 DEPTH=16
-    SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=64)
-  dmlop_vulkan_kernel(product_matrices_64_64 product_matrices ROWS=64 COLUMNS=64 DEPTH=32
-    SUBGROUP_ROWS=32 SUBGROUP_COLUMNS=32)
-  dmlop_vulkan_kernel(product_matrices_64_64_emulated product_matrices ROWS=64 COLUMNS=64 DEPTH=32
-    SUBGROUP_ROWS=32 SUBGROUP_COLUMNS=32 EMULATED=1)
+  dmlop_vulkan_kernel(product_matrices_128 product_matrices SIDE=128 DEPTH=16)
+  dmlop_vulkan_kernel(product_matrices_64 product_matrices SIDE=64 DEPTH=32)
+  dmlop_vulkan_kernel(product_matrices_64_emulated product_matrices SIDE=64 DEPTH=32 EMULATED=1)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

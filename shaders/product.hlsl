@@ -1,5 +1,5 @@
-// Products of matrices and convolutions: ProductKernel (lib/ops/kernels/product.hpp). A group computes a tile of rows
-// and columns, a thread four or eight of each; slices of the left and right matrices pass through groupshared
+// Products of matrices and convolutions: ProductKernel (lib/ops/kernels/product.hpp). A group computes a square tile of
+// rows and columns, a thread four or eight of each; slices of the left and right matrices pass through groupshared
 // memory. A convolution reads its right matrix through its windows: a column is an output position, and an element of a
 // sum a channel and a tap.
 //
@@ -7,9 +7,9 @@
 // scratch, and stage 1 adds the parts of each and makes outputs of them. BASE of stage 0 is how many slices a part has.
 //
 // Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
-// columns a thread has, DEPTH how many elements of a sum a slice has. With ROWS and COLUMNS, tiles are those of
-// product_quads.hlsli, which suit most products of FLOAT32. Without any of these, a thread computes a part of one sum: for
-// matrices so small that they leave tiles empty.
+// columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32 without
+// windows, and read by fours: the right one along its columns, the left one along its rows or the sum. Without these, a thread computes a part of one sum:
+// for matrices so small that they leave tiles empty.
 #include "parameters/product.hlsli"
 #define PARAMETERS ProductParameters
 #define WHOLE_GROUPS
@@ -269,9 +269,7 @@ void finish(uint thread) {
 
 // --- sums
 
-#if defined(ROWS)
-#include "product_quads.hlsli"
-#elif !defined(THREAD_TILE)
+#ifndef THREAD_TILE
 
 void add_up(uint thread, uint lane) {
   const uint elements = output_elements();
@@ -316,6 +314,11 @@ void add_up(uint thread, uint lane) {
 #define LOADS (TILE * DEPTH / GROUP_SIZE)  // of a thread, of each matrix for a slice
 
 // Two slices of each matrix, one of which is filled while the other is multiplied.
+#ifdef VECTORS
+#define PITCH TILE
+groupshared float left_tile[2 * DEPTH * PITCH];
+groupshared float4 right_tile[2 * DEPTH * PITCH / 4];
+#else
 #define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
 groupshared NUMBER left_tile[2 * DEPTH * PITCH];
 groupshared NUMBER right_tile[2 * DEPTH * PITCH];
@@ -343,6 +346,7 @@ Place stored_place(uint at) {
   return place;
 }
 
+#endif
 
 // What a group computes, and what a thread of it loads.
 struct Tile {
@@ -359,15 +363,25 @@ struct Load {
 
 Load load_by_side(uint lane, uint i) {
   Load load;
+#ifdef VECTORS
+  load.side = lane % (TILE / 4) * 4;
+  load.depth = lane / (TILE / 4) + GROUP_SIZE / (TILE / 4) * i;
+#else
   load.side = lane % TILE;
   load.depth = lane / TILE + GROUP_SIZE / TILE * i;
+#endif
   return load;
 }
 
 Load load_by_depth(uint lane, uint i) {
   Load load;
+#ifdef VECTORS
+  load.side = lane / (DEPTH / 4) + GROUP_SIZE / (DEPTH / 4) * i;
+  load.depth = lane % (DEPTH / 4) * 4;
+#else
   load.side = lane / DEPTH + GROUP_SIZE / DEPTH * i;
   load.depth = lane % DEPTH;
+#endif
   return load;
 }
 
@@ -381,6 +395,62 @@ Load right_load(uint lane, uint i) {
   return load_by_side(lane, i);
 }
 
+#ifdef VECTORS
+// Where a thread reads the vectors of a matrix, slice by slice: four elements along the rows of the left matrix or the
+// columns of the right one, or along the sum.
+struct Vectors {
+  uint at;    // vector of the first slice
+  uint step;  // to the next one
+  uint end;   // of the sum for this thread; 0 where its row or column is outside
+};
+
+// `first` is where the row or column of a load begins, `stride` what lies between its elements.
+Vectors vectors_of(Tile tile, Load load, uint k, uint first, uint stride, bool is_inside) {
+  Vectors vectors;
+  vectors.at = (first + (k + load.depth) * stride) / 4;
+  vectors.step = DEPTH * stride / 4;
+  vectors.end = is_inside ? tile.end - min(load.depth, tile.end) : 0;
+  return vectors;
+}
+
+Vectors left_vectors(Tile tile, Load load, uint k) {
+  const uint row = tile.row + load.side;
+  return vectors_of(tile, load, k, tile.left + row * parameters[0].row_strides[LEFT], parameters[0].left_depth_stride,
+                    row < parameters[0].rows);
+}
+
+Vectors right_vectors(Tile tile, Load load, uint k) {
+  const uint column = tile.column + load.side;
+  return vectors_of(tile, load, k, tile.right + column * parameters[0].column_strides[RIGHT],
+                    parameters[0].right_depth_stride, column < parameters[0].columns);
+}
+
+float4 loaded_vector(uint buffer, Vectors vectors, uint slice, uint k) {
+  const bool is_inside = k < vectors.end;
+  const uint4 vector_ = load_vector(buffer, is_inside ? vectors.at + slice * vectors.step : 0);
+  return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+// Where an element of a slice stands. Rows of the left matrix are swapped so that neighbouring elements of a sum are in
+// different banks.
+uint left_place(uint buffer, uint depth, uint row) { return (buffer * DEPTH + depth) * PITCH + (row ^ (depth / 4 * 8)); }
+uint right_place(uint buffer, Load load) { return ((buffer * DEPTH + load.depth) * PITCH + load.side) / 4; }
+
+void store_left(uint buffer, Load load, float4 numbers) {
+  if (IS_LEFT_READ_BY_ROW != 0) {
+    const uint at = left_place(buffer, load.depth, load.side);
+    left_tile[at] = numbers.x;
+    left_tile[at + 1] = numbers.y;
+    left_tile[at + 2] = numbers.z;
+    left_tile[at + 3] = numbers.w;
+  } else {
+    left_tile[left_place(buffer, load.depth, load.side)] = numbers.x;
+    left_tile[left_place(buffer, load.depth + 1, load.side)] = numbers.y;
+    left_tile[left_place(buffer, load.depth + 2, load.side)] = numbers.z;
+    left_tile[left_place(buffer, load.depth + 3, load.side)] = numbers.w;
+  }
+}
+#else
 NUMBER loaded_left(Tile tile, Load load, uint k, uint buffer) {
   const uint row = tile.row + load.side;
   const bool is_inside = row < parameters[0].rows && k + load.depth < tile.end;
@@ -415,6 +485,7 @@ uint tile_at(uint buffer, Load load) { return (buffer * DEPTH + load.depth) * PI
 NUMBER4 right_columns(uint at) {
   return NUMBER4(right_tile[at], right_tile[at + 1], right_tile[at + 2], right_tile[at + 3]);
 }
+#endif
 
 // Stores the sums of four columns.
 void store(Tile tile, uint row, uint column, NUMBER4 sums) {
@@ -475,6 +546,41 @@ void add_up(uint thread, uint lane) {
   const uint thread_row = lane / 16 * 4, thread_column = lane % 16 * 4;
   EACH_ROW(DECLARE)
   // Each round loads a slice while it multiplies the one before.
+#ifdef VECTORS
+  Vectors lefts[LOADS / 4], rights[LOADS / 4];
+  [unroll]
+  for (uint v = 0; v < LOADS / 4; ++v) {
+    lefts[v] = left_vectors(tile, left_load(lane, v), begin);
+    rights[v] = right_vectors(tile, load_by_side(lane, v), begin);
+  }
+  for (uint slice = 0; slice <= BASE; ++slice) {
+    const uint buffer = slice & 1;
+    float4 left_next[LOADS / 4], right_next[LOADS / 4];
+    [unroll]
+    for (uint i = 0; i < LOADS / 4; ++i) {
+      left_next[i] = loaded_vector(BUFFER_LEFT, lefts[i], slice, begin + slice * DEPTH);
+      right_next[i] = loaded_vector(BUFFER_RIGHT, rights[i], slice, begin + slice * DEPTH);
+    }
+    if (slice > 0) {
+      [unroll]
+      for (uint d = 0; d < DEPTH; ++d) {
+        const uint left_at = left_place(1 - buffer, d, thread_row);
+        const uint right_at = (((1 - buffer) * DEPTH + d) * PITCH + thread_column) / 4;
+        const float4 low = right_tile[right_at];
+#if THREAD_TILE == 8
+        const float4 high = right_tile[right_at + 16];
+#endif
+        EACH_ROW(MULTIPLY)
+      }
+    }
+    [unroll]
+    for (uint j = 0; j < LOADS / 4; ++j) {
+      store_left(buffer, left_load(lane, j), left_next[j]);
+      right_tile[right_place(buffer, load_by_side(lane, j))] = right_next[j];
+    }
+    GroupMemoryBarrierWithGroupSync();
+  }
+#else
   const int3 window = window_at(min(tile.column + lane % TILE, parameters[0].columns - 1));
   if (HAS_WINDOWS != 0 && lane < DEPTH) store_place(lane, begin + lane);
   GroupMemoryBarrierWithGroupSync();
@@ -507,6 +613,7 @@ void add_up(uint thread, uint lane) {
     if (HAS_WINDOWS != 0 && lane < DEPTH) store_place((1 - buffer) * DEPTH + lane, k + DEPTH + lane);
     GroupMemoryBarrierWithGroupSync();
   }
+#endif
   NUMBER4 sums[THREAD_TILE * ROW_VECTORS];
   EACH_ROW(COLLECT)
   [loop]

@@ -1,8 +1,8 @@
 // Products of matrices of FLOAT16 (product.hlsl) by cooperative matrices: 16x16 elements that the 32 threads of a
 // subgroup hold and multiply together, into sums of FLOAT32. For Vulkan alone; HLSL has none of them.
 //
-// A group computes a tile of ROWS times COLUMNS, a subgroup of it SUBGROUP_ROWS times SUBGROUP_COLUMNS. Slices of DEPTH
-// elements of the sums pass through shared memory. Both matrices are read by eights along the axis where their elements
+// A group computes a tile of SIDE rows and columns, a subgroup half of its rows and a part of its columns. Slices of DEPTH
+// elements of the sums pass through shared memory, one of which is filled while the other is multiplied. Both matrices are read by eights along the axis where their elements
 // are neighbours, and lie in shared memory as they do in their buffers.
 //
 // Stages, parts and scratch are those of product.hlsl; the sums of a part begin at a multiple of four.
@@ -49,29 +49,25 @@ layout(push_constant) uniform Launch { uvec4 launch; };  // as in resident.hlsli
 #define THREADS_OF_LAUNCH 256  // so many are counted for a group, however many it has
 #define GROUPS_PER_ROW 65535
 #define SUBGROUP 32
-#define SUBGROUP_LINES (ROWS / SUBGROUP_ROWS)
-#define GROUP_SIZE (SUBGROUP_LINES * (COLUMNS / SUBGROUP_COLUMNS) * SUBGROUP)
+#define SUBGROUP_ROWS (SIDE / 2)
+#define SUBGROUP_COLUMNS 32
+#define GROUP_SIZE (2 * (SIDE / SUBGROUP_COLUMNS) * SUBGROUP)
 layout(local_size_x = GROUP_SIZE) in;
 
 // Slices in shared memory, in vectors of 8 elements. A vector more than needed between lines puts neighbouring lines
 // into different banks.
 #define PITCH_OF(elements) ((elements) / 8 + 1)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define LEFT_VECTORS LARGER(ROWS * PITCH_OF(DEPTH), DEPTH * PITCH_OF(ROWS))
-#define RIGHT_VECTORS LARGER(COLUMNS * PITCH_OF(DEPTH), DEPTH * PITCH_OF(COLUMNS))
-#define SLICE_VECTORS (LEFT_VECTORS + RIGHT_VECTORS)
-const uint left_pitch = IS_LEFT_READ_BY_ROW != 0 ? PITCH_OF(ROWS) : PITCH_OF(DEPTH);
-const uint right_pitch = IS_RIGHT_READ_BY_DEPTH != 0 ? PITCH_OF(DEPTH) : PITCH_OF(COLUMNS);
+#define MATRIX_VECTORS LARGER(SIDE * PITCH_OF(DEPTH), DEPTH * PITCH_OF(SIDE))
+#define SLICE_VECTORS (2 * MATRIX_VECTORS)
+const uint left_pitch = IS_LEFT_READ_BY_ROW != 0 ? PITCH_OF(SIDE) : PITCH_OF(DEPTH);
+const uint right_pitch = IS_RIGHT_READ_BY_DEPTH != 0 ? PITCH_OF(DEPTH) : PITCH_OF(SIDE);
 // The sums of 16 rows of all subgroups, on their way to outputs; in vectors of 4.
 #define SUMS_PITCH (SUBGROUP_COLUMNS / 4 + 1)
 #define SUMS_VECTORS (GROUP_SIZE / SUBGROUP * 16 * SUMS_PITCH)
-#ifndef BUFFERS
-#define BUFFERS 2
-#endif
-shared uvec4 vectors[LARGER(BUFFERS * SLICE_VECTORS, SUMS_VECTORS)];
+shared uvec4 vectors[LARGER(2 * SLICE_VECTORS, SUMS_VECTORS)];
 
-#define LEFT_LOADS (ROWS * DEPTH / 8 / GROUP_SIZE)
-#define RIGHT_LOADS (COLUMNS * DEPTH / 8 / GROUP_SIZE)
+#define LOADS (SIDE * DEPTH / 8 / GROUP_SIZE)  // of a thread, of each matrix for a slice
 #define ROW_BLOCKS (SUBGROUP_ROWS / 16)
 #define COLUMN_BLOCKS (SUBGROUP_COLUMNS / 16)
 
@@ -146,8 +142,8 @@ Tile tile_of(uint group) {
   Tile tile;
   const uint columns = group / parameters.row_tiles;
   const uint batches = columns / parameters.column_tiles;
-  tile.row = (group - columns * parameters.row_tiles) * ROWS;
-  tile.column = (columns - batches * parameters.column_tiles) * COLUMNS;
+  tile.row = (group - columns * parameters.row_tiles) * SIDE;
+  tile.column = (columns - batches * parameters.column_tiles) * SIDE;
   tile.part = batches / parameters.batches;
   tile.batch = batches - tile.part * parameters.batches;
   tile.end = min((tile.part + 1) * parameters.part_length, parameters.sum_length);
@@ -185,8 +181,8 @@ Line line_of(uint first, uint begin, uint side, uint extent, uint stride, uint d
 Line left_line(Tile tile, uint load) {
   const bool is_along_sum = IS_LEFT_READ_BY_ROW == 0;
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (ROWS / 8) * 8;
-  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (ROWS / 8);
+  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (SIDE / 8) * 8;
+  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (SIDE / 8);
   return line_of(batch_offset(LEFT, tile.batch), tile.part * parameters.part_length, tile.row + side, parameters.rows,
                  parameters.row_strides[LEFT], depth, parameters.left_depth_stride, is_along_sum);
 }
@@ -194,8 +190,8 @@ Line left_line(Tile tile, uint load) {
 Line right_line(Tile tile, uint load) {
   const bool is_along_sum = IS_RIGHT_READ_BY_DEPTH != 0;
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (COLUMNS / 8) * 8;
-  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (COLUMNS / 8);
+  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (SIDE / 8) * 8;
+  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (SIDE / 8);
   return line_of(batch_offset(RIGHT, tile.batch), tile.part * parameters.part_length, tile.column + side,
                  parameters.columns, parameters.column_strides[RIGHT], depth, parameters.right_depth_stride,
                  is_along_sum);
@@ -204,14 +200,14 @@ Line right_line(Tile tile, uint load) {
 // Where a load's vector goes in a slice.
 uint left_place(uint load) {
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint per_line = IS_LEFT_READ_BY_ROW != 0 ? ROWS / 8 : DEPTH / 8;
+  const uint per_line = IS_LEFT_READ_BY_ROW != 0 ? SIDE / 8 : DEPTH / 8;
   return v / per_line * left_pitch + v % per_line;
 }
 
 uint right_place(uint load) {
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint per_line = IS_RIGHT_READ_BY_DEPTH != 0 ? DEPTH / 8 : COLUMNS / 8;
-  return LEFT_VECTORS + v / per_line * right_pitch + v % per_line;
+  const uint per_line = IS_RIGHT_READ_BY_DEPTH != 0 ? DEPTH / 8 : SIDE / 8;
+  return MATRIX_VECTORS + v / per_line * right_pitch + v % per_line;
 }
 
 // How many of a line's elements a slice has that begins `rest` elements before the part of the sum ends.
@@ -336,39 +332,38 @@ void add_up(uint group) {
   const Tile tile = tile_of(group);
   const uint begin = tile.part * parameters.part_length;
   const uint subgroup = gl_LocalInvocationIndex / SUBGROUP;
-  const uint first_row = subgroup % SUBGROUP_LINES * SUBGROUP_ROWS;
-  const uint first_column = subgroup / SUBGROUP_LINES * SUBGROUP_COLUMNS;
+  const uint first_row = subgroup % 2 * SUBGROUP_ROWS;
+  const uint first_column = subgroup / 2 * SUBGROUP_COLUMNS;
   Sums sums[ROW_BLOCKS][COLUMN_BLOCKS];
   UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
     UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) sums[i][j] = no_sums();
   }
-  Line lefts[LEFT_LOADS], rights[RIGHT_LOADS];
-  uvec4 left_next[LEFT_LOADS], right_next[RIGHT_LOADS];
+  Line lefts[LOADS], rights[LOADS];
+  uvec4 left_next[LOADS], right_next[LOADS];
   uint rest = tile.end - begin;  // of the part of the sum from the next slice on
-  UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) {
+  UNROLL for (uint i = 0; i < LOADS; ++i) {
     lefts[i] = left_line(tile, i);
     left_next[i] = loaded_left(lefts[i], 0, rest);
   }
-  UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) {
+  UNROLL for (uint i = 0; i < LOADS; ++i) {
     rights[i] = right_line(tile, i);
     right_next[i] = loaded_right(rights[i], 0, rest);
   }
   const uint slices = (rest + DEPTH - 1) / DEPTH;
   for (uint slice = 0; slice < slices; ++slice) {
-    const uint buffer_ = slice % BUFFERS * SLICE_VECTORS;
+    const uint buffer_ = slice % 2 * SLICE_VECTORS;
     if (rest < DEPTH) {
-      UNROLL for (uint i = 0; i < LEFT_LOADS; ++i)
+      UNROLL for (uint i = 0; i < LOADS; ++i)
         left_next[i] = first_of(left_next[i], elements_left(lefts[i], rest, IS_LEFT_READ_BY_ROW == 0));
-      UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)
+      UNROLL for (uint i = 0; i < LOADS; ++i)
         right_next[i] = first_of(right_next[i], elements_left(rights[i], rest, IS_RIGHT_READ_BY_DEPTH != 0));
     }
-    if (BUFFERS == 1) barrier();
-    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) vectors[buffer_ + left_place(i)] = left_next[i];
-    UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) vectors[buffer_ + right_place(i)] = right_next[i];
+    UNROLL for (uint i = 0; i < LOADS; ++i) vectors[buffer_ + left_place(i)] = left_next[i];
+    UNROLL for (uint i = 0; i < LOADS; ++i) vectors[buffer_ + right_place(i)] = right_next[i];
     barrier();
     rest -= min(rest, DEPTH);
-    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) left_next[i] = loaded_left(lefts[i], slice + 1, rest);
-    UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) right_next[i] = loaded_right(rights[i], slice + 1, rest);
+    UNROLL for (uint i = 0; i < LOADS; ++i) left_next[i] = loaded_left(lefts[i], slice + 1, rest);
+    UNROLL for (uint i = 0; i < LOADS; ++i) right_next[i] = loaded_right(rights[i], slice + 1, rest);
     UNROLL for (uint k = 0; k < DEPTH; k += 16) {
       Factor left_factors[ROW_BLOCKS], right_factors[COLUMN_BLOCKS];
       UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
@@ -379,7 +374,7 @@ void add_up(uint group) {
       UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) {
         const uint column = first_column + j * 16;
         const uint at = IS_RIGHT_READ_BY_DEPTH != 0 ? column * right_pitch + k / 8 : k * right_pitch + column / 8;
-        LOAD_FACTOR(right_factors[j], buffer_ + LEFT_VECTORS + at, right_pitch, IS_RIGHT_READ_BY_DEPTH != 0);
+        LOAD_FACTOR(right_factors[j], buffer_ + MATRIX_VECTORS + at, right_pitch, IS_RIGHT_READ_BY_DEPTH != 0);
       }
       UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
         UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) ADD_PRODUCT(sums[i][j], left_factors[i], right_factors[j]);

@@ -140,8 +140,8 @@ TEST_CASE("product matrices: large products get large tiles, and small ones none
   CHECK(dispatches_of(31, DataType::Float16).empty());
   CHECK(dispatches_of(4096, DataType::Float32).empty());
   REQUIRE(dispatches_of(1024, DataType::Float16).size() == 1);
-  CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices_64_64");
-  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_128_256");
+  CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices_64");
+  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_128");
   CHECK(dispatches_of(4096, DataType::Float16)[0].scratch_bytes == 0);
 }
 

@@ -45,7 +45,7 @@ std::uint64_t work_of_slice(const ProductDivision& division) {
 // Parts that fill the device where there are few tiles, and no longer than one thread may take.
 void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   constexpr std::uint64_t shortest = 256, most_parts = 512, scratch_wanted = 1 << 24;
-  const std::uint64_t tiles_wanted = division.rows == 1 ? 1 << 16 : 256;
+  const std::uint64_t tiles_wanted = division.side == 1 ? 1 << 16 : 256;
   const std::uint64_t length = kernel.sum_length();
   const std::uint64_t longest =
       (thread_work_limit - 2000) / work_of_slice(division) * division.depth;
@@ -56,10 +56,12 @@ void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   division.parts = divided_up(length, division.part_length);
 }
 
-ProductDivision division_into(const ProductKernel& kernel, ProductDivision tiling) {
-  set_tiles(kernel, tiling);
-  divide_sums(kernel, tiling);
-  return tiling;
+ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
+                              std::uint64_t depth) {
+  ProductDivision division{.side = side, .depth = depth};
+  set_tiles(kernel, division);
+  divide_sums(kernel, division);
+  return division;
 }
 
 // Whether most of each tile would be empty.
@@ -67,6 +69,14 @@ bool is_small(const ProductKernel& kernel) {
   constexpr std::uint64_t few_rows = 4, few_elements = 256;
   const std::uint64_t matrix = kernel.rows * kernel.column_count();
   return matrix <= few_elements || (!kernel.windows.empty() && kernel.rows <= few_rows);
+}
+
+// Whether the elements of a matrix can be read by fours: along `extent` they are neighbours.
+bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
+  const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
+  return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
+         is_whole(line_stride) && is_whole(extent) &&
+         std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
 }
 
 // Which neighbours of a matrix neighbouring threads read.
@@ -77,73 +87,34 @@ bool is_right_read_by_depth(const ProductKernel& kernel) {
   return kernel.windows.empty() && kernel.right_depth_stride < kernel.right.column_stride;
 }
 
-// Whether the elements of a matrix can be read by fours: beside each other along `extent`, where
-// their stride is `stride`.
-bool has_vectors(const ProductInput& matrix, std::uint64_t stride, std::uint64_t extent,
-                 std::uint64_t line_stride) {
-  const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
-  return matrix.data_type == DataType::Float32 && stride == 1 && is_whole(extent) &&
-         is_whole(line_stride) && is_whole(matrix.offset) &&
-         std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
-}
-
+// Whether both matrices can be read by fours: the left one along the sum or its rows, the right one
+// along its columns.
 bool reads_vectors(const ProductKernel& kernel) {
   if (!kernel.windows.empty() || kernel.left_zero || kernel.right_zero) return false;
   const ProductInput &left = kernel.left, &right = kernel.right;
-  const std::uint64_t left_depth = kernel.left_depth_stride;
-  const std::uint64_t right_depth = kernel.right_depth_stride;
-  const bool has_left = is_left_read_by_row(kernel)
-                            ? has_vectors(left, left.row_stride, kernel.rows, left_depth)
-                            : has_vectors(left, left_depth, kernel.depth, left.row_stride);
-  const bool has_right = is_right_read_by_depth(kernel)
-                             ? has_vectors(right, right_depth, kernel.depth, right.column_stride)
-                             : has_vectors(right, right.column_stride, kernel.columns, right_depth);
-  return has_left && has_right;
+  const bool has_left =
+      is_left_read_by_row(kernel)
+          ? left.row_stride == 1 && has_vectors(left, kernel.left_depth_stride, kernel.rows)
+          : kernel.left_depth_stride == 1 &&
+                has_vectors(left, left.row_stride, kernel.sum_length());
+  return has_left && !is_right_read_by_depth(kernel) && right.column_stride == 1 &&
+         has_vectors(right, kernel.right_depth_stride, kernel.column_count());
 }
 
-// Whether the taps of a window are bits of a word.
-bool has_few_taps(const ProductKernel& kernel) {
-  constexpr std::uint64_t most = 32;
-  std::uint64_t taps = 1;
-  for (const ProductWindow& window : kernel.windows) {
-    if (window.divisor != 1 || window.taps > most) return false;
-    taps *= window.taps;
-  }
-  return !kernel.windows.empty() && taps <= most && !kernel.left_zero && !kernel.right_zero;
-}
-
-// From large tiles to small ones, without counts.
-std::vector<ProductDivision> tilings_of(const ProductKernel& kernel) {
-  constexpr std::array names{"float", "int", "wide"};
-  const Number number = number_of(kernel);
-  const std::string name = std::string("product_") + names[static_cast<std::size_t>(number)];
-  if (number == Number::int64 || is_small(kernel)) return {{name + "_1"}};
-  constexpr std::uint64_t half = 64;
-  const bool has_columns = kernel.column_count() > half;
-  const bool has_both = has_columns && kernel.rows > half;
-  std::vector<ProductDivision> tilings;
-  if (number == Number::float32 && has_few_taps(kernel) && has_columns)
-    return {{"product_windows", 64, 128, 16}};
-  if (reads_vectors(kernel)) {
-    if (has_both) tilings.push_back({"product_quads_128_128", 128, 128, 16});
-    if (has_columns) tilings.push_back({"product_quads_64_128", 64, 128, 16});
-    tilings.push_back({"product_quads_64_64", 64, 64, 16});
-    return tilings;
-  }
-  if (has_both) tilings.push_back({name + "_128", 128, 128, 8});
-  tilings.push_back({name + "_64", 64, 64, 16});
-  return tilings;
-}
-
-// Tiles as large as there are enough of to fill a device.
+// Large tiles, if there are enough to fill a device.
 ProductDivision division_of(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_tiles = 96;
-  const std::vector<ProductDivision> tilings = tilings_of(kernel);
-  for (const ProductDivision& tiling : tilings) {
-    ProductDivision division = division_into(kernel, tiling);
-    if (division.tiles >= few_tiles) return division;
-  }
-  return division_into(kernel, tilings.back());
+  if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
+  constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
+  const ProductDivision large = division_into(kernel, large_side, 8);
+  const bool fills_them = kernel.rows > small_side && kernel.column_count() > small_side;
+  return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 16);
+}
+
+std::string kernel_name(const ProductKernel& kernel, const ProductDivision& division) {
+  constexpr std::array names{"float", "int", "wide"};
+  const bool has_vectors = division.side > 1 && reads_vectors(kernel);
+  const char* name = has_vectors ? "vectors" : names[static_cast<std::size_t>(number_of(kernel))];
+  return std::string("product_") + name + "_" + std::to_string(division.side);
 }
 
 bool has_left_out(const ProductKernel& kernel) {
@@ -155,7 +126,7 @@ bool has_left_out(const ProductKernel& kernel) {
 // Whether a tile's threads store outputs: four of a row at a time.
 bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
   const bool follows_more = kernel.left_scale || kernel.right_scale || kernel.quantization;
-  return division.rows > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
+  return division.side > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
          kernel.column_count() % 4 == 0 && !follows_more && !has_left_out(kernel);
 }
 
@@ -246,8 +217,8 @@ std::size_t input_count(const ProductKernel& kernel) {
 }
 
 void set_tiles(const ProductKernel& kernel, ProductDivision& division) {
-  division.row_tiles = divided_up(kernel.rows, division.rows);
-  division.column_tiles = divided_up(kernel.column_count(), division.columns);
+  division.row_tiles = divided_up(kernel.rows, division.side);
+  division.column_tiles = divided_up(kernel.column_count(), division.side);
   division.tiles = kernel.output_elements() / (kernel.rows * kernel.column_count()) *
                    division.row_tiles * division.column_tiles;
 }
@@ -305,13 +276,13 @@ std::vector<ResidentDispatch> dispatches_of(const ProductKernel& kernel) {
   const ProductDivision division = division_of(kernel);
   const bool direct = is_direct(kernel, division);
   ResidentDispatch dispatch;
-  dispatch.kernel = division.kernel;
+  dispatch.kernel = kernel_name(kernel, division);
   dispatch.specialization = specialization_of(kernel, division);
   set_parameters(dispatch, parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
   dispatch.scratch_bytes = scratch_bytes(kernel, division);
 
-  const bool is_tiled = division.rows > 1;
+  const bool is_tiled = division.side > 1;
   const std::uint64_t group = is_tiled ? threads_of_group : 1;
   Stage& sums =
       dispatch.stages.emplace_back(0, division.parts * division.tiles * group,

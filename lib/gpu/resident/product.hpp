@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "gpu/resident/parameters.hpp"
 #include "ops/kernels/product.hpp"
@@ -23,17 +22,16 @@ std::size_t input_count(const ProductKernel& kernel);
 
 /// How the work is divided among groups.
 struct ProductDivision {
-  std::string kernel;
-  std::uint64_t rows = 1, columns = 1;  // of a tile
-  std::uint64_t depth = 1;              // elements of a slice
-  std::uint64_t tiles = 0;              // of all batches
+  std::uint64_t side = 1;   // rows and columns of a tile
+  std::uint64_t depth = 1;  // elements of a slice
+  std::uint64_t tiles = 0;  // of all batches
   std::uint64_t row_tiles = 0, column_tiles = 0;
   std::uint64_t parts = 1, part_length = 0;  // of a sum; of whole slices
 
   std::uint64_t slices() const { return part_length / depth; }
 };
 
-/// Counts the tiles of a division whose rows and columns are known.
+/// Counts the tiles of a division whose side is known.
 void set_tiles(const ProductKernel& kernel, ProductDivision& division);
 
 ProductParameters parameters_of(const ProductKernel& kernel, const ProductDivision& division);

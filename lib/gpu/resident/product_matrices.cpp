@@ -1,6 +1,6 @@
 // Products of matrices of FLOAT16 by cooperative matrices: shaders/product_matrices.comp.
 #include <algorithm>
-#include <array>
+#include <string>
 
 #include "gpu/resident/product.hpp"
 
@@ -58,21 +58,20 @@ void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   division.parts = divided_up(kernel.depth, division.part_length);
 }
 
-ProductDivision division_into(const ProductKernel& kernel, ProductDivision division) {
+ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
+                              std::uint64_t depth) {
+  ProductDivision division{.side = side, .depth = depth};
   set_tiles(kernel, division);
   divide_sums(kernel, division);
   return division;
 }
 
-// Large tiles, if there are enough to fill a device.
+// Large tiles, if there are enough to fill a device. Depths are those of shaders/kernels.cmake.
 ProductDivision division_of(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_tiles = 96;
-  const ProductDivision large = division_into(
-      kernel, {.kernel = "product_matrices_128_256", .rows = 128, .columns = 256, .depth = 16});
-  const bool fills_them = kernel.rows > large.rows / 2 && kernel.columns > large.columns / 2;
-  if (fills_them && large.tiles >= few_tiles) return large;
-  return division_into(
-      kernel, {.kernel = "product_matrices_64_64", .rows = 64, .columns = 64, .depth = 32});
+  constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
+  const ProductDivision large = division_into(kernel, large_side, 16);
+  const bool fills_them = kernel.rows > small_side && kernel.columns > small_side;
+  return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 32);
 }
 
 std::uint64_t elements_per_thread(const ProductKernel& kernel) {
@@ -103,7 +102,7 @@ std::optional<ResidentDispatch> matrices_dispatch_of(const ProductKernel& kernel
   if (!suits_matrices(kernel)) return std::nullopt;
   const ProductDivision division = division_of(kernel);
   const bool direct = is_direct(kernel, division);
-  ResidentDispatch dispatch{.kernel = division.kernel,
+  ResidentDispatch dispatch{.kernel = "product_matrices_" + std::to_string(division.side),
                             .specialization = specialization_of(kernel, direct)};
   set_parameters(dispatch, parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
