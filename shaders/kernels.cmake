@@ -52,6 +52,10 @@ macro(dmlop_for_each_kernel)
   endforeach()
   dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
   dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
+  # For devices with cooperative matrices, and what tests can run without.
+  dmlop_vulkan_kernel(product_matrices_128 product_matrices SIDE=128 DEPTH=16)
+  dmlop_vulkan_kernel(product_matrices_64 product_matrices SIDE=64 DEPTH=32)
+  dmlop_vulkan_kernel(product_matrices_64_emulated product_matrices SIDE=64 DEPTH=32 EMULATED=1)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.
@@ -67,12 +71,10 @@ function(dmlop_spirv_sources result)
   set(rows "")
   set(headers "")
 
-  macro(dmlop_kernel name file)
-    set(source ${PROJECT_SOURCE_DIR}/shaders/${file}.hlsl)
+  macro(dmlop_spirv_kernel name source)
     set(definitions ${ARGN})
     list(TRANSFORM definitions PREPEND -D)
-    set(options -D -V -e main -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions}
-      -I${PROJECT_SOURCE_DIR}/shaders)
+    set(options ${language} -V -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions} -I${PROJECT_SOURCE_DIR}/shaders)
     add_custom_command(OUTPUT ${folder}/${name}.h
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
       # glslang has reported success for invalid modules.
@@ -83,6 +85,14 @@ function(dmlop_spirv_sources result)
     list(APPEND headers ${folder}/${name}.h)
     string(APPEND includes "#include \"${folder}/${name}.h\"\n")
     string(APPEND rows "    Kernel{\"${name}\", kernel_${name}},\n")
+  endmacro()
+  macro(dmlop_kernel name file)
+    set(language -D -e main)  # HLSL
+    dmlop_spirv_kernel(${name} ${PROJECT_SOURCE_DIR}/shaders/${file}.hlsl ${ARGN})
+  endmacro()
+  macro(dmlop_vulkan_kernel name file)
+    set(language "")  # GLSL
+    dmlop_spirv_kernel(${name} ${PROJECT_SOURCE_DIR}/shaders/${file}.comp ${ARGN})
   endmacro()
   dmlop_for_each_kernel()
 
@@ -122,6 +132,8 @@ function(dmlop_hlsl_sources result)
   set(shaders ${PROJECT_SOURCE_DIR}/shaders)
   set(texts "")
   set(files "")
+  macro(dmlop_vulkan_kernel)
+  endmacro()
   macro(dmlop_kernel name file)
     list(APPEND files ${file})
   endmacro()

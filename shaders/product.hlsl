@@ -288,7 +288,7 @@ void add_up(uint thread, uint lane) {
   if (BUFFER_RIGHT_ZERO != 0) right_zero = right_zero_number(offset_at(RIGHT_ZERO, batch, 0, right_column));
   NUMBER total = ZERO;
   const uint begin = part * parameters[0].part_length;
-  const uint end = min(begin + parameters[0].part_length, parameters[0].length);
+  const uint end = min(begin + parameters[0].part_length, parameters[0].sum_length);
   for (uint k = begin; k < end; ++k) {
     const Place place = place_of(k);
     uint offset = place.right;
@@ -521,7 +521,7 @@ Tile tile_of(uint group) {
   tile.right = batch_offset(RIGHT, tile.batch);
   tile.left_zero = BUFFER_LEFT_ZERO != 0 ? batch_offset(LEFT_ZERO, tile.batch) : 0;
   tile.right_zero = BUFFER_RIGHT_ZERO != 0 ? batch_offset(RIGHT_ZERO, tile.batch) : 0;
-  tile.end = min((tile.part + 1) * parameters[0].part_length, parameters[0].length);
+  tile.end = min((tile.part + 1) * parameters[0].part_length, parameters[0].sum_length);
   return tile;
 }
 

@@ -68,6 +68,8 @@ struct ResidentDispatch {
   std::vector<std::size_t> inputs;  // of the plan's pass, in the kernel's order
   std::vector<Stage> stages;        // each sees what those before it wrote
   std::uint64_t scratch_bytes = 0;  // what stages leave to later ones
+  /// Takes the place of this one where a device has_matrices; at most one.
+  std::vector<ResidentDispatch> with_matrices;
 };
 
 /// Memory that keeps its bytes on the device from dispatch to dispatch; streams of its device read

@@ -26,6 +26,7 @@ struct DeviceInfo {
   /// of Direct3D, which holds until the next start of the system.
   std::string id_name;
   std::string id;
+  bool has_matrices = false;  // multiplies small matrices of FLOAT16 on units of their own
 
   /// What a user types to get exactly this device: "vulkan:0".
   std::string spec() const;

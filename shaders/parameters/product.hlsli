@@ -2,7 +2,7 @@
 // whether the others are there or not; windows are those of three axes, the last of which is the innermost one.
 struct ProductParameters {
   uint rows, columns, batches;
-  uint length;          // of a sum
+  uint sum_length;
   uint part_length;     // of the part of a sum that a group computes
   uint parts;           // of a sum
   uint row_tiles, column_tiles;

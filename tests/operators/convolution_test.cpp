@@ -202,6 +202,30 @@ TEST_CASE("CONVOLUTION: large images, filters and channels") {
   }
 }
 
+// So many positions and filters that a GPU gives each group of threads a part of them.
+TEST_CASE("CONVOLUTION: windows of 32 taps at most, in tiles of positions") {
+  Random random(63);
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    const auto tensor = [&](const List& sizes) { return small_numbers(type, sizes, random, 0.5); };
+    for (const bool is_backward : {false, true}) {
+      Convolution use = plain(tensor({2, 6, 9, 13}), tensor({6, 6, 3, 3}));
+      use.is_backward = is_backward;
+      use.flips = is_backward;
+      use.start = {2, 1};
+      use.end = {0, 1};
+      use.dilations = {2, 1};
+      use.bias = tensor({1, 6, 1, 1});
+      check("CONVOLUTION", use, type);
+    }
+    Convolution use = plain(tensor({1, 60, 70}), tensor({7, 60, 9}));  // sums in parts
+    check("CONVOLUTION", use, type);
+    use = plain(tensor({1, 2, 5, 6, 9}), tensor({70, 2, 2, 3, 2}));
+    use.strides = {1, 1, 2};
+    use.start = use.end = {1, 0, 1};
+    check("CONVOLUTION", use, type);
+  }
+}
+
 // Images as large as their outputs, several of which are packed at once; and what is like them.
 TEST_CASE("CONVOLUTION: windows that reach over the ends of rows") {
   Random random(65);

@@ -113,13 +113,27 @@ TEST_CASE("GEMM: many matrices") {
 // A GPU reads four elements at once where all rows begin at a multiple of 16 bytes.
 TEST_CASE("GEMM: matrices of whole vectors") {
   Random random(58);
-  for (const std::uint64_t matrices : {std::uint64_t{2}, std::uint64_t{96}}) {
-    for (const bool transposes : {false, true}) {
-      check_gemm({.a = small_numbers(DataType::Float32,
-                                     matrix_sizes({matrices}, 68, 20, transposes), random),
-                  .b = small_numbers(DataType::Float32, {matrices, 20, 72}, random),
-                  .transposes_a = transposes});
-    }
+  struct Shape {
+    std::uint64_t matrices, rows, depth;
+    bool transposes_a, transposes_b;
+  };
+  for (const Shape& shape : {Shape{2, 68, 20, false, false},
+                             {2, 68, 20, true, true},
+                             {96, 68, 20, true, false},
+                             {96, 68, 20, false, true},
+                             {96, 12, 8, true, true},
+                             {96, 13, 36, false, false}}) {
+    CAPTURE(shape.matrices);
+    CAPTURE(shape.rows);
+    const List batch{shape.matrices};
+    check_gemm(
+        {.a = small_numbers(DataType::Float32,
+                            matrix_sizes(batch, shape.rows, shape.depth, shape.transposes_a),
+                            random),
+         .b = small_numbers(DataType::Float32,
+                            matrix_sizes(batch, shape.depth, 72, shape.transposes_b), random),
+         .transposes_a = shape.transposes_a,
+         .transposes_b = shape.transposes_b});
   }
 }
 

@@ -1,43 +1,18 @@
 // Products of matrices and convolutions: shaders/product.hlsl.
+#include "gpu/resident/product.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "gpu/resident/kinds.hpp"
-#include "gpu/resident/parameters.hpp"
 
 namespace dmlop::gpu::resident {
 namespace {
 
-#include "../../../shaders/parameters/product.hlsli"
-
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t threads_of_group = 256;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
-
-/// The inputs in the kernel's order; null for those that are not there.
-using ProductInputs = std::array<const ProductInput*, 9>;
-
-ProductInputs inputs_of(const ProductKernel& kernel) {
-  const auto pointer = [](const std::optional<ProductInput>& input) {
-    return input ? &*input : nullptr;
-  };
-  return {&kernel.left,
-          &kernel.right,
-          pointer(kernel.left_zero),
-          pointer(kernel.right_zero),
-          pointer(kernel.left_scale),
-          pointer(kernel.right_scale),
-          pointer(kernel.added),
-          kernel.quantization ? &kernel.quantization->scale : nullptr,
-          kernel.quantization ? pointer(kernel.quantization->zero_point) : nullptr};
-}
-
-std::size_t input_count(const ProductKernel& kernel) {
-  const ProductInputs inputs = inputs_of(kernel);
-  return inputs.size() -
-         static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), nullptr));
-}
 
 /// What sums are computed with: 32 bits where these are exact or all that is asked for.
 enum class Number { float32, int32, int64 };
@@ -61,25 +36,14 @@ Number number_of(const ProductKernel& kernel) {
   return is_integer(kernel) || is_exact ? Number::int32 : Number::int64;
 }
 
-/// How the work is divided among groups.
-struct Division {
-  std::uint64_t side = 1;   // rows and columns of a tile
-  std::uint64_t depth = 1;  // elements of a slice
-  std::uint64_t tiles = 0;  // of all batches
-  std::uint64_t row_tiles = 0, column_tiles = 0;
-  std::uint64_t parts = 1, part_length = 0;  // of a sum; of whole slices
-
-  std::uint64_t slices() const { return part_length / depth; }
-};
-
 // Iterations of a thread for a slice: at worst no loop is unrolled.
-std::uint64_t work_of_slice(const Division& division) {
+std::uint64_t work_of_slice(const ProductDivision& division) {
   constexpr std::uint64_t loads = 4;
   return 1 + 2 * (loads + 1) + division.depth + 1;
 }
 
 // Parts that fill the device where there are few tiles, and no longer than one thread may take.
-void divide_sums(const ProductKernel& kernel, Division& division) {
+void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   constexpr std::uint64_t shortest = 256, most_parts = 512, scratch_wanted = 1 << 24;
   const std::uint64_t tiles_wanted = division.side == 1 ? 1 << 16 : 256;
   const std::uint64_t length = kernel.sum_length();
@@ -92,12 +56,10 @@ void divide_sums(const ProductKernel& kernel, Division& division) {
   division.parts = divided_up(length, division.part_length);
 }
 
-Division division_into(const ProductKernel& kernel, std::uint64_t side, std::uint64_t depth) {
-  Division division{.side = side, .depth = depth};
-  division.row_tiles = divided_up(kernel.rows, side);
-  division.column_tiles = divided_up(kernel.column_count(), side);
-  division.tiles = kernel.output_elements() / (kernel.rows * kernel.column_count()) *
-                   division.row_tiles * division.column_tiles;
+ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
+                              std::uint64_t depth) {
+  ProductDivision division{.side = side, .depth = depth};
+  set_tiles(kernel, division);
   divide_sums(kernel, division);
   return division;
 }
@@ -140,15 +102,15 @@ bool reads_vectors(const ProductKernel& kernel) {
 }
 
 // Large tiles, if there are enough to fill a device.
-Division division_of(const ProductKernel& kernel) {
+ProductDivision division_of(const ProductKernel& kernel) {
   if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
   constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
-  const Division large = division_into(kernel, large_side, 8);
+  const ProductDivision large = division_into(kernel, large_side, 8);
   const bool fills_them = kernel.rows > small_side && kernel.column_count() > small_side;
   return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 16);
 }
 
-std::string kernel_name(const ProductKernel& kernel, const Division& division) {
+std::string kernel_name(const ProductKernel& kernel, const ProductDivision& division) {
   constexpr std::array names{"float", "int", "wide"};
   const bool has_vectors = division.side > 1 && reads_vectors(kernel);
   const char* name = has_vectors ? "vectors" : names[static_cast<std::size_t>(number_of(kernel))];
@@ -162,7 +124,7 @@ bool has_left_out(const ProductKernel& kernel) {
 }
 
 // Whether a tile's threads store outputs: four of a row at a time.
-bool is_direct(const ProductKernel& kernel, const Division& division) {
+bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
   const bool follows_more = kernel.left_scale || kernel.right_scale || kernel.quantization;
   return division.side > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
          kernel.column_count() % 4 == 0 && !follows_more && !has_left_out(kernel);
@@ -172,13 +134,13 @@ std::uint64_t words_of_number(const ProductKernel& kernel) {
   return number_of(kernel) == Number::int64 ? 2 : 1;
 }
 
-std::uint64_t scratch_bytes(const ProductKernel& kernel, const Division& division) {
+std::uint64_t scratch_bytes(const ProductKernel& kernel, const ProductDivision& division) {
   if (is_direct(kernel, division)) return 0;
   return division.parts * kernel.output_elements() * words_of_number(kernel) * 4;
 }
 
 // Iterations of a thread that makes outputs: the parts of each, and its place in other inputs.
-std::uint64_t work_of_finish(const ProductKernel& kernel, const Division& division) {
+std::uint64_t work_of_finish(const ProductKernel& kernel, const ProductDivision& division) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   return elements * (division.parts + input_count(kernel) * (kernel.batches.size() + 1) + 2) + 8;
 }
@@ -212,12 +174,61 @@ void set_windows(const ProductKernel& kernel, ProductParameters& parameters) {
   }
 }
 
-ProductParameters parameters_of(const ProductKernel& kernel, const Division& division) {
+std::vector<uint> specialization_of(const ProductKernel& kernel, const ProductDivision& division) {
+  const bool has_divisors =
+      std::any_of(kernel.windows.begin(), kernel.windows.end(),
+                  [](const ProductWindow& window) { return window.divisor != 1; });
+  std::vector<uint> numbers{
+      kernel.windows.empty() ? 0U : 1U,      has_divisors ? 1U : 0U,
+      has_left_out(kernel) ? 1U : 0U,        kernel.is_added_scaled ? 1U : 0U,
+      is_left_read_by_row(kernel) ? 1U : 0U, is_right_read_by_depth(kernel) ? 1U : 0U,
+      is_direct(kernel, division) ? 1U : 0U, is_integer(kernel) ? 1U : 0U,
+      static_cast<uint>(kernel.output_type)};
+  const ProductInputs inputs = inputs_of(kernel);
+  for (const ProductInput* input : inputs)
+    numbers.push_back(input == nullptr ? 0 : static_cast<uint>(input->data_type));
+  uint buffer = 2;
+  for (std::size_t i = 2; i < inputs.size(); ++i)
+    numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
+  return numbers;
+}
+
+}  // namespace
+
+ProductInputs inputs_of(const ProductKernel& kernel) {
+  const auto pointer = [](const std::optional<ProductInput>& input) {
+    return input ? &*input : nullptr;
+  };
+  return {&kernel.left,
+          &kernel.right,
+          pointer(kernel.left_zero),
+          pointer(kernel.right_zero),
+          pointer(kernel.left_scale),
+          pointer(kernel.right_scale),
+          pointer(kernel.added),
+          kernel.quantization ? &kernel.quantization->scale : nullptr,
+          kernel.quantization ? pointer(kernel.quantization->zero_point) : nullptr};
+}
+
+std::size_t input_count(const ProductKernel& kernel) {
+  const ProductInputs inputs = inputs_of(kernel);
+  return inputs.size() -
+         static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), nullptr));
+}
+
+void set_tiles(const ProductKernel& kernel, ProductDivision& division) {
+  division.row_tiles = divided_up(kernel.rows, division.side);
+  division.column_tiles = divided_up(kernel.column_count(), division.side);
+  division.tiles = kernel.output_elements() / (kernel.rows * kernel.column_count()) *
+                   division.row_tiles * division.column_tiles;
+}
+
+ProductParameters parameters_of(const ProductKernel& kernel, const ProductDivision& division) {
   ProductParameters parameters{};
   parameters.rows = word(kernel.rows);
   parameters.columns = word(kernel.column_count());
   parameters.batches = word(kernel.output_elements() / kernel.rows / kernel.column_count());
-  parameters.length = word(kernel.sum_length());
+  parameters.sum_length = word(kernel.sum_length());
   parameters.part_length = word(division.part_length);
   parameters.parts = word(division.parts);
   parameters.row_tiles = word(division.row_tiles);
@@ -241,27 +252,6 @@ ProductParameters parameters_of(const ProductKernel& kernel, const Division& div
   return parameters;
 }
 
-std::vector<uint> specialization_of(const ProductKernel& kernel, const Division& division) {
-  const bool has_divisors =
-      std::any_of(kernel.windows.begin(), kernel.windows.end(),
-                  [](const ProductWindow& window) { return window.divisor != 1; });
-  std::vector<uint> numbers{
-      kernel.windows.empty() ? 0U : 1U,      has_divisors ? 1U : 0U,
-      has_left_out(kernel) ? 1U : 0U,        kernel.is_added_scaled ? 1U : 0U,
-      is_left_read_by_row(kernel) ? 1U : 0U, is_right_read_by_depth(kernel) ? 1U : 0U,
-      is_direct(kernel, division) ? 1U : 0U, is_integer(kernel) ? 1U : 0U,
-      static_cast<uint>(kernel.output_type)};
-  const ProductInputs inputs = inputs_of(kernel);
-  for (const ProductInput* input : inputs)
-    numbers.push_back(input == nullptr ? 0 : static_cast<uint>(input->data_type));
-  uint buffer = 2;
-  for (std::size_t i = 2; i < inputs.size(); ++i)
-    numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
-  return numbers;
-}
-
-}  // namespace
-
 std::string refusal_of(const ProductKernel& kernel) {
   const ProductInputs inputs = inputs_of(kernel);
   const bool has_64_bits = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) {
@@ -274,7 +264,7 @@ std::string refusal_of(const ProductKernel& kernel) {
   if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
   if (!std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits))
     return "the positions of its windows do not fit 32 bits";
-  const Division division = division_of(kernel);
+  const ProductDivision division = division_of(kernel);
   if (scratch_bytes(kernel, division) > scratch_bytes_most)
     return "its sums do not fit the memory that a GPU kernel may have for them";
   return work_of_finish(kernel, division) <= thread_work_limit
@@ -283,7 +273,7 @@ std::string refusal_of(const ProductKernel& kernel) {
 }
 
 std::vector<ResidentDispatch> dispatches_of(const ProductKernel& kernel) {
-  const Division division = division_of(kernel);
+  const ProductDivision division = division_of(kernel);
   const bool direct = is_direct(kernel, division);
   ResidentDispatch dispatch;
   dispatch.kernel = kernel_name(kernel, division);
@@ -298,6 +288,8 @@ std::vector<ResidentDispatch> dispatches_of(const ProductKernel& kernel) {
       dispatch.stages.emplace_back(0, division.parts * division.tiles * group,
                                    (division.slices() + 1) * work_of_slice(division) + 1000);
   sums.base = word(division.slices());
+  if (auto other = matrices_dispatch_of(kernel))
+    dispatch.with_matrices.push_back(std::move(*other));
   if (direct) return {dispatch};
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   Stage& finish = dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), elements),

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "gpu/staging.hpp"
+#include "gpu/vulkan/matrices.hpp"
 #include "gpu/vulkan/stream.hpp"
 
 namespace dmlop::gpu::vulkan {
@@ -20,9 +21,11 @@ class VulkanDevice : public Device {
                                         .queueFamilyIndex = context_.family,
                                         .queueCount = 1,
                                         .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                    .queueCreateInfoCount = 1,
-                                    .pQueueCreateInfos = &queue};
+    VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                              .queueCreateInfoCount = 1,
+                              .pQueueCreateInfos = &queue};
+    MatrixFeatures matrices;
+    if (info_.has_matrices) matrices.add_to(create);
     check(vkCreateDevice(physical, &create, nullptr, &context_.device), "opening " + info_.name);
     volkLoadDevice(context_.device);
     vkGetDeviceQueue(context_.device, context_.family, 0, &context_.queue);

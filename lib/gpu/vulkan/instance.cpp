@@ -8,6 +8,7 @@
 
 #include "base/output.hpp"
 #include "gpu/vulkan/device.hpp"
+#include "gpu/vulkan/matrices.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
@@ -72,7 +73,8 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
                   .kind = kind_of(properties.properties.deviceType),
                   .driver = std::string(driver.driverName) + " " + driver.driverInfo,
                   .id_name = "uuid",
-                  .id = uuid_text(id.deviceUUID)};
+                  .id = uuid_text(id.deviceUUID),
+                  .has_matrices = has_matrices(device)};
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     const bool local = (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
     if (local) info.memory_bytes += memory.memoryHeaps[i].size;

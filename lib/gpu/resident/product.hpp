@@ -1,0 +1,42 @@
+// What the files on products of matrices share: the numbers of a kernel and how its work is
+// divided.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "gpu/resident/parameters.hpp"
+#include "ops/kernels/product.hpp"
+
+namespace dmlop::gpu::resident {
+
+#include "../../../shaders/parameters/product.hlsli"
+
+/// The inputs in the kernel's order; null for those that are not there.
+using ProductInputs = std::array<const ProductInput*, 9>;
+
+ProductInputs inputs_of(const ProductKernel& kernel);
+std::size_t input_count(const ProductKernel& kernel);
+
+/// How the work is divided among groups.
+struct ProductDivision {
+  std::uint64_t side = 1;   // rows and columns of a tile
+  std::uint64_t depth = 1;  // elements of a slice
+  std::uint64_t tiles = 0;  // of all batches
+  std::uint64_t row_tiles = 0, column_tiles = 0;
+  std::uint64_t parts = 1, part_length = 0;  // of a sum; of whole slices
+
+  std::uint64_t slices() const { return part_length / depth; }
+};
+
+/// Counts the tiles of a division whose side is known.
+void set_tiles(const ProductKernel& kernel, ProductDivision& division);
+
+ProductParameters parameters_of(const ProductKernel& kernel, const ProductDivision& division);
+
+/// The dispatch for devices with cooperative matrices; nothing for kernels that these do not suit.
+std::optional<ResidentDispatch> matrices_dispatch_of(const ProductKernel& kernel);
+
+}  // namespace dmlop::gpu::resident
