@@ -32,8 +32,10 @@ SPECIALIZED(5, VECTORS)  // of a lane at a time, by rows
 // Direct3D's compiler takes long to unroll loops.
 #ifdef DMLOP_VULKAN
 #define LOOP [unroll]
+#define EACH_VECTOR(v) [unroll] for (uint v = 0; v < VECTORS_MOST; ++v) if (v < VECTORS)
 #else
 #define LOOP [loop]
+#define EACH_VECTOR(v) [loop] for (uint v = 0; v < VECTORS; ++v)
 #endif
 
 // What STEP says of a stage; BASE is its level, or the binary logarithm of the lanes of a row.
@@ -303,44 +305,47 @@ uint4 results_after(uint4 cell, uint4 elements) {
 groupshared uint4 shared_totals[GROUP_SIZE * VECTORS_MOST * 5 / 4];
 uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
 
+// Vector v of a lane, from where the scan begins.
+uint vector_index(uint tile, uint v, uint first) { return tile + (v << BASE) + first; }
+
 void scan_rows(uint thread, uint lane) {
   const uint lanes = 1u << BASE, first = lane & (lanes - 1);
   const uint vectors = parameters[0].length / (16 / size_of(TYPE));
   const uint begin = (thread >> BASE) * vectors;
+  const uint end = thread < END_OF_THREADS ? vectors : 0;
   const uint own = (lane - first) * VECTORS;  // the first total of the row
   uint4 carry = empty_cell();
   for (uint tile = 0; tile < vectors; tile += lanes * VECTORS) {
     uint4 elements[VECTORS_MOST];
-    uint at[VECTORS_MOST];
-    bool is_inside[VECTORS_MOST];
-    LOOP
-    for (uint v = 0; v < VECTORS; ++v) {
-      const uint index = tile + v * lanes + first;
-      is_inside[v] = thread < END_OF_THREADS && index < vectors;
-      at[v] = is_inside[v] ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
-      elements[v] = load_vector(1, at[v]);
+    // Loads go together.
+    EACH_VECTOR(v) {
+      const uint index = vector_index(tile, v, first);
+      elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0);
     }
-    LOOP
-    for (uint k = 0; k < VECTORS; ++k) shared_totals[total_place(own + k * lanes + first)] = is_inside[k] ? total_of(elements[k]) : empty_cell();
+    EACH_VECTOR(t) {
+      uint4 total = empty_cell();
+      if (vector_index(tile, t, first) < end) total = total_of(elements[t]);
+      shared_totals[total_place(own + t * lanes + first)] = total;
+    }
     GroupMemoryBarrierWithGroupSync();
-    uint4 total = empty_cell();
-    LOOP
-    for (uint n = 0; n < VECTORS; ++n) total = joined(total, shared_totals[total_place(own + first * VECTORS + n)]);
-    const uint from = scan_lanes(lane, first, lanes, total);
+    uint4 sum_of_lane = empty_cell();
+    EACH_VECTOR(n) sum_of_lane = joined(sum_of_lane, shared_totals[total_place(own + first * VECTORS + n)]);
+    const uint from = scan_lanes(lane, first, lanes, sum_of_lane);
     uint4 cell = carry;
     if (first > 0) cell = joined(carry, shared_lanes[from + lane - 1]);
     carry = joined(carry, shared_lanes[from + (lane | (lanes - 1))]);
-    LOOP
-    for (uint p = 0; p < VECTORS; ++p) {
+    EACH_VECTOR(p) {
       const uint place = total_place(own + first * VECTORS + p);
       const uint4 next = joined(cell, shared_totals[place]);
       shared_totals[place] = cell;
       cell = next;
     }
     GroupMemoryBarrierWithGroupSync();
-    LOOP
-    for (uint r = 0; r < VECTORS; ++r) {
-      if (is_inside[r]) output0[at[r]] = results_after(shared_totals[total_place(own + r * lanes + first)], elements[r]);
+    EACH_VECTOR(r) {
+      const uint index = vector_index(tile, r, first);
+      if (index < end)
+        output0[begin + (FROM_END != 0 ? vectors - 1 - index : index)] =
+            results_after(shared_totals[total_place(own + r * lanes + first)], elements[r]);
     }
     GroupMemoryBarrierWithGroupSync();
   }
@@ -364,13 +369,24 @@ void scan_columns(uint thread) {
       at[load] = first + (FROM_END != 0 ? length - 1 - index : index) * vectors;
       rows[load] = load_vector(1, at[load]);
     }
+    // Whether no sum of these leaves level 0.
+    bool plain = has_levels();
+    LOOP
+    for (uint each = 0; each < 4; ++each)
+      plain = plain && is_plain(rows[each]) && cells[each].z == 0 && abs_of(asfloat(cells[each].x)) <= LARGEST;
     LOOP
     for (uint row = 0; row < 4; ++row) {
       if (begin + row < length) {
         uint4 result = uint4(0, 0, 0, 0);
         LOOP
         for (uint column = 0; column < 4; ++column) {
-          const uint4 next = joined(cells[column], cell_in_vector(rows[row], column));
+          uint4 next = cells[column];
+          if (plain) {
+            const float element = asfloat(element_of_vector(rows[row], column, 4));
+            next = sum_cell(joined_pairs(pair_of(next), float2(element, 0.0f)), 0);
+          } else {
+            next = joined(next, cell_in_vector(rows[row], column));
+          }
           result = with_result(result, column, IS_EXCLUSIVE != 0 ? cells[column] : next);
           cells[column] = next;
         }
