@@ -1,6 +1,6 @@
 // LOCAL_RESPONSE_NORMALIZATION across channels: passes of a plan that lib/gpu/resident/local_response.cpp makes one. A
-// thread owns vectors of 16 bytes in some channels, one behind the other, and keeps the elements of a window, so that
-// memory is read once.
+// thread owns vectors of 16 bytes in some channels, one behind the other, so that most elements of a window are in the
+// nearest cache when it reads them again.
 #include "parameters/local_response.hlsli"
 #define PARAMETERS LocalResponseParameters
 #define LOADS_VECTORS
@@ -12,7 +12,6 @@ SPECIALIZED(1, BEFORE)  // channels of a window before that of the output
 SPECIALIZED(2, WINDOW)  // all of them, at most WINDOW_MOST
 #define WINDOW_MOST 8
 
-#define LOADS 4
 // Direct3D's compiler takes long to unroll loops.
 #ifdef DMLOP_VULKAN
 #define LOOP [unroll]
@@ -57,28 +56,28 @@ uint2 halves_of(float4 four) {
   return uint2(half_bits(four.x) | half_bits(four.y) << 16, half_bits(four.z) | half_bits(four.w) << 16);
 }
 
-static Numbers window[WINDOW_MOST];
-
-void push(uint4 vector_) {
-  LOOP
-  for (uint i = 0; i + 1 < WINDOW_MOST; ++i) {
-    if (i + 1 < WINDOW) window[i] = window[i + 1];
-  }
-  window[WINDOW - 1] = numbers_of(vector_);
-}
-
-uint4 result() {
+// The output of a channel, whose vectors lie behind `first`. Channels beyond the tensor are 0.
+uint4 result_of(uint first, uint channel) {
   float4 low = float4(0.0f, 0.0f, 0.0f, 0.0f), high = low;
+  Numbers own;
+  own.low = low;
+  own.high = low;
   LOOP
   for (uint i = 0; i < WINDOW_MOST; ++i) {
     if (i < WINDOW) {
-      low += window[i].low * window[i].low;
-      if (TYPE == FLOAT16) high += window[i].high * window[i].high;
+      const uint other = channel + i;  // and BEFORE less
+      const bool is_inside = other >= BEFORE && other - BEFORE < parameters[0].channels;
+      uint4 vector_ = load_vector(1, first + (is_inside ? other - BEFORE : channel) * parameters[0].stride);
+      if (!is_inside) vector_ = uint4(0, 0, 0, 0);
+      const Numbers numbers = numbers_of(vector_);
+      low += numbers.low * numbers.low;
+      if (TYPE == FLOAT16) high += numbers.high * numbers.high;
+      if (i == BEFORE) own = numbers;
     }
   }
-  low = responses_of(window[BEFORE].low, low);
+  low = responses_of(own.low, low);
   if (TYPE == FLOAT32) return asuint(low);
-  return uint4(halves_of(low), halves_of(responses_of(window[BEFORE].high, high)));
+  return uint4(halves_of(low), halves_of(responses_of(own.high, high)));
 }
 
 void run(uint thread) {
@@ -88,26 +87,6 @@ void run(uint thread) {
   const uint begin = (row - outer * parameters[0].segments) * parameters[0].length;
   const uint end = min(begin + parameters[0].length, channels);
   const uint first = outer * channels * stride + (thread - row * stride);
-  LOOP
-  for (uint i = 0; i < WINDOW_MOST; ++i) window[i] = numbers_of(uint4(0, 0, 0, 0));
-  // Channel `next` + 1 - WINDOW is the first that the window has, once channel `next` is in it. Those beyond the tensor
-  // are 0.
-  const uint steps = end - begin + WINDOW - 1;
-  for (uint step = 0; step < steps; step += LOADS) {
-    // Loads go together.
-    uint4 loaded[LOADS];
-    LOOP
-    for (uint load = 0; load < LOADS; ++load) {
-      const uint channel = begin + step + load;  // and BEFORE channels less
-      const bool is_inside = step + load < steps && channel >= BEFORE && channel - BEFORE < channels;
-      loaded[load] = load_vector(1, first + (is_inside ? channel - BEFORE : 0) * stride);
-      if (!is_inside) loaded[load] = uint4(0, 0, 0, 0);
-    }
-    LOOP
-    for (uint l = 0; l < LOADS; ++l) {
-      push(loaded[l]);
-      const uint done = step + l;
-      if (done + 1 >= WINDOW && done < steps) output0[first + (begin + done + 1 - WINDOW) * stride] = result();
-    }
-  }
+  [loop]
+  for (uint channel = begin; channel < end; ++channel) output0[first + channel * stride] = result_of(first, channel);
 }
