@@ -32,15 +32,10 @@ HWY_INLINE Rare is_not_positive(float x) {
   return (std::bit_cast<std::uint32_t>(x) - least) | (most - std::bit_cast<std::uint32_t>(x));
 }
 
-/// 2^n for an integer n from -126 to 127.
-HWY_INLINE float usual_power_of_two(float n) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(n + (0x1.8p23F + 127)) << 23);
-}
-
 /// e^x where it is normal: for |x| <= 86.
 HWY_INLINE float usual_exp(float x) {
-  const float k = halvings_of(x);
-  return (1.0F + small_expm1(without_halvings(x, k))) * usual_power_of_two(k);
+  const float halvings = halvings_of(x);
+  return (1.0F + small_expm1(without_halvings(x, halvings))) * power_of_two_in(halvings);
 }
 
 HWY_INLINE float usual_exp(float x, Rare& rare) {
@@ -86,8 +81,8 @@ HWY_INLINE float usual_pow(float x, float y, Rare& rare) {
   const PowerSum parts = power_of(bits, k, y);
   const float power = parts.high + parts.low;
   rare |= is_not_positive(x) | is_beyond(0x1p32F, y) | is_beyond(125.0F, power);
-  const float nearest = (power + rounder()) - rounder();
-  return small_exp2((parts.high - nearest) + parts.low) * usual_power_of_two(nearest);
+  const float rounded = power + rounder();
+  return small_exp2((parts.high - (rounded - rounder())) + parts.low) * power_of_two_in(rounded);
 }
 // Integers as doubles.
 HWY_INLINE double usual_pow(double x, double y, Rare&) {
