@@ -260,18 +260,16 @@ Action add_ops(CLI::App& command) {
   set_choices(*name, specified_operators());
   add_feature_level_option(command, options->feature_level,
                            "List only what exists at this level: 1_0 to 6_4");
-  CLI::Option* example = command.add_flag("--example", options->example,
-                                          "Print a commented description to begin with: > op.json");
-  CLI::Option* feature_level = command.get_option("--feature-level");
-  const auto of_all = [&](CLI::Option* option) { option->excludes(example)->excludes(feature_level); };
-  of_all(command.add_flag("--differences", options->differences,
-                          "List where dmlop differs from DirectML 1.15.4, and why"));
-  of_all(command.add_flag("--errors", options->errors, "List the largest measured errors"));
-  of_all(command.add_flag("--speed", options->speed, "List what was measured of speed, and where"));
-  of_all(command
-             .add_option("--html", options->html,
-                         "Write all that is known about operators as one page for browsers")
-             ->type_name("FILE"));
+  command.add_flag("--example", options->example,
+                   "Print a commented description to begin with: > op.json");
+  command.add_flag("--differences", options->differences,
+                   "List where dmlop differs from DirectML 1.15.4, and why");
+  command.add_flag("--errors", options->errors, "List the largest measured errors");
+  command.add_flag("--speed", options->speed, "List what was measured of speed, and where");
+  command
+      .add_option("--html", options->html,
+                  "Write all that is known about operators as one page for browsers")
+      ->type_name("FILE");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

@@ -124,9 +124,9 @@ std::vector<std::string> known_texts(const OperatorSpec& spec) {
   return texts;
 }
 
-/// Numbers of up to three places stand alone or with decimals: 2 for 2.000.
+/// Numbers of up to three places stand alone or with decimals: 2 for 2.000, 982 for "982.".
 bool has_text(const std::string& shown, std::string text) {
-  if (std::regex_match(text, std::regex("[0-9]+\\.0+"))) text = text.substr(0, text.find('.'));
+  if (std::regex_match(text, std::regex("[0-9]+\\.0*"))) text = text.substr(0, text.find('.'));
   return shown.find(text) != std::string::npos;
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("what is refused is quoted as it was typed") {
            {{"run", "op.json", "--format", "[json]"},
             "--format: \"[json]\" must be one of json, text\n"},
            {{"run", "op.json", "--device-memory", "{}"}, "--device-memory: Value {} could not"},
-           {{"run", "op.json", "--cpu=[x]"}, "Could not convert: --cpu = [x]\n"},
+           {{"run", "op.json", "--cpu=[x]"}, "--cpu takes no value, but \"[x]\" is given\n"},
            {{"run", "op.json", "--rtol", "[1]"}, "--rtol: \"[1]\" must be a number"},
            {{"run", "op.json", "--update-golden={}"}, "--update-golden: {} not in {write,accept}"},
        }) {
