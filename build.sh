@@ -303,7 +303,7 @@ test_windows() {
   cmake --build --preset release
   configure windows-cross -DDMLOP_TESTS=ON
   cmake --build --preset windows-cross
-  tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel "$(nproc)"
+  tests/windows/in_wine.sh build-windows ctest --preset windows-cross --parallel $(($(nproc) + 1))
 }
 
 steps=0

@@ -34,12 +34,19 @@ TEST_CASE("fuzz: what was found once does not come back") {
   }
 }
 
+// Files take long under Wine, and what reads them is the same on every system.
+#ifdef _WIN32
+constexpr int repeats = 30;
+#else
+constexpr int repeats = 300;
+#endif
+
 TEST_CASE("fuzz: seeds cut off, doubled and with every bit of their beginning turned") {
   for (const FuzzTarget& target : fuzz_targets()) {
     CAPTURE(target.name);
     const auto seeds = target.seeds();
     Random random(100);
-    for (int repeat = 0; repeat < 300; ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
       std::string seed = random.one_of(seeds);
       CAPTURE(seed);
       const std::size_t at = random.below(seed.size());
