@@ -214,7 +214,7 @@ def products():
     for size in (4, 2):
         for length, goal in ((1024, .80), (4096, .95 if size == 4 else .45), (8192, .95 if size == 4 else .45)):
             square = tensor([1, 1, length, length], size)
-            yield Work(f"GEMM {length}, {FLOATS[size]}", goal, {"type": "GEMM", "desc": {
+            yield Work(f"GEMM matrices of {length}x{length}, {FLOATS[size]}", goal, {"type": "GEMM", "desc": {
                 "ATensor": square, "BTensor": square, "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0}},
                 lambda torch, a, b: a @ b, operations=2 * length ** 3)
         for name, shape, filters, stride, goal, groups in (
