@@ -17,7 +17,7 @@
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
 
@@ -104,6 +104,8 @@ static_assert(stretch % block == 0);
   [[maybe_unused]] const auto tan_of = [&](auto x) HWY_ATTR { return usual_tan(x, rare); };   \
   [[maybe_unused]] const auto sigmoid_of = [&](auto x)                                        \
                                                HWY_ATTR { return usual_sigmoid(x, rare); };   \
+  [[maybe_unused]] const auto swish_of = [&](auto x, auto z)                                  \
+                                             HWY_ATTR { return usual_swish(x, z, rare); };    \
   [[maybe_unused]] const auto softplus_of = [&](auto x)                                       \
                                                 HWY_ATTR { return usual_softplus(x, rare); }; \
   [[maybe_unused]] const auto pow_of = [&](auto x, auto y)                                    \

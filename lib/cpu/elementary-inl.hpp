@@ -157,22 +157,42 @@ HWY_INLINE uint asuint(float x) {
 HWY_INLINE float asfloat(uint bits) {
   return std::bit_cast<float>(bits);
 }
+// a * b + c, rounded once, with every instruction set.
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM_A64
 HWY_INLINE float mad(float a, float b, float c) {
-  return a * b + c;
+  return std::fma(a, b, c);
 }
+#else
+// Doubles hold the product. Where their sum is not exact, its last bit is made odd, so that it
+// cannot lie in the middle of two floats.
+HWY_INLINE float mad(float a, float b, float c) {
+  const double product = static_cast<double>(a) * b;
+  const double sum = product + c;
+  const double added = sum - product;
+  const double lost = (product - (sum - added)) + (c - added);
+  const auto bits = std::bit_cast<std::int64_t>(sum);
+  const std::int64_t away = (lost > 0) == (sum > 0) ? 1 : -1;
+  const bool is_exact = !(lost < 0) && !(lost > 0);
+  const std::int64_t odd = is_exact || (bits & 1) != 0 ? bits : bits + away;
+  return static_cast<float>(std::bit_cast<double>(odd));
+}
+#endif
+#define HAS_FUSED_MAD
 using std::floor;
 using std::sqrt;
 #define FUNCTION HWY_INLINE
 #include "../../shaders/elementary.hlsli"
+// After it:
 #include "../../shaders/angles.hlsli"
 #undef FUNCTION
+#undef HAS_FUSED_MAD
 
 // FLOAT32 by the functions that the GPU has, too; doubles by the system's.
-#define DMLOP_ELEMENTARY(name)                                   \
-  template <typename T>                                          \
-  HWY_INLINE T name##_of(T a) {                                  \
+#define DMLOP_ELEMENTARY(name)                                     \
+  template <typename T>                                            \
+  HWY_INLINE T name##_of(T a) {                                    \
     if constexpr (std::is_same_v<T, float>) return fast_##name(a); \
-    return static_cast<T>(std::name(a));                         \
+    return static_cast<T>(std::name(a));                           \
   }
 DMLOP_ELEMENTARY(acos)
 DMLOP_ELEMENTARY(acosh)
@@ -226,6 +246,10 @@ HWY_INLINE T sigmoid_of(T a) {
 template <typename T>
 HWY_INLINE T softplus_of(T a) {
   return fast_softplus(a);
+}
+template <typename T>
+HWY_INLINE T swish_of(T a, T b) {
+  return fast_swish(a, b);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 #include "cpu/walk.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,16 +35,32 @@ struct Power {
 // As many factors as a total has room for, once it is settled.
 constexpr std::size_t settled_for = 4;
 
-/// Takes a power of two out of a total that gets too large or too small.
-inline void settle(double& total, Power& power) {
+constexpr double usual_most = 0x1p300;
+
+/// Whether a total is too large or too small, but neither 0 nor infinite.
+HWY_INLINE bool is_rare(double total) {
   const double magnitude = std::abs(total);
-  const bool is_usual = magnitude > 0x1p-300 && magnitude < 0x1p300;
-  if (is_usual || total == 0 || !std::isfinite(total)) return;
+  const bool is_usual = (magnitude > 1 / usual_most) & (magnitude < usual_most);
+  return !is_usual & (magnitude > 0) & (magnitude <= std::numeric_limits<double>::max());
+}
+
+/// Takes a power of two out of such a total.
+inline void settle(double& total, Power& power) {
   const int exponent = std::ilogb(total);
   total = std::ldexp(total, -exponent);
   power.exponent += exponent;
   // Beyond these all outputs are 0, or infinite.
   power.factor = std::ldexp(1.0, std::clamp(power.exponent, -1022, 1023));
+}
+
+/// Takes powers of two out of the totals that need it. Most often none does.
+inline void settle_all(double* totals, Power* powers, std::size_t count) {
+  unsigned rare = 0;
+  for (std::size_t k = 0; k < count; ++k) rare |= is_rare(totals[k]) ? 1U : 0U;
+  if (rare == 0) return;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (is_rare(totals[k])) settle(totals[k], powers[k]);
+  }
 }
 
 /// Value is what totals are kept as: double, or an integer that wraps as the elements do.
@@ -190,7 +207,7 @@ class Scan {
         scan_piece<false>(at, part, totals, powers);
       }
       if constexpr (has_powers) {
-        for (std::size_t r = 0; r < together; ++r) settle(totals[r], powers[r]);
+        HWY_NAMESPACE::settle_all(totals.data(), powers.data(), together);
       }
     }
   }
@@ -259,9 +276,8 @@ class Scan {
   }
 
   void settle_all() {
-    if constexpr (has_powers) {
-      for (std::size_t k = 0; k < powers_.size(); ++k) settle(totals_[k], powers_[k]);
-    }
+    if constexpr (has_powers)
+      HWY_NAMESPACE::settle_all(totals_.data(), powers_.data(), powers_.size());
   }
 
   // Asks for the row that comes in a while: it is far from this one.

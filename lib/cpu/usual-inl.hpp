@@ -49,6 +49,11 @@ HWY_INLINE float usual_sigmoid(float x, Rare& rare) {
   return (x < 0.0F ? e : 1.0F) / (1.0F + e);
 }
 
+HWY_INLINE float usual_swish(float x, float z, Rare& rare) {
+  rare |= is_beyond(64.0F, z);
+  return x * usual_sigmoid(z, rare);
+}
+
 HWY_INLINE float usual_softplus(float x, Rare& rare) {
   rare |= is_beyond(86.0F, x);
   return (x > 0.0F ? x : 0.0F) + fast_log1p(usual_exp(-magnitude_of(x)));
@@ -57,8 +62,7 @@ HWY_INLINE float usual_softplus(float x, Rare& rare) {
 HWY_INLINE float usual_log(float x, Rare& rare) {
   rare |= is_not_positive(x);
   const std::uint32_t bits = split_bits(x);
-  const auto k = static_cast<float>(static_cast<int>(bits >> 23) - 127);
-  return log_of_parts(k, split_rest(bits), 0.0F);
+  return log_of_parts(exponent_in(bits), split_rest(bits), 0.0F);
 }
 
 HWY_INLINE float usual_sin(float x, Rare& rare) {
@@ -77,8 +81,7 @@ HWY_INLINE float usual_tan(float x, Rare& rare) {
 // Only positive numbers, and powers that are normal.
 HWY_INLINE float usual_pow(float x, float y, Rare& rare) {
   const std::uint32_t bits = split_bits(x);
-  const auto k = static_cast<float>(static_cast<int>(bits >> 23) - 127);
-  const PowerSum parts = power_of(bits, k, y);
+  const PowerSum parts = power_of(bits, exponent_in(bits), y);
   const float power = parts.high + parts.low;
   rare |= is_not_positive(x) | is_beyond(0x1p32F, y) | is_beyond(125.0F, power);
   const float rounded = power + rounder();

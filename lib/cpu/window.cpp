@@ -50,8 +50,9 @@ struct Block {
   std::uint64_t begin = 0, end = 0;  // outputs
   std::uint64_t low = 0, high = 0;   // elements of the input
   std::vector<TapRun> runs;          // of each output
-  std::vector<double> weights;  // of all taps, one output after the other; empty where all are 1
-  bool is_copied = false;       // output k is column k
+  std::vector<double> weights;   // of all taps, one output after the other; empty where all are 1
+  std::vector<double> divisors;  // of each output along the row; empty where all are 1
+  bool is_copied = false;        // output k is column k
 };
 
 /// Cuts a row into blocks and keeps them, as all rows have the same.
@@ -65,7 +66,7 @@ class Blocks {
     const auto found = kept_.find({begin, end});
     if (found != kept_.end()) return found->second;
     Block block = make(begin, end);
-    kept_numbers_ += 4 * block.runs.size() + block.weights.size();
+    kept_numbers_ += 4 * block.runs.size() + block.weights.size() + block.divisors.size();
     if (kept_numbers_ > kept_numbers_max) {
       kept_.clear();
       kept_numbers_ = 0;
@@ -100,6 +101,10 @@ class Blocks {
     }
     if (!taps_.are_uniform() && block.runs.size() > 1) weigh(block);
     block.is_copied = is_copied(block);
+    for (std::uint64_t o = block.begin; o < block.end; ++o)
+      block.divisors.push_back(taps_.divisor(o));
+    const auto is_one = [](double divisor) { return divisor == 1; };
+    if (std::all_of(block.divisors.begin(), block.divisors.end(), is_one)) block.divisors.clear();
     return block;
   }
 
@@ -235,6 +240,13 @@ class WindowReducer {
       const TapRun& run = block.runs[i];
       const Number* column = &columns_[run.first - block.low];
       Number result = Reduction::start;
+      if (run.count == 2 && weight[0] != 0 && weight[1] != 0) {  // as in most interpolations
+        Reduction::add(result, column[0], weight[0]);
+        Reduction::add(result, column[1], weight[1]);
+        results_[i] = result;
+        weight += 2;
+        continue;
+      }
       for (std::uint64_t k = 0; k < run.count; ++k, ++weight) {
         if (*weight != 0) Reduction::add(result, column[k], *weight);
       }
@@ -274,21 +286,31 @@ void for_each_block(WindowReducer<Reduction>& reducer, const WindowKernel& kerne
   }
 }
 
+/// Calls put(i, mean) for each sum of a block, in a row whose sums have a divisor of their own.
+template <typename Put>
+void for_each_mean(std::span<const double> sums, const Block& block, double divisor, Put&& put) {
+  if (block.divisors.empty() && divisor == 1) {
+    for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i]);
+  } else if (block.divisors.empty()) {
+    for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i] / divisor);
+  } else {
+    for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i] / (divisor * block.divisors[i]));
+  }
+}
+
 template <typename Element>
 void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
          Output& output) {
   WindowReducer<Sum<Element>> reducer(kernel, inputs[0], output.room(output_steps));
   const auto put = [&](std::span<const double> sums, const Block& block, std::byte* to) {
-    const double divisor = reducer.rows().divisor();
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const double mean = sums[i] / (divisor * reducer.taps().divisor(block.begin + i));
+    for_each_mean(sums, block, reducer.rows().divisor(), [&](std::size_t i, double mean) {
       // Weights that add up to 1 give an integer but for what double rounds.
       if constexpr (sizeof(Element) == 1) {
         put_number<Element>(to + i, static_cast<float>(mean));
       } else {
         put_number<Element>(to + i * sizeof(Element), mean);
       }
-    }
+    });
   };
   for_each_block(
       reducer, kernel, begin, end, output, [] {}, put);
@@ -345,9 +367,8 @@ void sum_quantized(const WindowKernel& kernel, Inputs inputs, std::uint64_t begi
     reducer.set_zero(quantization.input_zero);
   };
   const auto put = [&](std::span<const double> sums, const Block& block, std::byte* to) {
-    const double divisor = reducer.rows().divisor();
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      quantization.put(to + i, sums[i] / (divisor * reducer.taps().divisor(block.begin + i)));
+    for_each_mean(sums, block, reducer.rows().divisor(),
+                  [&](std::size_t i, double mean) { quantization.put(to + i, mean); });
   };
   for_each_block(reducer, kernel, begin, end, output, row, put);
 }
