@@ -13,6 +13,11 @@ constexpr std::uint32_t groups_per_row = 65535;
 // A launch takes some microseconds, however little its threads do.
 constexpr std::size_t launches_together = 256;
 
+std::uint32_t groups_of(std::uint32_t threads) {
+  return static_cast<std::uint32_t>((std::uint64_t{threads} + threads_per_group - 1) /
+                                    threads_per_group);
+}
+
 }  // namespace
 
 Stage::Stage(std::uint64_t first_thread, std::uint64_t end_thread, std::uint64_t thread_work)
@@ -35,12 +40,12 @@ void Launches::skip_empty_stages() {
 
 Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
   const Stage& stage = stages_[stage_];
-  const std::uint32_t groups = (end - first + threads_per_group - 1) / threads_per_group;
+  const std::uint32_t groups = groups_of(end - first);
   const std::uint32_t columns = std::min(groups, groups_per_row);
   return {.row = {first, end, stage.step, stage.base},
           .groups = {columns, (groups + columns - 1) / columns},
           .writes_state = stage.writes_state,
-          .is_first = is_first_};
+          .awaits_writes = has_written_ && at_ == 0};
 }
 
 Submission Launches::next(std::uint64_t work) {
@@ -50,13 +55,16 @@ Submission Launches::next(std::uint64_t work) {
     const std::uint64_t left = work - std::min(work, submission.work);
     std::uint64_t groups = left / (std::uint64_t{stage.work} * threads_per_group);
     if (groups == 0 && !submission.launches.empty()) break;
-    groups = std::max<std::uint64_t>(groups, 1);
     const std::uint32_t first = stage.first + at_;
+    groups = std::clamp<std::uint64_t>(groups, 1, groups_of(stage.end - first));
+    // Whole rows: a device takes as long for the groups without threads in a last row as for others
+    // that do little.
+    if (groups > groups_per_row) groups -= groups % groups_per_row;
     const auto threads = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(stage.end - first, groups * threads_per_group));
     submission.launches.push_back(launch(first, first + threads));
     submission.work += std::uint64_t{stage.work} * threads;
-    is_first_ = false;
+    has_written_ = true;
     at_ += threads;
     skip_empty_stages();
   }

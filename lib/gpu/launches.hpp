@@ -17,7 +17,7 @@ struct Launch {
   std::array<std::uint32_t, 4> row;  // first thread, end of its threads, step and base of its stage
   std::array<std::uint32_t, 2> groups;
   bool writes_state;
-  bool is_first;  // of its dispatch: nothing was written before it
+  bool awaits_writes;  // of the stages before its own
 };
 
 /// Launches that a device is given together.
@@ -42,7 +42,7 @@ class Launches {
   std::span<const Stage> stages_;
   std::size_t stage_ = 0;
   std::uint32_t at_ = 0;  // threads of the stage that are launched
-  bool is_first_ = true;
+  bool has_written_ = false;
 };
 
 /// How much work a device is given at a time. It is found by experience, from little to as much as

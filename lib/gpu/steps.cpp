@@ -16,10 +16,10 @@ std::optional<resident::FusedPasses> fused_passes(const Plan& plan, std::size_t 
 std::vector<Step> steps_of(const Plan& plan) {
   std::vector<Step> steps;
   for (std::size_t at = 0; at < plan.passes.size();) {
-    if (auto rows = resident::fused_rows(plan, at)) {
+    if (auto fused = fused_passes(plan, at)) {
       steps.push_back(
-          {nullptr, {std::move(rows->dispatch)}, std::move(rows->reads), {rows->write}});
-      at += rows->passes;
+          {nullptr, {std::move(fused->dispatch)}, std::move(fused->reads), {fused->write}});
+      at += fused->passes;
       continue;
     }
     const Pass& pass = plan.passes[at++];

@@ -47,7 +47,7 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
         REQUIRE(first % group == 0);
         REQUIRE(base == 5);
         REQUIRE(launch.writes_state == stage.writes_state);
-        REQUIRE(launch.is_first == is_first);
+        REQUIRE(launch.awaits_writes == (!is_first && first == stage.first));
         is_first = false;
         reached[step] = end;
         work += threads_of(launch) * stage.work;
@@ -63,19 +63,24 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
   }
 }
 
-TEST_CASE("launches: rows of at most 65535 groups") {
+TEST_CASE("launches: rows of at most 65535 groups, each with threads") {
+  using Groups = std::array<std::uint32_t, 2>;
   const auto groups = [](std::uint64_t threads) {
     const std::vector<gpu::Stage> stages{{0, threads, 1}};
-    const auto submission = gpu::Launches(stages).next(std::uint64_t{1} << 40);
-    REQUIRE(submission.launches.size() == 1);
-    return submission.launches[0].groups;
+    std::vector<Groups> all;
+    for (const gpu::Launch& launch : gpu::Launches(stages).next(std::uint64_t{1} << 40).launches) {
+      CHECK_FALSE(launch.awaits_writes);
+      all.push_back(launch.groups);
+    }
+    return all;
   };
-  using Groups = std::array<std::uint32_t, 2>;
-  CHECK(groups(1) == Groups{1, 1});
-  CHECK(groups(group) == Groups{1, 1});
-  CHECK(groups(group + 1) == Groups{2, 1});
-  CHECK(groups(65535 * group) == Groups{65535, 1});
-  CHECK(groups(65535 * group + 1) == Groups{65535, 2});
+  CHECK(groups(1) == std::vector{Groups{1, 1}});
+  CHECK(groups(group) == std::vector{Groups{1, 1}});
+  CHECK(groups(group + 1) == std::vector{Groups{2, 1}});
+  CHECK(groups(65535 * group) == std::vector{Groups{65535, 1}});
+  CHECK(groups(65535 * group + 1) == std::vector{Groups{65535, 1}, Groups{1, 1}});
+  CHECK(groups(65535 * 2 * group) == std::vector{Groups{65535, 2}});
+  CHECK(groups(65535 * 3 * group - 1) == std::vector{Groups{65535, 3}});
 }
 
 /// Gives a device that does so much work a second what the pace says, many times.

@@ -343,7 +343,7 @@ class Direct3DStream : public Stream {
     for (UINT i = 0; i < layout.outputs; ++i)
       commands_->SetComputeRootUnorderedAccessView(layout.first_output() + i, bindings.outputs[i]);
     for (const Launch& launch : submission.launches) {
-      if (!launch.is_first) await_writes();
+      if (launch.awaits_writes) await_writes();
       dispatch_groups(launch, launch.row);
     }
     transition(bindings.written, written, common);

@@ -361,7 +361,7 @@ class VulkanStream : public Stream {
 
   void record_launch(const Launch& launch, const PipelineLayout& layout, VkDescriptorSet set,
                      std::span<const std::uint32_t> constants) {
-    if (!launch.is_first) {
+    if (launch.awaits_writes) {
       barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
