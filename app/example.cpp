@@ -35,7 +35,7 @@ std::string field_comment(const FieldSpec& field, std::size_t indentation) {
     text += comment("One of " + join(names) + ".", indentation);
   }
   if (field.optional_when)
-    text += comment("May be left out where " + field.optional_when->text() + ".", indentation);
+    text += comment("May be left out where " + field.optional_words() + ".", indentation);
   return text;
 }
 
@@ -61,8 +61,8 @@ std::string commented_example(const OperatorSpec& spec) {
              "`dmlop ops " +
                  spec.name + "` shows the rules.",
              0) +
-         "{\n  \"type\": \"DML_OPERATOR_" + spec.name + "\",\n  \"desc\": {\n" + join(fields, ",\n") + "\n" + left_out +
-         "  }\n}\n";
+         "{\n  \"type\": \"DML_OPERATOR_" + spec.name + "\",\n  \"desc\": {\n" +
+         join(fields, ",\n") + "\n" + left_out + "  }\n}\n";
 }
 
 }  // namespace dmlop::app

@@ -51,11 +51,12 @@ void print_field_row(const std::string& name, const std::string& kind, const std
   print({"  ", padded(name, column_width), " ", padded(kind, column_width), " ", text, "\n"});
 }
 
-void print_field(const FieldSpec& field) {
+void print_field(const OperatorSpec& spec, const FieldSpec& field) {
   print_field_row(field.name, kind_text(field), field.text);
-  if (field.kind == FieldKind::enumeration) print_field_row("", "", join(enum_texts(field)));
+  const auto values = value_texts(spec, field);
+  if (!values.empty()) print_field_row("", "", join(values));
   if (field.optional_when)
-    print_field_row("", "", "May be left out where " + field.optional_when->text() + ".");
+    print_field_row("", "", "May be left out where " + field.optional_words() + ".");
 }
 
 void print_rule(const Rule& rule) {
@@ -99,7 +100,7 @@ void print_operator(const OperatorSpec& spec) {
   const auto related = related_operators(spec.name);
   if (!related.empty()) print({"See also: ", join(related), "\n"});
   print({"\nFields\n"});
-  for (const FieldSpec& field : spec.fields) print_field(field);
+  for (const FieldSpec& field : spec.fields) print_field(spec, field);
   print({"\nRules\n"});
   for (const Rule& rule : spec.rules) print_rule(rule);
   print({"\nSupport by feature level\n"});

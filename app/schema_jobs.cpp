@@ -13,7 +13,7 @@ Json tolerance_members() {
           {"nan", described("Whether NaN equals NaN; \"equal\" if left out.",
                             {{"enum", {"equal", "differ"}}})},
           {"allowTrivial",
-           described("Whether a tolerance may be so wide that nearly every result is right.",
+           described("Whether outputs that are all NaN or all zero may pass.",
                      {{"type", "boolean"}})}};
 }
 

@@ -66,14 +66,14 @@ void add_head(Markup& page, const OperatorSpec& spec, const Family& family) {
 void add_field(Markup& page, const OperatorSpec& spec, const FieldSpec& field) {
   page.add({"<div class=\"field\" id=\"", spec.name, "/", field.name, "\"><dt><code>", field.name,
             "</code> <span class=\"kind\">", kind_text(field), "</span></dt><dd>", field.text});
-  const auto values = enum_texts(field);
+  const auto values = value_texts(spec, field);
   if (!values.empty()) {
     page.add({"\n<ul class=\"values\">"});
     for (const std::string& value : values) page.add({"<li><code>", value, "</code></li>"});
     page.add({"</ul>"});
   }
   if (field.optional_when)
-    page.add({"\n<p>May be left out where <code>", field.optional_when->text(), "</code>.</p>"});
+    page.add({"\n<p>May be left out where <code>", field.optional_words(), "</code>.</p>"});
   page.add({"</dd></div>\n"});
 }
 

@@ -92,12 +92,18 @@ std::string kind_text(const FieldSpec& field) {
   return "";
 }
 
-std::vector<std::string> enum_texts(const FieldSpec& field) {
+std::vector<std::string> value_texts(const OperatorSpec& spec, const FieldSpec& field) {
   std::vector<std::string> names;
-  if (field.kind != FieldKind::enumeration) return names;
-  for (const EnumValue& value : enum_values(field.enum_name)) {
-    const bool later = value.introduced > FeatureLevel{1, 0};
-    names.push_back(value.name + (later ? " (from " + to_text(value.introduced) + ")" : ""));
+  const auto add = [&](const std::string& name, const FeatureLevel& introduced, bool is_later) {
+    names.push_back(name + (is_later ? " (from " + to_text(introduced) + ")" : ""));
+  };
+  if (field.kind == FieldKind::enumeration) {
+    for (const EnumValue& value : enum_values(field.enum_name))
+      add(value.name, value.introduced, value.introduced > FeatureLevel{1, 0});
+  }
+  if (field.kind == FieldKind::fused_activation || field.kind == FieldKind::activation_array) {
+    for (const FusedActivation& activation : activations_fused_into(spec.name))
+      add(activation.name, activation.from, activation.from > spec.introduced);
   }
   return names;
 }

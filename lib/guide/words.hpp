@@ -21,8 +21,9 @@ std::vector<std::string> related_operators(std::string_view name);
 
 /// The C type of the field's values, as DirectML.h has it.
 std::string kind_text(const FieldSpec& field);
-/// The values of a field that is an enumeration: "CONSTANT", "WRAP (from 5_0)".
-std::vector<std::string> enum_texts(const FieldSpec& field);
+/// The values of a field that is an enumeration: "CONSTANT", "WRAP (from 5_0)"; of a fused
+/// activation the operators that the operator takes.
+std::vector<std::string> value_texts(const OperatorSpec& spec, const FieldSpec& field);
 /// Who does not check a rule, as a sentence; "" if everybody does.
 std::string authority_text(const Rule& rule);
 

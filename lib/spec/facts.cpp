@@ -112,6 +112,15 @@ const std::vector<FusedActivation>& fused_activations() {
   return list;
 }
 
+std::vector<FusedActivation> activations_fused_into(std::string_view operator_name) {
+  std::vector<FusedActivation> fitting = fused_activations();
+  std::erase_if(fitting, [&](const FusedActivation& activation) {
+    const auto& into = activation.into;
+    return !into.empty() && std::find(into.begin(), into.end(), operator_name) == into.end();
+  });
+  return fitting;
+}
+
 const std::vector<Family>& families() {
   static const std::vector<Family> list = [] {
     std::vector<Family> rows;

@@ -47,6 +47,8 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name);
 
 /// The operators that a field FusedActivation or ActivationDescs may name.
 const std::vector<FusedActivation>& fused_activations();
+/// Those of them that one operator takes.
+std::vector<FusedActivation> activations_fused_into(std::string_view operator_name);
 
 /// The families in the order in which lists show them.
 const std::vector<Family>& families();

@@ -29,6 +29,14 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
   add(std::move(diagnostic));
 }
 
+void FieldReader::refuse(const json::Value& value, std::string message, std::string rule,
+                         std::string suggestion) {
+  Diagnostic diagnostic = document_.at(value, std::move(message));
+  diagnostic.rule = std::move(rule);
+  diagnostic.suggestion = std::move(suggestion);
+  add(std::move(diagnostic));
+}
+
 void FieldReader::missing(const json::Value& object, const std::string& name, std::string rule,
                           std::string suggestion) {
   Diagnostic diagnostic = document_.at(object, "the field \"" + name + "\" is missing");

@@ -61,6 +61,10 @@ class FieldReader {
                                           const std::string& where);
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
+  /// Adds a finding at `value`.
+  void refuse(const json::Value& value, std::string message, std::string rule,
+              std::string suggestion);
+
   /// Adds the finding "the field "NAME" is missing" at `object`, which should have it.
   void missing(const json::Value& object, const std::string& name, std::string rule,
                std::string suggestion);

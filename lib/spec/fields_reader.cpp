@@ -17,13 +17,21 @@ constexpr const char* tensor_example = "{\"DataType\": \"FLOAT32\", \"Sizes\": [
 const std::vector<std::string> scalar_members{"Float32", "Float64", "UInt8", "UInt16", "UInt32",
                                               "UInt64",  "Int8",    "Int16", "Int32",  "Int64"};
 
-FieldValue value_or_nothing(auto read) {
-  return read ? FieldValue(std::move(*read)) : FieldValue();
+// The operator that a value names, with or without ACTIVATION_, unless it is one of `names`.
+const OperatorSpec* operator_called(const json::Value& value,
+                                    const std::vector<std::string>& names) {
+  if (value.kind != Kind::string) return nullptr;
+  std::string name = value.text;
+  if (name.starts_with("DML_OPERATOR_")) name.erase(0, std::string_view("DML_OPERATOR_").size());
+  const bool may_be_fused = std::find(names.begin(), names.end(), name) != names.end();
+  if (may_be_fused || std::find(names.begin(), names.end(), "ACTIVATION_" + name) != names.end())
+    return nullptr;
+  const OperatorSpec* found = find_spec(name);
+  return found != nullptr ? found : find_spec("ACTIVATION_" + name);
 }
 
-bool may_be_fused_into(const FusedActivation& activation, const OperatorSpec& owner) {
-  const auto& into = activation.into;
-  return into.empty() || std::find(into.begin(), into.end(), owner.name) != into.end();
+FieldValue value_or_nothing(auto read) {
+  return read ? FieldValue(std::move(*read)) : FieldValue();
 }
 
 }  // namespace
@@ -261,8 +269,14 @@ const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const j
     return nullptr;
   }
   std::vector<std::string> names;
-  for (const FusedActivation& activation : fused_activations()) {
-    if (may_be_fused_into(activation, owner)) names.push_back(activation.name);
+  for (const FusedActivation& activation : activations_fused_into(owner.name))
+    names.push_back(activation.name);
+  if (const OperatorSpec* other = operator_called(*type, names)) {
+    reader_.refuse(*type,
+                   name + ".Type is " + other->name + ", which cannot be fused into " + owner.name,
+                   "these can be fused into it: " + join(names),
+                   "leave " + name + " out and run " + other->name + " on the output");
+    return nullptr;
   }
   const auto index = reader_.name_of(*type, name + ".Type", names, "DML_OPERATOR_");
   return index ? find_spec(names[*index]) : nullptr;

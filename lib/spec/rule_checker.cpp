@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "spec/facts.hpp"
 #include "spec/settings.hpp"
+#include "tensor/layout.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -304,16 +306,44 @@ std::string RuleChecker::message_of(const Statement& statement,
          formula.show_value_like(violation.subject, *violation.bound, scope_, *bound);
 }
 
-// The fields that choose which sizes a rule compares, such as TransB.
-std::vector<std::string> RuleChecker::choices_of(const Formula& formula) const {
-  std::vector<std::string> names;
-  for (const Reference& reference : formula.references()) {
-    const Field* field = fields_.find(reference.field);
-    if (field != nullptr && field->spec->kind == FieldKind::enumeration &&
-        std::find(names.begin(), names.end(), reference.field) == names.end())
-      names.push_back(reference.field);
+// Which fields that choose the sizes of a rule could have another value, with which it would hold.
+std::string RuleChecker::other_choices(const Statement& statement) {
+  std::map<std::string, std::vector<std::string>> fitting;
+  for (const Reference& reference : statement.formula().references()) {
+    Field* field = fields_.find(reference.field);
+    if (field == nullptr || field->spec->kind != FieldKind::enumeration) continue;
+    const FieldValue chosen = field->value;
+    std::vector<std::string>& names = fitting[field->spec->name];
+    names.clear();
+    for (const EnumValue& other : enum_values(field->spec->enum_name)) {
+      field->value = other.value;
+      if (!statement.formula().check(scope_, statement.variables)) names.push_back(other.name);
+    }
+    field->value = chosen;
   }
-  return names;
+  std::string words;
+  for (const auto& [field, names] : fitting) {
+    if (names.size() == 1) words += ", or \"" + names.front() + "\" for " + field;
+    if (names.size() > 1) words += ", or change " + field;
+  }
+  return words;
+}
+
+// Where all sizes of an input must be those of another tensor and one is 1, as for NumPy, which
+// broadcasts, strides of 0 do that.
+std::string RuleChecker::repeating_strides(const Statement& statement) {
+  if (!statement.formula().text().ends_with(".Sizes[i]")) return "";
+  const Place target = *target_of(statement);
+  const TensorDesc* tensor = fields_.find_tensor(target.reference.field, target.element);
+  if (tensor == nullptr || tensor->strides ||
+      !fields_.find(target.reference.field)->spec->is_input() || !target.subscript ||
+      *target.subscript >= tensor->sizes.size() || tensor->sizes[*target.subscript] != 1)
+    return "";
+  Strides strides = packed_strides(tensor->sizes);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (tensor->sizes[i] == 1) strides[i] = 0;
+  }
+  return ", and " + list_of(strides) + " for its Strides, which repeat it";
 }
 
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
@@ -328,7 +358,8 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const bool is_name = target.attribute == "DataType" ||
                        fields_.find(target.field)->spec->kind == FieldKind::enumeration;
   diagnostic.suggestion = is_name ? "write \"" + right + "\"" : "write " + right;
-  if (target.attribute == "Sizes") diagnostic.suggestion += or_change(choices_of(formula));
+  if (target.attribute == "Sizes")
+    diagnostic.suggestion += repeating_strides(statement) + other_choices(statement);
   if (target.attribute != "DimensionCount") return;
   const auto place = target_of(statement);
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
@@ -467,7 +498,7 @@ void RuleChecker::check_optional_fields() {
     if (!condition.check(scope_, Variables{})) continue;
     Diagnostic diagnostic =
         fields_.at(Place{{field.spec->name}}, "the field \"" + field.spec->name + "\" is missing");
-    diagnostic.rule = "it may be left out only where " + condition.text();
+    diagnostic.rule = "it may be left out only where " + field.spec->optional_words();
     diagnostic.suggestion =
         how_to_write(fields_.document(), fields_.fields_object(), field.spec->name,
                      example_value(*fields_.spec, field.spec->name)) +

@@ -61,7 +61,8 @@ class RuleChecker {
   void report(const Statement& statement, const Formula::Violation& violation);
   void report_out_of_range(const Statement& statement, const Number& value);
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
-  std::vector<std::string> choices_of(const Formula& formula) const;
+  std::string other_choices(const Statement& statement);
+  std::string repeating_strides(const Statement& statement);
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
   bool follows_from_finding(const Statement& statement, const Formula::Violation& violation) const;

@@ -11,6 +11,13 @@
 
 namespace dmlop {
 
+std::string FieldSpec::optional_words() const {
+  constexpr std::string_view absent = "!present(";
+  const std::string condition = optional_when->text();
+  if (!condition.starts_with(absent)) return condition;
+  return condition.substr(absent.size(), condition.size() - absent.size() - 1) + " is left out";
+}
+
 bool SupportRow::has(DataType type) const {
   return std::find(types.begin(), types.end(), type) != types.end();
 }

@@ -47,6 +47,8 @@ struct FieldSpec {
   std::optional<Formula> optional_when;  // the field may be left out if this holds
   std::string text;                      // one sentence
 
+  /// When the field may be left out: "PaddingMode != CONSTANT", "CTensor is left out".
+  std::string optional_words() const;
   bool is_input() const {
     return kind == FieldKind::input_tensor || kind == FieldKind::input_tensor_array;
   }

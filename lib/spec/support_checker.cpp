@@ -64,9 +64,22 @@ std::string other_type(const TensorUse& use, const SupportRow& row) {
          (use.desc->file.empty() ? " and write \"" + std::string(name_of(type)) + "\"" : "");
 }
 
-std::string other_dimensions(const TensorUse& use, const SupportRow& row) {
+// As many as the row allows; of those, as many as another input of the row has.
+std::size_t fitting_count(const TensorUse& use, const SupportRow& row,
+                          const std::vector<TensorUse>& tensors) {
+  for (const TensorUse& other : tensors) {
+    const std::size_t count = other.desc->sizes.size();
+    if (other.spec->is_input() && other.name() != use.name() && row.covers(other.spec->name) &&
+        row.has(count))
+      return count;
+  }
+  return std::clamp(use.desc->sizes.size(), row.min_dimensions, row.max_dimensions);
+}
+
+std::string other_dimensions(const TensorUse& use, const SupportRow& row,
+                             const std::vector<TensorUse>& tensors) {
   const Sizes& sizes = use.desc->sizes;
-  const std::size_t count = std::clamp(sizes.size(), row.min_dimensions, row.max_dimensions);
+  const std::size_t count = fitting_count(use, row, tensors);
   if (sizes.empty() || !element_count(sizes))
     return "write Sizes of " + counted(count, "dimension");
   const Sizes fitting = with_dimensions(sizes, count);
@@ -321,7 +334,8 @@ bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
                                        : finding + ", must have " + ranges),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + ranges +
           " dimensions",
-      other != nullptr ? raise_to(other->from) : other_dimensions(use, *rows.front()));
+      other != nullptr ? raise_to(other->from)
+                       : other_dimensions(use, *rows.front(), tensors_of(description_)));
 
   return false;
 }

@@ -82,7 +82,7 @@ std::vector<std::string> known_texts(const OperatorSpec& spec) {
                                  spec.tolerance_reason};
   for (const FieldSpec& field : spec.fields) {
     texts.insert(texts.end(), {field.name, field.text, field.enum_name});
-    if (field.optional_when) texts.push_back(field.optional_when->text());
+    if (field.optional_when) texts.push_back(field.optional_words());
     if (field.kind != FieldKind::enumeration) continue;
     for (const EnumValue& value : enum_values(field.enum_name)) {
       texts.push_back(value.name);

@@ -87,6 +87,26 @@ TEST_CASE("sizes that differ in the same way are one finding, which names their 
   CHECK(both.suggestion == "write 4 for both, or change ATensor.Sizes[1]");
 }
 
+std::string gemm_of(const std::string& b_sizes, const std::string& more) {
+  return described("GEMM", tensor("ATensor", "[4, 8]") + tensor("BTensor", b_sizes) + more +
+                               R"("TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1)");
+}
+
+TEST_CASE("help names what would satisfy the rule") {
+  const auto transposed = only_finding(gemm_of("[16, 8]", ""));
+  CHECK(transposed.suggestion == "write 8, or \"TRANSPOSE\" for TransB");
+  CHECK(only_finding(gemm_of("[7, 16]", "")).suggestion == "write 8");
+  const auto broadcast = only_finding(gemm_of("[8, 16]", tensor("CTensor", "[1, 16]")));
+  CHECK(broadcast.suggestion == "write 4, and [0, 1] for its Strides, which repeat it");
+  const auto dimensions = only_finding(gemm_of("[8, 16]", tensor("CTensor", "[16]")));
+  CHECK(dimensions.suggestion == "add dimensions of size 1: write [1, 16]");
+  const auto unfused =
+      only_finding(gemm_of("[8, 16]", R"("FusedActivation": {"Type": "ACTIVATION_SWISH"}, )"));
+  CHECK(unfused.message ==
+        "FusedActivation.Type is ACTIVATION_SWISH, which cannot be fused into GEMM");
+  CHECK(unfused.suggestion == "leave FusedActivation out and run ACTIVATION_SWISH on the output");
+}
+
 TEST_CASE("other mistakes are still found beside a wrong size") {
   const auto found = findings_of(described(
       "ELEMENT_WISE_ADD", tensor("ATensor", "[3, 4]") + tensor("BTensor", "[3, 5]") +
