@@ -88,11 +88,8 @@ FUNCTION Angle small_angle_of(float x) {
   return angle;
 }
 
+#ifndef HAS_BRANCHES
 FUNCTION Angle angle_of(float x) {
-#ifdef HAS_BRANCHES
-  if (magnitude_of(x) < 512.0f) return small_angle_of(x);
-  return any_angle_of(x);
-#else
   const Angle small = small_angle_of(x), any = any_angle_of(x);
   const bool is_small = magnitude_of(x) < 512.0f;
   Angle angle;
@@ -101,8 +98,8 @@ FUNCTION Angle angle_of(float x) {
   angle.rest = is_small ? small.rest : any.rest;
   angle.correction = is_small ? small.correction : any.correction;
   return angle;
-#endif
 }
+#endif
 
 // Sine and cosine as sums of a number and a small one.
 struct SineAndCosine {
@@ -161,10 +158,27 @@ FUNCTION float tan_at(float x, Angle angle) {
   return asfloat(asuint(result) ^ sign_bit);
 }
 
-// Infinity has no sine.
-FUNCTION float fast_sin(float x) { return magnitude_of(x) < infinity() ? sin_at(x, angle_of(x)) : not_a_number(); }
-FUNCTION float fast_cos(float x) { return magnitude_of(x) < infinity() ? cos_at(angle_of(x)) : not_a_number(); }
-FUNCTION float fast_tan(float x) { return magnitude_of(x) < infinity() ? tan_at(x, angle_of(x)) : not_a_number(); }
+// Infinity has no sine. Where they may branch, usual numbers come first.
+#ifdef HAS_BRANCHES
+#define IF_SMALL(x, result) \
+  if (magnitude_of(x) < 512.0f) return result;
+#define ANGLE_OF any_angle_of
+#else
+#define IF_SMALL(x, result)
+#define ANGLE_OF angle_of
+#endif
+FUNCTION float fast_sin(float x) {
+  IF_SMALL(x, sin_at(x, small_angle_of(x)))
+  return magnitude_of(x) < infinity() ? sin_at(x, ANGLE_OF(x)) : not_a_number();
+}
+FUNCTION float fast_cos(float x) {
+  IF_SMALL(x, cos_at(small_angle_of(x)))
+  return magnitude_of(x) < infinity() ? cos_at(ANGLE_OF(x)) : not_a_number();
+}
+FUNCTION float fast_tan(float x) {
+  IF_SMALL(x, tan_at(x, small_angle_of(x)))
+  return magnitude_of(x) < infinity() ? tan_at(x, ANGLE_OF(x)) : not_a_number();
+}
 
 // atan2: the angle of a point.
 FUNCTION float fast_atan2(float y, float x) {

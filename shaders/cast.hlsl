@@ -2,6 +2,7 @@
 // elements of 16 bytes of output. The rules stand in cast_of (lib/cpu/element_wise.cpp).
 #include "parameters/cast.hlsli"
 #define PARAMETERS CastParameters
+#define LOADS_VECTORS
 #include "resident.hlsli"
 
 SPECIALIZED(0, FROM)
@@ -163,8 +164,29 @@ uint2 cast_at(uint at) {
                          : uint2(element_of_word(low, offset, size_of(FROM)), 0));
 }
 
+// Elements that stand as those of the output do, all of at most 4 bytes.
+uint4 vector_cast(uint thread) {
+  const uint size = size_of(TO), per_word = 4 / size;
+  uint4 result = uint4(0, 0, 0, 0);
+  [unroll]
+  for (uint w = 0; w < 4; ++w) {
+    const uint4 elements = vector_for_word(1, thread, w, size_of(FROM), size, parameters[0].elements - 1);
+    uint word = 0;
+    for (uint part = 0; part < per_word; ++part) {
+      const uint at = element_in_vector(w * per_word + part, size_of(FROM), size);
+      word |= placed(cast_of(uint2(element_of_vector(elements, at, size_of(FROM)), 0)).x, part, size);
+    }
+    result = with_word(result, w, word);
+  }
+  return result;
+}
+
 void run(uint thread) {
   const uint size = size_of(TO);
+  if (IS_LINEAR != 0 && size <= 4 && size_of(FROM) <= 4) {
+    output0[thread] = vector_cast(thread);
+    return;
+  }
   const uint per_thread = 16 / size;
   uint4 result = uint4(0, 0, 0, 0);
   for (uint e = 0; e < per_thread; ++e) {

@@ -27,7 +27,7 @@ SPECIALIZED(13, TYPE_6)
 SPECIALIZED(14, TYPE_7)
 #define IS_REPEATED 32
 #define IS_STRIDED 64
-#define IS_VECTOR 128  // of input 0 or 1: its elements stand as those of the output, and have their size
+#define IS_VECTOR 128  // of inputs 0 to 2: its elements stand as those of the output
 
 #define IS_OF_HALVES (OUTPUT_TYPE == FLOAT16 && (TYPE_0 & (IS_REPEATED - 1)) == FLOAT16 && IS_SCALED == 0)
 #include "functions.hlsli"
@@ -122,7 +122,8 @@ Bits bits_of_number(T value) {
   if (OUTPUT_TYPE == FLOAT32) return asuint(value);
   if (OUTPUT_TYPE == FLOAT16) return half_bits(value);
   const bool is_rounded = STORE_MODE == STORES_ROUNDED || size_of(OUTPUT_TYPE) == 1 && OUTPUT_TYPE >= UINT4;
-  return is_rounded ? saturated(nearest_even(value), OUTPUT_TYPE) : truncated_bits(value, OUTPUT_TYPE);
+  if (!is_rounded) return truncated_bits(value, OUTPUT_TYPE);
+  return size_of(OUTPUT_TYPE) < 4 ? saturated_nearest(value, OUTPUT_TYPE) : saturated(nearest_even(value), OUTPUT_TYPE);
 #else
   if (NUMBER_CLASS != CLASS_BITS) {
     if (OUTPUT_TYPE == FLOAT32) return asuint(float(value));
@@ -139,8 +140,8 @@ Bits bits_of_number(T value) {
 struct Place {
   uint inner;      // index along the innermost axis
   uint offsets[8];
-  uint4 vectors[2];  // of the thread, where inputs have IS_VECTOR
-  uint element;      // in the vectors
+  uint4 vectors[3];  // where inputs have IS_VECTOR
+  uint element;      // of the thread
 };
 
 Place place_at(uint at) {
@@ -148,7 +149,7 @@ Place place_at(uint at) {
   [unroll]
   for (uint i = 0; i < 8; ++i) place.offsets[i] = 0;
   place.inner = place.element = 0;
-  place.vectors[0] = place.vectors[1] = uint4(0, 0, 0, 0);
+  place.vectors[0] = place.vectors[1] = place.vectors[2] = uint4(0, 0, 0, 0);
   const uint rank = parameters[0].rank;
   for (uint step = 0; step < rank; ++step) {
     const uint a = rank - 1 - step;
@@ -174,8 +175,17 @@ T loaded(uint input, uint type, Place place) {
 #else
   if (input >= INPUT_COUNT) return T(0);
   if (type == 0) return T(parameters[0].constants[input]);
-  if ((type & IS_VECTOR) != 0)
-    return number_of(element_of_vector(place.vectors[input == 0 ? 0 : 1], place.element, size_of(plain)), plain, input);
+  if ((type & IS_VECTOR) != 0) {
+    const uint4 vector_ = input == 0 ? place.vectors[0] : input == 1 ? place.vectors[1] : place.vectors[2];
+    const uint at = element_in_vector(place.element, size_of(plain), size_of(OUTPUT_TYPE));
+#ifdef COMPUTES_FLOAT
+    if (plain == FLOAT16) {  // f16tof32 takes the lower half of a word
+      const uint word = element_of_vector(vector_, at >> 1, 4);
+      return number_of((at & 1) != 0 ? word >> 16 : word, plain, input);
+    }
+#endif
+    return number_of(element_of_vector(vector_, at, size_of(plain)), plain, input);
+  }
   return number_of(load_bits(input + 1, offset, size_of(plain)), plain, input);
 #endif
 }
@@ -224,7 +234,7 @@ Place first_place(uint at) {
   if (LAYOUT != LAYOUT_LINE) return place_at(at);
   Place start;
   start.inner = start.element = 0;
-  start.vectors[0] = start.vectors[1] = uint4(0, 0, 0, 0);
+  start.vectors[0] = start.vectors[1] = start.vectors[2] = uint4(0, 0, 0, 0);
   [unroll]
   for (uint k = 0; k < 8; ++k) start.offsets[k] = 0;
   return place_in_row(start, at);
@@ -250,6 +260,13 @@ void run(uint thread) {
   output0[thread] = result;
 }
 #else
+// What holds an input's elements for a word of the thread.
+uint4 vector_of(uint input, uint type, uint thread, uint w) {
+  if ((type & IS_VECTOR) == 0) return uint4(0, 0, 0, 0);
+  const uint size = size_of(type & (IS_REPEATED - 1));
+  return vector_for_word(input + 1, thread, w, size, size_of(OUTPUT_TYPE), parameters[0].elements - 1);
+}
+
 void run(uint thread) {
   const uint size = size_of(OUTPUT_TYPE);
   const uint per_word = 4 / size;
@@ -257,17 +274,23 @@ void run(uint thread) {
   uint4 result = uint4(0, 0, 0, 0);
   if (LAYOUT != 0) {
     Place first = first_place(at);
-    if ((TYPE_0 & IS_VECTOR) != 0) first.vectors[0] = load_vector(1, thread);
-    if ((TYPE_1 & IS_VECTOR) != 0) first.vectors[1] = load_vector(2, thread);
     const uint last = parameters[0].elements - 1 - at;  // of the thread's elements, in a line
     [unroll]
     for (uint w = 0; w < 4; ++w) {
       uint word = 0;
+      first.vectors[0] = vector_of(0, TYPE_0, thread, w);
+      first.vectors[1] = vector_of(1, TYPE_1, thread, w);
+      first.vectors[2] = vector_of(2, TYPE_2, thread, w);
       for (uint part = 0; part < per_word; ++part) {
         const uint e = w * per_word + part;
         Place place = place_in_row(first, LAYOUT == LAYOUT_LINE ? min(e, last) : e);
         place.element = e;
-        word |= placed(result_at(place), part, size);
+        const uint bits = result_at(place);
+#ifdef COMPUTES_FLOAT
+        word |= OUTPUT_TYPE == FLOAT16 ? bits << (16 * part) : placed(bits, part, size);  // half_bits has 16
+#else
+        word |= placed(bits, part, size);
+#endif
       }
       result = with_word(result, w, word);
     }

@@ -4,8 +4,9 @@
 //
 // Define FUNCTION before you include this: it stands before each function. In HLSL it is `precise`, and C++ is
 // compiled without contraction: many functions need each sum and product rounded by itself. Where that does not matter,
-// as in polynomials, they call mad, which a device may round once and reorder. Where HAS_BRANCHES is defined, they may
-// branch. C++ also has to define uint, asuint, asfloat, floor, sqrt and mad as HLSL has them.
+// as in polynomials, they call mad, which a device may round once and reorder. Where HAS_FUSED_MAD is defined, it is
+// always rounded once. Where HAS_BRANCHES is defined, functions may branch. C++ also has to define uint, asuint,
+// asfloat, floor, sqrt and mad as HLSL has them.
 
 // 2^n for n from -126 to 127.
 FUNCTION float power_of_two(int n) { return asfloat(uint(n + 127) << 23); }
@@ -20,11 +21,21 @@ FUNCTION float with_sign_of(float magnitude, float x) {
   return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
+// n / d. GPUs divide by a reciprocal, which is too small for a number where d is above 2^126.
+FUNCTION float quotient_of(float n, float d) {
+#ifdef HAS_BRANCHES
+  const float part = magnitude_of(d) > 8.50705917e37f ? 0.25f : 1.0f;
+  return n / (d * part) * part;
+#else
+  return n / d;
+#endif
+}
+
 // sqrt(x^2 + y^2), also where a square is too large or too small.
 FUNCTION float hypotenuse(float x, float y) {
   const float a = magnitude_of(x), b = magnitude_of(y);
   const float large = a > b ? a : b;
-  const float ratio = (a > b ? b : a) / large;
+  const float ratio = quotient_of(a > b ? b : a, large);
   const float length = large * sqrt(1.0f + ratio * ratio);
   const float special = large == 0.0f ? 0.0f : large == infinity() ? large : length;
   return is_nan(x) || is_nan(y) ? x + y : special;
@@ -35,9 +46,31 @@ FUNCTION float upper_half(float x) { return asfloat(asuint(x) & 0xFFFFF000u); }
 
 // n - q d for a q near n / d: what the quotient leaves, nearly exact, however the device divides.
 FUNCTION float remainder_of(float n, float q, float d) {
+#ifdef HAS_FUSED_MAD
+  return mad(-q, d, n);
+#else
   const float q_upper = upper_half(q), d_upper = upper_half(d);
   const float upper_rest = n - q_upper * d_upper;  // exact
   return mad(-(q - q_upper), d, mad(-q_upper, d - d_upper, upper_rest));
+#endif
+}
+
+// x^2 / 2 as a sum of two numbers, the first of which is nearly all of it, for |x| from 2^-50 to 2^60.
+struct HalfSquare {
+  float high, low;
+};
+FUNCTION HalfSquare half_square_of(float x) {
+  HalfSquare square;
+#ifdef HAS_FUSED_MAD
+  square.high = 0.5f * x * x;
+  square.low = mad(0.5f * x, x, -square.high);
+#else
+  const float upper = upper_half(x);
+  const float lower = x - upper;
+  square.high = 0.5f * upper * upper;  // exact
+  square.low = lower * mad(0.5f, lower, upper);
+#endif
+  return square;
 }
 
 // A number of at most 2^22 plus this is rounded to an integer, which is in the lowest bits of the sum. That takes fewer
@@ -45,7 +78,7 @@ FUNCTION float remainder_of(float n, float q, float d) {
 FUNCTION float rounder() { return 12582912.0f; }
 FUNCTION int integer_in(float rounded_sum) { return int(asuint(rounded_sum) - 0x4B400000u); }
 // 2^n for such an integer n from -126 to 127.
-FUNCTION float power_of_two_in(float rounded_sum) { return asfloat((asuint(rounded_sum) + 127u) << 23); }
+FUNCTION float power_of_two_in(float rounded_sum) { return asfloat((asuint(rounded_sum) << 23) + 0x3F800000u); }
 
 // 2^n x for n from -252 to 254, rounded once.
 FUNCTION float scaled(float x, int n) {
@@ -59,7 +92,11 @@ FUNCTION float halvings_of(float x) { return mad(x, 1.44269504f, rounder()); }
 // x - k ln 2 for the integer k of halvings_of. The first constant has few bits, so that its product with k is exact.
 FUNCTION float without_halvings(float x, float halvings) {
   const float k = halvings - rounder();
+#ifdef HAS_FUSED_MAD
+  const float r = mad(k, -0.693359375f, x);
+#else
   const float r = x - k * 0.693359375f;
+#endif
   return mad(k, 2.12194440e-4f, r);
 }
 
@@ -80,7 +117,7 @@ FUNCTION float scaled_exp(float x, int shift) {
   const float bounded = low > 90.0f ? 90.0f : low;
   const float halvings = halvings_of(bounded);
   const float power = 1.0f + small_expm1(without_halvings(bounded, halvings));
-  return is_nan(x) ? x : scaled(power, integer_in(halvings) + shift);
+  return scaled(power, integer_in(halvings) + shift);
 }
 
 FUNCTION float fast_exp(float x) { return scaled_exp(x, 0); }
@@ -92,7 +129,7 @@ FUNCTION float fast_expm1(float x) {
   const float small = small_expm1(without_halvings(bounded, halvings));
   const float half_power = power_of_two(integer_in(halvings) - 1);  // a half of 2^n, which may be too large
   const float result = 2.0f * (half_power * small + (half_power - 0.5f));
-  return is_nan(x) ? x : magnitude_of(x) < 1.0e-8f ? x : result;
+  return magnitude_of(x) < 1.0e-8f ? x : result;
 }
 
 // The logarithm of 2^k (1 + f), plus c, for 1 + f between sqrt(1/2) and sqrt(2).
@@ -109,13 +146,15 @@ FUNCTION float log_of_parts(float k, float f, float c) {
 
 // Where a number is split: sqrt(1/2).
 FUNCTION uint split_bits(float x) { return asuint(x) + (0x3F800000u - 0x3F3504F3u); }
+// The exponent of a positive number by its split bits; the sum is exact.
+FUNCTION float exponent_in(uint bits) { return asfloat((bits >> 23) + 0x4B000000u) - 8388735.0f; }
 FUNCTION float split_rest(uint bits) { return asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f; }
 
 FUNCTION float fast_log(float x) {
   const bool is_small = x < 1.17549435e-38f;
   const float normal = is_small ? x * 8388608.0f : x;
   const uint bits = split_bits(normal);
-  const float k = float(int(bits >> 23) - 127) - (is_small ? 23.0f : 0.0f);
+  const float k = exponent_in(bits) - (is_small ? 23.0f : 0.0f);
   const float result = log_of_parts(k, split_rest(bits), 0.0f);
   const float special = x == 0.0f ? -infinity() : x < 0.0f ? not_a_number() : x;
   return x > 0.0f && x < infinity() ? result : special;
@@ -159,7 +198,7 @@ FUNCTION float fast_tanh(float x) {
   const float halvings = halvings_of(twice);
   const float power = power_of_two_in(halvings);
   const float far = 1.0f - 2.0f / (power * small_expm1(without_halvings(twice, halvings)) + (power + 1.0f));
-  return is_nan(x) ? x : with_sign_of(a < 0.625f ? near : far, x);
+  return with_sign_of(a < 0.625f ? near : far, x);
 }
 
 FUNCTION float fast_asinh(float x) {
@@ -239,13 +278,24 @@ FUNCTION float fast_atan(float x) {
 
 FUNCTION float fast_sigmoid(float x) {
   const float e = fast_exp(-magnitude_of(x));
-  const float result = (x < 0.0f ? e : 1.0f) / (1.0f + e);
-  return is_nan(x) ? x : result;
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+// x / (1 + e^-z). A power that may be too small for a number is 2^64 times as large at first.
+FUNCTION float fast_swish(float x, float z) {
+  const bool is_far = z < -64.0f;
+  const float most = is_far ? 200.0f : 100.0f;
+  const float low = magnitude_of(z) > most ? -most : -magnitude_of(z);
+  const float halvings = halvings_of(low);
+  const float power = 1.0f + small_expm1(without_halvings(low, halvings));
+  const float e = scaled(power, integer_in(halvings) + (is_far ? 64 : 0));
+  const float sigmoid = (z < 0.0f ? e : 1.0f) / (1.0f + e);
+  return x * sigmoid * (is_far ? 5.42101086e-20f : 1.0f);
 }
 
 // log(1 + e^x).
 FUNCTION float fast_softplus(float x) {
-  return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x))) + (is_nan(x) ? x : 0.0f);
+  return (x > 0.0f ? x : 0.0f) + fast_log1p(fast_exp(-magnitude_of(x)));
 }
 
 // --- powers
@@ -296,12 +346,22 @@ FUNCTION float small_exp2(float g) {
 
 // x^y with the special cases of C's pow: 2^(y log2(|x|)).
 FUNCTION float fast_pow(float x, float y) {
+#ifdef HAS_BRANCHES
+  // Usual numbers first: positive normal ones, and powers that are normal.
+  const uint usual_bits = split_bits(x);
+  const PowerSum usual = power_of(usual_bits, exponent_in(usual_bits), y);
+  const float usual_power = usual.high + usual.low;
+  if (asuint(x) - 0x00800000u < 0x7F000000u && magnitude_of(usual_power) < 125.0f) {
+    const float whole = usual_power + rounder();
+    return small_exp2((usual.high - (whole - rounder())) + usual.low) * power_of_two_in(whole);
+  }
+#endif
   const float a = magnitude_of(x);
   // A denormal is an integer.
   const bool is_denormal = asuint(a) < 0x00800000u;
   const float normal = is_denormal ? float(int(asuint(a))) : a;
   const uint bits = split_bits(normal);
-  const float k = float(int(bits >> 23) - (is_denormal ? 276 : 127));
+  const float k = exponent_in(bits) - (is_denormal ? 149.0f : 0.0f);
   const float y_low_bound = y < -4294967296.0f ? -4294967296.0f : y;
   const PowerSum parts = power_of(bits, k, y_low_bound > 4294967296.0f ? 4294967296.0f : y_low_bound);
   const float power = parts.high + parts.low;
@@ -309,9 +369,6 @@ FUNCTION float fast_pow(float x, float y) {
   const float nearest = power + rounder();
   const float g = (parts.high - (nearest - rounder())) + parts.low;
   const float ordinary = scaled(small_exp2(g), integer_in(nearest));
-#ifdef HAS_BRANCHES
-  if (x > 0.0f && x < infinity() && is_bounded) return ordinary;
-#endif
   // 0 and infinity have no logarithm, and not every power is a number.
   const bool is_extreme = a == 0.0f || a == infinity();
   const float far_power = a == 0.0f ? -y : a == infinity() ? y : power;
@@ -342,7 +399,7 @@ FUNCTION float fast_erf(float x) {
   const float a = magnitude_of(x);
   const float near = small_erf_rest(a, a * a) + a;
   // 1 - e^-p
-  const float bounded = a < 4.0f ? a : 4.0f;
+  const float bounded = a > 4.0f ? 4.0f : a;
   float p = -2.15707507e-4f;
   p = mad(p, bounded, 3.22903716e-3f);
   p = mad(p, bounded, -2.29347255e-2f);
@@ -353,45 +410,31 @@ FUNCTION float fast_erf(float x) {
   const float halvings = halvings_of(p);
   const float power = power_of_two_in(halvings);
   const float far = (1.0f - power) - power * small_expm1(without_halvings(p, halvings));
-  return is_nan(x) ? x : with_sign_of(a < 0.85f ? near : far, x);
+  return with_sign_of(a < 0.85f ? near : far, x);
 }
 
-// x erfc(-x / sqrt(2)) / 2: by that of -|x|, which is x less where x is not negative. The square is that of x, because
-// a rounded x / sqrt(2) would make errors many times as large where the result is small.
+// x P(x) for the normal distribution's P: by that of -|x|, which is x less where x is not negative. P(-a) is
+// e^(-a^2 / 2) w (1 + Q(a w)) / 4, where w = 1 / (1 + c a).
 FUNCTION float fast_gelu(float x) {
   const float a = magnitude_of(x);
   const float bounded = a < 14.5f ? a : 14.5f;
-  const float s = bounded * 0.707106769f;
-  const float upper = upper_half(bounded);
-  const float lower = bounded - upper;
-  const float first = 0.5f * upper * upper, rest = lower * mad(0.5f, lower, upper);
-  const float square = first + rest;
-  const float square_rest = rest - (square - first);
-  // e^(s^2) erfc(s) = t (1 + w), t = 1 / (sqrt(pi) s + 1), and w is small.
-  const float d = s + 0.56418961f;
-  const float d_rest = 0.56418961f - (d - s);
-  const float e = s + 2.0f;
-  const float inverse = 1.0f / (d * e);
-  const float t = 0.56418961f * e * inverse;
-  const float t_lost = mad(-t, d_rest, remainder_of(0.56418961f, t, d)) * 1.77245379f;  // as a share of t
-  const float u = mad(s, d * inverse, -0.421875f);                                    // s / (s + 2) less its middle
-  float w = -0.17477759f;
-  w = mad(w, u, -0.15360091f);
-  w = mad(w, u, 0.2699323f);
-  w = mad(w, u, 0.368846979f);
-  w = mad(w, u, -0.405760599f);
-  w = mad(w, u, -0.641098819f);
-  w = mad(w, u, 1.31250857f);
-  w = mad(w, u, -0.761017651f);
-  w = mad(w, u, -0.165456651f);
-  w = mad(w, u, 0.177720047f);
-  const float halvings = halvings_of(-square);
-  const float power = small_expm1(without_halvings(-square, halvings) - square_rest);
-  const float tw = t * w;
-  const float product = bounded * (t + mad(t + tw, power + t_lost, tw));
+  const HalfSquare square = half_square_of(bounded);
+  const float aw = bounded / mad(bounded, 0.265829623f, 1.0f);
+  const float u = mad(aw, 0.265829623f, -0.390625f);  // c a w less its middle
+  float q = 0.122364463f;
+  q = mad(q, u, -0.0303252792f);
+  q = mad(q, u, -0.302704146f);
+  q = mad(q, u, 0.226595472f);
+  q = mad(q, u, 0.58590324f);
+  q = mad(q, u, -1.57858523f);
+  q = mad(q, u, 1.98193731f);
+  q = mad(q, u, -1.63306964f);
+  q = mad(q, u, -0.045042196f);
+  const float halvings = halvings_of(-square.high);
+  const float power = small_expm1(without_halvings(-square.high, halvings) - square.low);
   // The power of two may be too small for a number: it is 2^64 times as large at first.
-  const float tail = product * asfloat((asuint(halvings) + 191u) << 23) * 2.71050543e-20f;
-  const float result = x < 0.0f ? -tail : x - tail;
-  // Far below 0 the tail is 0; -infinity times 0 is no number.
-  return is_nan(x) || x == -infinity() ? not_a_number() : result;
+  const float more = q + mad(q, power, power);
+  const float tail = mad(aw, more, aw) * asfloat((asuint(halvings) << 23) + 0x5E800000u) * 5.42101086e-20f;
+  // Exact; -infinity times 0 is no number.
+  return mad(x, x < 0.0f ? 0.0f : 1.0f, -tail);
 }

@@ -1,4 +1,10 @@
 // The functions that expressions.def calls, in HLSL; for the CPU they stand in lib/cpu/elementary-inl.hpp.
+// A kernel that knows FLOAT16 inputs whose results are FLOAT16, too, defines IS_OF_HALVES, a number that the compiler
+// knows.
+#ifndef IS_OF_HALVES
+#define IS_OF_HALVES false
+#endif
+
 // Integers of 64 bits: x low, y high; int2 with a sign.
 uint2 negated(uint2 a) { return uint2(0 - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }
 uint2 sum(uint2 a, uint2 b) {
@@ -126,7 +132,15 @@ uint half_of(uint a) { return a / 2; }
 
 // Integers: x / 0 has all bits set; the smallest number / -1 is itself. Compilers evaluate both sides, so nothing is
 // divided by what has no result. Unsigned divisions only: compilers disagree about others.
-float quotient(float a, float b) { return a / b; }
+// Nearly the nearest number, however the device divides: a quotient, and a little less than what it leaves, so that a
+// right one stays.
+float quotient(float a, float b) {
+  const float q = quotient_of(a, b);
+  if (IS_OF_HALVES) return q;
+  const float magnitude = magnitude_of(q), of_a = magnitude_of(a);
+  const bool is_usual = magnitude > 1.0e-30f && magnitude < 1.0e30f && of_a > 1.0e-30f && of_a < 1.0e30f;
+  return is_usual ? q + remainder_of(a, q, b) * 0.9995f / b : q;
+}
 uint quotient(uint a, uint b) { return b == 0 ? 0xFFFFFFFFu : a / (b == 0 ? 1 : b); }
 int quotient(int a, int b) {
   const uint divided = quotient(uint(abs_of(a)), uint(abs_of(b)));
@@ -161,11 +175,6 @@ float round_away(float a) {
 }
 bool is_infinite(float a) { return abs_of(a) == infinity(); }
 
-// A kernel that knows FLOAT16 inputs whose results are FLOAT16, too, defines IS_OF_HALVES, a number that the compiler
-// knows.
-#ifndef IS_OF_HALVES
-#define IS_OF_HALVES false
-#endif
 #include "half_functions.hlsli"
 #define FOR_HALVES(name) \
   float name##_of(float a) { \
@@ -174,7 +183,9 @@ bool is_infinite(float a) { return abs_of(a) == infinity(); }
   }
 FOR_HALVES(cos)
 FOR_HALVES(erf)
+FOR_HALVES(exp)
 FOR_HALVES(gelu)
+FOR_HALVES(sigmoid)
 FOR_HALVES(sin)
 FOR_HALVES(tanh)
 
@@ -185,12 +196,14 @@ float asinh_of(float a) { return fast_asinh(a); }
 float atan_of(float a) { return fast_atan(a); }
 float atanh_of(float a) { return fast_atanh(a); }
 float cosh_of(float a) { return fast_cosh(a); }
-float exp_of(float a) { return fast_exp(a); }
 float expm1_of(float a) { return fast_expm1(a); }
 float log_of(float a) { return fast_log(a); }
-float sigmoid_of(float a) { return fast_sigmoid(a); }
 float sinh_of(float a) { return fast_sinh(a); }
 float softplus_of(float a) { return fast_softplus(a); }
+float swish_of(float a, float b) {
+  if (IS_OF_HALVES) return a * half_sigmoid(b);
+  return fast_swish(a, b);
+}
 float ceil_of(float a) { return ceil(a); }
 float floor_of(float a) { return floor(a); }
 float sqrt_of(float a) { return sqrt(a); }

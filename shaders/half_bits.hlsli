@@ -3,7 +3,7 @@
 // C++ share (elementary.hlsli): tests/base/half_test.cpp tries it.
 
 #ifdef DMLOP_VULKAN
-uint half_bits(float x) { return f32tof16(x) & 0xFFFF; }
+uint half_bits(float x) { return f32tof16(x); }
 #else
 uint half_bits(float x) {
   const uint sign = (asuint(x) >> 16) & 0x8000u;

@@ -2,67 +2,79 @@
 // written, because a relative error of 2^-21 seldom changes what a FLOAT16 is rounded to. Only the angles must be
 // FLOAT16; the others take any number.
 
-// 2^x for x from -100 to 100.
-FUNCTION float half_exp2(float x) {
-  const float rounded = x + rounder();
-  const float f = x - (rounded - rounder());
-  float p = 1.544541363e-4f;
-  p = mad(p, f, 1.340123744e-3f);
-  p = mad(p, f, 9.618097241e-3f);
-  p = mad(p, f, 5.550325175e-2f);
-  p = mad(p, f, 2.402265073e-1f);
-  p = mad(p, f, 6.931472077e-1f);
-  return asfloat(asuint(mad(p, f, 1.0f)) + (asuint(rounded) << 23));
+FUNCTION float half_exp(float x) {
+  const float low = x < -87.0f ? -87.0f : x;
+  const float bounded = low > 87.0f ? 87.0f : low;
+  const float halvings = halvings_of(bounded);
+  const float f = mad(bounded, 1.44269504f, rounder() - halvings);
+  float p = 1.32647271e-3f;
+  p = mad(p, f, 9.67151264e-3f);
+  p = mad(p, f, 5.55073374e-2f);
+  p = mad(p, f, 2.40222421e-1f);
+  p = mad(p, f, 6.93146978e-1f);
+  return mad(p, f, 1.0f) * power_of_two_in(halvings);
+}
+
+FUNCTION float half_sigmoid(float x) {
+  const float result = 1.0f / (1.0f + half_exp(-x));
+  return x < -87.0f ? 0.0f : result;
 }
 
 // x P(x) for the normal distribution's P; that of -|x|, which is x less where x is not negative.
 FUNCTION float half_gelu(float x) {
-  const float a = magnitude_of(x) < 5.8f ? magnitude_of(x) : 5.8f;
-  // log2(P(-a))
-  float q = 3.551863204e-9f;
-  q = mad(q, a, -1.227102936e-7f);
-  q = mad(q, a, 1.900548634e-6f);
-  q = mad(q, a, -1.727047432e-5f);
-  q = mad(q, a, 9.906319408e-5f);
-  q = mad(q, a, -3.285908311e-4f);
-  q = mad(q, a, 6.225959509e-5f);
-  q = mad(q, a, 6.90385009e-3f);
-  q = mad(q, a, -5.242806511e-2f);
-  q = mad(q, a, -4.59221333e-1f);
-  q = mad(q, a, -1.15110457f);
-  q = mad(q, a, -0.999999881f);
-  const float tail = a * half_exp2(q);
-  const float result = x < 0.0f ? -tail : x - tail;
-  return is_nan(x) || x == -infinity() ? not_a_number() : result;
+  const float a = magnitude_of(x) < 5.75f ? magnitude_of(x) : 5.75f;
+  // The eighth root of P(-a)
+  float r = 2.00154104e-09f;
+  r = mad(r, a, -4.92477796e-08f);
+  r = mad(r, a, 2.01343051e-07f);
+  r = mad(r, a, 4.7677923e-06f);
+  r = mad(r, a, -5.14648657e-05f);
+  r = mad(r, a, 1.67969414e-05f);
+  r = mad(r, a, 0.0015255807f);
+  r = mad(r, a, -0.000686954954f);
+  r = mad(r, a, -0.0319224568f);
+  r = mad(r, a, -0.0914583396f);
+  r = mad(r, a, 0.917004052f);
+  const float square = r * r;
+  const float fourth = square * square;
+  const float tail = a * fourth * fourth;
+  // Exact; -infinity times 0 is no number.
+  return mad(x, x < 0.0f ? 0.0f : 1.0f, -tail);
 }
 
 FUNCTION float half_erf(float x) {
   const float square = x * x;
-  const float u = (square < 7.2f ? square : 7.2f) - 3.375f;
+  const float u = (square < 6.75f ? square : 6.75f) - 3.375f;
   // erf(x) / x
-  float p = -6.185466817e-11f;
-  p = mad(p, u, 8.695015683e-10f);
-  p = mad(p, u, -8.162885665e-9f);
-  p = mad(p, u, 8.321453887e-8f);
-  p = mad(p, u, -8.167177161e-7f);
-  p = mad(p, u, 7.110671385e-6f);
-  p = mad(p, u, -5.53919807e-5f);
-  p = mad(p, u, 3.8641232e-4f);
-  p = mad(p, u, -2.409870641e-3f);
-  p = mad(p, u, 0.0136211766f);
-  p = mad(p, u, -0.0741655231f);
-  p = mad(p, u, 0.539228082f);
+  float p = 8.23462526e-10f;
+  p = mad(p, u, -1.00733429e-08f);
+  p = mad(p, u, 8.44999181e-08f);
+  p = mad(p, u, -7.95337494e-07f);
+  p = mad(p, u, 7.09817406e-06f);
+  p = mad(p, u, -5.54961334e-05f);
+  p = mad(p, u, 0.000386461556f);
+  p = mad(p, u, -0.00240966507f);
+  p = mad(p, u, 0.0136211107f);
+  p = mad(p, u, -0.0741656131f);
+  p = mad(p, u, 0.539228086f);
   const float result = x * p;
   return magnitude_of(result) > 1.0f ? with_sign_of(1.0f, x) : result;
 }
 
-// e / (e + 2) for e = e^(2 |x|) - 1
 FUNCTION float half_tanh(float x) {
-  const float twice = magnitude_of(x) > 5.0f ? 10.0f : 2.0f * magnitude_of(x);
-  const float halvings = halvings_of(twice);
-  const float power = power_of_two_in(halvings);
-  const float e = mad(power, small_expm1(without_halvings(twice, halvings)), power - 1.0f);
-  return with_sign_of(e / (e + 2.0f), x);
+  const float square = x * x;
+  const float z = square < 20.4f ? square : 20.4f;
+  // tanh(x) / x
+  float n = 5.48716636e-6f;
+  n = mad(n, z, 2.55621223e-3f);
+  n = mad(n, z, 0.125948619f);
+  n = mad(n, z, 0.999999976f);
+  float d = 1.74893843e-4f;
+  d = mad(d, z, 0.0223172412f);
+  d = mad(d, z, 0.459281696f);
+  d = mad(d, z, 1.0f);
+  const float result = x * (n / d);
+  return magnitude_of(result) > 1.0f ? with_sign_of(1.0f, x) : result;
 }
 
 // x less a multiple of pi, which is a sum of numbers of at most 8 bits and a rest: products with them are exact.

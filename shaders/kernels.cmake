@@ -12,6 +12,8 @@ macro(dmlop_for_each_kernel)
     endforeach()
   endforeach()
   dmlop_kernel(reverse_columns reverse_columns)
+  dmlop_kernel(transpose transpose)
+  dmlop_kernel(interleave interleave)
   foreach(element_size IN ITEMS 2 4)
     foreach(exponent IN ITEMS 0 1 2 3)
       dmlop_kernel(lp_pooling_${element_size}_${exponent} lp_pooling
@@ -23,7 +25,7 @@ macro(dmlop_for_each_kernel)
   dmlop_kernel(lp_pooling_walk lp_pooling_walk)
   foreach(kernel IN ITEMS
       cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
-      attention attention_tiles recurrent window pooling_walk resample_walk unpool region_sample region_maximum region_gradient region_box_gradient)
+      attention attention_tiles recurrent window pooling_walk resample_walk unpool region_sample region_maximum region_gradient region_box_gradient convolution_walk)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   dmlop_kernel(local_response local_response)
@@ -53,9 +55,11 @@ macro(dmlop_for_each_kernel)
   dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
   dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
   # For devices with cooperative matrices, and what tests can run without.
-  dmlop_vulkan_kernel(product_matrices_128 product_matrices SIDE=128 DEPTH=16)
-  dmlop_vulkan_kernel(product_matrices_64 product_matrices SIDE=64 DEPTH=32)
-  dmlop_vulkan_kernel(product_matrices_64_emulated product_matrices SIDE=64 DEPTH=32 EMULATED=1)
+  dmlop_vulkan_kernel(product_matrices product_matrices)
+  dmlop_vulkan_kernel(product_matrices_emulated product_matrices EMULATED=1)
+  dmlop_vulkan_kernel(attention_matrices attention_matrices SIZE=64 ROWS=32 SUBGROUPS=4 KEYS=32)
+  dmlop_vulkan_kernel(attention_matrices_emulated attention_matrices
+    SIZE=32 ROWS=16 SUBGROUPS=8 KEYS=32 EMULATED=1)
 endmacro()
 
 # Headers that kernels include, by their path in shaders/.

@@ -25,8 +25,11 @@ int plane_begin(uint plane) {
              (plane - image * constants[2].y) * constants[5].x * constants[2].z);
 }
 
-// Bit y of each tells that an output of the thread's row y is near the limits, by column.
-static uint limits[8];
+// Sums of the first three powers of halves are never near the limits.
+#define HAS_LIMITS (ELEMENT_SIZE == 4 || P == 0)
+
+// Bit y tells that an output of the thread's row y is near the limits.
+static uint limits;
 
 bool is_limit(float sum) { return !(sum >= LEAST_SUM && sum <= 1e37); }
 
@@ -41,8 +44,13 @@ float quick_root(float sum) {
 }
 
 float result_of(float joined, uint n, int column, uint row, uint y) {
-  limits[n] |= is_limit(joined) ? 1u << y : 0;
-  return quick_root(joined);
+  if (HAS_LIMITS) {
+    limits |= is_limit(joined) ? 1u << y : 0;
+    return quick_root(joined);
+  }
+  // The bounds are for 0 and infinity, which the product keeps.
+  if (P == 2) return joined * rsqrt(clamp(joined, 1e-30, 1e30));
+  return root(joined);
 }
 
 // Takes one output again, with its elements scaled.
@@ -59,21 +67,13 @@ void store_scaled(uint row, int column) {
 }
 
 void finish_limits() {
-  uint left = 0;
-  [unroll]
-  for (uint i = 0; i < COLUMNS; ++i) left |= limits[i];
   [loop]
-  while (left != 0) {
-    const uint y = firstbitlow(left);
-    left &= left - 1;
+  while (limits != 0) {
+    const uint y = firstbitlow(limits);
+    limits &= limits - 1;
     const uint row = walk.first_row + y;
     [loop]
-    for (uint n = 0; n < COLUMNS; ++n) {
-      uint limit = 0;
-      [unroll]
-      for (uint m = 0; m < COLUMNS; ++m) limit = m == n ? limits[m] : limit;
-      if ((limit >> y & 1) != 0) store_scaled(row, column_of(row) + int(n));
-    }
+    for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, column_of(row) + int(n));
   }
 }
 
@@ -88,8 +88,7 @@ void run(uint thread) {
   shape.column_blocks = constants[1].w;
   shape.row_blocks = constants[5].w;
   shape.block_rows = constants[6].w;
-  [unroll]
-  for (uint n = 0; n < COLUMNS; ++n) limits[n] = 0;
+  limits = 0;
   walk_down(thread);
-  finish_limits();
+  if (HAS_LIMITS) finish_limits();
 }

@@ -65,10 +65,11 @@ float divisor_of(uint axis, int begin, int size) {
   return float(elements_within(begin, size, 0, int(parameters[axis + axis_padded_end])));
 }
 
+static bool is_divided;
+
 float result_of(float joined, uint n, int column, uint row, uint y) {
   if (IS_PADDED == 0) {
-    if (OPERATION == MAXIMUM) return joined;
-    return parameters[columns_axis() + axis_divisor] == DIVISOR_NONE ? joined : joined / float(WIDTH * HEIGHT);
+    return OPERATION == MAXIMUM || !is_divided ? joined : joined / float(WIDTH * HEIGHT);
   }
   const float columns = divisor_of(columns_axis(), column * int(STRIDE_X), int(WIDTH));
   const float rows = divisor_of(rows_axis(), int(row % shape.output_height * STRIDE_Y), int(HEIGHT));
@@ -89,5 +90,6 @@ void run(uint thread) {
   shape.row_blocks = parameters[at_parts];
   shape.block_rows = parameters[at_part_rows];
   last_vector = parameters[at_part_columns];
+  is_divided = parameters[columns + axis_divisor] != DIVISOR_NONE;
   walk_down(thread);
 }

@@ -7,8 +7,10 @@
 // scratch, and stage 1 adds the parts of each and makes outputs of them. BASE of stage 0 is how many slices a part has.
 //
 // Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
-// columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32 without
-// windows, and read by fours: the right one along its columns, the left one along its rows or the sum. Without these, a thread computes a part of one sum:
+// columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32
+// and read by fours: the right one along its columns, the left one along its rows or the sum. With windows the sum's
+// elements are neighbours in the left matrix, and four columns are positions side by side in a row of the output, for
+// which rows count as if their length were a multiple of four. Without THREAD_TILE, a thread computes a part of one sum:
 // for matrices so small that they leave tiles empty.
 #include "parameters/product.hlsli"
 #define PARAMETERS ProductParameters
@@ -315,9 +317,12 @@ void add_up(uint thread, uint lane) {
 
 // Two slices of each matrix, one of which is filled while the other is multiplied.
 #ifdef VECTORS
-#define PITCH TILE
+#define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
 groupshared float left_tile[2 * DEPTH * PITCH];
-groupshared float4 right_tile[2 * DEPTH * PITCH / 4];
+groupshared float4 right_tile[2 * DEPTH * TILE / 4];
+// With windows: where the elements of a slice are in the right matrix, from the offset of a window on, and how far their
+// taps are from the window's first one.
+groupshared uint4 places[2 * DEPTH];
 #else
 #define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
 groupshared NUMBER left_tile[2 * DEPTH * PITCH];
@@ -396,59 +401,90 @@ Load right_load(uint lane, uint i) {
 }
 
 #ifdef VECTORS
-// Where a thread reads the vectors of a matrix, slice by slice: four elements along the rows of the left matrix or the
-// columns of the right one, or along the sum.
-struct Vectors {
-  uint at;    // vector of the first slice
-  uint step;  // to the next one
-  uint end;   // of the sum for this thread; 0 where its row or column is outside
+// Where a load begins, in vectors. Rows and columns outside of a matrix are replaced by its last ones: these only reach
+// sums that are not stored.
+uint left_begin(Tile tile, Load load, uint k) {
+  const uint row = min(tile.row + load.side, parameters[0].rows - (IS_LEFT_READ_BY_ROW != 0 ? 4 : 1));
+  return (tile.left + row * parameters[0].row_strides[LEFT] + (k + load.depth) * parameters[0].left_depth_stride) / 4;
+}
+
+uint right_begin(Tile tile, Load load, uint k) {
+  const uint column = min(tile.column + load.side, parameters[0].columns - 4);
+  return (tile.right + column * parameters[0].column_strides[RIGHT] + (k + load.depth) * parameters[0].right_depth_stride) / 4;
+}
+
+// `rest` elements of the part of the sum are left from the slice on; where the load has none, anything is loaded.
+float4 loaded_vector(uint buffer, Load load, uint at, uint rest) {
+  return asfloat(load_vector(buffer, load.depth < rest ? at : 0));
+}
+
+uint padded_width() { return (parameters[0].output_extents[2] + 3) / 4 * 4; }
+uint padded_columns() { return parameters[0].output_extents[0] * parameters[0].output_extents[1] * padded_width(); }
+
+// Where the windows of four columns begin, and the offset of that.
+struct Window {
+  uint offset;
+  int3 at;
 };
 
-// `first` is where the row or column of a load begins, `stride` what lies between its elements.
-Vectors vectors_of(Tile tile, Load load, uint k, uint first, uint stride, bool is_inside) {
-  Vectors vectors;
-  vectors.at = (first + (k + load.depth) * stride) / 4;
-  vectors.step = DEPTH * stride / 4;
-  vectors.end = is_inside ? tile.end - min(load.depth, tile.end) : 0;
-  return vectors;
+Window window_of(Tile tile, uint side) {
+  const uint padded = min(tile.column + side, padded_columns() - 1);
+  const uint row = padded / padded_width();
+  Window window;
+  window.at = window_at(row * parameters[0].output_extents[2]);
+  window.at.z += int(padded - row * padded_width()) * parameters[0].steps[2];
+  window.offset = tile.right + uint(window.at.x) * parameters[0].input_strides[0] +
+                  uint(window.at.y) * parameters[0].input_strides[1] + uint(window.at.z) * parameters[0].input_strides[2];
+  return window;
 }
 
-Vectors left_vectors(Tile tile, Load load, uint k) {
-  const uint row = tile.row + load.side;
-  return vectors_of(tile, load, k, tile.left + row * parameters[0].row_strides[LEFT], parameters[0].left_depth_stride,
-                    row < parameters[0].rows);
+// Behind the end of the part of the sum elements are outside of all windows.
+void store_place(uint at, uint k, uint end) {
+  const Place place = place_of(k);
+  const uint offset = place.right + uint(place.tap.x) * parameters[0].input_strides[0] +
+                      uint(place.tap.y) * parameters[0].input_strides[1] + uint(place.tap.z) * parameters[0].input_strides[2];
+  places[at] = uint4(offset, k < end ? uint(place.tap.x) : 0x40000000u, uint(place.tap.y), uint(place.tap.z));
 }
 
-Vectors right_vectors(Tile tile, Load load, uint k) {
-  const uint column = tile.column + load.side;
-  return vectors_of(tile, load, k, tile.right + column * parameters[0].column_strides[RIGHT],
-                    parameters[0].right_depth_stride, column < parameters[0].columns);
+// The elements of four columns, of which those in `inside` count.
+float4 loaded_windows(Window window, uint at, out uint inside) {
+  const uint4 place = places[at];
+  const int3 position = window.at + int3(place.yzw);
+  const bool is_row = uint(position.x) < parameters[0].input_extents[0] && uint(position.y) < parameters[0].input_extents[1];
+  const uint step = uint(parameters[0].steps[2]);
+  const uint stride = step * parameters[0].input_strides[2];
+  const uint first = window.offset + place.x;
+  uint4 numbers = uint4(0, 0, 0, 0);
+  inside = 0;
+  [unroll]
+  for (uint e = 0; e < 4; ++e) {
+    const bool is_inside = is_row && uint(position.z) + e * step < parameters[0].input_extents[2];
+    if (is_inside) inside |= 1u << e;
+    const uint word = load_word(BUFFER_RIGHT, is_inside ? first + e * stride : 0);
+    if (e == 0) numbers.x = word;
+    if (e == 1) numbers.y = word;
+    if (e == 2) numbers.z = word;
+    if (e == 3) numbers.w = word;
+  }
+  return asfloat(numbers);
 }
 
-float4 loaded_vector(uint buffer, Vectors vectors, uint slice, uint k) {
-  const bool is_inside = k < vectors.end;
-  const uint4 vector_ = load_vector(buffer, is_inside ? vectors.at + slice * vectors.step : 0);
-  return is_inside ? asfloat(vector_) : float4(0.0f, 0.0f, 0.0f, 0.0f);
+float4 those_inside(float4 numbers, uint inside) {
+  return float4((inside & 1) != 0 ? numbers.x : 0.0f, (inside & 2) != 0 ? numbers.y : 0.0f,
+                (inside & 4) != 0 ? numbers.z : 0.0f, (inside & 8) != 0 ? numbers.w : 0.0f);
 }
 
-// Where an element of a slice stands. Rows of the left matrix are swapped so that neighbouring elements of a sum are in
-// different banks.
-uint left_place(uint buffer, uint depth, uint row) { return (buffer * DEPTH + depth) * PITCH + (row ^ (depth / 4 * 8)); }
-uint right_place(uint buffer, Load load) { return ((buffer * DEPTH + load.depth) * PITCH + load.side) / 4; }
+uint left_place(uint buffer, uint depth, uint row) { return (buffer * DEPTH + depth) * PITCH + row; }
+uint right_place(uint buffer, Load load) { return ((buffer * DEPTH + load.depth) * TILE + load.side) / 4; }
 
 void store_left(uint buffer, Load load, float4 numbers) {
-  if (IS_LEFT_READ_BY_ROW != 0) {
-    const uint at = left_place(buffer, load.depth, load.side);
-    left_tile[at] = numbers.x;
-    left_tile[at + 1] = numbers.y;
-    left_tile[at + 2] = numbers.z;
-    left_tile[at + 3] = numbers.w;
-  } else {
-    left_tile[left_place(buffer, load.depth, load.side)] = numbers.x;
-    left_tile[left_place(buffer, load.depth + 1, load.side)] = numbers.y;
-    left_tile[left_place(buffer, load.depth + 2, load.side)] = numbers.z;
-    left_tile[left_place(buffer, load.depth + 3, load.side)] = numbers.w;
-  }
+  const uint at = left_place(buffer, load.depth, load.side);
+  uint step = PITCH;
+  if (IS_LEFT_READ_BY_ROW != 0) step = 1;
+  left_tile[at] = numbers.x;
+  left_tile[at + step] = numbers.y;
+  left_tile[at + 2 * step] = numbers.z;
+  left_tile[at + 3 * step] = numbers.w;
 }
 #else
 NUMBER loaded_left(Tile tile, Load load, uint k, uint buffer) {
@@ -490,7 +526,16 @@ NUMBER4 right_columns(uint at) {
 // Stores the sums of four columns.
 void store(Tile tile, uint row, uint column, NUMBER4 sums) {
   const uint columns = parameters[0].columns;
-  if (row >= parameters[0].rows || column >= columns) return;
+  uint after = columns;  // the column behind those that are there
+#ifdef VECTORS
+  if (HAS_WINDOWS != 0) {
+    const uint image_row = column / padded_width();
+    if (column >= padded_columns()) return;
+    column = image_row * parameters[0].output_extents[2] + column - image_row * padded_width();
+    after = (image_row + 1) * parameters[0].output_extents[2];
+  }
+#endif
+  if (row >= parameters[0].rows || column >= after) return;
   const uint element = (tile.batch * parameters[0].rows + row) * columns + column;
   if (IS_DIRECT != 0) {
     uint4 result = uint4(0, 0, 0, 0);
@@ -504,9 +549,9 @@ void store(Tile tile, uint row, uint column, NUMBER4 sums) {
   }
   const uint at = tile.part * output_elements() + element;
   scratch[at] = WORD_OF(sums.x);
-  if (column + 1 < columns) scratch[at + 1] = WORD_OF(sums.y);
-  if (column + 2 < columns) scratch[at + 2] = WORD_OF(sums.z);
-  if (column + 3 < columns) scratch[at + 3] = WORD_OF(sums.w);
+  if (column + 1 < after) scratch[at + 1] = WORD_OF(sums.y);
+  if (column + 2 < after) scratch[at + 2] = WORD_OF(sums.z);
+  if (column + 3 < after) scratch[at + 3] = WORD_OF(sums.w);
 }
 
 Tile tile_of(uint group) {
@@ -529,12 +574,12 @@ Tile tile_of(uint group) {
 #if THREAD_TILE == 8
 #define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define DECLARE(i) NUMBER4 low##i = NUMBER4(0, 0, 0, 0), high##i = NUMBER4(0, 0, 0, 0);
-#define MULTIPLY(i) { const NUMBER a = left_tile[left_at + ROW_OF(i)]; low##i += a * low; high##i += a * high; }
+#define MULTIPLY(i) { const NUMBER a = left_tile[left_from + ROW_OF(i)]; low##i += a * low; high##i += a * high; }
 #define COLLECT(i) sums[2 * i] = low##i; sums[2 * i + 1] = high##i;
 #else
 #define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3)
 #define DECLARE(i) NUMBER4 low##i = NUMBER4(0, 0, 0, 0);
-#define MULTIPLY(i) low##i += left_tile[left_at + ROW_OF(i)] * low;
+#define MULTIPLY(i) low##i += left_tile[left_from + ROW_OF(i)] * low;
 #define COLLECT(i) sums[i] = low##i;
 #endif
 #define ROW_OF(i) ((i) % 4 + (i) / 4 * 64)
@@ -543,42 +588,85 @@ Tile tile_of(uint group) {
 void add_up(uint thread, uint lane) {
   const Tile tile = tile_of(thread / GROUP_SIZE);
   const uint begin = tile.part * parameters[0].part_length;
+#if defined(VECTORS) && THREAD_TILE == 8
+  // 32 threads side by side take 4 by 8 blocks: they read the fewest different elements of both matrices.
+  const uint blocks = lane / 32;
+  const uint block = lane % 32;
+  const uint thread_row = (blocks / 2 * 4 + block / 8) * 4;
+  const uint thread_column = (blocks % 2 * 8 + block % 8) * 4;
+#else
   const uint thread_row = lane / 16 * 4, thread_column = lane % 16 * 4;
+#endif
   EACH_ROW(DECLARE)
   // Each round loads a slice while it multiplies the one before.
 #ifdef VECTORS
-  Vectors lefts[LOADS / 4], rights[LOADS / 4];
-  [unroll]
-  for (uint v = 0; v < LOADS / 4; ++v) {
-    lefts[v] = left_vectors(tile, left_load(lane, v), begin);
-    rights[v] = right_vectors(tile, load_by_side(lane, v), begin);
+  const Load right_load_ = load_by_side(lane, 0);  // the others are deeper
+  const float4 none = float4(0.0f, 0.0f, 0.0f, 0.0f);
+  uint left_at[LOADS / 4];
+  uint right_at[LOADS / 4];
+  uint inside[LOADS / 4];
+  float4 left_next[LOADS / 4];
+  float4 right_next[LOADS / 4];
+  uint rest = tile.end - min(begin, tile.end);  // of the part of the sum, from the next slice on
+  Window window;
+  if (HAS_WINDOWS != 0) {
+    window = window_of(tile, right_load_.side);
+    if (lane < 2 * DEPTH) store_place(lane, begin + lane, tile.end);
+    GroupMemoryBarrierWithGroupSync();
   }
-  for (uint slice = 0; slice <= BASE; ++slice) {
-    const uint buffer = slice & 1;
-    float4 left_next[LOADS / 4], right_next[LOADS / 4];
-    [unroll]
-    for (uint i = 0; i < LOADS / 4; ++i) {
-      left_next[i] = loaded_vector(BUFFER_LEFT, lefts[i], slice, begin + slice * DEPTH);
-      right_next[i] = loaded_vector(BUFFER_RIGHT, rights[i], slice, begin + slice * DEPTH);
+  [unroll]
+  for (uint f = 0; f < LOADS / 4; ++f) {
+    left_at[f] = left_begin(tile, left_load(lane, f), begin);
+    left_next[f] = loaded_vector(BUFFER_LEFT, left_load(lane, f), left_at[f], rest);
+    inside[f] = 15;
+    if (HAS_WINDOWS != 0) {
+      right_next[f] = loaded_windows(window, load_by_side(lane, f).depth, inside[f]);
+    } else {
+      right_at[f] = right_begin(tile, load_by_side(lane, f), begin);
+      right_next[f] = loaded_vector(BUFFER_RIGHT, load_by_side(lane, f), right_at[f], rest);
     }
-    if (slice > 0) {
+  }
+  const uint left_step = DEPTH * parameters[0].left_depth_stride / 4;
+  const uint right_step = DEPTH * parameters[0].right_depth_stride / 4;
+  for (uint slice = 0; slice < BASE; ++slice) {
+    const uint buffer = slice & 1;
+    if (rest < DEPTH) {
       [unroll]
-      for (uint d = 0; d < DEPTH; ++d) {
-        const uint left_at = left_place(1 - buffer, d, thread_row);
-        const uint right_at = (((1 - buffer) * DEPTH + d) * PITCH + thread_column) / 4;
-        const float4 low = right_tile[right_at];
-#if THREAD_TILE == 8
-        const float4 high = right_tile[right_at + 16];
-#endif
-        EACH_ROW(MULTIPLY)
+      for (uint i = 0; i < LOADS / 4; ++i) {
+        if (left_load(lane, i).depth >= rest) left_next[i] = none;
+        if (HAS_WINDOWS == 0 && load_by_side(lane, i).depth >= rest) right_next[i] = none;
       }
     }
     [unroll]
     for (uint j = 0; j < LOADS / 4; ++j) {
       store_left(buffer, left_load(lane, j), left_next[j]);
-      right_tile[right_place(buffer, load_by_side(lane, j))] = right_next[j];
+      right_tile[right_place(buffer, load_by_side(lane, j))] =
+          HAS_WINDOWS != 0 ? those_inside(right_next[j], inside[j]) : right_next[j];
     }
     GroupMemoryBarrierWithGroupSync();
+    rest -= min(rest, DEPTH);
+    [unroll]
+    for (uint l = 0; l < LOADS / 4; ++l) {
+      left_next[l] = loaded_vector(BUFFER_LEFT, left_load(lane, l), left_at[l] + (slice + 1) * left_step, rest);
+      if (HAS_WINDOWS != 0) {
+        right_next[l] = loaded_windows(window, (1 - buffer) * DEPTH + load_by_side(lane, l).depth, inside[l]);
+      } else {
+        right_next[l] =
+            loaded_vector(BUFFER_RIGHT, load_by_side(lane, l), right_at[l] + (slice + 1) * right_step, rest);
+      }
+    }
+    // No thread reads the places of this slice any more.
+    if (HAS_WINDOWS != 0 && lane < DEPTH) store_place(buffer * DEPTH + lane, begin + (slice + 2) * DEPTH + lane, tile.end);
+    [unroll]
+    for (uint d = 0; d < DEPTH; ++d) {
+      const uint left_from = left_place(buffer, d, thread_row);
+      const uint right_from = ((buffer * DEPTH + d) * TILE + thread_column) / 4;
+      const float4 low = right_tile[right_from];
+#if THREAD_TILE == 8
+      const float4 high = right_tile[right_from + 16];
+#endif
+      EACH_ROW(MULTIPLY)
+    }
   }
 #else
   const int3 window = window_at(min(tile.column + lane % TILE, parameters[0].columns - 1));
@@ -597,7 +685,7 @@ void add_up(uint thread, uint lane) {
       [unroll]
       for (uint d = 0; d < DEPTH; ++d) {
         const uint at = ((1 - buffer) * DEPTH + d) * PITCH;
-        const uint left_at = at + thread_row;
+        const uint left_from = at + thread_row;
         const NUMBER4 low = right_columns(at + thread_column);
 #if THREAD_TILE == 8
         const NUMBER4 high = right_columns(at + thread_column + 64);

@@ -1,9 +1,13 @@
-// Products of matrices of FLOAT16 (product.hlsl) by cooperative matrices: 16x16 elements that the 32 threads of a
-// subgroup hold and multiply together, into sums of FLOAT32. For Vulkan alone; HLSL has none of them.
+// Products of matrices and convolutions of FLOAT16 (product.hlsl) by cooperative matrices: 16x16 elements that the 32
+// threads of a subgroup hold and multiply together, into sums of FLOAT32. For Vulkan alone; HLSL has none of them.
 //
-// A group computes a tile of SIDE rows and columns, a subgroup half of its rows and a part of its columns. Slices of DEPTH
-// elements of the sums pass through shared memory, one of which is filled while the other is multiplied. Both matrices are read by eights along the axis where their elements
-// are neighbours, and lie in shared memory as they do in their buffers.
+// A group computes a tile of ROWS and COLUMNS, a subgroup SUBGROUP_ROWS and SUBGROUP_COLUMNS of it: all are chosen when
+// the pipeline is made (lib/gpu/resident/product_matrices.cpp). Slices of DEPTH elements of the sums pass through shared
+// memory, one of which is filled while another is multiplied. Both matrices are read by eights along the axis where
+// their elements are neighbours, and lie in shared memory as they do in their buffers.
+//
+// The right matrix of a convolution is read through its windows: eight columns are positions side by side in a row of
+// the output, for which rows count as if their length were a multiple of eight.
 //
 // Stages, parts and scratch are those of product.hlsl; the sums of a part begin at a multiple of four.
 //
@@ -28,6 +32,15 @@ layout(constant_id = 4) const uint IS_DIRECT = 0;
 layout(constant_id = 5) const uint OUTPUT_TYPE = 0;
 layout(constant_id = 6) const uint TYPE_ADDED = 0;  // 0: nothing is added
 layout(constant_id = 7) const uint IS_ADDED_SCALED = 0;
+layout(constant_id = 8) const uint WINDOW_STEP = 0;  // from window to window in a row; 0: there are no windows
+layout(constant_id = 9) const uint ROWS = 64;
+layout(constant_id = 10) const uint COLUMNS = 64;
+layout(constant_id = 11) const uint DEPTH = 32;
+layout(constant_id = 12) const uint SUBGROUP_ROWS = 32;
+layout(constant_id = 13) const uint SUBGROUP_COLUMNS = 32;
+layout(constant_id = 14) const uint BUFFERS = 2;  // slices in shared memory
+layout(constant_id = 15) const uint SHARED_VECTORS = 1;
+layout(local_size_x_id = 16) in;  // GROUP_SIZE
 
 #define FLOAT32 1
 #define FLOAT16 2
@@ -49,27 +62,30 @@ layout(push_constant) uniform Launch { uvec4 launch; };  // as in resident.hlsli
 #define THREADS_OF_LAUNCH 256  // so many are counted for a group, however many it has
 #define GROUPS_PER_ROW 65535
 #define SUBGROUP 32
-#define SUBGROUP_ROWS (SIDE / 2)
-#define SUBGROUP_COLUMNS 32
-#define GROUP_SIZE (2 * (SIDE / SUBGROUP_COLUMNS) * SUBGROUP)
-layout(local_size_x = GROUP_SIZE) in;
+#define SUBGROUPS_DOWN (ROWS / SUBGROUP_ROWS)
+#define GROUP_SIZE (SUBGROUPS_DOWN * (COLUMNS / SUBGROUP_COLUMNS) * SUBGROUP)
 
 // Slices in shared memory, in vectors of 8 elements. A vector more than needed between lines puts neighbouring lines
 // into different banks.
 #define PITCH_OF(elements) ((elements) / 8 + 1)
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define MATRIX_VECTORS LARGER(SIDE * PITCH_OF(DEPTH), DEPTH * PITCH_OF(SIDE))
-#define SLICE_VECTORS (2 * MATRIX_VECTORS)
-const uint left_pitch = IS_LEFT_READ_BY_ROW != 0 ? PITCH_OF(SIDE) : PITCH_OF(DEPTH);
-const uint right_pitch = IS_RIGHT_READ_BY_DEPTH != 0 ? PITCH_OF(DEPTH) : PITCH_OF(SIDE);
+const uint left_pitch = IS_LEFT_READ_BY_ROW != 0 ? PITCH_OF(ROWS) : PITCH_OF(DEPTH);
+const uint right_pitch = IS_RIGHT_READ_BY_DEPTH != 0 ? PITCH_OF(DEPTH) : PITCH_OF(COLUMNS);
+const uint left_vectors_of_slice = IS_LEFT_READ_BY_ROW != 0 ? DEPTH * PITCH_OF(ROWS) : ROWS * PITCH_OF(DEPTH);
+const uint right_vectors_of_slice = IS_RIGHT_READ_BY_DEPTH != 0 ? COLUMNS * PITCH_OF(DEPTH) : DEPTH * PITCH_OF(COLUMNS);
+#define SLICE_VECTORS (left_vectors_of_slice + right_vectors_of_slice)
 // The sums of 16 rows of all subgroups, on their way to outputs; in vectors of 4.
 #define SUMS_PITCH (SUBGROUP_COLUMNS / 4 + 1)
-#define SUMS_VECTORS (GROUP_SIZE / SUBGROUP * 16 * SUMS_PITCH)
-shared uvec4 vectors[LARGER(2 * SLICE_VECTORS, SUMS_VECTORS)];
+shared uvec4 vectors[SHARED_VECTORS];
+// Behind slices and sums, with windows: where the elements of a slice are in the right matrix, for two slices.
+#define PLACES (SHARED_VECTORS - 2 * DEPTH)
 
-#define LOADS (SIDE * DEPTH / 8 / GROUP_SIZE)  // of a thread, of each matrix for a slice
+// Of a thread, of a matrix for a slice.
+#define LEFT_LOADS (ROWS * DEPTH / 8 / GROUP_SIZE)
+#define RIGHT_LOADS (COLUMNS * DEPTH / 8 / GROUP_SIZE)
+#define LOADS_MOST 4
 #define ROW_BLOCKS (SUBGROUP_ROWS / 16)
 #define COLUMN_BLOCKS (SUBGROUP_COLUMNS / 16)
+#define BLOCKS_MOST 4
 
 // --- matrices of 16x16
 
@@ -142,8 +158,8 @@ Tile tile_of(uint group) {
   Tile tile;
   const uint columns = group / parameters.row_tiles;
   const uint batches = columns / parameters.column_tiles;
-  tile.row = (group - columns * parameters.row_tiles) * SIDE;
-  tile.column = (columns - batches * parameters.column_tiles) * SIDE;
+  tile.row = (group - columns * parameters.row_tiles) * ROWS;
+  tile.column = (columns - batches * parameters.column_tiles) * COLUMNS;
   tile.part = batches / parameters.batches;
   tile.batch = batches - tile.part * parameters.batches;
   tile.end = min((tile.part + 1) * parameters.part_length, parameters.sum_length);
@@ -181,8 +197,8 @@ Line line_of(uint first, uint begin, uint side, uint extent, uint stride, uint d
 Line left_line(Tile tile, uint load) {
   const bool is_along_sum = IS_LEFT_READ_BY_ROW == 0;
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (SIDE / 8) * 8;
-  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (SIDE / 8);
+  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (ROWS / 8) * 8;
+  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (ROWS / 8);
   return line_of(batch_offset(LEFT, tile.batch), tile.part * parameters.part_length, tile.row + side, parameters.rows,
                  parameters.row_strides[LEFT], depth, parameters.left_depth_stride, is_along_sum);
 }
@@ -190,8 +206,8 @@ Line left_line(Tile tile, uint load) {
 Line right_line(Tile tile, uint load) {
   const bool is_along_sum = IS_RIGHT_READ_BY_DEPTH != 0;
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (SIDE / 8) * 8;
-  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (SIDE / 8);
+  const uint side = is_along_sum ? v / (DEPTH / 8) : v % (COLUMNS / 8) * 8;
+  const uint depth = is_along_sum ? v % (DEPTH / 8) * 8 : v / (COLUMNS / 8);
   return line_of(batch_offset(RIGHT, tile.batch), tile.part * parameters.part_length, tile.column + side,
                  parameters.columns, parameters.column_strides[RIGHT], depth, parameters.right_depth_stride,
                  is_along_sum);
@@ -200,14 +216,14 @@ Line right_line(Tile tile, uint load) {
 // Where a load's vector goes in a slice.
 uint left_place(uint load) {
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint per_line = IS_LEFT_READ_BY_ROW != 0 ? SIDE / 8 : DEPTH / 8;
+  const uint per_line = IS_LEFT_READ_BY_ROW != 0 ? ROWS / 8 : DEPTH / 8;
   return v / per_line * left_pitch + v % per_line;
 }
 
 uint right_place(uint load) {
   const uint v = gl_LocalInvocationIndex + load * GROUP_SIZE;
-  const uint per_line = IS_RIGHT_READ_BY_DEPTH != 0 ? DEPTH / 8 : SIDE / 8;
-  return MATRIX_VECTORS + v / per_line * right_pitch + v % per_line;
+  const uint per_line = IS_RIGHT_READ_BY_DEPTH != 0 ? DEPTH / 8 : COLUMNS / 8;
+  return left_vectors_of_slice + v / per_line * right_pitch + v % per_line;
 }
 
 // How many of a line's elements a slice has that begins `rest` elements before the part of the sum ends.
@@ -271,6 +287,103 @@ uvec4 output_vector(float numbers[8]) {
   return floatBitsToUint(vec4(numbers[0], numbers[1], numbers[2], numbers[3]));
 }
 
+// --- windows
+
+// Where the window of the first of eight columns begins.
+struct Window {
+  int z, y, x;
+};
+
+uint padded_width() { return (parameters.output_extents[2] + 7) / 8 * 8; }
+uint padded_columns() {
+  return parameters.output_extents[0] * parameters.output_extents[1] * padded_width();
+}
+
+// A column is a position of the output: where it stands in a row, and its number without the rows' ends.
+uvec2 position_of(uint column) {
+  if (WINDOW_STEP == 0) return uvec2(0, column);
+  const uint row = column / padded_width();
+  const uint x = column - row * padded_width();
+  return uvec2(x, row * parameters.output_extents[2] + x);
+}
+
+// Whether columns are there from this one on.
+bool is_inside(uint column) {
+  return WINDOW_STEP == 0 ? column < parameters.columns : column < padded_columns();
+}
+
+bool is_row_end(uvec2 position) { return WINDOW_STEP != 0 && position.x >= parameters.output_extents[2]; }
+
+Window window_of(uint column) {
+  const uint row = min(column, padded_columns() - 1) / padded_width();
+  const uint plane = row / parameters.output_extents[1];
+  Window window;
+  window.z = int(plane) * parameters.steps[0] + parameters.window_offsets[0];
+  window.y = int(row - plane * parameters.output_extents[1]) * parameters.steps[1] + parameters.window_offsets[1];
+  window.x = int(column % padded_width()) * parameters.steps[2] + parameters.window_offsets[2];
+  return window;
+}
+
+// Element k of a sum, a channel and a tap: its channel's offset, and how far the tap is from the window's first one.
+// Behind the end of the sum it is outside of all windows.
+uvec4 place_of(uint k, uint end) {
+  const uint rows = k / parameters.taps[2];
+  const uint planes = rows / parameters.taps[1];
+  const uint channel = planes / parameters.taps[0];
+  const int z = int(planes - channel * parameters.taps[0]) * parameters.tap_steps[0];
+  const int y = int(rows - planes * parameters.taps[1]) * parameters.tap_steps[1];
+  const int x = int(k - rows * parameters.taps[2]) * parameters.tap_steps[2];
+  return uvec4(channel * parameters.right_depth_stride, k < end ? z : 0x40000000, y, x);
+}
+
+// Words that hold eight elements or, where windows are several elements apart, the first and last of them, and which of
+// these are inside of the input.
+#define WINDOW_WORDS (WINDOW_STEP == 1 ? 5 : 8)
+#define WINDOW_WORDS_MOST 8
+struct Eight {
+  uint words[WINDOW_WORDS_MOST];
+  uint odd;     // where the first element stands in its word
+  int first, end;  // of those inside
+};
+
+Eight loaded_eight(Window window, uvec4 place, uint batch) {
+  const int z = window.z + int(place.y), y = window.y + int(place.z), x = window.x + int(place.w);
+  const int width = int(parameters.input_extents[2]), step = int(WINDOW_STEP);
+  const bool is_row = uint(z) < parameters.input_extents[0] && uint(y) < parameters.input_extents[1];
+  const int at = int(batch + place.x + uint(z) * parameters.input_strides[0] + uint(y) * parameters.input_strides[1]) + x;
+  Eight eight;
+  eight.odd = uint(at) & 1;
+  eight.first = x < 0 ? (step - 1 - x) / step : 0;
+  eight.end = is_row ? (width - x + step - 1) / step : 0;
+  UNROLL for (uint w = 0; w < WINDOW_WORDS; ++w) {
+    const int element = WINDOW_STEP == 1 ? at + int(2 * w) : at + int(w) * step;
+    eight.words[w] = right_words[min(uint(element >> 1), parameters.last_word)];
+  }
+  return eight;
+}
+
+// The elements, zeros in place of those outside.
+uvec4 elements_of(Eight eight) {
+  uvec4 result;
+  UNROLL for (uint w = 0; w < 4; ++w) {
+    uint pair;
+    if (WINDOW_STEP == 1) {
+      pair = eight.odd == 0 ? eight.words[w] : eight.words[w] >> 16 | eight.words[w + 1] << 16;
+    } else {
+      const bool is_second_odd = (eight.odd + WINDOW_STEP & 1) != 0;
+      const uint low = eight.words[2 * w], high = eight.words[2 * w + 1];
+      pair = (eight.odd == 0 ? low & 0xFFFF : low >> 16) | (is_second_odd ? high & 0xFFFF0000u : high << 16);
+    }
+    const int e = int(2 * w);
+    const uint low_mask = e >= eight.first && e < eight.end ? 0xFFFF : 0;
+    const uint high_mask = e + 1 >= eight.first && e + 1 < eight.end ? 0xFFFF0000u : 0;
+    result[w] = pair & (low_mask | high_mask);
+  }
+  return result;
+}
+
+// --- sums on their way
+
 uint part_pitch() { return (parameters.batches * parameters.rows * parameters.columns + 3) / 4 * 4; }
 
 // The sums of 16 rows of a subgroup, which begin at `at` in shared memory, become outputs, 16 bytes at a time.
@@ -280,14 +393,15 @@ void put_outputs(Tile tile, uint at, uint first_row, uint first_column) {
   const uint batch_added = TYPE_ADDED != 0 ? batch_offset(ADDED, tile.batch) : 0;
   for (uint v = lane; v < 16 * per_row; v += SUBGROUP) {
     const uint row = first_row + v / per_row, column = first_column + v % per_row * PER_VECTOR;
-    if (row >= parameters.rows || column >= parameters.columns) continue;
+    const uvec2 position = position_of(column);
+    if (row >= parameters.rows || !is_inside(column) || is_row_end(position)) continue;
     float numbers[8];
     UNROLL for (uint e = 0; e < 8; ++e) {
       const uint from = v % per_row * PER_VECTOR + e;
       const uint word = vectors[at + v / per_row * SUMS_PITCH + from / 4][from % 4];
-      numbers[e] = e < PER_VECTOR ? finished(uintBitsToFloat(word), batch_added, row, column + e) : 0.0;
+      numbers[e] = e < PER_VECTOR ? finished(uintBitsToFloat(word), batch_added, row, position.y + e) : 0.0;
     }
-    outputs[((tile.batch * parameters.rows + row) * parameters.columns + column) / PER_VECTOR] = output_vector(numbers);
+    outputs[((tile.batch * parameters.rows + row) * parameters.columns + position.y) / PER_VECTOR] = output_vector(numbers);
   }
 }
 
@@ -296,9 +410,10 @@ void put_sums(Tile tile, uint at, uint first_row, uint first_column) {
   const uint lane = gl_LocalInvocationIndex % SUBGROUP;
   for (uint e = lane; e < 16 * SUBGROUP_COLUMNS; e += SUBGROUP) {
     const uint row = first_row + e / SUBGROUP_COLUMNS, column = first_column + e % SUBGROUP_COLUMNS;
-    if (row >= parameters.rows || column >= parameters.columns) continue;
+    const uvec2 position = position_of(column);
+    if (row >= parameters.rows || !is_inside(column) || is_row_end(position)) continue;
     const uint from = at + e / SUBGROUP_COLUMNS * SUMS_PITCH + e % SUBGROUP_COLUMNS / 4;
-    scratch_numbers[tile.part * part_pitch() + (tile.batch * parameters.rows + row) * parameters.columns + column] =
+    scratch_numbers[tile.part * part_pitch() + (tile.batch * parameters.rows + row) * parameters.columns + position.y] =
         uintBitsToFloat(vectors[from][e % 4]);
   }
 }
@@ -328,44 +443,72 @@ void finish(uint thread) {
 
 // --- sums
 
+// The element of a slice that a load of the right matrix takes, read along its columns.
+uint depth_of(uint load) { return (gl_LocalInvocationIndex + load * GROUP_SIZE) / (COLUMNS / 8); }
+
 void add_up(uint group) {
   const Tile tile = tile_of(group);
   const uint begin = tile.part * parameters.part_length;
   const uint subgroup = gl_LocalInvocationIndex / SUBGROUP;
-  const uint first_row = subgroup % 2 * SUBGROUP_ROWS;
-  const uint first_column = subgroup / 2 * SUBGROUP_COLUMNS;
-  Sums sums[ROW_BLOCKS][COLUMN_BLOCKS];
+  const uint first_row = subgroup % SUBGROUPS_DOWN * SUBGROUP_ROWS;
+  const uint first_column = subgroup / SUBGROUPS_DOWN * SUBGROUP_COLUMNS;
+  Sums sums[BLOCKS_MOST][BLOCKS_MOST];
   UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
     UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) sums[i][j] = no_sums();
   }
-  Line lefts[LOADS], rights[LOADS];
-  uvec4 left_next[LOADS], right_next[LOADS];
+  Line lefts[LOADS_MOST], rights[LOADS_MOST];
+  uvec4 left_next[LOADS_MOST], right_next[LOADS_MOST];
+  Eight eights[LOADS_MOST];
+  Window window;
+  const uint right_batch = batch_offset(RIGHT, tile.batch);
+  const uint lane = gl_LocalInvocationIndex;
   uint rest = tile.end - begin;  // of the part of the sum from the next slice on
-  UNROLL for (uint i = 0; i < LOADS; ++i) {
+  UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) {
     lefts[i] = left_line(tile, i);
     left_next[i] = loaded_left(lefts[i], 0, rest);
   }
-  UNROLL for (uint i = 0; i < LOADS; ++i) {
-    rights[i] = right_line(tile, i);
-    right_next[i] = loaded_right(rights[i], 0, rest);
+  if (WINDOW_STEP == 0) {
+    UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) {
+      rights[i] = right_line(tile, i);
+      right_next[i] = loaded_right(rights[i], 0, rest);
+    }
+  } else {
+    window = window_of(tile.column + lane % (COLUMNS / 8) * 8);
+    if (lane < 2 * DEPTH) vectors[PLACES + lane] = place_of(begin + lane, tile.end);
+    barrier();
+    UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)
+      eights[i] = loaded_eight(window, vectors[PLACES + depth_of(i)], right_batch);
   }
   const uint slices = (rest + DEPTH - 1) / DEPTH;
   for (uint slice = 0; slice < slices; ++slice) {
-    const uint buffer_ = slice % 2 * SLICE_VECTORS;
+    const uint buffer_ = slice % BUFFERS * SLICE_VECTORS;
+    if (BUFFERS == 1) barrier();
     if (rest < DEPTH) {
-      UNROLL for (uint i = 0; i < LOADS; ++i)
+      UNROLL for (uint i = 0; i < LEFT_LOADS; ++i)
         left_next[i] = first_of(left_next[i], elements_left(lefts[i], rest, IS_LEFT_READ_BY_ROW == 0));
-      UNROLL for (uint i = 0; i < LOADS; ++i)
-        right_next[i] = first_of(right_next[i], elements_left(rights[i], rest, IS_RIGHT_READ_BY_DEPTH != 0));
+      if (WINDOW_STEP == 0) {
+        UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)
+          right_next[i] = first_of(right_next[i], elements_left(rights[i], rest, IS_RIGHT_READ_BY_DEPTH != 0));
+      }
     }
-    UNROLL for (uint i = 0; i < LOADS; ++i) vectors[buffer_ + left_place(i)] = left_next[i];
-    UNROLL for (uint i = 0; i < LOADS; ++i) vectors[buffer_ + right_place(i)] = right_next[i];
+    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) vectors[buffer_ + left_place(i)] = left_next[i];
+    UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)
+      vectors[buffer_ + right_place(i)] = WINDOW_STEP == 0 ? right_next[i] : elements_of(eights[i]);
     barrier();
     rest -= min(rest, DEPTH);
-    UNROLL for (uint i = 0; i < LOADS; ++i) left_next[i] = loaded_left(lefts[i], slice + 1, rest);
-    UNROLL for (uint i = 0; i < LOADS; ++i) right_next[i] = loaded_right(rights[i], slice + 1, rest);
+    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) left_next[i] = loaded_left(lefts[i], slice + 1, rest);
+    if (WINDOW_STEP == 0) {
+      UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) right_next[i] = loaded_right(rights[i], slice + 1, rest);
+    } else {
+      const uint next = PLACES + (slice + 1) % 2 * DEPTH;
+      UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)
+        eights[i] = loaded_eight(window, vectors[next + depth_of(i)], right_batch);
+      // No thread reads the places of this slice any more.
+      if (lane < DEPTH)
+        vectors[PLACES + slice % 2 * DEPTH + lane] = place_of(begin + (slice + 2) * DEPTH + lane, tile.end);
+    }
     UNROLL for (uint k = 0; k < DEPTH; k += 16) {
-      Factor left_factors[ROW_BLOCKS], right_factors[COLUMN_BLOCKS];
+      Factor left_factors[BLOCKS_MOST], right_factors[BLOCKS_MOST];
       UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
         const uint row = first_row + i * 16;
         const uint at = IS_LEFT_READ_BY_ROW != 0 ? k * left_pitch + row / 8 : row * left_pitch + k / 8;
@@ -374,7 +517,7 @@ void add_up(uint group) {
       UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) {
         const uint column = first_column + j * 16;
         const uint at = IS_RIGHT_READ_BY_DEPTH != 0 ? column * right_pitch + k / 8 : k * right_pitch + column / 8;
-        LOAD_FACTOR(right_factors[j], buffer_ + MATRIX_VECTORS + at, right_pitch, IS_RIGHT_READ_BY_DEPTH != 0);
+        LOAD_FACTOR(right_factors[j], buffer_ + left_vectors_of_slice + at, right_pitch, IS_RIGHT_READ_BY_DEPTH != 0);
       }
       UNROLL for (uint i = 0; i < ROW_BLOCKS; ++i) {
         UNROLL for (uint j = 0; j < COLUMN_BLOCKS; ++j) ADD_PRODUCT(sums[i][j], left_factors[i], right_factors[j]);

@@ -4,7 +4,10 @@
 //
 // Input 1 is the tensor. Axes and taps are those of window.hlsl, where both last axes have a table of first element,
 // its weight, and that of the next one. at_column_parts counts blocks of columns, at_parts blocks of rows, at_part_rows
-// the rows of a block.
+// the rows of a block, at_part_columns the last vector of the input.
+//
+// Where the elements of a thread's columns stand side by side and as in every other thread, as for images that become
+// twice as large, it loads them as words. Elsewhere it loads those of each column.
 #include "parameters/window.hlsli"
 #define PARAMETERS uint
 #define STORES_WORDS
@@ -15,10 +18,20 @@ SPECIALIZED(1, COLUMNS)    // that a thread owns: whole words
 SPECIALIZED(2, STORED)     // words of the output at once: 1, 2 or 4
 SPECIALIZED(3, HAS_PAIRS)  // some column has two elements
 
+SPECIALIZED(4, WORDS)      // that hold the elements of a thread's columns; 0 where it loads those of each column
+SPECIALIZED(5, BEFORE)     // how many elements in front of its row the first thread begins
+SPECIALIZED(6, ADVANCE)    // elements from one thread to the next
+SPECIALIZED(7, OFFSETS)    // where the first elements of columns stand among a thread's: four bits each
+
 #define COLUMNS_MOST 8
+#define WORDS_MOST 17
 #define PER_WORD (TYPE == FLOAT16 ? 2 : 1)
 
 static uint first[COLUMNS_MOST];
+static int begin_column;
+static uint last_word;
+static bool has_zeros;  // among weights
+static float values[2 * WORDS_MOST];
 static float first_weight[COLUMNS_MOST];
 static float second_weight[COLUMNS_MOST];
 
@@ -45,12 +58,16 @@ void set_columns(uint column) {
   const uint axis = columns_axis();
   const uint table = parameters[axis + axis_table], stride = parameters[axis + axis_input_stride];
   const uint last = parameters[axis + axis_output_extent] - 1;
+  begin_column = int(column / COLUMNS * ADVANCE) - int(BEFORE);
+  last_word = 4 * parameters[at_part_columns] + 3;
+  has_zeros = false;
   [unroll]
   for (uint c = 0; c < COLUMNS; ++c) {
     const uint row = table + tap_words * min(column + c, last);
     first[c] = parameters[row] * stride;
     first_weight[c] = asfloat(parameters[row + 1]);
     second_weight[c] = asfloat(parameters[row + 2]);
+    has_zeros = has_zeros || first_weight[c] == 0.0f || (HAS_PAIRS != 0 && second_weight[c] == 0.0f);
     above[c] = below[c] = 0.0f;
   }
 }
@@ -58,7 +75,43 @@ void set_columns(uint column) {
 // An element of weight 0 has no part, whatever it is.
 float weighted(float weight, float x) { return weight != 0.0f ? weight * x : 0.0f; }
 
+// Loads the elements of the thread's columns. Those outside of the row have weight 0, but they are loaded.
+void load_values(uint row) {
+  const int at = (int(row) + begin_column) >> (TYPE == FLOAT16 ? 1 : 0);
+  [unroll]
+  for (uint i = 0; i < WORDS; ++i) {
+    const uint word = load_word(1, uint(clamp(at + int(i), 0, int(last_word))));
+    if (TYPE == FLOAT16) {
+      values[2 * i] = f16tof32(word & 0xFFFF);
+      values[2 * i + 1] = f16tof32(word >> 16);
+    } else {
+      values[i] = asfloat(word);
+    }
+  }
+}
+
+void interpolate_values() {
+  [unroll]
+  for (uint c = 0; c < COLUMNS; ++c) {
+    const uint offset = OFFSETS >> (4 * c) & 15;
+    below[c] = first_weight[c] * values[offset];
+    if (HAS_PAIRS != 0) below[c] += second_weight[c] * values[offset + 1];
+  }
+  if (has_zeros) {
+    [unroll]
+    for (uint d = 0; d < COLUMNS; ++d) {
+      const uint offset = OFFSETS >> (4 * d) & 15;
+      below[d] = weighted(first_weight[d], values[offset]) + weighted(second_weight[d], values[offset + 1]);
+    }
+  }
+}
+
 void interpolate_below(uint row) {
+  if (WORDS != 0) {
+    load_values(row);
+    interpolate_values();
+    return;
+  }
   const uint stride = parameters[columns_axis() + axis_input_stride];
   [unroll]
   for (uint c = 0; c < COLUMNS; ++c) {

@@ -6,7 +6,7 @@
 // output2 the outputs as vectors of 16 bytes, and scratch what one stage leaves to the next. A thread owns 16 bytes of an
 // output and stores them once.
 //
-// A kernel that defines LOADS_VECTORS also loads 16 bytes at once from inputs 1 and 2.
+// A kernel that defines LOADS_VECTORS also loads 16 bytes at once from inputs 1 to 3.
 //
 // A kernel that defines STORES_WORDS stores one, two or four words at once: store_words(). It has output_words instead
 // of output0.
@@ -114,13 +114,15 @@ uint load_word(uint input, uint at) {
 }
 
 #ifdef LOADS_VECTORS
-// Vector `at` of 16 bytes of input 1 or 2.
+// Vector `at` of 16 bytes of input 1, 2 or 3.
 #ifdef DMLOP_VULKAN
 DMLOP_BUFFER(1) StructuredBuffer<uint4> input1_vectors;
 DMLOP_BUFFER(2) StructuredBuffer<uint4> input2_vectors;
+DMLOP_BUFFER(3) StructuredBuffer<uint4> input3_vectors;
 uint4 load_vector(uint input, uint at) {
   if (input == 1) return input1_vectors[at];
-  return input2_vectors[at];
+  if (input == 2) return input2_vectors[at];
+  return input3_vectors[at];
 }
 #else
 uint4 load_vector(uint input, uint at) {
@@ -167,6 +169,21 @@ uint element_of_vector(uint4 vector_, uint at, uint size) {
   return element_of_word(w == 0 ? vector_.x : w == 1 ? vector_.y : w == 2 ? vector_.z : vector_.w, at, size);
 }
 
+#ifdef LOADS_VECTORS
+// For a thread that has 16 bytes of an output, and an input whose elements stand as those of the output but may be of
+// another size: what holds the input's elements for word w of the thread, where element_of_vector finds them at
+// element_in_vector. `last` is the last element of both.
+uint4 vector_for_word(uint input, uint thread, uint w, uint size, uint output_size, uint last) {
+  if (size == output_size) return load_vector(input, thread);
+  // Behind the last element there may be no more vectors; a word is there.
+  if (size > output_size) return load_vector(input, min((4 * thread + w) * (size / output_size) >> 2, last * size >> 4));
+  return uint4(load_word(input, (4 * thread + w) / (output_size / size)), 0, 0, 0);
+}
+uint element_in_vector(uint at, uint size, uint output_size) {
+  return at & ((size >= output_size ? 16 : 4) / size - 1);
+}
+#endif
+
 // The bits of an element of 1, 2 or 4 bytes.
 uint load_bits(uint input, uint at, uint size) {
   const uint word = size == 4 ? at : size == 2 ? at >> 1 : at >> 2;
@@ -192,13 +209,10 @@ float real_of(uint bits, uint type) {
 }
 float load_real(uint input, uint at, uint type) { return real_of(load_bits(input, at, size_of(type)), type); }
 
-float nearest_even(float x) {
-  const float low = floor(x);
-  const float rest = x - low;
-  const bool is_odd = low - 2.0f * floor(low * 0.5f) != 0.0f;
-  const float rounded = rest > 0.5f || (rest == 0.5f && is_odd) ? low + 1.0f : low;
-  // Numbers from 2^23 on are whole; a result of 0 keeps the sign.
-  return asfloat((asuint(abs(x) < 8388608.0f ? rounded : x) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
+FUNCTION float nearest_even(float x) {
+  // Numbers from 2^23 on are whole; smaller ones plus 2^23 are rounded.
+  const float rounded = (magnitude_of(x) + 8388608.0f) - 8388608.0f;
+  return magnitude_of(x) < 8388608.0f ? with_sign_of(rounded, x) : x;
 }
 
 #include "half_bits.hlsli"
@@ -216,6 +230,18 @@ uint saturated(float whole, uint type) {
   if (type == UINT4) high = 15.0f;
   if (type == INT4) { low = -8.0f; high = 7.0f; }
   return uint(int(clamp(whole, low, high)));
+}
+
+// A number as an integer of at most 16 bits: the nearest one, ties to even, between two limits, as its bits; NaN is 0.
+FUNCTION uint saturated_nearest(float x, uint type) {
+  const float low = type == INT8 ? -128.0f : type == INT16 ? -32768.0f : type == INT4 ? -8.0f : 0.0f;
+  const float high = type == INT8    ? 127.0f
+                     : type == UINT8 ? 255.0f
+                     : type == INT16 ? 32767.0f
+                     : type == INT4  ? 7.0f
+                     : type == UINT4 ? 15.0f
+                                     : 65535.0f;
+  return is_nan(x) ? 0 : uint(integer_in(clamp(x, low, high) + rounder()));
 }
 
 // The bits of a number as an element; integers are truncated and saturated.

@@ -325,18 +325,7 @@ uint operand_offset(uint operand, uint element) {
   return offset;
 }
 
-#ifdef DMLOP_VULKAN
-DMLOP_BUFFER(3) StructuredBuffer<uint4> input3_vectors;
-uint4 operand_vector(uint input, uint at) {
-  if (input == 3) return input3_vectors[at];
-  return load_vector(2, at);
-}
-#else
-uint4 operand_vector(uint input, uint at) {
-  return uint4(load_word(input, 4 * at), load_word(input, 4 * at + 1), load_word(input, 4 * at + 2),
-               load_word(input, 4 * at + 3));
-}
-#endif
+uint4 operand_vector(uint input, uint at) { return load_vector(input, at); }
 
 // Four elements of the scale, input 2, or the bias, input 3, from an output's element on.
 float4 operand_four(uint input, uint kind, float constant, uint element) {

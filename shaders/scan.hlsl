@@ -4,7 +4,8 @@
 // the beginning of their block on.
 //
 // Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan some vectors each at a
-// time, or a thread goes down the columns of a vector.
+// time, neighbours beside each other; or the lanes of a vector of columns scan some rows each, one below the other. While
+// all elements that a group has seen are usual numbers, its sums are pairs without levels: simple ones.
 //
 // A cell is four words: a sum of floats as a pair and its level, a product of floats (pairs.hlsli), or the words of an
 // integer. Sums of FLOAT32 that leave the range of floats have level 1: they are scaled by 2^-84.
@@ -21,13 +22,13 @@ SPECIALIZED(1, IS_PRODUCT)
 SPECIALIZED(2, FROM_END)
 SPECIALIZED(3, IS_EXCLUSIVE)
 SPECIALIZED(4, WAY)
-SPECIALIZED(5, VECTORS)  // of a lane at a time, by rows
+SPECIALIZED(5, VECTORS)  // of a lane at a time
 #define BY_BLOCKS 0
 #define BY_ROWS 1
 #define BY_COLUMNS 2
 
 #define BLOCK 16
-#define VECTORS_MOST 4
+#define VECTORS_MOST 8
 
 // Direct3D's compiler takes long to unroll loops.
 #ifdef DMLOP_VULKAN
@@ -238,167 +239,297 @@ uint4 cell_in_vector(uint4 vector_, uint part) {
   return cell_of_bits(element_of_vector(vector_, part, size));
 }
 
-groupshared uint4 shared_lanes[2 * GROUP_SIZE];
+// --- what the lanes of a group know of each other
 
-// What the lanes of a row up to each have together, in the half of shared_lanes that it returns.
-uint scan_lanes(uint lane, uint first, uint lanes, uint4 total) {
-  uint from = 0;
-  shared_lanes[lane] = total;
+// The first two words of a cell, which are all of a simple one, and the others.
+#define SHARED_CELLS (GROUP_SIZE * 5)
+groupshared uint2 shared_pairs[SHARED_CELLS];
+groupshared uint2 shared_levels[SHARED_CELLS];
+groupshared uint shared_is_simple;
+
+bool has_simple() { return is_real() && IS_PRODUCT == 0; }
+bool has_more_words() { return is_real() && (IS_PRODUCT != 0 || TYPE == FLOAT32); }
+
+void share(uint at, uint4 cell, bool is_simple) {
+  shared_pairs[at] = cell.xy;
+  if (has_more_words() && !is_simple) shared_levels[at] = cell.zw;
+}
+
+uint4 shared_cell(uint at, bool is_simple) {
+  uint2 more = uint2(0, 0);
+  if (has_more_words() && !is_simple) more = shared_levels[at];
+  return uint4(shared_pairs[at], more);
+}
+
+uint4 joined_as(bool is_simple, uint4 a, uint4 b) {
+  if (is_simple) return sum_cell(joined_pairs(pair_of(a), pair_of(b)), 0);
+  return joined(a, b);
+}
+
+// Sequences that stand beside each other.
+#define SEQUENCES_MOST 4
+
+// Leaves in the shared cells what the lanes of each sequence up to each have together, from what each has. Those of one
+// sequence stand from `own` - `position` * `unit` on.
+void scan_lanes(uint4 cells[SEQUENCES_MOST], uint sequences, uint own, uint position, uint lanes, uint unit,
+                bool is_simple) {
+  LOOP
+  for (uint first = 0; first < sequences; ++first) share(first * GROUP_SIZE + own, cells[first], is_simple);
   GroupMemoryBarrierWithGroupSync();
+  [loop]
   for (uint distance = 1; distance < lanes; distance <<= 1) {
-    uint4 cell = shared_lanes[from + lane];
-    if (first >= distance) cell = joined(shared_lanes[from + lane - distance], cell);
-    from = GROUP_SIZE - from;
-    shared_lanes[from + lane] = cell;
+    if (position >= distance) {
+      LOOP
+      for (uint c = 0; c < sequences; ++c)
+        cells[c] = joined_as(is_simple, shared_cell(c * GROUP_SIZE + own - distance * unit, is_simple), cells[c]);
+    }
+    GroupMemoryBarrierWithGroupSync();
+    LOOP
+    for (uint each = 0; each < sequences; ++each) share(each * GROUP_SIZE + own, cells[each], is_simple);
     GroupMemoryBarrierWithGroupSync();
   }
-  return from;
 }
+
+// --- vectors
+
+uint per_vector() { return 16 / size_of(TYPE); }
+
+// Four of a vector's floats.
+float4 four_of(uint4 vector_, uint four) {
+  if (TYPE == FLOAT32) return asfloat(vector_);
+  const uint2 words = four == 0 ? vector_.xy : vector_.zw;
+  return float4(f16tof32(words.x & 0xFFFF), f16tof32(words.x >> 16), f16tof32(words.y & 0xFFFF), f16tof32(words.y >> 16));
+}
+
+uint4 with_four(uint4 vector_, uint four, float4 results) {
+  if (TYPE == FLOAT32) return asuint(results);
+  const uint2 words =
+      uint2(half_bits(results.x) | half_bits(results.y) << 16, half_bits(results.z) | half_bits(results.w) << 16);
+  return four == 0 ? uint4(words, vector_.zw) : uint4(vector_.xy, words);
+}
+
+// Whether sums of the elements and of very many like these are in range.
+bool is_plain(uint4 vector_) {
+  bool plain = has_simple();
+  LOOP
+  for (uint f = 0; f < per_vector() / 4; ++f) {
+    const float4 sizes = abs(four_of(vector_, f));
+    plain = plain && sizes.x <= LARGEST && sizes.y <= LARGEST && sizes.z <= LARGEST && sizes.w <= LARGEST;
+  }
+  return plain;
+}
+
+// --- rows
 
 // A vector's elements in the order of the scan.
-uint part_at(uint step) { return FROM_END != 0 ? 16 / size_of(TYPE) - 1 - step : step; }
+uint part_at(uint step, uint count) { return FROM_END != 0 ? count - 1 - step : step; }
 
-// Whether no sum of the elements and so few more leaves level 0.
-bool is_plain(uint4 elements) {
-  if (!has_levels()) return false;
-  const float4 sizes = abs(asfloat(elements));
-  return sizes.x <= LARGEST && sizes.y <= LARGEST && sizes.z <= LARGEST && sizes.w <= LARGEST;
-}
-
-uint4 total_of(uint4 elements) {
-  const bool plain = is_plain(elements);
+uint4 total_of(uint4 vector_, bool plain) {
+  if (plain) {
+    float4 four = four_of(vector_, 0);
+    if (TYPE == FLOAT16) four += four_of(vector_, 1);
+    return sum_cell(joined_pairs(two_sum(four.x, four.y), two_sum(four.z, four.w)), 0);
+  }
   uint4 total = empty_cell();
   LOOP
-  for (uint step = 0; step < 16 / size_of(TYPE); ++step) {
-    const uint part = part_at(step);
-    if (plain) {
-      const float element = asfloat(element_of_vector(elements, part, 4));
-      total = sum_cell(joined_pairs(pair_of(total), float2(element, 0.0f)), 0);
-    } else {
-      total = joined(total, cell_in_vector(elements, part));
+  for (uint step = 0; step < per_vector(); ++step)
+    total = joined(total, cell_in_vector(vector_, part_at(step, per_vector())));
+  return total;
+}
+
+uint4 simple_results_after(float2 sum, uint4 vector_) {
+  uint4 result = uint4(0, 0, 0, 0);
+  LOOP
+  for (uint f = 0; f < per_vector() / 4; ++f) {
+    const uint place = part_at(f, per_vector() / 4);
+    const float4 four = four_of(vector_, place);
+    const float numbers[4] = {four.x, four.y, four.z, four.w};
+    float results[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    LOOP
+    for (uint step = 0; step < 4; ++step) {
+      const uint part = part_at(step, 4);
+      const float2 next = joined_pairs(sum, float2(numbers[part], 0.0f));
+      precise const float whole = IS_EXCLUSIVE != 0 ? sum.x + sum.y : next.x + next.y;
+      results[part] = whole;
+      sum = next;
     }
+    result = with_four(result, place, float4(results[0], results[1], results[2], results[3]));
   }
-  return plain ? leveled(pair_of(total), 0) : total;
+  return result;
 }
 
 // The results of a vector, after what a cell has.
-uint4 results_after(uint4 cell, uint4 elements) {
-  const bool plain = is_plain(elements) && cell.z == 0;
+uint4 results_after(uint4 cell, uint4 vector_, bool is_simple) {
+  if (is_simple) return simple_results_after(pair_of(cell), vector_);
   uint4 result = uint4(0, 0, 0, 0);
   LOOP
-  for (uint step = 0; step < 16 / size_of(TYPE); ++step) {
-    const uint part = part_at(step);
-    uint4 next = cell;
-    if (plain) {
-      const float element = asfloat(element_of_vector(elements, part, 4));
-      next = sum_cell(joined_pairs(pair_of(cell), float2(element, 0.0f)), 0);
-    } else {
-      next = joined(cell, cell_in_vector(elements, part));
-    }
+  for (uint step = 0; step < per_vector(); ++step) {
+    const uint part = part_at(step, per_vector());
+    const uint4 next = joined(cell, cell_in_vector(vector_, part));
     result = with_result(result, part, IS_EXCLUSIVE != 0 ? cell : next);
     cell = next;
   }
   return result;
 }
 
-// The totals of a row's vectors, with a gap behind each four: lanes read them side by side and then four each.
-groupshared uint4 shared_totals[GROUP_SIZE * VECTORS_MOST * 5 / 4];
+// The totals of a row's vectors stand with a gap behind each four: lanes write them side by side and read some each.
 uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
 
 // Vector v of a lane, from where the scan begins.
-uint vector_index(uint tile, uint v, uint first) { return tile + (v << BASE) + first; }
+uint vector_index(uint tile, uint v, uint position) { return tile + (v << BASE) + position; }
 
 void scan_rows(uint thread, uint lane) {
-  const uint lanes = 1u << BASE, first = lane & (lanes - 1);
-  const uint vectors = parameters[0].length / (16 / size_of(TYPE));
+  const uint lanes = 1u << BASE, position = lane & (lanes - 1);
+  const uint vectors = parameters[0].length / per_vector();
   const uint begin = (thread >> BASE) * vectors;
   const uint end = thread < END_OF_THREADS ? vectors : 0;
-  const uint own = (lane - first) * VECTORS;  // the first total of the row
+  const uint own = (lane - position) * VECTORS;  // the first total of the row
   uint4 carry = empty_cell();
   for (uint tile = 0; tile < vectors; tile += lanes * VECTORS) {
     uint4 elements[VECTORS_MOST];
     // Loads go together.
     EACH_VECTOR(v) {
-      const uint index = vector_index(tile, v, first);
+      const uint index = vector_index(tile, v, position);
       elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0);
     }
+    bool plain = true;
+    EACH_VECTOR(e) plain = plain && is_plain(elements[e]);
+    if (!plain) shared_is_simple = 0;
     EACH_VECTOR(t) {
       uint4 total = empty_cell();
-      if (vector_index(tile, t, first) < end) total = total_of(elements[t]);
-      shared_totals[total_place(own + t * lanes + first)] = total;
+      if (vector_index(tile, t, position) < end) total = total_of(elements[t], plain);
+      share(total_place(own + t * lanes + position), total, false);
     }
     GroupMemoryBarrierWithGroupSync();
-    uint4 sum_of_lane = empty_cell();
-    EACH_VECTOR(n) sum_of_lane = joined(sum_of_lane, shared_totals[total_place(own + first * VECTORS + n)]);
-    const uint from = scan_lanes(lane, first, lanes, sum_of_lane);
-    uint4 cell = carry;
-    if (first > 0) cell = joined(carry, shared_lanes[from + lane - 1]);
-    carry = joined(carry, shared_lanes[from + (lane | (lanes - 1))]);
+    const bool is_simple = shared_is_simple != 0;
+    uint4 totals[VECTORS_MOST];
+    uint4 cell = empty_cell();
+    EACH_VECTOR(n) {
+      totals[n] = shared_cell(total_place(own + position * VECTORS + n), is_simple);
+      cell = joined_as(is_simple, cell, totals[n]);
+    }
+    GroupMemoryBarrierWithGroupSync();
+    const uint4 of_lane[SEQUENCES_MOST] = {cell, cell, cell, cell};
+    scan_lanes(of_lane, 1, lane, position, lanes, 1, is_simple);
+    cell = carry;
+    if (position > 0) cell = joined_as(is_simple, carry, shared_cell(lane - 1, is_simple));
+    carry = joined_as(is_simple, carry, shared_cell(lane | (lanes - 1), is_simple));
+    GroupMemoryBarrierWithGroupSync();
     EACH_VECTOR(p) {
-      const uint place = total_place(own + first * VECTORS + p);
-      const uint4 next = joined(cell, shared_totals[place]);
-      shared_totals[place] = cell;
-      cell = next;
+      share(total_place(own + position * VECTORS + p), cell, is_simple);
+      cell = joined_as(is_simple, cell, totals[p]);
     }
     GroupMemoryBarrierWithGroupSync();
     EACH_VECTOR(r) {
-      const uint index = vector_index(tile, r, first);
+      const uint index = vector_index(tile, r, position);
       if (index < end)
         output0[begin + (FROM_END != 0 ? vectors - 1 - index : index)] =
-            results_after(shared_totals[total_place(own + r * lanes + first)], elements[r]);
+            results_after(shared_cell(total_place(own + r * lanes + position), is_simple), elements[r], is_simple);
     }
     GroupMemoryBarrierWithGroupSync();
   }
 }
 
-// Columns of 4 bytes.
-void scan_columns(uint thread) {
-  const uint vectors = parameters[0].inner / 4, length = parameters[0].length;
-  const uint outer = thread / vectors;
-  const uint first = outer * length * vectors + (thread - outer * vectors);
-  uint4 cells[4];
+// --- columns
+
+// A lane takes VECTORS rows of a tile, the lanes of a vector of columns one below the other. Neighbouring threads stand
+// beside each other.
+uint columns_at_once() { return min(per_vector(), SEQUENCES_MOST); }
+
+void add_row(inout uint4 cells[SEQUENCES_MOST], uint4 vector_, uint four, bool is_simple) {
+  const float4 values = four_of(vector_, four);
+  const float numbers[4] = {values.x, values.y, values.z, values.w};
   LOOP
-  for (uint c = 0; c < 4; ++c) cells[c] = empty_cell();
-  for (uint begin = 0; begin < length; begin += 4) {
-    // Loads go together.
-    uint4 rows[4];
-    uint at[4];
-    LOOP
-    for (uint load = 0; load < 4; ++load) {
-      const uint index = min(begin + load, length - 1);
-      at[load] = first + (FROM_END != 0 ? length - 1 - index : index) * vectors;
-      rows[load] = load_vector(1, at[load]);
+  for (uint c = 0; c < columns_at_once(); ++c) {
+    if (is_simple) {
+      cells[c] = sum_cell(joined_pairs(pair_of(cells[c]), float2(numbers[c], 0.0f)), 0);
+    } else {
+      cells[c] = joined(cells[c], cell_in_vector(vector_, 4 * four + c));
     }
-    // Whether no sum of these leaves level 0.
-    bool plain = has_levels();
+  }
+}
+
+// A vector with what cells are in place of a four.
+uint4 with_results(uint4 vector_, uint four, uint4 cells[SEQUENCES_MOST], bool is_simple) {
+  if (is_simple) {
+    float numbers[4];
     LOOP
-    for (uint each = 0; each < 4; ++each)
-      plain = plain && is_plain(rows[each]) && cells[each].z == 0 && abs_of(asfloat(cells[each].x)) <= LARGEST;
+    for (uint n = 0; n < 4; ++n) {
+      precise const float whole = asfloat(cells[n].x) + asfloat(cells[n].y);
+      numbers[n] = whole;
+    }
+    return with_four(vector_, four, float4(numbers[0], numbers[1], numbers[2], numbers[3]));
+  }
+  uint4 results = uint4(0, 0, 0, 0);
+  LOOP
+  for (uint c = 0; c < columns_at_once(); ++c) results = with_result(results, c, cells[c]);
+  if (TYPE != FLOAT16) return results;
+  return four == 0 ? uint4(results.xy, vector_.zw) : uint4(vector_.xy, results.xy);
+}
+
+void scan_columns(uint thread, uint in_group) {
+  const uint lanes = 1u << BASE, unit = GROUP_SIZE >> BASE, position = in_group / unit, beside = in_group & (unit - 1);
+  const uint task = ((thread - in_group) >> BASE) + beside;
+  const bool is_active = task < (END_OF_THREADS >> BASE);
+  const uint vectors = parameters[0].inner / per_vector(), length = parameters[0].length;
+  const uint outer = is_active ? task / vectors : 0;
+  const uint first = outer * length * vectors + (is_active ? task - outer * vectors : 0);
+  uint4 carries[2 * SEQUENCES_MOST];
+  LOOP
+  for (uint k = 0; k < 2 * SEQUENCES_MOST; ++k) carries[k] = empty_cell();
+  for (uint tile = 0; tile < length; tile += lanes * VECTORS) {
+    const uint begin = tile + position * VECTORS;
+    uint4 rows[VECTORS_MOST];
+    // Loads go together.
+    EACH_VECTOR(v) {
+      const uint index = min(begin + v, length - 1);
+      rows[v] = load_vector(1, first + (FROM_END != 0 ? length - 1 - index : index) * vectors);
+    }
+    bool plain = true;
+    EACH_VECTOR(e) plain = plain && is_plain(rows[e]);
+    if (!plain) shared_is_simple = 0;
     LOOP
-    for (uint row = 0; row < 4; ++row) {
-      if (begin + row < length) {
-        uint4 result = uint4(0, 0, 0, 0);
-        LOOP
-        for (uint column = 0; column < 4; ++column) {
-          uint4 next = cells[column];
-          if (plain) {
-            const float element = asfloat(element_of_vector(rows[row], column, 4));
-            next = sum_cell(joined_pairs(pair_of(next), float2(element, 0.0f)), 0);
-          } else {
-            next = joined(next, cell_in_vector(rows[row], column));
-          }
-          result = with_result(result, column, IS_EXCLUSIVE != 0 ? cells[column] : next);
-          cells[column] = next;
-        }
-        output0[at[row]] = result;
+    for (uint f = 0; f < per_vector() / columns_at_once(); ++f) {
+      uint4 cells[SEQUENCES_MOST];
+      LOOP
+      for (uint n = 0; n < SEQUENCES_MOST; ++n) cells[n] = empty_cell();
+      EACH_VECTOR(t) {
+        if (begin + t < length) add_row(cells, rows[t], f, plain);
       }
+      GroupMemoryBarrierWithGroupSync();
+      const bool is_simple = shared_is_simple != 0;
+      scan_lanes(cells, columns_at_once(), in_group, position, lanes, unit, is_simple);
+      LOOP
+      for (uint b = 0; b < columns_at_once(); ++b) {
+        const uint own = b * GROUP_SIZE + in_group;
+        const uint4 carry = carries[SEQUENCES_MOST * f + b];
+        cells[b] = carry;
+        if (position > 0) cells[b] = joined_as(is_simple, carry, shared_cell(own - unit, is_simple));
+        carries[SEQUENCES_MOST * f + b] =
+            joined_as(is_simple, carry, shared_cell(b * GROUP_SIZE + (lanes - 1) * unit + beside, is_simple));
+      }
+      EACH_VECTOR(r) {
+        if (begin + r < length) {
+          const uint4 row = rows[r];
+          if (IS_EXCLUSIVE != 0) rows[r] = with_results(row, f, cells, is_simple);
+          add_row(cells, row, f, is_simple);
+          if (IS_EXCLUSIVE == 0) rows[r] = with_results(row, f, cells, is_simple);
+        }
+      }
+    }
+    EACH_VECTOR(w) {
+      const uint index = begin + w;
+      if (is_active && index < length)
+        output0[first + (FROM_END != 0 ? length - 1 - index : index) * vectors] = rows[w];
     }
   }
 }
 
 void run(uint thread, uint lane) {
+  if (lane == 0) shared_is_simple = has_simple() ? 1 : 0;
+  GroupMemoryBarrierWithGroupSync();
   if (WAY == BY_ROWS) scan_rows(thread, lane);
-  if (WAY == BY_COLUMNS && thread < END_OF_THREADS) scan_columns(thread);
+  if (WAY == BY_COLUMNS) scan_columns(thread, lane);
   if (WAY != BY_BLOCKS || thread >= END_OF_THREADS) return;
   if (STEP == TOTALS_OF_ELEMENTS) add_elements(thread);
   if (STEP == TOTALS_OF_CELLS) add_cells(thread, BASE);

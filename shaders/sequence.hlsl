@@ -1,6 +1,6 @@
 // Equally spaced values, and one value everywhere: SequenceKernel (lib/ops/kernels/sequence.hpp). A thread makes up the
-// elements of 16 bytes. Floating-point numbers are computed as integers, so that they are rounded as doubles are on
-// the CPU.
+// elements of 16 bytes, or stores one value in several such vectors. Floating-point numbers are computed as integers,
+// so that they are rounded as doubles are on the CPU.
 #include "parameters/sequence.hlsli"
 #define PARAMETERS SequenceParameters
 #include "resident.hlsli"
@@ -115,19 +115,36 @@ uint real_element(uint at) {
 }
 
 uint element(uint at) {
-  if (IS_CONSTANT != 0) return parameters[0].start[0];
   if (TYPE == FLOAT32 || TYPE == FLOAT16) return real_element(at);
   return parameters[0].start[0] + at * parameters[0].delta[0];
 }
 
 uint2 wide_element(uint at) {
   const uint2 start = uint2(parameters[0].start[0], parameters[0].start[1]);
-  if (IS_CONSTANT != 0) return start;
   const uint2 steps = wide_product(parameters[0].delta[0], at);
   return wide_sum(start, uint2(steps.x, steps.y + parameters[0].delta[1] * at));
 }
 
+#define VECTORS 4
+
+// The same element everywhere. Threads that are neighbours store neighbours.
+void fill(uint thread) {
+  const uint size = size_of(TYPE);
+  uint2 words = uint2(parameters[0].start[0], parameters[0].start[size == 8 ? 1 : 0]);
+  if (size == 2) words = (words & 0xFFFF) * 0x10001;
+  if (size == 1) words = (words & 0xFF) * 0x1010101;
+  const uint first = thread / GROUP_SIZE * GROUP_SIZE * VECTORS + thread % GROUP_SIZE;
+  [unroll]
+  for (uint i = 0; i < VECTORS; ++i) {
+    if (first + i * GROUP_SIZE < parameters[0].vectors) output0[first + i * GROUP_SIZE] = words.xyxy;
+  }
+}
+
 void run(uint thread) {
+  if (IS_CONSTANT != 0) {
+    fill(thread);
+    return;
+  }
   const uint size = size_of(TYPE);
   if (size == 8) {
     const uint2 first = wide_element(2 * thread), second = wide_element(2 * thread + 1);

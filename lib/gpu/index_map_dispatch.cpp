@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/transpose_dispatch.hpp"
+
 namespace dmlop::gpu {
 namespace {
 
@@ -151,12 +153,12 @@ Way way_of(const IndexMapKernel& kernel) {
   return is_plain && stride == 2 ? Way::every_second : Way::elements;
 }
 
-// As measured: several vectors for a thread that first waits for a length, or that has little else
-// to do than to shift bytes.
+// As measured: several vectors for a thread that first waits for a length, or that has more to do
+// than to load and to store.
 std::uint64_t vectors_of_thread(const IndexMapKernel& kernel) {
   if (way_of(kernel) != Way::runs) return 1;
-  if (kernel.reversal) return 4;
-  return boundary_of(kernel) == Boundary::none && kernel.element_size < 4 ? 2 : 1;
+  const bool is_copied = !kernel.reversal && boundary_of(kernel) == Boundary::none;
+  return is_copied && kernel.element_size >= 4 ? 1 : 4;
 }
 
 // A group takes its threads' first vectors, then their second ones, and so on. At worst each
@@ -203,10 +205,28 @@ Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
   return dispatch;
 }
 
+// The same with plain axes in place of those that repeat all of their input, as many as fit the
+// constants: one counts the copies, and the other goes through one of them.
+IndexMapKernel without_repeats(IndexMapKernel kernel) {
+  for (std::size_t a = kernel.axes.size(); a-- > 0 && kernel.axes.size() < constant_axes;) {
+    IndexMapAxis& axis = kernel.axes[a];
+    const bool repeats = axis.boundary == Boundary::wrap && axis.start_padding == 0 &&
+                         axis.extent % axis.input_extent == 0 && !kernel.reversal;
+    if (!repeats) continue;
+    const IndexMapAxis copies{.extent = axis.extent / axis.input_extent};
+    axis = {.extent = axis.input_extent, .stride = axis.stride};
+    kernel.axes.insert(kernel.axes.begin() + static_cast<std::ptrdiff_t>(a), copies);
+  }
+  return kernel;
+}
+
 }  // namespace
 
-Dispatch index_map_dispatch(const IndexMapKernel& kernel) {
-  return has_word_columns(kernel) ? columns_dispatch(kernel) : vectors_dispatch(kernel);
+Dispatch index_map_dispatch(const IndexMapKernel& given) {
+  if (has_word_columns(given)) return columns_dispatch(given);
+  const IndexMapKernel kernel = without_repeats(given);
+  if (auto dispatch = transpose_dispatch(kernel)) return *dispatch;
+  return vectors_dispatch(kernel);
 }
 
 }  // namespace dmlop::gpu

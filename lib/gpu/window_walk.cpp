@@ -12,14 +12,14 @@ using Int = std::int64_t;
 // What the kernel's arrays and compilers hold.
 constexpr std::uint64_t window_most = 7;
 constexpr std::uint64_t stride_x_most = 3;
-constexpr std::uint64_t rows_most = 32;
+constexpr std::uint64_t shared_rows_most = 32;
+constexpr std::uint64_t side_by_side_rows_most = 16;
+// Columns of windows that are not wide.
+constexpr std::uint64_t narrow_most = 4;
 // Each shape of windows is a pipeline of its own, which takes longer to make than few outputs.
 constexpr std::uint64_t outputs_least = std::uint64_t{1} << 14;
 // Fewer threads leave a device idle.
 constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 17;
-// Of a thread: bytes of a row, and rows that are loaded ahead. More need more registers.
-constexpr std::uint64_t columns_bytes = 8;
-constexpr std::uint64_t rows_ahead = 1;
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
@@ -31,47 +31,92 @@ class Walker {
   explicit Walker(const WalkedWindows& windows) : windows_(windows) {}
 
   bool fits() const {
-    // Windows that share no rows gain nothing.
-    return height_.stride < height_.window && height_.window <= window_most &&
-           width_.window <= window_most && width_.stride <= stride_x_most && fits_slack();
+    // Rows between windows would be loaded for nothing.
+    return height_.window > 1 && height_.stride <= height_.window &&
+           height_.window <= window_most && width_.window <= window_most &&
+           width_.stride <= stride_x_most && fits_slack();
   }
 
-  std::uint64_t columns() const { return columns_bytes / size_; }
+  std::uint64_t columns() const {
+    // Columns to the left of so many cost more than storing half as much at once.
+    const bool is_word =
+        shifts_rows() && size_ == 2 && width_.output_extent % 4 == 2 && width_.window > narrow_most;
+    return is_word ? 2 : windows_.columns_bytes / size_;
+  }
   std::uint64_t column_blocks() const {
-    return divided_up(width_.output_extent + (is_odd() ? 1 : 0), columns());
+    return divided_up(width_.output_extent + shift(), columns());
   }
-  bool is_odd() const { return size_ == 2 && width_.output_extent % 2 != 0; }
-  bool is_shifted() const { return size_ == 2 && !begin_at_multiples_of(2); }
+  bool is_shifted() const { return size_ == 2 && !rows_begin_at_multiples_of(2); }
   bool is_padded() const { return is_padded(height_) || is_padded(width_); }
+  /// Rows that are loaded before they are needed.
+  std::uint64_t rows_ahead() const { return shares_rows() ? windows_.rows_ahead : 2; }
+  /// The most rows of outputs that a thread should own.
+  std::uint64_t rows_most() const {
+    return shares_rows() ? shared_rows_most : side_by_side_rows_most;
+  }
+  /// How far every second row of the output begins behind what is stored at once; see the kernel.
+  std::uint64_t shift() const {
+    if (size_ == 2 && width_.output_extent % 2 != 0) return 1;
+    const std::uint64_t half = columns() / 2;
+    return shifts_rows() && width_.output_extent % columns() == half ? half : 0;
+  }
   /// Words that are loaded and stored at once.
-  std::uint64_t loaded() const {
-    return begin_at_multiples_of(16 / size_) ? 4 : begin_at_multiples_of(8 / size_) ? 2 : 1;
-  }
+  std::uint64_t loaded() const { return loads().words; }
   std::uint64_t stored() const {
-    return width_.output_extent % columns() == 0 ? columns() / per_word() : 1;
+    const bool is_within_word = size_ == 2 && width_.output_extent % 2 != 0;
+    const bool is_whole = !is_within_word && width_.output_extent % columns() == shift();
+    return is_whole ? columns() / per_word() : 1;
   }
+  std::uint64_t skipped() const { return loads().skipped; }
   /// Columns whose windows a thread joins, the elements that these reach, and the words of them.
-  std::uint64_t span() const { return columns() + (is_odd() ? 1 : 0); }
+  std::uint64_t span() const { return columns() + shift(); }
   std::uint64_t reach() const { return (span() - 1) * width_.stride + width_.window; }
-  std::uint64_t words() const {
-    const std::uint64_t words = size_ == 4 ? reach() : (reach() + (is_shifted() ? 1 : 0) + 1) / 2;
-    return divided_up(words, loaded()) * loaded();
-  }
+  std::uint64_t words() const { return loads().count; }
 
  private:
+  // The kernel moves rows by at most two elements, which are half of what a thread owns.
+  bool shifts_rows() const { return windows_.columns_bytes == 8; }
+  bool shares_rows() const { return height_.stride < height_.window; }
   std::uint64_t per_word() const { return 4 / size_; }
 
-  // How many elements in front of its row the first thread begins.
-  Int before() const {
-    return width_.start_padding + (is_odd() ? static_cast<Int>(width_.stride) : 0);
+  // How many elements in front of its row the first thread needs the first one.
+  Int before() const { return width_.start_padding + static_cast<Int>(shift() * width_.stride); }
+
+  bool rows_begin_at_multiples_of(std::uint64_t elements) const {
+    return std::all_of(windows_.strides.begin(), windows_.strides.end(),
+                       [&](std::uint64_t stride) { return stride % elements == 0; });
   }
 
-  // Whether every thread begins at a multiple of so many elements in every row.
-  bool begin_at_multiples_of(std::uint64_t elements) const {
-    const auto is_multiple = [&](std::uint64_t stride) { return stride % elements == 0; };
-    return std::all_of(windows_.strides.begin(), windows_.strides.end(), is_multiple) &&
-           before() % static_cast<Int>(elements) == 0 &&
-           (column_blocks() == 1 || is_multiple(columns() * width_.stride));
+  struct Loads {
+    std::uint64_t words = 1;    // at once
+    std::uint64_t skipped = 0;  // elements in front of those needed
+    std::uint64_t count = 0;    // of words
+
+    std::uint64_t instructions() const { return divided_up(count, words); }
+  };
+
+  Loads loads_of(std::uint64_t at_once) const {
+    Loads loads{.words = at_once};
+    const auto elements = static_cast<Int>(at_once * per_word());
+    if (!is_shifted())
+      loads.skipped = static_cast<std::uint64_t>((elements - before() % elements) % elements);
+    const std::uint64_t first = loads.skipped + (is_shifted() ? 1 : 0);
+    loads.count = divided_up(first + reach(), per_word());
+    return loads;
+  }
+
+  // The fewest loads that begin where they should for every thread in every row.
+  Loads loads() const {
+    Loads best = loads_of(1);
+    for (const std::uint64_t at_once : {2, 4}) {
+      const std::uint64_t elements = at_once * per_word();
+      const bool is_multiple = column_blocks() == 1 || columns() * width_.stride % elements == 0;
+      const Loads loads = loads_of(at_once);
+      if (is_multiple && rows_begin_at_multiples_of(elements) &&
+          loads.instructions() < best.instructions())
+        best = loads;
+    }
+    return best;
   }
 
   static bool is_padded(const WalkedAxis& axis) {
@@ -84,8 +129,9 @@ class Walker {
     if (!windows_.slack_bytes) return true;
     const auto slack = static_cast<Int>(*windows_.slack_bytes / size_);
     const auto last = static_cast<Int>((column_blocks() - 1) * columns() * width_.stride);
-    const Int end = last - before() + static_cast<Int>(words() * per_word());
-    return before() <= slack && end - static_cast<Int>(width_.input_extent) <= slack;
+    const Int begin = before() + static_cast<Int>(skipped());
+    const Int end = last - begin + static_cast<Int>((words() + 3) * per_word());
+    return begin <= slack && end - static_cast<Int>(width_.input_extent) <= slack;
   }
 
   const WalkedWindows& windows_;
@@ -98,9 +144,9 @@ class Walker {
 std::uint64_t work_of(const WalkedWindows& windows, const Walker& walker, std::uint64_t rows) {
   const std::uint64_t height = windows.height.window;
   const std::uint64_t columns = walker.columns() + 1, span = walker.span() + 1;
-  const std::uint64_t input_row = 2 + 2 * (walker.words() + 1) + rows_ahead * (walker.words() + 1) +
+  const std::uint64_t input_row = 2 + (2 + walker.rows_ahead()) * (walker.words() + 1) +
                                   (walker.reach() + 1) * (2 + windows.element_work) +
-                                  span * (2 + height);
+                                  span * (2 + 2 * height);
   const std::uint64_t output_row =
       span + 3 * columns + columns * columns + columns * (2 + windows.output_work);
   const std::uint64_t input_rows = (rows - 1) * windows.height.stride + 2 * height;
@@ -117,28 +163,24 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   WindowWalk walk{.column_blocks = walker.column_blocks()};
   const std::uint64_t row_threads = windows.planes * walk.column_blocks;
   walk.block_rows =
-      std::min({rows_most, outputs,
+      std::min({walker.rows_most(), outputs,
                 std::max(2 * windows.height.window, row_threads * outputs / threads_wanted)});
   while (walk.block_rows > 1 && work_of(windows, walker, walk.block_rows) > thread_work_limit)
     --walk.block_rows;
+  // As many for each.
+  walk.block_rows = divided_up(outputs, divided_up(outputs, walk.block_rows));
   walk.work = work_of(windows, walker, walk.block_rows);
   if (walk.work > thread_work_limit) return std::nullopt;
   walk.row_blocks = divided_up(outputs, walk.block_rows);
   walk.threads = row_threads * walk.row_blocks;
   const auto word = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-  walk.specialization = {word(windows.element_size),
-                         windows.operation,
-                         word(windows.width.window),
-                         word(windows.height.window),
-                         word(windows.width.stride),
-                         word(windows.height.stride),
-                         word(walker.columns()),
-                         word(walker.loaded()),
-                         word(walker.stored()),
-                         walker.is_padded() ? 1U : 0U,
-                         walker.is_shifted() ? 1U : 0U,
-                         walker.is_odd() ? 1U : 0U,
-                         word(rows_ahead)};
+  walk.specialization = {word(windows.element_size),    windows.operation,
+                         word(windows.width.window),    word(windows.height.window),
+                         word(windows.width.stride),    word(windows.height.stride),
+                         word(walker.columns()),        word(walker.loaded()),
+                         word(walker.stored()),         walker.is_padded() ? 1U : 0U,
+                         walker.is_shifted() ? 1U : 0U, word(walker.shift()),
+                         word(walker.rows_ahead()),     word(walker.skipped())};
   return walk;
 }
 

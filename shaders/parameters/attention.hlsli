@@ -11,5 +11,5 @@ struct AttentionParameters {
   uint element_strides[4];
   uint mask_strides[4];
   uint part_keys, parts;     // of the sums of values
-  float scale, filter;
+  float scale, filter_value;
 };

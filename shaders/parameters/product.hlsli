@@ -24,4 +24,5 @@ struct ProductParameters {
   int tap_steps[3];
   int window_offsets[3];
   int divisors[3];
+  uint last_word;  // of the right matrix: the last that holds an element
 };

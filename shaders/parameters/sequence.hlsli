@@ -2,4 +2,5 @@
 struct SequenceParameters {
   uint start[2];  // one element, in its first bytes
   uint delta[2];
+  uint vectors;   // of the output
 };

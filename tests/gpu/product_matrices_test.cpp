@@ -1,16 +1,16 @@
-// Products of FLOAT16 by cooperative matrices (shaders/product_matrices.comp): which kernels get
-// them, and that tiles, edges and parts are right. Devices of tests have none, so a variant
-// computes their matrices in loops. Numbers are so small that every sum is exact.
+// Products and convolutions of FLOAT16 by cooperative matrices (shaders/product_matrices.comp):
+// which kernels get them, and that tiles, edges, windows and parts are right. Devices of tests have
+// none, so a variant computes their matrices in loops. Numbers are so small that every sum is
+// exact.
 #include <doctest/doctest.h>
 
-#include <array>
-#include <memory>
 #include <vector>
 
+#include "emulated_matrices.hpp"
 #include "gpu/dispatch.hpp"
-#include "gpu_device.hpp"
 #include "ops/operator.hpp"
 #include "plan_case.hpp"
+#include "reference/convolution.hpp"
 #include "reference/matrix_products.hpp"
 #include "small_numbers.hpp"
 #include "spec/validate.hpp"
@@ -18,7 +18,15 @@
 namespace dmlop::test {
 namespace {
 
-Plan plan_of(const MatrixProduct& product, const Tensor& output) {
+Plan plan_of(const PlanCase& a_case) {
+  Diagnostics diagnostics;
+  const auto description =
+      read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
+  REQUIRE(description);
+  return make_plan(*description);
+}
+
+PlanCase case_of(const MatrixProduct& product, const Tensor& output) {
   PlanCase a_case{"DML_OPERATOR_GEMM",
                   {{"TransA", product.transposes_a ? "TRANSPOSE" : "NONE"},
                    {"TransB", product.transposes_b ? "TRANSPOSE" : "NONE"},
@@ -27,11 +35,24 @@ Plan plan_of(const MatrixProduct& product, const Tensor& output) {
                   {{"ATensor", product.a}, {"BTensor", product.b}},
                   {{"OutputTensor", output}}};
   if (product.c) a_case.inputs.push_back({"CTensor", *product.c});
-  Diagnostics diagnostics;
-  const auto description =
-      read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
-  REQUIRE(description);
-  return make_plan(*description);
+  return a_case;
+}
+
+PlanCase case_of(const Convolution& use, const Tensor& output) {
+  PlanCase a_case{"DML_OPERATOR_CONVOLUTION",
+                  {{"Mode", use.flips ? "CONVOLUTION" : "CROSS_CORRELATION"},
+                   {"Direction", use.is_backward ? "BACKWARD" : "FORWARD"},
+                   {"DimensionCount", use.strides.size()},
+                   {"Strides", use.strides},
+                   {"Dilations", use.dilations},
+                   {"StartPadding", use.start},
+                   {"EndPadding", use.end},
+                   {"OutputPadding", use.output_padding},
+                   {"GroupCount", use.groups}},
+                  {{"FilterTensor", use.filter}, {"InputTensor", use.input}},
+                  {{"OutputTensor", output}}};
+  if (use.bias) a_case.inputs.push_back({"BiasTensor", *use.bias});
+  return a_case;
 }
 
 /// The dispatch for devices with cooperative matrices.
@@ -40,38 +61,16 @@ std::vector<gpu::ResidentDispatch> with_matrices(const Plan& plan) {
   return gpu::make_resident_dispatches(plan.passes[0].kernel).front().with_matrices;
 }
 
-/// What the variant without cooperative matrices computes.
-Tensor computed(const gpu::ResidentDispatch& dispatch, const MatrixProduct& product,
-                const Tensor& like) {
-  static const std::unique_ptr<gpu::Device> device = open_gpu();
-  const std::unique_ptr<gpu::Stream> stream = device->make_stream();
-  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers;
-  const auto range_of = [&](const std::vector<std::byte>& bytes) {
-    buffers.push_back(device->make_resident_buffer((bytes.size() + 15) / 16 * 16));
-    return gpu::ResidentRange{buffers.back().get(), 0, bytes.size()};
-  };
-  std::vector<gpu::ResidentRange> inputs;
-  for (const Tensor* tensor :
-       {&product.a, &product.b, product.c ? &*product.c : static_cast<const Tensor*>(nullptr)}) {
-    if (tensor == nullptr) continue;
-    inputs.push_back(range_of(tensor->bytes));
-    stream->write(inputs.back(), tensor->bytes);
-  }
-  Tensor output = Tensor::packed(like.type, like.sizes);
-  const std::array outputs{range_of(output.bytes)};
-  gpu::ResidentDispatch emulated = dispatch;
-  emulated.kernel += "_emulated";
-  stream->run(emulated, inputs, outputs);
-  stream->finish();
-  stream->read(outputs[0], output.bytes);
-  return output;
-}
-
-void check_product(const MatrixProduct& product) {
-  const Tensor expected = product.result(DataType::Float16);
-  const auto dispatches = with_matrices(plan_of(product, expected));
+template <typename Use>
+void check_product(const Use& use) {
+  const Tensor expected = use.result(DataType::Float16);
+  const PlanCase a_case = case_of(use, expected);
+  const auto dispatches = with_matrices(plan_of(a_case));
   REQUIRE(dispatches.size() == 1);
-  CHECK(computed(dispatches[0], product, expected).bytes == expected.bytes);
+  // Inputs stand in the kernel's order.
+  std::vector<const Tensor*> inputs;
+  for (const NamedTensor& input : a_case.inputs) inputs.push_back(&input.tensor);
+  CHECK(emulated(dispatches[0], inputs, expected).bytes == expected.bytes);
 }
 
 Tensor halves(const List& sizes, Random& random, List strides = {}) {
@@ -86,19 +85,19 @@ Tensor halves(const List& sizes, Random& random, List strides = {}) {
 TEST_CASE("product matrices: tiles that are full, and outputs of whole vectors") {
   if (!has_gpu()) return;
   Random random(61);
-  check_product({.a = halves({64, 64}, random), .b = halves({64, 72}, random)});
+  check_product(MatrixProduct{.a = halves({64, 64}, random), .b = halves({64, 72}, random)});
 }
 
 TEST_CASE("product matrices: transposes of odd sizes, and something to add") {
   if (!has_gpu()) return;
   Random random(62);
-  check_product({.a = halves({45, 67}, random),
-                 .b = halves({33, 45}, random),
-                 .transposes_a = true,
-                 .transposes_b = true,
-                 .alpha = 0.5,
-                 .c = halves({67, 33}, random),
-                 .beta = 2});
+  check_product(MatrixProduct{.a = halves({45, 67}, random),
+                              .b = halves({33, 45}, random),
+                              .transposes_a = true,
+                              .transposes_b = true,
+                              .alpha = 0.5,
+                              .c = halves({67, 33}, random),
+                              .beta = 2});
 }
 
 TEST_CASE("product matrices: batches, of which one matrix is repeated, and sums in parts") {
@@ -109,7 +108,8 @@ TEST_CASE("product matrices: batches, of which one matrix is repeated, and sums 
                         .transposes_b = true,
                         .c = halves({2, 34, 40}, random, {0, 0, 1}),
                         .beta = 1};
-  const auto dispatches = with_matrices(plan_of(product, product.result(DataType::Float16)));
+  const auto dispatches =
+      with_matrices(plan_of(case_of(product, product.result(DataType::Float16))));
   REQUIRE(dispatches.size() == 1);
   CHECK(dispatches[0].stages.size() == 2);
   check_product(product);
@@ -127,21 +127,90 @@ TEST_CASE("product matrices: numbers behind the end of a sum count for nothing")
     });
     return tensor;
   };
-  check_product(
-      {.a = with_nan({32, 33}, {40, 1}), .b = with_nan({32, 33}, {40, 1}), .transposes_b = true});
+  check_product(MatrixProduct{
+      .a = with_nan({32, 33}, {40, 1}), .b = with_nan({32, 33}, {40, 1}), .transposes_b = true});
+}
+
+Convolution convolution(const List& input, const List& filter, Random& random) {
+  const List ones(input.size() - 2, 1), zeros(ones.size(), 0);
+  return {.input = halves(input, random),
+          .filter = halves(filter, random),
+          .strides = ones,
+          .dilations = ones,
+          .start = zeros,
+          .end = zeros,
+          .output_padding = zeros};
+}
+
+// Each new set of constants costs a test device more than a second: most have a bias, sums that are
+// no multiples of 8, and rows that are no whole vectors.
+TEST_CASE("product matrices: convolutions of images whose rows are whole vectors, or are not") {
+  if (!has_gpu()) return;
+  Random random(66);
+  for (const std::uint64_t width : {8, 14}) {
+    Convolution use = convolution({2, 5, 9, width}, {34, 5, 3, 3}, random);
+    use.start = use.end = {1, 1};
+    use.bias = halves({1, 34, 1, 1}, random);
+    check_product(use);
+  }
+}
+
+TEST_CASE("product matrices: convolutions with strides, dilations, groups and flipped filters") {
+  if (!has_gpu()) return;
+  Random random(67);
+  for (const std::uint64_t stride : {1, 3}) {
+    Convolution use = convolution({1, 6, 13, 31}, {66, 3, 3, 5}, random);
+    use.groups = 2;
+    use.strides = {2, stride};
+    use.dilations = {1, 2};
+    use.start = {0, 3};
+    use.end = {2, 2};
+    use.flips = true;
+    use.bias = halves({1, 66, 1, 1}, random);
+    check_product(use);
+  }
+}
+
+TEST_CASE("product matrices: convolutions along one axis and three, with sums in parts") {
+  if (!has_gpu()) return;
+  Random random(68);
+  Convolution use = convolution({1, 9, 90}, {32, 9, 59}, random);
+  use.bias = halves({1, 32, 1}, random);
+  check_product(use);
+  use = convolution({1, 5, 4, 5, 11}, {32, 5, 2, 3, 2}, random);
+  use.bias = halves({1, 32, 1, 1, 1}, random);
+  use.start = {1, 0, 1};
+  use.end = {0, 2, 0};
+  check_product(use);
+}
+
+TEST_CASE("product matrices: convolutions whose sums or rows are no lines of elements get none") {
+  Random random(69);
+  const auto dispatches_of = [&](const Convolution& use) {
+    return with_matrices(plan_of(case_of(use, use.result(DataType::Float16))));
+  };
+  Convolution use = convolution({1, 8, 8, 9}, {32, 8, 3, 3}, random);
+  CHECK(dispatches_of(use).size() == 1);
+  use.output_padding = {0, 1};
+  CHECK(dispatches_of(use).empty());
+  use.output_padding = {0, 0};
+  use.filter = halves({8, 32, 3, 3}, random);  // the filter's taps and channels lie apart
+  use.is_backward = true;
+  CHECK(dispatches_of(use).empty());
 }
 
 TEST_CASE("product matrices: large products get large tiles, and small ones none") {
   Random random(65);
   const auto dispatches_of = [&](std::uint64_t side, DataType type) {
     const Tensor matrix{type, {side, side}, {side, 1}, {}};
-    return with_matrices(plan_of({.a = matrix, .b = matrix}, matrix));
+    return with_matrices(plan_of(case_of(MatrixProduct{.a = matrix, .b = matrix}, matrix)));
   };
   CHECK(dispatches_of(31, DataType::Float16).empty());
   CHECK(dispatches_of(4096, DataType::Float32).empty());
   REQUIRE(dispatches_of(1024, DataType::Float16).size() == 1);
-  CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices_64");
-  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_128");
+  constexpr std::size_t rows = 9;  // of a tile, among the kernel's constants
+  CHECK(dispatches_of(1024, DataType::Float16)[0].specialization[rows] == 64);
+  CHECK(dispatches_of(4096, DataType::Float16)[0].specialization[rows] == 128);
   CHECK(dispatches_of(4096, DataType::Float16)[0].scratch_bytes == 0);
 }
 

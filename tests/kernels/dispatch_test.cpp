@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "gpu/steps.hpp"
 #include "gpu_device.hpp"
@@ -65,7 +67,7 @@ TEST_CASE("dispatch: an index map's name and constants") {
   kernel.fill = {std::byte{0x34}, std::byte{0x12}};
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_2_1");  // runs
-  CHECK(dispatch.specialization == Words{2, 2, 0, 1});
+  CHECK(dispatch.specialization == Words{2, 2, 0, 4});
   CHECK(dispatch.output_bytes == 60);
   CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
   CHECK(constants(dispatch, 4, 8) == Words{2, 0, 0x1234, 0});
@@ -140,6 +142,73 @@ TEST_CASE("dispatch: long columns of words are shared by several threads") {
   CHECK(parts(reversed_columns(1, 9, 4)) == 2);                  // of 8 rows
   CHECK(parts(reversed_columns(1, 1000, 1 << 20)) == 16);        // of 64
   CHECK(parts(reversed_columns(1, 1000, 1 << 14)) == 1000 / 8);  // so that there are threads enough
+}
+
+IndexMapKernel plain_kernel(std::size_t element_size,
+                            const std::vector<std::pair<std::uint64_t, std::int64_t>>& axes) {
+  IndexMapKernel kernel{.element_size = element_size};
+  for (const auto& [extent, stride] : axes)
+    kernel.axes.push_back({.extent = extent, .stride = stride});
+  return kernel;
+}
+
+TEST_CASE(
+    "dispatch: a transposed matrix goes through tiles, where it fills them and has whole vectors") {
+  const auto is_in_tiles = [](const IndexMapKernel& kernel) {
+    return make_dispatch(kernel).kernel == "transpose";
+  };
+  IndexMapKernel kernel = plain_kernel(2, {{3, 70000}, {200, 1}, {136, 302}});
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
+  CHECK(dispatch.kernel == "transpose");
+  CHECK(dispatch.specialization == Words{2, 1, 1});
+  CHECK(constants(dispatch, 0, 2) == Words{3 * 200 * 136, gpu::input_slack_bytes / 2});
+  CHECK(constants(dispatch, 4, 7) == Words{200, 136, 4});
+  CHECK(constants(dispatch, 8, 11) == Words{136, 302, 2});
+  CHECK(constants(dispatch, 12, 15) == Words{3, 70000, 200 * 136});
+  CHECK(dispatch.stages.at(0).end == 3 * 4 * 2 * 256);
+  kernel.axes[0].stride = 70001;
+  CHECK(make_dispatch(kernel).specialization == Words{2, 0, 1});  // halves of words
+  CHECK(is_in_tiles(plain_kernel(4, {{40, 1}, {40, 40}})));
+  CHECK_FALSE(is_in_tiles(plain_kernel(4, {{40, 1}, {42, 40}})));  // no whole vectors
+  CHECK_FALSE(is_in_tiles(plain_kernel(4, {{7, 1}, {40, 40}})));
+  CHECK_FALSE(is_in_tiles(plain_kernel(4, {{40, 1}, {28, 40}})));
+  CHECK_FALSE(is_in_tiles(plain_kernel(4, {{40, 40}, {40, 1}})));
+  CHECK_FALSE(is_in_tiles(plain_kernel(4, {{40, 1}, {40, 0}})));
+  CHECK_FALSE(
+      is_in_tiles(plain_kernel(4, {{2, 9}, {2, 8}, {2, 7}, {2, 6}, {2, 5}, {40, 1}, {40, 40}})));
+}
+
+TEST_CASE("dispatch: few rows whose elements take turns are moved a unit of each at once") {
+  gpu::Dispatch dispatch = make_dispatch(plain_kernel(2, {{4, 1}, {80, 4}}));
+  CHECK(dispatch.kernel == "interleave");
+  CHECK(dispatch.specialization == Words{2, 4, 1, 0});
+  CHECK(constants(dispatch, 4, 6) == Words{10, 10});  // vectors
+  CHECK(dispatch.constants[9] == 80);
+  dispatch = make_dispatch(plain_kernel(2, {{5, 400}, {82, 1}, {4, 84}}));
+  CHECK(dispatch.kernel == "interleave");
+  CHECK(dispatch.specialization == Words{2, 4, 0, 1});
+  CHECK(constants(dispatch, 4, 6) == Words{5 * 41, 41});  // words
+  CHECK(dispatch.constants[8] == 84);
+  const auto is_interleaved = [](const IndexMapKernel& kernel) {
+    return make_dispatch(kernel).kernel == "interleave";
+  };
+  CHECK_FALSE(is_interleaved(plain_kernel(2, {{81, 1}, {4, 84}})));  // halves of words
+  CHECK_FALSE(is_interleaved(plain_kernel(2, {{82, 1}, {4, 83}})));
+  CHECK_FALSE(is_interleaved(plain_kernel(2, {{82, 1}, {5, 84}})));
+  CHECK_FALSE(is_interleaved(plain_kernel(2, {{4, 1}, {80, 6}})));
+}
+
+TEST_CASE("dispatch: copies of whole rows are an axis of their own") {
+  IndexMapKernel kernel = plain_kernel(4, {{3, 10}, {40, 1}});
+  kernel.axes[1].boundary = Boundary::wrap;
+  kernel.axes[1].input_extent = 10;
+  const gpu::Dispatch dispatch = make_dispatch(kernel);
+  CHECK(dispatch.kernel == "index_map_4_1");
+  CHECK(dispatch.specialization == Words{0, 3, 0, 1});
+  CHECK(constants(dispatch, 12, 14) == Words{4, 0});
+  CHECK(constants(dispatch, 16, 18) == Words{10, 1});
+  kernel.axes[1].extent = 41;  // the last copy ends early
+  CHECK(make_dispatch(kernel).specialization == Words{5, 2, 0, 4});
 }
 
 TEST_CASE("dispatch: five axes and more stand in a table") {
@@ -352,8 +421,50 @@ TEST_CASE("dispatch: threads walk down small windows and few taps of images") {
     axis.reach = Interpolation{.scale = 2, .input_offset = 0.5F, .output_offset = -0.5F};
   }
   CHECK(window_dispatch(kernel).kernel == "resample_walk");
+  constexpr std::size_t words_loaded = 4;
+  CHECK(window_dispatch(kernel).specialization[words_loaded] == 0);
+  kernel.axes[1].input_stride = 1;
+  kernel.data_type = DataType::Float16;
+  CHECK(window_dispatch(kernel).specialization[words_loaded] == 4);
+  kernel.axes[1].reach = Interpolation{.scale = 1.5F};
+  CHECK(window_dispatch(kernel).specialization[words_loaded] == 0);
   for (const gpu::Stage& stage : window_dispatch(image_windows(600, 7)).stages)
     CHECK(stage.work <= gpu::thread_work_limit);
+}
+
+TEST_CASE("dispatch: threads walk down images for convolutions of single channels") {
+  const auto window = [](std::uint64_t input, std::uint64_t taps, std::uint64_t stride) {
+    return ProductWindow{.output_extent = input,
+                         .computed = input,
+                         .taps = taps,
+                         .left_stride = taps,
+                         .input_extent = input,
+                         .input_stride = stride,
+                         .offset = -1};
+  };
+  ProductKernel usual{.batches = {2, 3},
+                      .windows = {window(100, 3, 100), window(100, 3, 1)},
+                      .left = {DataType::Float32, {0, 9}},
+                      .right = {DataType::Float32, {30000, 10000}}};
+  const auto kernel_of = [](const ProductKernel& kernel) {
+    return gpu::make_resident_dispatches(kernel).front().kernel;
+  };
+  CHECK(kernel_of(usual) == "convolution_walk");
+  ProductKernel kernel = usual;
+  kernel.depth = 2;
+  CHECK(kernel_of(kernel) == "product_float_1");
+  kernel = usual;
+  kernel.windows[1].tap_step = 2;  // elements between taps
+  CHECK(kernel_of(kernel) == "product_float_1");
+  kernel = usual;
+  kernel.windows[0].divisor = 2;
+  CHECK(kernel_of(kernel) == "product_float_1");
+  kernel = usual;
+  kernel.output_type = DataType::Float16;
+  CHECK(kernel_of(kernel) == "product_float_1");
+  kernel = usual;
+  kernel.batches = {1, 1};  // few outputs are not worth a pipeline
+  CHECK(kernel_of(kernel) == "product_float_1");
 }
 
 TEST_CASE("dispatch: windows that are too large or too few for whole threads are cut into parts") {
@@ -384,14 +495,12 @@ TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   CHECK(threads(17) == 2);
 }
 
-/// The plan of a normalization along an axis of packed FLOAT32.
-Plan normalization_plan(const std::string& sizes, int axis, const std::string& more = "") {
+/// The plan of an operator of packed FLOAT32.
+Plan plan_of(const std::string& type, const std::string& sizes, const std::string& fields) {
   Diagnostics diagnostics;
-  const std::string text =
-      R"({"type": "MEAN_VARIANCE_NORMALIZATION1", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
-      R"("Sizes": [)" +
-      sizes + R"(]}, "NormalizeVariance": true, "Epsilon": 1, "Axes": [)" + std::to_string(axis) +
-      "]" + more + "}}";
+  const std::string text = R"({"type": ")" + type +
+                           R"(", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [)" +
+                           sizes + "]}, " + fields + "}}";
   auto description = read_description("op.json", text, newest_feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
@@ -400,7 +509,9 @@ Plan normalization_plan(const std::string& sizes, int axis, const std::string& m
 
 TEST_CASE("steps: rows that a group can hold are read once, others by each pass") {
   const auto steps = [](const std::string& sizes, int axis, const std::string& more = "") {
-    return gpu::steps_of(normalization_plan(sizes, axis, more));
+    return gpu::steps_of(plan_of("MEAN_VARIANCE_NORMALIZATION1", sizes,
+                                 R"("NormalizeVariance": true, "Epsilon": 1, "Axes": [)" +
+                                     std::to_string(axis) + "]" + more));
   };
   const auto is_one = [](const std::vector<gpu::Step>& found, const std::string& kernel,
                          std::size_t stages) {
@@ -420,6 +531,37 @@ TEST_CASE("steps: rows that a group can hold are read once, others by each pass"
   CHECK(steps("3, 1025, 16", 1).size() == 3);
   CHECK(steps("3, 16, 15", 1).size() == 3);
   CHECK(steps("3, 1024, 1024", 0).size() == 1);
+}
+
+TEST_CASE("steps: windows along one axis are read once for local response normalization") {
+  const auto kernels = [](const std::string& sizes, int window) {
+    std::vector<std::string> names;
+    for (const gpu::Step& step : gpu::steps_of(
+             plan_of("LOCAL_RESPONSE_NORMALIZATION", sizes,
+                     R"("CrossChannel": true, "Alpha": 1, "Beta": 0.75, "Bias": 1, "LocalSize": )" +
+                         std::to_string(window))))
+      names.push_back(step.tiled != nullptr ? "tiled" : step.dispatches.front().kernel);
+    return names;
+  };
+  CHECK(kernels("2, 9, 4, 6", 5) == std::vector<std::string>{"local_response"});
+  CHECK(kernels("2, 9, 4, 6", 9).size() == 3);
+  CHECK(kernels("2, 9, 3, 3", 5).size() == 3);
+  CHECK(has_kernel("local_response"));
+}
+
+TEST_CASE("dispatch: packed running sums have one stage where there are enough of them") {
+  const auto stages = [](const std::string& sizes, int axis) {
+    const std::vector<gpu::Step> steps = gpu::steps_of(
+        plan_of("CUMULATIVE_SUMMATION", sizes,
+                R"("AxisDirection": "INCREASING", "HasExclusiveSum": false, "Axis": )" +
+                    std::to_string(axis)));
+    REQUIRE(steps.size() == 1);
+    return steps[0].dispatches.front().stages.size();
+  };
+  CHECK(stages("4, 16, 1024, 1024", 2) == 1);
+  CHECK(stages("4, 16, 1024, 1024", 3) == 1);
+  CHECK(stages("1, 1, 1, 1048576", 3) > 1);
+  CHECK(stages("1, 1, 1048576, 4", 2) > 1);
 }
 
 }  // namespace

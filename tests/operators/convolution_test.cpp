@@ -226,6 +226,56 @@ TEST_CASE("CONVOLUTION: windows of 32 taps at most, in tiles of positions") {
   }
 }
 
+// A GPU reads filters of such sums by fours, and windows of four positions of a row together.
+TEST_CASE("CONVOLUTION: sums of whole vectors, in rows of any length") {
+  Random random(67);
+  const auto tensor = [&](const List& sizes) {
+    return small_numbers(DataType::Float32, sizes, random);
+  };
+  for (const std::uint64_t width : {16, 13}) {
+    Convolution use = plain(tensor({2, 8, 9, width}), tensor({14, 4, 3, 3}));
+    use.groups = 2;
+    use.start = use.end = {1, 1};
+    use.bias = tensor({1, 14, 1, 1});
+    check("CONVOLUTION", use, DataType::Float32);
+    use.strides = {1, 3};
+    use.dilations = {2, 1};
+    use.start = {2, 2};
+    use.flips = true;
+    use.output_padding = {1, 1};
+    check("CONVOLUTION", use, DataType::Float32);
+  }
+  check("CONVOLUTION", plain(tensor({2, 60, 47}), tensor({7, 60, 9})),
+        DataType::Float32);  // in parts
+  check("CONVOLUTION", plain(tensor({1, 2, 4, 5, 9}), tensor({70, 2, 2, 3, 2})), DataType::Float32);
+}
+
+// So many outputs that threads of a GPU walk down the images.
+TEST_CASE("CONVOLUTION: single channels with small filters, whose sides differ") {
+  Random random(66);
+  for (int i = 0; i < 10; ++i) {
+    const DataType type = random.one_in(2) ? DataType::Float32 : DataType::Float16;
+    const auto tensor = [&](const List& sizes) { return small_numbers(type, sizes, random, 0.5); };
+    const std::uint64_t filters = random.from_to(1, 2);
+    const List taps{random.from_to(2, 5), random.from_to(1, 5)};
+    Convolution use = plain(tensor({2, 3, random.from_to(45, 55), random.from_to(66, 76)}),
+                            tensor({3 * filters, 1, taps[0], taps[1]}));
+    use.groups = 3;
+    use.flips = random.one_in(2);
+    use.start = {random.below(3), random.below(3)};
+    use.end = {random.below(3), random.below(3)};
+    if (random.one_in(3)) {
+      use.is_backward = true;
+      use.filter = tensor({3, filters, taps[0], taps[1]});
+      use.start = use.end = {0, 1};
+    } else {
+      use.strides = {1, random.from_to(1, filters)};
+    }
+    if (random.one_in(2)) use.bias = tensor({1, 3 * filters, 1, 1});
+    check("CONVOLUTION", use, type);
+  }
+}
+
 // Images as large as their outputs, several of which are packed at once; and what is like them.
 TEST_CASE("CONVOLUTION: windows that reach over the ends of rows") {
   Random random(65);

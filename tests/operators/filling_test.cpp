@@ -43,6 +43,10 @@ TEST_CASE("FILL_VALUE_CONSTANT: every element has the value, all of its bits") {
   fill("UINT64", 18446744073709551615U,
        values<std::uint64_t>(DataType::UInt64, {~std::uint64_t{0}, ~std::uint64_t{0}}));
   fill("INT64", -9007199254740993, values<std::int64_t>(DataType::Int64, {-9007199254740993}));
+  // More than a group of threads stores, up to within a vector.
+  fill("UINT8", 7, values(DataType::UInt8, std::vector<std::uint8_t>(40'003, 7)));
+  fill("UINT32", 7, values(DataType::UInt32, std::vector<std::uint32_t>(10'003, 7)));
+  fill("UINT64", 7, values(DataType::UInt64, std::vector<std::uint64_t>(5'003, 7)));
 }
 
 TEST_CASE("FILL_VALUE_SEQUENCE: values lie evenly, and integers wrap") {
@@ -253,6 +257,26 @@ TEST_CASE(
     a_case.inputs[0].tensor = floats({3, length}, elements);
     a_case.outputs[0].tensor = floats({3, length}, sums);
     check_plan_case(a_case);
+  }
+}
+
+// In one tile of lanes and in several, with and without products.
+TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: packed columns of vectors") {
+  Random random(74);
+  for (const bool is_product : {false, true}) {
+    for (const DataType type : {DataType::Float16, DataType::Float32, DataType::Int64}) {
+      for (const std::uint64_t length : {5U, 300U}) {
+        const List sizes{2, length, 16};
+        const Scan scan{1, is_product, length == 300, type == DataType::Float32};
+        Tensor input = random_tensor(type, sizes, random);
+        for (std::size_t at = 0; at < input.bytes.size(); at += input.element_size()) {
+          const double value =
+              is_product ? (random.one_in(2) ? -1 : 1) : static_cast<double>(random.below(9)) - 4;
+          std::memcpy(&input.bytes[at], element(type, value).data(), input.element_size());
+        }
+        check_plan_case(scan_case(scan, input));
+      }
+    }
   }
 }
 

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "plan_case.hpp"
 #include "sweep.hpp"
@@ -169,6 +171,26 @@ TEST_CASE("GATHER: random tensors of all types, along every axis, with 0 to 4 in
     const Tensor indices = random_indices(index_sizes, {sizes[axis]}, random);
     check_plan_case(gather_case("GATHER", {{"Axis", axis}, {"IndexDimensions", dimensions}}, input,
                                 indices, gathered(input, indices, axis, dimensions)));
+  }
+}
+
+TEST_CASE("GATHER: rows of whole vectors, more than a group of threads moves") {
+  Random random(64);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Float16, DataType::Int32, DataType::UInt64}) {
+    const std::uint64_t width = 5 * 16 / size_of(type);
+    // Rows side by side, with gaps of whole vectors, and others between rows or between batches.
+    const std::uint64_t vector = 16 / size_of(type);
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps{
+        {0, 0}, {vector, 0}, {1, vector - 7 % vector}, {0, 1}};
+    for (const auto& [row_gap, batch_gap] : gaps) {
+      const std::uint64_t row = width + row_gap;
+      Tensor input = Tensor::strided(type, {2, 7, width}, {7 * row + batch_gap, row, 1});
+      random.fill(input.bytes);
+      const Tensor indices = random_indices({1, 1, 211}, {7}, random);
+      check_plan_case(gather_case("GATHER", {{"Axis", 1}, {"IndexDimensions", 1}}, input, indices,
+                                  gathered(input, indices, 1, 1)));
+    }
   }
 }
 

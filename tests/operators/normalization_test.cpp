@@ -245,15 +245,18 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, about 0 and 4") {
   check_packed({{1, 20004}, {1}, {}, {}, DataType::Float32, true, true, false, 4});
 }
 
-// Squares of these leave the range of FLOAT32, and sums of them, too.
+// Sums and squares of these leave the range of FLOAT32.
 TEST_CASE("MEAN_VARIANCE_NORMALIZATION1: packed rows of very large and of very small numbers") {
-  check_plan_case(
-      Builder("MEAN_VARIANCE_NORMALIZATION1",
-              {{"Axes", {1}}, {"NormalizeVariance", true}, {"Epsilon", 0}})
-          .input("InputTensor",
-                 floats({2, 4}, {1e-18F, -1e-18F, 1e-18F, -1e-18F, 1e19F, -1e19F, 1e19F, -1e19F}))
-          .output("OutputTensor", DataType::Float32, {2, 4}, {1, -1, 1, -1, 1, -1, 1, -1})
-          .done());
+  const auto check = [](const Tensor& input, bool is_divided, const Numbers& expected) {
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION1",
+                            {{"Axes", {1}}, {"NormalizeVariance", is_divided}, {"Epsilon", 0}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", DataType::Float32, input.sizes, expected)
+                        .done());
+  };
+  check(floats({1, 4}, {3e38F, 3e38F, 3e38F, 1e38F}), false, {5e37, 5e37, 5e37, -1.5e38});
+  check(floats({2, 4}, {1e-18F, -1e-18F, 1e-18F, -1e-18F, 1e19F, -1e19F, 1e19F, -1e19F}), true,
+        {1, -1, 1, -1, 1, -1, 1, -1});
 }
 
 TEST_CASE("BATCH_NORMALIZATION: random tensors, each operand broadcast as it likes") {

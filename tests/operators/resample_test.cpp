@@ -199,5 +199,36 @@ TEST_CASE("RESAMPLE1: rows longer than what is computed at once") {
   }
 }
 
+// Rows end with infinity, which has no part in the row behind it.
+Tensor image_with_infinities(DataType type, const List& sizes, Random& random) {
+  Tensor tensor = Tensor::packed(type, sizes);
+  for_each_index(sizes, [&](const Index& i) {
+    const double number = static_cast<double>(random.from_to(1, 32)) / 2;
+    const bool is_last = i.back() + 1 == sizes.back();
+    const double value = is_last ? std::numeric_limits<double>::infinity() : number;
+    std::memcpy(tensor.at(i), element(type, value).data(), tensor.element_size());
+  });
+  return tensor;
+}
+
+TEST_CASE("RESAMPLE2: images that become larger by whole factors") {
+  Random random(77);
+  for (const DataType type : F2) {
+    for (const Rounding rounding : {Rounding::linear, Rounding::down}) {
+      for (const std::vector<float>& scales : {std::vector<float>{1, 2, 2}, {1, 1, 4}, {1, 3, 3}}) {
+        const Resampling resampling = centered(rounding, scales);
+        const auto larger = [](std::uint64_t size, float scale) {
+          return size * static_cast<std::uint64_t>(scale);
+        };
+        const List sizes{2, 5, 24};
+        const Tensor input = image_with_infinities(type, sizes, random);
+        check_plan_case(forward_case(
+            "RESAMPLE2", with_rounding(resampling), input,
+            resampling.result(input, {2, larger(5, scales[1]), larger(24, scales[2])})));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dmlop::test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -195,6 +197,76 @@ TEST_CASE("SLICE1: every second element in many dimensions") {
       random.fill(input.bytes);
       const Slice1 slice{List(dimensions, 0), sizes, std::vector<std::int64_t>(dimensions, 2)};
       check_case(case_of(slice, {input}), random);
+    }
+  }
+}
+
+// A GPU's tiles copy their inputs together, so that they never meet these orders of dimensions.
+void check_whole(const Tensor& input) {
+  const List& sizes = input.sizes;
+  const Slice1 all{List(sizes.size(), 0), sizes, std::vector<std::int64_t>(sizes.size(), 1)};
+  const Case a_case = case_of(all, {input});
+  CAPTURE(a_case.description.dump());
+  const Kernel kernel = kernel_of(a_case.description);
+  for (const Backend& backend : available_backends()) {
+    if (backend.name == "gpu in tiles") continue;
+    const auto found = execute_guarded(backend, kernel, a_case.inputs, 0, output_elements(kernel));
+    CHECK(difference(input.type, found, a_case.expected.bytes) == "");
+  }
+}
+
+// A tensor of random bytes with `others` dimensions of two in front of two more of these sizes and
+// strides. None of them continues another one.
+Tensor with_dimensions(DataType type, std::size_t others, const List& sizes, const List& strides,
+                       Random& random) {
+  Tensor input = Tensor::strided(type, sizes, strides);
+  std::uint64_t stride = (input.bytes.size() / size_of(type) + 31) / 16 * 16;
+  List all_sizes(others, 2), all_strides;
+  for (std::size_t i = 0; i < others; ++i, stride *= 2) all_strides.push_back(stride + 16 * i);
+  all_sizes.insert(all_sizes.end(), sizes.begin(), sizes.end());
+  all_strides.insert(all_strides.end(), strides.begin(), strides.end());
+  input = Tensor::strided(type, all_sizes, all_strides);
+  random.fill(input.bytes);
+  return input;
+}
+
+// Direct3D compiles each shape for itself: one for each size of an element.
+#ifdef _WIN32
+constexpr bool has_all_shapes = false;
+#else
+constexpr bool has_all_shapes = true;
+#endif
+
+TEST_CASE("SLICE1: columns of an input become rows of the output, tile by tile") {
+  Random random(33);
+  std::size_t others = 0;
+  for (const DataType type : sizes_of_elements) {
+    const std::uint64_t size = size_of(type), per_vector = 16 / size;
+    // A little more than a tile in either direction; columns begin with words, or do not.
+    const std::uint64_t rows = (size == 8 ? 32 : 128 / size) + 4;
+    const std::uint64_t length = (size == 8 ? 64 : 128) + 3 * per_vector;
+    for (std::uint64_t gap = 0; gap < (has_all_shapes && size < 4 ? 2 : 1); ++gap) {
+      check_whole(with_dimensions(type, others, {rows, length}, {1, rows + gap}, random));
+      others = (others + 1) % 5;
+    }
+  }
+}
+
+TEST_CASE("SLICE1: rows of an input take turns in a row of the output, and the other way round") {
+  Random random(34);
+  for (std::size_t i = 0; i < (has_all_shapes ? 12 : 4); ++i) {
+    const std::size_t combination = i / 2, others = combination % 5;
+    const DataType type = sizes_of_elements[(combination + i % 2 * 2) % 4];
+    const std::uint64_t few = 2 + combination / 2, per_vector = 16 / size_of(type);
+    // Once more than a group of threads moves.
+    const std::uint64_t length = (others == 0 ? 1100 : 3) * per_vector;
+    if (combination % 2 == 0) {
+      check_whole(with_dimensions(type, others, {few, length}, {1, few}, random));
+    } else {
+      // Words, pairs of them, or whole vectors.
+      const std::uint64_t turns =
+          few == 3 ? length : length + std::max<std::uint64_t>(per_vector / few, 1);
+      check_whole(with_dimensions(type, others, {turns, few}, {1, turns}, random));
     }
   }
 }

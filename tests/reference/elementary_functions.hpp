@@ -80,11 +80,10 @@ inline const std::vector<ElementaryFunction>& elementary_functions() {
        {{"Steepness", 1}}},
       {"ACTIVATION_SOFTSIGN", [](double x, double) { return x / (1 + std::abs(x)); }, -largest,
        largest},
-      // Below -87 the sigmoid is a denormal of few bits, and so is its product with x.
       {"ACTIVATION_SWISH",
        [](double x, double) { return x * exact_sigmoid(x); },
-       -87,
-       100,
+       -largest,
+       largest,
        {"InputTensor"},
        {{"SigmoidInputScale", 1}}},
       {"ACTIVATION_TANH", [](double x, double) { return std::tanh(x); }, -largest, largest},

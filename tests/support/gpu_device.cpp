@@ -23,13 +23,16 @@ using Inputs = std::span<const std::span<const std::byte>>;
 
 GpuCounts counts;
 
-// What makes a variant: all that is known when a pipeline is made, but for the shapes of windows
-// that are walked down, of which there are too many to try each with every exponent.
+// What makes a variant: all that is known when a pipeline is made. Where that says much about
+// shapes, there are too many to try each, and some of it counts.
 std::string variant_of(const gpu::Dispatch& dispatch) {
   std::string name = dispatch.kernel;
   const std::size_t known = dispatch.specialization.size();
-  const std::size_t counts = name == "lp_pooling_walk" ? std::min<std::size_t>(known, 2) : known;
-  for (std::size_t i = 0; i < counts; ++i) name += " " + std::to_string(dispatch.specialization[i]);
+  const std::size_t compared = name == "interleave" || name == "transpose" ? 1
+                               : name == "lp_pooling_walk"                 ? 2
+                                                                           : known;
+  for (std::size_t i = 0; i < std::min(compared, known); ++i)
+    name += " " + std::to_string(dispatch.specialization[i]);
   return name;
 }
 
@@ -232,6 +235,20 @@ std::set<std::string> kernels_of_dispatches() {
         }
         kernel.reversal.reset();
       }
+    }
+  }
+  const auto add_plain = [&](std::size_t size, std::uint64_t rows, std::uint64_t columns,
+                             std::int64_t stride, std::int64_t column_stride) {
+    add(IndexMapKernel{.element_size = size,
+                       .axes = {{.extent = rows, .stride = stride},
+                                {.extent = columns, .stride = column_stride}}});
+  };
+  for (const std::size_t size : {1U, 2U, 4U, 8U}) {
+    add_plain(size, 256, 256, 1, 256);
+    add_plain(size, 256, 256, 1, 257);
+    for (const std::uint64_t few : {2U, 3U, 4U}) {
+      add_plain(size, few, 64, 1, static_cast<std::int64_t>(few));
+      add_plain(size, 64, few, 1, 64);
     }
   }
   for (const DataType type : {DataType::Float32, DataType::Float16}) {

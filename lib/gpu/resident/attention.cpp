@@ -1,4 +1,4 @@
-// Attention: shaders/attention.hlsl and attention_tiles.hlsl.
+// Attention: shaders/attention.hlsl, attention_tiles.hlsl and attention_matrices.comp.
 #include <algorithm>
 #include <array>
 
@@ -75,7 +75,7 @@ AttentionParameters parameters_of(const AttentionKernel& kernel, const Slices& s
   std::transform(kernel.mask_strides.begin(), kernel.mask_strides.end(), parameters.mask_strides,
                  word);
   parameters.scale = static_cast<float>(kernel.scale);
-  parameters.filter = static_cast<float>(kernel.filter);
+  parameters.filter_value = static_cast<float>(kernel.filter);
   return parameters;
 }
 
@@ -94,14 +94,31 @@ void add_stages(const AttentionKernel& kernel, const Slices& slices, std::uint64
   }
 }
 
+// Whether so many elements lie together, and every row and its length are multiples of them.
+bool begin_at(const AttentionInput& input, std::uint64_t size, std::uint64_t together) {
+  const auto is_whole = [&](std::uint64_t elements) { return elements % together == 0; };
+  return input.element_stride == 1 && is_whole(size) && is_whole(input.offset) &&
+         is_whole(input.batch_stride) && is_whole(input.head_stride) && is_whole(input.row_stride);
+}
+
 // As in attention_tiles.hlsl.
-constexpr std::uint64_t tile = 64, slice = 16, most_values = 128;
+constexpr std::uint64_t queries_of_tile = 128, keys_of_tile = 64, slice = 16, most_values = 128;
+
+// Whether fours of FLOAT32 begin at multiples of 16 bytes in every row.
+bool has_fours(const AttentionInput& input, std::uint64_t size) {
+  return input.data_type == DataType::Float32 && begin_at(input, size, 4);
+}
+
+bool has_vectors(const AttentionKernel& kernel) {
+  return has_fours(kernel.query, kernel.size) && has_fours(kernel.key, kernel.size) &&
+         has_fours(kernel.value, kernel.value_size);
+}
 
 std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
-  constexpr std::uint64_t scores = 2 * 4 * (4 + 1), largest = 16,
-                          values = tile / slice * (2 * 5 + slice + 1);
-  const std::uint64_t products = divided_up(kernel.size, slice) * (4 + slice + 1);
-  return divided_up(kernel.keys, tile) * (products + scores + largest + values + 1) + 1000;
+  constexpr std::uint64_t rows = 8 * (4 + 1);
+  const std::uint64_t load = has_vectors(kernel) ? 4 : 4 * (4 + 1);
+  const std::uint64_t slices = divided_up(kernel.size, slice) + keys_of_tile / slice;
+  return divided_up(kernel.keys, keys_of_tile) * (slices * (slice + load + 1) + rows) + 1000;
 }
 
 // Whether queries fill tiles, and a thread can go over all keys.
@@ -114,8 +131,10 @@ bool runs_in_tiles(const AttentionKernel& kernel) {
 
 void run_in_tiles(const AttentionKernel& kernel, ResidentDispatch& dispatch) {
   dispatch.kernel = "attention_tiles";
-  dispatch.specialization.push_back(kernel.value_size > tile ? 1 : 0);
-  const std::uint64_t groups = kernel.batch * kernel.heads * divided_up(kernel.queries, tile);
+  dispatch.specialization.push_back(kernel.value_size > keys_of_tile ? 1 : 0);
+  dispatch.specialization.push_back(has_vectors(kernel) ? 1 : 0);
+  const std::uint64_t groups =
+      kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_tile);
   dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_tiles(kernel));
 }
 
@@ -125,6 +144,37 @@ void run_by_rows(const AttentionKernel& kernel, const Slices& slices, ResidentDi
   for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
     add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
                dispatch.stages);
+}
+
+// As in attention_matrices.comp.
+constexpr std::uint64_t queries_of_matrices = 128, keys_of_matrices = 32, longest_vector = 64;
+
+// Whether eights of FLOAT16 begin at multiples of 16 bytes in every row.
+bool has_eights(const AttentionInput& input, std::uint64_t size) {
+  return input.data_type == DataType::Float16 && begin_at(input, size, 8);
+}
+
+std::uint64_t work_of_matrices(const AttentionKernel& kernel) {
+  constexpr std::uint64_t tile_work = 64;  // more than the loops of a thread: for their pace
+  return (divided_up(kernel.keys, keys_of_matrices) + 1) * tile_work + 1000;
+}
+
+// Whether heads are FLOAT16 that stand together, and queries fill at least a quarter of a group.
+bool suits_matrices(const AttentionKernel& kernel) {
+  const std::uint64_t size = kernel.size, value_size = kernel.value_size;
+  return kernel.output_type == DataType::Float16 && has_eights(kernel.query, size) &&
+         has_eights(kernel.key, size) && has_eights(kernel.value, value_size) &&
+         std::max(size, value_size) <= longest_vector &&
+         kernel.queries >= queries_of_matrices / 4 && work_of_matrices(kernel) <= thread_work_limit;
+}
+
+// The same by cooperative matrices, for devices that have them.
+ResidentDispatch by_matrices(const AttentionKernel& kernel, ResidentDispatch dispatch) {
+  dispatch.kernel = "attention_matrices";
+  const std::uint64_t groups =
+      kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_matrices);
+  dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_matrices(kernel));
+  return dispatch;
 }
 
 bool has_64_bits(const AttentionInput& input) {
@@ -162,6 +212,7 @@ std::vector<ResidentDispatch> dispatches_of(const AttentionKernel& kernel) {
   set_parameters(dispatch, parameters_of(kernel, slices));
   const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
+  if (suits_matrices(kernel)) dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
   if (runs_in_tiles(kernel)) {
     run_in_tiles(kernel, dispatch);
   } else {

@@ -129,11 +129,11 @@ uint type_of(const ElementWiseInput& input) {
   return static_cast<uint>(input.type) | (stride == 0 ? is_repeated : stride > 1 ? is_strided : 0U);
 }
 
-// Whether the elements of an input stand as those of the output do, so that a thread's are one
-// vector.
+// Whether the elements of an input stand as those of the output do, so that a thread loads them as
+// vectors.
 bool is_vector(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
   return layout_of(kernel) == ElementLayout::line && input.strides.back() == 1 &&
-         size_of(input.type) == size_of(kernel.output_type) && !has_64_bits(kernel.compute);
+         !has_64_bits(kernel.compute);
 }
 
 // Whether a kernel can load and store all types.
@@ -224,7 +224,9 @@ std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& given) {
   for (std::size_t k = 0, buffer = 0; k < inputs_most; ++k) {
     const bool is_buffer = k < kernel.inputs.size() && !kernel.inputs[k].constant;
     constexpr uint vector_flag = 128;  // as in the kernel
-    const bool reads_vectors = is_buffer && k < 2 && is_vector(kernel, kernel.inputs[k]);
+    constexpr std::size_t vector_inputs = 3;
+    const bool reads_vectors =
+        is_buffer && k < vector_inputs && is_vector(kernel, kernel.inputs[k]);
     dispatch.specialization.push_back((is_buffer ? type_of(kernel.inputs[k]) : 0) |
                                       (reads_vectors ? vector_flag : 0));
     // In place of a constant, any buffer: so that the next input has its place.

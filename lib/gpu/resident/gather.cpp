@@ -1,4 +1,6 @@
 // Elements picked by index: shaders/gather.hlsl.
+#include <algorithm>
+
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/walk.hpp"
 
@@ -9,6 +11,49 @@ namespace {
 
 constexpr std::size_t coordinates_most = 8;
 
+// What threads move: elements of `size` bytes, in the units of the axes and of the coordinates'
+// strides.
+struct Moves {
+  std::uint64_t size;
+  std::vector<WalkAxis> axes;  // tensor 0 the input, 1 the indices
+  std::vector<std::uint64_t> strides;
+};
+
+Moves moves_of(const GatherKernel& kernel) {
+  const std::uint64_t words = moved_per_element(kernel.element_size);
+  Moves moves{.size = moved_size(kernel.element_size), .axes = {}, .strides = {}};
+  for (const GatherAxis& axis : kernel.axes)
+    moves.axes.push_back({axis.extent, {axis.input_stride * words, axis.indices_stride}});
+  moves.axes.push_back({words, {1}});
+  moves.axes = merged(moves.axes);
+  for (const IndexedAxis& axis : kernel.coordinates)
+    moves.strides.push_back(axis.extent == 1 ? 0 : axis.stride * words);
+  return moves;
+}
+
+// Whether the elements of a row have one index and stand side by side in the input.
+bool has_runs(const Moves& moves) {
+  return moves.axes.back().strides == WalkAxis{1, {1, 0}}.strides;
+}
+
+// The same with elements of 16 bytes where all rows consist of them.
+Moves with_rows_of_vectors(Moves moves) {
+  const std::uint64_t per_vector = bytes_per_thread / moves.size;
+  const auto is_whole = [&](std::uint64_t elements) { return elements % per_vector == 0; };
+  const auto last = moves.axes.end() - 1;
+  const bool is_fit =
+      has_runs(moves) && is_whole(last->extent) &&
+      std::all_of(moves.axes.begin(), last,
+                  [&](const WalkAxis& axis) { return is_whole(axis.strides[0]); }) &&
+      std::all_of(moves.strides.begin(), moves.strides.end(), is_whole);
+  if (!is_fit) return moves;
+  moves.size = bytes_per_thread;
+  last->extent /= per_vector;
+  std::for_each(moves.axes.begin(), last, [&](WalkAxis& axis) { axis.strides[0] /= per_vector; });
+  for (std::uint64_t& stride : moves.strides) stride /= per_vector;
+  return moves;
+}
+
 }  // namespace
 
 std::string refusal_of(const GatherKernel& kernel) {
@@ -18,33 +63,33 @@ std::string refusal_of(const GatherKernel& kernel) {
 }
 
 std::vector<ResidentDispatch> dispatches_of(const GatherKernel& kernel) {
-  const std::uint64_t words = moved_per_element(kernel.element_size);
-  const std::uint64_t size = moved_size(kernel.element_size);
-  std::vector<WalkAxis> axes;
-  for (const GatherAxis& axis : kernel.axes)
-    axes.push_back({axis.extent, {axis.input_stride * words, axis.indices_stride}});
-  axes.push_back({words, {1}});
-  axes = merged(axes);
+  const Moves moves = with_rows_of_vectors(moves_of(kernel));
   GatherParameters parameters{};
-  parameters.elements = word(kernel.output_elements() * words);
   parameters.coordinates = word(kernel.coordinates.size());
   for (std::size_t c = 0; c < kernel.coordinates.size(); ++c) {
-    const IndexedAxis& axis = kernel.coordinates[c];
-    parameters.extents[c] = word(axis.extent);
-    parameters.strides[c] = axis.extent == 1 ? 0 : word(axis.stride * words);
-    parameters.offsets[c] = word(axis.indices_offset);
+    parameters.extents[c] = word(kernel.coordinates[c].extent);
+    parameters.strides[c] = word(moves.strides[c]);
+    parameters.offsets[c] = word(kernel.coordinates[c].indices_offset);
   }
-  parameters.walk = walk_parameters(axes);
-  const bool has_runs = axes.back().strides == WalkAxis{1, {1, 0}}.strides;
+  const std::uint64_t bytes = kernel.output_elements() * kernel.element_size;
+  parameters.elements = word(bytes / moves.size);
+  parameters.walk = walk_parameters(moves.axes);
   ResidentDispatch dispatch;
   dispatch.kernel = "gather";
-  dispatch.specialization = {word(size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), has_runs ? 1U : 0U};
+  dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
+                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U};
   dispatch.inputs = {0, 1};
   set_parameters(dispatch, parameters);
-  dispatch.stages.emplace_back(
-      0, threads_for(kernel.output_elements() * kernel.element_size),
-      walk_work(size, axes.size() + kernel.coordinates.size()) + kernel.coordinates.size());
+  const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();
+  if (moves.size == bytes_per_thread) {
+    constexpr std::uint64_t vectors = 4, group_threads = 256;  // as in the kernel
+    dispatch.stages.emplace_back(
+        0, divided_up(parameters.elements, vectors * group_threads) * group_threads,
+        vectors * (rank + 6));
+  } else {
+    dispatch.stages.emplace_back(0, threads_for(bytes),
+                                 walk_work(moves.size, rank) + kernel.coordinates.size());
+  }
   return {dispatch};
 }
 

@@ -38,14 +38,14 @@ Number number_of(const ProductKernel& kernel) {
 
 // Iterations of a thread for a slice: at worst no loop is unrolled.
 std::uint64_t work_of_slice(const ProductDivision& division) {
-  constexpr std::uint64_t loads = 4;
+  constexpr std::uint64_t loads = 6;
   return 1 + 2 * (loads + 1) + division.depth + 1;
 }
 
 // Parts that fill the device where there are few tiles, and no longer than one thread may take.
 void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   constexpr std::uint64_t shortest = 256, most_parts = 512, scratch_wanted = 1 << 24;
-  const std::uint64_t tiles_wanted = division.side == 1 ? 1 << 16 : 256;
+  const std::uint64_t tiles_wanted = division.rows == 1 ? 1 << 16 : 256;
   const std::uint64_t length = kernel.sum_length();
   const std::uint64_t longest =
       (thread_work_limit - 2000) / work_of_slice(division) * division.depth;
@@ -54,14 +54,6 @@ void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   parts = std::max({parts, divided_up(length, longest), std::uint64_t{1}});
   division.part_length = divided_up(divided_up(length, parts), division.depth) * division.depth;
   division.parts = divided_up(length, division.part_length);
-}
-
-ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
-                              std::uint64_t depth) {
-  ProductDivision division{.side = side, .depth = depth};
-  set_tiles(kernel, division);
-  divide_sums(kernel, division);
-  return division;
 }
 
 // Whether most of each tile would be empty.
@@ -88,10 +80,15 @@ bool is_right_read_by_depth(const ProductKernel& kernel) {
 }
 
 // Whether both matrices can be read by fours: the left one along the sum or its rows, the right one
-// along its columns.
+// along its columns or through its windows.
 bool reads_vectors(const ProductKernel& kernel) {
-  if (!kernel.windows.empty() || kernel.left_zero || kernel.right_zero) return false;
+  if (kernel.left_zero || kernel.right_zero) return false;
   const ProductInput &left = kernel.left, &right = kernel.right;
+  if (!kernel.windows.empty()) {
+    return is_sum_in_line(kernel) && !is_left_read_by_row(kernel) &&
+           has_vectors(left, left.row_stride, kernel.sum_length()) &&
+           right.data_type == DataType::Float32;
+  }
   const bool has_left =
       is_left_read_by_row(kernel)
           ? left.row_stride == 1 && has_vectors(left, kernel.left_depth_stride, kernel.rows)
@@ -99,6 +96,19 @@ bool reads_vectors(const ProductKernel& kernel) {
                 has_vectors(left, left.row_stride, kernel.sum_length());
   return has_left && !is_right_read_by_depth(kernel) && right.column_stride == 1 &&
          has_vectors(right, kernel.right_depth_stride, kernel.column_count());
+}
+
+// Columns as tiles count them.
+std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
+  return reads_vectors(kernel) ? padded_columns(kernel, 4) : kernel.column_count();
+}
+
+ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
+                              std::uint64_t depth) {
+  ProductDivision division{.rows = side, .columns = side, .depth = depth};
+  set_tiles(kernel, columns_of_tiles(kernel), division);
+  divide_sums(kernel, division);
+  return division;
 }
 
 // Large tiles, if there are enough to fill a device.
@@ -112,9 +122,9 @@ ProductDivision division_of(const ProductKernel& kernel) {
 
 std::string kernel_name(const ProductKernel& kernel, const ProductDivision& division) {
   constexpr std::array names{"float", "int", "wide"};
-  const bool has_vectors = division.side > 1 && reads_vectors(kernel);
+  const bool has_vectors = division.rows > 1 && reads_vectors(kernel);
   const char* name = has_vectors ? "vectors" : names[static_cast<std::size_t>(number_of(kernel))];
-  return std::string("product_") + name + "_" + std::to_string(division.side);
+  return std::string("product_") + name + "_" + std::to_string(division.rows);
 }
 
 bool has_left_out(const ProductKernel& kernel) {
@@ -123,11 +133,17 @@ bool has_left_out(const ProductKernel& kernel) {
   });
 }
 
+// Columns that a thread's vectors do not cross.
+std::uint64_t run_of_columns(const ProductKernel& kernel) {
+  return !kernel.windows.empty() && reads_vectors(kernel) ? kernel.windows.back().output_extent
+                                                          : kernel.column_count();
+}
+
 // Whether a tile's threads store outputs: four of a row at a time.
 bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
   const bool follows_more = kernel.left_scale || kernel.right_scale || kernel.quantization;
-  return division.side > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
-         kernel.column_count() % 4 == 0 && !follows_more && !has_left_out(kernel);
+  return division.rows > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
+         run_of_columns(kernel) % 4 == 0 && !follows_more && !has_left_out(kernel);
 }
 
 std::uint64_t words_of_number(const ProductKernel& kernel) {
@@ -216,9 +232,25 @@ std::size_t input_count(const ProductKernel& kernel) {
          static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), nullptr));
 }
 
-void set_tiles(const ProductKernel& kernel, ProductDivision& division) {
-  division.row_tiles = divided_up(kernel.rows, division.side);
-  division.column_tiles = divided_up(kernel.column_count(), division.side);
+bool is_sum_in_line(const ProductKernel& kernel) {
+  std::uint64_t stride = 1;
+  for (std::size_t i = kernel.windows.size(); i-- > 0;) {
+    const ProductWindow& window = kernel.windows[i];
+    if (window.divisor != 1 || (window.taps > 1 && window.left_stride != stride)) return false;
+    stride *= window.taps;
+  }
+  return !kernel.windows.empty() && (kernel.depth == 1 || kernel.left_depth_stride == stride);
+}
+
+std::uint64_t padded_columns(const ProductKernel& kernel, std::uint64_t multiple) {
+  if (kernel.windows.empty()) return kernel.columns;
+  const std::uint64_t width = kernel.windows.back().output_extent;
+  return kernel.column_count() / width * divided_up(width, multiple) * multiple;
+}
+
+void set_tiles(const ProductKernel& kernel, std::uint64_t columns, ProductDivision& division) {
+  division.row_tiles = divided_up(kernel.rows, division.rows);
+  division.column_tiles = divided_up(columns, division.columns);
   division.tiles = kernel.output_elements() / (kernel.rows * kernel.column_count()) *
                    division.row_tiles * division.column_tiles;
 }
@@ -264,6 +296,7 @@ std::string refusal_of(const ProductKernel& kernel) {
   if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
   if (!std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits))
     return "the positions of its windows do not fit 32 bits";
+  if (walk_dispatch_of(kernel)) return "";
   const ProductDivision division = division_of(kernel);
   if (scratch_bytes(kernel, division) > scratch_bytes_most)
     return "its sums do not fit the memory that a GPU kernel may have for them";
@@ -273,16 +306,20 @@ std::string refusal_of(const ProductKernel& kernel) {
 }
 
 std::vector<ResidentDispatch> dispatches_of(const ProductKernel& kernel) {
+  if (auto walk = walk_dispatch_of(kernel)) return {std::move(*walk)};
   const ProductDivision division = division_of(kernel);
   const bool direct = is_direct(kernel, division);
   ResidentDispatch dispatch;
   dispatch.kernel = kernel_name(kernel, division);
   dispatch.specialization = specialization_of(kernel, division);
-  set_parameters(dispatch, parameters_of(kernel, division));
+  ProductParameters parameters = parameters_of(kernel, division);
+  if (!kernel.windows.empty() && division.rows > 1 && reads_vectors(kernel))
+    parameters.left_depth_stride = 1;  // of channels and taps
+  set_parameters(dispatch, parameters);
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
   dispatch.scratch_bytes = scratch_bytes(kernel, division);
 
-  const bool is_tiled = division.side > 1;
+  const bool is_tiled = division.rows > 1;
   const std::uint64_t group = is_tiled ? threads_of_group : 1;
   Stage& sums =
       dispatch.stages.emplace_back(0, division.parts * division.tiles * group,

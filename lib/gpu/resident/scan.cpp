@@ -56,27 +56,27 @@ bool is_packed(const ScanKernel& kernel) {
   return true;
 }
 
-// So few tiles of a row, or so few elements of a column, that one group or thread is quick.
-constexpr std::uint64_t few_tiles = 4, few_elements = 256;
+// So few tiles of a sequence that one group is quick.
+constexpr std::uint64_t few_tiles = 4;
 
-/// How the lanes of a group scan rows.
-struct RowLanes {
-  std::uint64_t lanes = 1;    // of a row, a power of two
+/// How the lanes of a group scan sequences.
+struct Lanes {
+  std::uint64_t lanes = 1;    // of a sequence, or of a vector of them; a power of two
   std::uint64_t vectors = 1;  // of a lane at a time
-  std::uint64_t tiles = 1;    // of the row, one after the other
+  std::uint64_t tiles = 1;    // of the sequence, one after the other
 };
 
 // Nothing where rows had better be cut into blocks.
-std::optional<RowLanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
+std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
   if (inner != 1 || length % count != 0 || !is_packed(kernel)) return {};
   // Neighbouring lanes read neighbouring vectors, in tiles of so many for each.
   constexpr std::uint64_t vectors_most = 4, warp = 32;
   const std::uint64_t vectors = length / count;
-  RowLanes row;
+  Lanes row;
   while (row.lanes < group_threads &&
-         (row.lanes < std::min(vectors, warp) || row.lanes * vectors_most < vectors))
+         (row.lanes < std::min(vectors, warp) || 2 * row.lanes * vectors_most < vectors))
     row.lanes *= 2;
   row.vectors = std::min(vectors_most, std::bit_ceil(divided_up(vectors, row.lanes)));
   row.tiles = divided_up(vectors, row.lanes * row.vectors);
@@ -86,12 +86,23 @@ std::optional<RowLanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t in
   return row;
 }
 
-bool scans_columns(const ScanKernel& kernel, std::uint64_t inner) {
-  if (size_of(kernel.data_type) != 4 || inner % 4 != 0 || !is_packed(kernel)) return false;
+// The same for vectors of columns, each lane with some rows.
+std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t inner) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
-  constexpr std::uint64_t many_threads = 8192, most_elements = 9000;
-  const bool are_many = kernel.output_elements() / length / 4 >= many_threads;
-  return length <= (are_many ? most_elements : few_elements);
+  const std::uint64_t size = size_of(kernel.data_type), per = bytes_per_thread / size;
+  const bool is_known = size >= 4 || kernel.data_type == DataType::Float16;
+  if (!is_known || inner % per != 0 || !is_packed(kernel)) return {};
+  constexpr std::uint64_t rows = 8, lanes_most = 32, busy_threads = std::uint64_t{1} << 17;
+  const std::uint64_t columns = kernel.output_elements() / length / per;
+  Lanes column{.vectors = rows};
+  while (column.lanes < lanes_most && column.lanes * rows < length &&
+         column.lanes * columns < busy_threads)
+    column.lanes *= 2;
+  column.tiles = divided_up(length, column.lanes * rows);
+  constexpr std::uint64_t many_threads = 8192, most_tiles = 128;
+  const bool are_many = column.lanes * columns >= many_threads;
+  if (column.tiles > (are_many ? most_tiles : few_tiles)) return {};
+  return column;
 }
 
 // Blocks of each sequence, their totals, those of the totals and so on.
@@ -130,25 +141,33 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   ScanParameters parameters = parameters_of(kernel);
-  const std::optional<RowLanes> row = lanes_of_rows(kernel, parameters.inner);
+  Way way = Way::by_blocks;
+  Lanes lanes;
+  if (const auto row = lanes_of_rows(kernel, parameters.inner)) {
+    way = Way::by_rows;
+    lanes = *row;
+  } else if (const auto column = lanes_of_columns(kernel, parameters.inner)) {
+    way = Way::by_columns;
+    lanes = *column;
+  }
   ResidentDispatch dispatch;
   dispatch.kernel = "scan";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U,
-                             kernel.from_end ? 1U : 0U, kernel.is_exclusive ? 1U : 0U};
+  dispatch.specialization = {
+      static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U, kernel.from_end ? 1U : 0U,
+      kernel.is_exclusive ? 1U : 0U,       static_cast<uint>(way),      word(lanes.vectors)};
   dispatch.inputs = {0};
-  const bool has_columns = !row && scans_columns(kernel, parameters.inner);
-  const Way way = row ? Way::by_rows : has_columns ? Way::by_columns : Way::by_blocks;
-  dispatch.specialization.push_back(static_cast<uint>(way));
-  dispatch.specialization.push_back(row ? word(row->vectors) : 1);
-  if (row) {
-    // A vector is loaded, added up and scanned, and its total is read twice.
-    const std::uint64_t vector_work = 5 + 2 * bytes_per_thread / size_of(kernel.data_type);
-    add_stage(dispatch, {}, static_cast<std::size_t>(std::countr_zero(row->lanes)),
-              sequences * row->lanes, row->tiles * (row->vectors * vector_work + 5 + 9));
+  const auto lanes_power = static_cast<std::size_t>(std::countr_zero(lanes.lanes));
+  const std::uint64_t per = bytes_per_thread / size_of(kernel.data_type);
+  if (way == Way::by_rows) {
+    // A vector is loaded, looked at, added up and scanned, and its total is read twice.
+    const std::uint64_t vector_work = 8 + 4 * per;
+    add_stage(dispatch, {}, lanes_power, sequences * lanes.lanes,
+              lanes.tiles * (lanes.vectors * vector_work + 5 + 3 * 9));
   } else if (way == Way::by_columns) {
-    // At worst no loop is unrolled: four loads, and four rows of four elements.
-    constexpr std::uint64_t work_of_four = 1 + 4 + 4 * (1 + 4);
-    add_stage(dispatch, {}, 0, sequences / 4, divided_up(length, 4) * work_of_four + 8);
+    // The same of a row of columns; lanes join cells of four columns at a time.
+    const std::uint64_t vector_work = 8 + 5 * per;
+    add_stage(dispatch, {}, lanes_power, sequences / per * lanes.lanes,
+              lanes.tiles * (lanes.vectors * vector_work + 2 * (8 + 6 * (1 + 2 * 5))));
   } else {
     add_levels(dispatch, kernel, parameters);
   }

@@ -26,11 +26,18 @@ std::vector<ResidentDispatch> dispatches_of(const SequenceKernel& kernel) {
   SequenceParameters parameters{};
   std::memcpy(parameters.start, kernel.start.data(), size);
   std::memcpy(parameters.delta, kernel.delta.data(), size);
+  parameters.vectors = word(threads_for(kernel.elements * size));
   ResidentDispatch dispatch;
   dispatch.kernel = "sequence";
   dispatch.specialization = {static_cast<uint>(kernel.data_type), is_constant(kernel) ? 1U : 0U};
   set_parameters(dispatch, parameters);
-  dispatch.stages.emplace_back(0, threads_for(kernel.elements * size), bytes_per_thread + 1);
+  if (is_constant(kernel)) {
+    constexpr std::uint64_t vectors = 4, group_threads = 256;  // as in the kernel
+    dispatch.stages.emplace_back(
+        0, divided_up(parameters.vectors, vectors * group_threads) * group_threads, vectors + 1);
+  } else {
+    dispatch.stages.emplace_back(0, parameters.vectors, bytes_per_thread + 1);
+  }
   return {dispatch};
 }
 

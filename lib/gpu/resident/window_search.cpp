@@ -5,6 +5,7 @@
 
 #include "cpu/taps.hpp"
 #include "gpu/resident/parameters.hpp"
+#include "gpu/resident/shared_taps.hpp"
 #include "gpu/window_walk.hpp"
 
 namespace dmlop::gpu::resident {
@@ -30,8 +31,9 @@ constexpr std::uint64_t part_work_most = 50'000;
 constexpr std::uint64_t quick_width_most = 8;
 constexpr std::uint64_t quick_extent_least = 4;
 
-// Of a thread that walks down: columns and rows.
+// Of a thread that walks down: columns, those whose elements it loads as words, and rows.
 constexpr std::uint64_t walk_columns = 4;
+constexpr std::uint64_t wide_columns_bytes = 16;
 constexpr std::uint64_t walk_rows_most = 16;
 
 constexpr const char* too_large = "its windows are too large for a GPU kernel";
@@ -300,10 +302,26 @@ struct ResampleWalk {
   std::uint64_t column_blocks = 0;
   std::uint64_t row_blocks = 0;
   std::uint64_t block_rows = 0;
+  std::uint64_t columns = walk_columns;
   std::uint64_t stored = 1;  // words at once
   std::uint64_t threads = 0;
   bool has_pairs = false;
+  SharedTaps shared;
 };
+
+// Where rows begin with whole words. Pairs of FLOAT32 are no faster so.
+SharedTaps shared_taps_of(const Axes& axes, std::uint64_t size, std::uint64_t taps) {
+  if (size == 4 && taps == 2) return {};
+  const std::uint64_t per_word = 4 / size;
+  const auto is_odd = [&](const PlacedAxis& placed) {
+    return placed.axis.input_stride % per_word != 0;
+  };
+  const WindowAxis& width = axes.windowed[1].axis;
+  if (width.input_stride != 1 || is_odd(axes.windowed[0]) ||
+      std::any_of(axes.copied.begin(), axes.copied.end(), is_odd))
+    return {};
+  return shared_taps(width, wide_columns_bytes / size, per_word);
+}
 
 std::optional<ResampleWalk> resample_walk_of(const WindowSearch& search, const Axes& axes) {
   if (!has_planes(search, axes) || search.is_maximum) return std::nullopt;
@@ -314,8 +332,10 @@ std::optional<ResampleWalk> resample_walk_of(const WindowSearch& search, const A
   if (is_plain(height) || is_plain(width) || outputs * size % 4 != 0) return std::nullopt;
   const std::uint64_t taps = few_taps(width);
   if (taps == 0 || few_taps(height) == 0) return std::nullopt;
-  ResampleWalk walk{.column_blocks = divided_up(outputs, walk_columns), .has_pairs = taps > 1};
-  if (outputs % walk_columns == 0) walk.stored = walk_columns * size / 4;
+  ResampleWalk walk{.has_pairs = taps > 1, .shared = shared_taps_of(axes, size, taps)};
+  if (walk.shared.words > 0) walk.columns = wide_columns_bytes / size;
+  walk.column_blocks = divided_up(outputs, walk.columns);
+  if (outputs % walk.columns == 0) walk.stored = walk.columns * size / 4;
   const std::uint64_t row_threads = planes_of(search, axes) * walk.column_blocks;
   walk.block_rows = std::clamp<std::uint64_t>(row_threads * height.output_extent / threads_wanted,
                                               1, walk_rows_most);
@@ -427,6 +447,12 @@ std::vector<uint> words_of(const Axes& axes, const Walk& walk) {
 
 constexpr std::size_t at_walked = at_windows + (last_windows + 1) * window_words;
 
+uint last_vector(const WindowSearch& search) {
+  std::uint64_t last = 0;
+  for (const WindowAxis& axis : search.axes) last += (axis.input_extent - 1) * axis.input_stride;
+  return word(last * dmlop::size_of(search.data_type) / bytes_per_thread);
+}
+
 ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes, const WindowWalk& walk) {
   ResidentDispatch dispatch;
   dispatch.kernel = "pooling_walk";
@@ -434,28 +460,46 @@ ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes, const
   dispatch.parameters = words_of(axes, walk);
   for (std::size_t i = 0; i < 2; ++i)
     set_window(dispatch.parameters, at_walked + i * window_words, axes.windowed[i]);
-  std::uint64_t last = 0;
-  for (const WindowAxis& axis : search.axes) last += (axis.input_extent - 1) * axis.input_stride;
-  dispatch.parameters[at_part_columns] =
-      word(last * dmlop::size_of(search.data_type) / bytes_per_thread);
+  dispatch.parameters[at_part_columns] = last_vector(search);
   dispatch.inputs = {0};
   dispatch.stages.emplace_back(0, walk.threads, walk.work);
   return dispatch;
+}
+
+// The table of set_few_taps with the weights that fit what threads load.
+void set_weights(std::vector<uint>& words, std::size_t at, const SharedTaps& shared) {
+  std::size_t row = words[at + axis_table];
+  for (const PairOfWeights& pair : shared.weights) {
+    for (std::size_t k = 0; k < 2; ++k)
+      words[row + 1 + k] = std::bit_cast<uint>(static_cast<float>(pair[k]));
+    row += tap_words;
+  }
 }
 
 ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes,
                              const ResampleWalk& walk) {
   ResidentDispatch dispatch;
   dispatch.kernel = "resample_walk";
-  dispatch.specialization = {static_cast<uint>(search.data_type), word(walk_columns),
-                             word(walk.stored), walk.has_pairs ? 1U : 0U};
+  const bool has_pairs =
+      walk.has_pairs || std::any_of(walk.shared.weights.begin(), walk.shared.weights.end(),
+                                    [](const PairOfWeights& pair) { return pair[1] != 0; });
+  dispatch.specialization = {static_cast<uint>(search.data_type),
+                             word(walk.columns),
+                             word(walk.stored),
+                             has_pairs ? 1U : 0U,
+                             word(walk.shared.words),
+                             static_cast<uint>(walk.shared.before),
+                             word(walk.shared.advance),
+                             walk.shared.offsets};
   dispatch.parameters = words_of(axes, walk);
   for (std::size_t i = 0; i < 2; ++i)
     set_few_taps(dispatch.parameters, at_walked + i * window_words, axes.windowed[i]);
+  set_weights(dispatch.parameters, at_walked + window_words, walk.shared);
+  dispatch.parameters[at_part_columns] = last_vector(search);
   dispatch.inputs = {0};
-  const std::uint64_t row_work = 1 + 6 * (walk_columns + 1);
+  const std::uint64_t row_work = 1 + 8 * (walk.columns + 1) + walk.shared.words;
   dispatch.stages.emplace_back(0, walk.threads,
-                               axes.copied.size() + 2 + walk_columns + walk.block_rows * row_work);
+                               axes.copied.size() + 2 + walk.columns + walk.block_rows * row_work);
   return dispatch;
 }
 

@@ -1,5 +1,6 @@
 // Cooperative matrices: products of small matrices that a subgroup of threads computes together, on
-// units of their own (VK_NV_cooperative_matrix). shaders/product_matrices.comp needs them.
+// units of their own (VK_NV_cooperative_matrix). shaders/product_matrices.comp and
+// attention_matrices.comp need them.
 #pragma once
 
 #include "gpu/vulkan/api.hpp"
