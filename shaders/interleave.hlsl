@@ -75,11 +75,11 @@ struct Words {
 // The words of all rows, one behind the other, or as they take turns.
 Words load_unit(Unit unit) {
   Words loaded;
-  const uint first = unit.source * SIZE / 4;
   [unroll]
   for (uint r = 0; r < 4; ++r) {
     if (r < ROWS) {
-      const uint row = first + (IS_APART != 0 ? 4 * r : r * constants[2].x * SIZE / 4);
+      // The rows may follow one another backwards: elements, which may wrap, are added before they become words.
+      const uint row = IS_APART != 0 ? unit.source * SIZE / 4 + 4 * r : (unit.source + r * constants[2].x) * SIZE / 4;
       const uint4 words = load_words(row, UNIT_WORDS);
       [unroll]
       for (uint w = 0; w < 4; ++w) {

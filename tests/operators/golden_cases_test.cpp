@@ -185,7 +185,7 @@ CaseResult run_case(const fs::path& folder, dmlop::Backend& backend) {
 // Direct3D compiles a kernel for each of its specializations, which takes longer than the cases.
 std::size_t runs_one_in([[maybe_unused]] const dmlop::Backend& backend) {
 #ifdef _WIN32
-  return backend.is_gpu() ? 60 : 1;
+  return backend.is_gpu() ? 120 : 1;
 #else
   return 1;
 #endif

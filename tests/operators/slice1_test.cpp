@@ -202,9 +202,11 @@ TEST_CASE("SLICE1: every second element in many dimensions") {
 }
 
 // A GPU's tiles copy their inputs together, so that they never meet these orders of dimensions.
-void check_whole(const Tensor& input) {
+// Strides of 1 and -1 are those of the window, which is the whole input.
+void check_whole(const Tensor& input, std::vector<std::int64_t> strides = {}) {
   const List& sizes = input.sizes;
-  const Slice1 all{List(sizes.size(), 0), sizes, std::vector<std::int64_t>(sizes.size(), 1)};
+  if (strides.empty()) strides.assign(sizes.size(), 1);
+  const Slice1 all{List(sizes.size(), 0), sizes, strides};
   const Case a_case = case_of(all, {input});
   CAPTURE(a_case.description.dump());
   const Kernel kernel = kernel_of(a_case.description);
@@ -267,6 +269,18 @@ TEST_CASE("SLICE1: rows of an input take turns in a row of the output, and the o
       const std::uint64_t turns =
           few == 3 ? length : length + std::max<std::uint64_t>(per_vector / few, 1);
       check_whole(with_dimensions(type, others, {turns, few}, {1, turns}, random));
+    }
+  }
+}
+
+TEST_CASE("SLICE1: rows of an input take turns, beginning with the last one") {
+  Random random(35);
+  const std::uint64_t length = 1100;
+  for (const DataType type : sizes_of_elements) {
+    for (std::uint64_t few = 2; few <= (has_all_shapes ? 4 : 2); ++few) {
+      const std::uint64_t turns = (length + 15) / 16 * 16;
+      Tensor input = with_dimensions(type, 0, {turns, few}, {1, turns}, random);
+      check_whole(input, {1, -1});
     }
   }
 }

@@ -7,4 +7,4 @@ foreach(source IN LISTS test_sources)
   endif()
 endforeach()
 # Only Vulkan has cooperative matrices. The sweep over C++ has nothing of the system in it and would cost seconds.
-list(FILTER test_sources EXCLUDE REGEX "/(vulkan_[a-z]+|product_matrices|cpp_sweep)_test\\.cpp$")
+list(FILTER test_sources EXCLUDE REGEX "/(vulkan_[a-z]+|(product|attention)_matrices|cpp_sweep)_test\\.cpp$")
