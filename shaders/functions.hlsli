@@ -184,6 +184,7 @@ bool is_infinite(float a) { return abs_of(a) == infinity(); }
 FOR_HALVES(cos)
 FOR_HALVES(erf)
 FOR_HALVES(exp)
+FOR_HALVES(expm1)
 FOR_HALVES(gelu)
 FOR_HALVES(sigmoid)
 FOR_HALVES(sin)
@@ -196,7 +197,6 @@ float asinh_of(float a) { return fast_asinh(a); }
 float atan_of(float a) { return fast_atan(a); }
 float atanh_of(float a) { return fast_atanh(a); }
 float cosh_of(float a) { return fast_cosh(a); }
-float expm1_of(float a) { return fast_expm1(a); }
 float log_of(float a) { return fast_log(a); }
 float sinh_of(float a) { return fast_sinh(a); }
 float softplus_of(float a) { return fast_softplus(a); }

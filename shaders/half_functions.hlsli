@@ -15,6 +15,23 @@ FUNCTION float half_exp(float x) {
   return mad(p, f, 1.0f) * power_of_two_in(halvings);
 }
 
+FUNCTION float half_expm1(float x) {
+  const float low = x < -87.0f ? -87.0f : x;
+  const float bounded = low > 87.0f ? 87.0f : low;
+  const float halvings = halvings_of(bounded);
+  const float f = mad(bounded, 1.44269504f, rounder() - halvings);
+  // (2^f - 1) / f
+  float p = 1.54532623e-4f;
+  p = mad(p, f, 1.33909786e-3f);
+  p = mad(p, f, 9.61808208e-3f);
+  p = mad(p, f, 5.55035695e-2f);
+  p = mad(p, f, 2.40226507e-1f);
+  p = mad(p, f, 6.93147182e-1f);
+  const float power = power_of_two_in(halvings);
+  const float result = mad(power, p * f, power - 1.0f);
+  return magnitude_of(x) < 1.0e-8f ? x : result;  // keeps the sign of 0
+}
+
 FUNCTION float half_sigmoid(float x) {
   const float result = 1.0f / (1.0f + half_exp(-x));
   return x < -87.0f ? 0.0f : result;

@@ -29,8 +29,9 @@ def moves(sizes):
     def goal(goals, size):
         return goals[{8: 0, 4: 0, 2: 1, 1: 2}[size]]
 
-    def wider(size):  # every tensor has as many bytes
-        return sizes[:-1] + [sizes[-1] * 4 // size] if size < 8 else sizes[:-2] + [sizes[-2] // 2, sizes[-1]]
+    def wider(size):  # every tensor has as many bytes; those of 1 byte a few rows less, to fit one dispatch with padding
+        rows = sizes[-2] // 2 if size == 8 else sizes[-2] - 8 if size == 1 else sizes[-2]
+        return sizes[:-2] + [rows, sizes[-1] if size == 8 else sizes[-1] * 4 // size]
 
     modes = {"CONSTANT": "constant", "EDGE": "replicate", "REFLECTION": "reflect", "SYMMETRIC": None, "WRAP": "circular"}
     for mode, name in modes.items():
@@ -48,7 +49,7 @@ def moves(sizes):
         for size in (8, 4, 2, 1):
             yield Work(f"REVERSE_SUBSEQUENCES {name}, {TYPE_NAMES[size]}", goal(goals, size), reverse(wider(size), size, axis))
     for size in (4, 1):
-        odd = [sizes[0], sizes[1], sizes[2] + 3, sizes[3] * 4 // size - 5]
+        odd = [sizes[0], sizes[1], sizes[2] - 5, sizes[3] * 4 // size - 5]
         yield Work(f"PADDING REFLECTION of rows of {odd[-1]}, {TYPE_NAMES[size]}", .8, padding(odd, size, "REFLECTION"),
                    lambda torch, x: torch.nn.functional.pad(x, (3, 2, 2, 4), mode="reflect"))
 
