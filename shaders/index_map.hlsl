@@ -9,12 +9,12 @@
 // constants[0]: x elements, z source offset, w the lengths' words per element
 // constants[1]: x rank, y reversal axis, z and w the fill
 // constants[2 + a]: axis a: x extent, y stride, z start padding, w input extent
-// constants[6]: strides of the lengths, one per axis
-// More than four axes stand in input2: their rows, and from input2[8] on the strides of the lengths.
+// constants[6]: strides of the lengths, one per axis; without lengths the fifth axis
+// More axes stand in input2: their rows, and from input2[8] on the strides of the lengths.
 #define WHOLE_GROUPS
 #include "common.hlsli"
 
-SPECIALIZED(1, RANK)      // 1 to 4, or 8 where axes stand in input2
+SPECIALIZED(1, RANK)      // 1 to 5, or 8 where axes stand in input2
 SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 4, too
 
 // Ways to gather a vector: any elements, runs of neighbours in either direction, every second element of axes that are
@@ -44,7 +44,7 @@ SPECIALIZED(2, REVERSAL)  // 0 none, 1 along the innermost axis, 2 along another
 #define ROWS (constants[0].x / inner.x)
 
 uint4 inner_axis() {
-  if (IN_CONSTANTS) return constants[1 + min(RANK, 4)];
+  if (IN_CONSTANTS) return constants[1 + min(RANK, 5)];
   return input2[constants[1].x - 1];
 }
 
@@ -139,6 +139,7 @@ Row row_at(uint index) {
   row.lengths = 0;
   row.reversed = 0;
   if (IN_CONSTANTS) {
+    if (RANK > 4) place_along(row, index, 3, constants[5], 0);
     if (RANK > 3) place_along(row, index, 2, constants[4], constants[6].z);
     if (RANK > 2) place_along(row, index, 1, constants[3], constants[6].y);
     if (RANK > 1) place_along(row, index, 0, constants[2], constants[6].x);

@@ -12,9 +12,13 @@ using Word = std::uint32_t;
 
 constexpr std::uint64_t group_threads = 256, bytes_of_vector = 16, bytes_of_word = 4;
 
-// Axes that fit the constants; more go to a table (shaders/index_map.hlsl).
-constexpr std::size_t constant_axes = 4;
 constexpr std::size_t table_axes = 8;
+
+// Axes that fit the constants beside the strides of lengths; more go to a table
+// (shaders/index_map.hlsl).
+std::size_t constant_axes(const IndexMapKernel& kernel) {
+  return kernel.reversal ? 4 : 5;
+}
 
 Word word(std::uint64_t value) {
   return static_cast<Word>(value);
@@ -48,7 +52,8 @@ Word words_of_length(const Reversal& reversal) {
 // those of the output do.
 bool has_word_columns(const IndexMapKernel& kernel) {
   const std::size_t rank = kernel.axes.size();
-  if (!kernel.reversal || rank < 2 || rank > constant_axes || kernel.reversal->axis + 2 != rank)
+  if (!kernel.reversal || rank < 2 || rank > constant_axes(kernel) ||
+      kernel.reversal->axis + 2 != rank)
     return false;
   const IndexMapAxis& inner = kernel.axes.back();
   const auto is_whole_words = [&](std::int64_t elements) {
@@ -179,7 +184,7 @@ void add_vectors_stage(Dispatch& dispatch, std::uint64_t vectors_of_thread, std:
 Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
   Dispatch dispatch = dispatch_with_output(kernel);
   const std::size_t rank = kernel.axes.size(), size = kernel.element_size;
-  const bool in_table = rank > constant_axes;
+  const bool in_table = rank > constant_axes(kernel);
   const std::uint64_t vectors = vectors_of_thread(kernel);
   add_vectors_stage(dispatch, vectors, bytes_of_vector / size, rank);
   dispatch.kernel =
@@ -199,6 +204,7 @@ Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
     const auto row = axis_row(kernel.axes[i]);
     std::copy(row.begin(), row.end(),
               in_table ? &dispatch.table[i * 4] : &dispatch.constants[8 + i * 4]);
+    if (!kernel.reversal) continue;
     const Word lengths_stride = word(kernel.axes[i].lengths_stride);
     (in_table ? dispatch.table[(table_axes + i) * 4] : dispatch.constants[24 + i]) = lengths_stride;
   }
@@ -208,7 +214,7 @@ Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
 // The same with plain axes in place of those that repeat all of their input, as many as fit the
 // constants: one counts the copies, and the other goes through one of them.
 IndexMapKernel without_repeats(IndexMapKernel kernel) {
-  for (std::size_t a = kernel.axes.size(); a-- > 0 && kernel.axes.size() < constant_axes;) {
+  for (std::size_t a = kernel.axes.size(); a-- > 0 && kernel.axes.size() < constant_axes(kernel);) {
     IndexMapAxis& axis = kernel.axes[a];
     const bool repeats = axis.boundary == Boundary::wrap && axis.start_padding == 0 &&
                          axis.extent % axis.input_extent == 0 && !kernel.reversal;

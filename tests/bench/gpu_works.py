@@ -125,6 +125,11 @@ def gathers_and_scans(sizes):
         yield Work(f"DEPTH_TO_SPACE block 4, {TYPE_NAMES[size]}", goal, {"type": "DEPTH_TO_SPACE", "desc": {
             "InputTensor": tensor(deep, size), "OutputTensor": tensor(shape, size), "BlockSize": 4}},
             lambda torch, x: torch.nn.functional.pixel_shuffle(x, 4))
+    planes = [n // 2, c // 4, h + 2, w + 2]
+    yield Work("UNFOLD, window 3 stride 1", .80, {"type": "UNFOLD", "desc": {
+        "InputTensor": tensor(planes), "OutputTensor": tensor([n // 2, 9 * (c // 4), h * w]), "DimensionCount": 2,
+        "WindowSizes": [3, 3], "Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0]}},
+        lambda torch, x: torch.nn.functional.unfold(x, 3))
     rows = n * c * h
     yield Work("GATHER of rows", .90, {"type": "GATHER", "desc": {
         "InputTensor": tensor([1, 1, rows // 4, w]),

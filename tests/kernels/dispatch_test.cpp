@@ -211,19 +211,35 @@ TEST_CASE("dispatch: copies of whole rows are an axis of their own") {
   CHECK(make_dispatch(kernel).specialization == Words{5, 2, 0, 4});
 }
 
-TEST_CASE("dispatch: five axes and more stand in a table") {
+IndexMapKernel kernel_of_axes(std::uint64_t count) {
   IndexMapKernel kernel{.element_size = 1};
-  for (std::uint64_t i = 1; i <= 5; ++i) {
+  for (std::uint64_t i = 1; i <= count; ++i) {
     kernel.axes.push_back(
         {.extent = i, .stride = static_cast<std::int64_t>(10 * i), .lengths_stride = i});
   }
-  const gpu::Dispatch dispatch = make_dispatch(kernel);
+  return kernel;
+}
+
+TEST_CASE("dispatch: a fifth axis takes the place of the strides of lengths") {
+  const gpu::Dispatch dispatch = make_dispatch(kernel_of_axes(5));
   CHECK(dispatch.kernel == "index_map_1_0");
-  CHECK(dispatch.specialization == Words{0, 8, 0, 1});
-  CHECK(dispatch.constants[4] == 5);
-  REQUIRE(dispatch.table.size() == 64);
-  CHECK(Words(dispatch.table.begin() + 16, dispatch.table.begin() + 20) == Words{5, 50, 0, 5});
-  CHECK(dispatch.table[48] == 5);
+  CHECK(dispatch.specialization == Words{0, 5, 0, 1});
+  CHECK(dispatch.table.empty());
+  CHECK(constants(dispatch, 20, 28) == Words{4, 40, 0, 4, 5, 50, 0, 5});
+}
+
+TEST_CASE("dispatch: more axes than fit the constants stand in a table") {
+  IndexMapKernel kernel = kernel_of_axes(5);
+  kernel.reversal = Reversal{.axis = 1};
+  const gpu::Dispatch reversed = make_dispatch(kernel);
+  CHECK(reversed.specialization == Words{0, 8, 2, 1});
+  CHECK(reversed.constants[4] == 5);
+  REQUIRE(reversed.table.size() == 64);
+  CHECK(Words(reversed.table.begin() + 16, reversed.table.begin() + 20) == Words{5, 50, 0, 5});
+  CHECK(reversed.table[48] == 5);
+  const gpu::Dispatch plain = make_dispatch(kernel_of_axes(6));
+  CHECK(plain.specialization == Words{0, 8, 0, 1});
+  CHECK(Words(plain.table.begin() + 20, plain.table.begin() + 24) == Words{6, 60, 0, 6});
 }
 
 TEST_CASE("dispatch: LP pooling's name and constants") {
