@@ -146,13 +146,14 @@ void store_square(Square square, uint lane, uint buffer) {
   }
 }
 
-// Four elements of a value, of the slice of keys from first_key on.
+// Four elements of a value, of the slice of keys from first_key on. Behind the last key, where powers are 0, values are
+// 0, too: 0 times infinity is not 0.
 float4 load_values(Block block, uint lane, uint first_key, uint column) {
   const uint key = first_key + lane / KEY_VECTORS;
   const float4 values = four_of_value(
       offset_at(VALUE, block.batch, block.head / parameters[0].group, min(key, parameters[0].keys - 1)),
       column + lane % KEY_VECTORS * 4);
-  return values;
+  return key < parameters[0].keys ? values : float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
 float larger_number(float a, float b) { return b > a ? b : a; }

@@ -317,6 +317,13 @@ uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int leve
 
 float2 halves_of(uint word) { return float2(f16tof32(word & 0xFFFF), f16tof32(word >> 16)); }
 
+// What is left of terms that cancel each other may be what a float would lose, even of two halves.
+float2 added_pairs(float2 a, float2 b) {
+  if (is_never_negative() || TERM == MAGNITUDE) return float2(a.x + b.x, 0.0f);
+  const float2 whole = two_sum(a.x, b.x);
+  return float2(whole.x, whole.y + (a.y + b.y));
+}
+
 // Extremes are added one by one; the terms of a sum are one before.
 uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
   const uint words[4] = {vector_.x, vector_.y, vector_.z, vector_.w};
@@ -326,13 +333,16 @@ uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) 
       cell = added(cell, key_at(f16tof32(element_of_word(words[e >> 1], e, 2))), index + e);
     return cell;
   }
-  float terms[4];
+  float2 terms[4];
   LOOP
   for (uint w = 0; w < 4; ++w) {
     const float2 halves = halves_of(words[w]);
-    terms[w] = term_of(halves.x, 0.0f, 0.0f, down, up) + term_of(halves.y, 0.0f, 0.0f, down, up);
+    const float first = term_of(halves.x, 0.0f, 0.0f, down, up), second = term_of(halves.y, 0.0f, 0.0f, down, up);
+    terms[w] = added_pairs(float2(first, 0.0f), float2(second, 0.0f));
   }
-  return added(cell, uint2(asuint((terms[0] + terms[1]) + (terms[2] + terms[3])), 0), index);
+  const float2 sum = added_pairs(added_pairs(terms[0], terms[1]), added_pairs(terms[2], terms[3]));
+  const uint4 next = added(cell, uint2(asuint(sum.x), 0), index);
+  return uint4(next.x, asuint(asfloat(next.y) + sum.y), next.zw);
 }
 
 // The same as gathered(), by vectors.

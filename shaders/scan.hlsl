@@ -326,9 +326,14 @@ uint part_at(uint step, uint count) { return FROM_END != 0 ? count - 1 - step : 
 
 uint4 total_of(uint4 vector_, bool plain) {
   if (plain) {
-    float4 four = four_of(vector_, 0);
-    if (TYPE == FLOAT16) four += four_of(vector_, 1);
-    return sum_cell(joined_pairs(two_sum(four.x, four.y), two_sum(four.z, four.w)), 0);
+    const float4 four = four_of(vector_, 0);
+    float2 total = joined_pairs(two_sum(four.x, four.y), two_sum(four.z, four.w));
+    if (TYPE == FLOAT16) {
+      // Not even two halves always have a sum that is a float.
+      const float4 next = four_of(vector_, 1);
+      total = joined_pairs(total, joined_pairs(two_sum(next.x, next.y), two_sum(next.z, next.w)));
+    }
+    return sum_cell(total, 0);
   }
   uint4 total = empty_cell();
   LOOP

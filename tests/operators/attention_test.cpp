@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.hpp"
 #include "ops/operator.hpp"
@@ -190,6 +191,20 @@ TEST_CASE("MULTIHEAD_ATTENTION: several tiles of queries and keys") {
         random_attention(is_half ? DataType::Float16 : DataType::Float32, sizes, group, random);
     check_plan_case(case_of(use, random_layout(sizes, group > 1, random), is_half ? 2e-2 : 2e-5));
   }
+}
+
+// Powers of 0 stand behind the last key; an infinite value of that one must not meet them.
+TEST_CASE("MULTIHEAD_ATTENTION: tiles that are read by fours, and an infinite value") {
+  Random random(85);
+  const auto tensor = [&](const List& sizes) {
+    return with_small_numbers(Tensor::packed(DataType::Float32, sizes), random, 0.25);
+  };
+  MultiheadAttention use{.query = tensor({1, 9, 20}),
+                         .key = tensor({1, 65, 20}),
+                         .value = tensor({1, 65, 68}),
+                         .scale = 0.5};
+  set_value(use.value, {0, 64, 66}, std::numeric_limits<double>::infinity());
+  check_plan_case(case_of(use, {}, 2e-5));
 }
 
 // More keys than are multiplied at once, more queries, and more scores than are kept at a time.

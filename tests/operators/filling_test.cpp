@@ -313,6 +313,17 @@ TEST_CASE("CUMULATIVE_SUMMATION: long sums of FLOAT16 and FLOAT32 keep their pre
   CHECK(number(output.type, output.at({count - 1})) == 16777216 + count - 1);
 }
 
+// 60000 + 0.0019 is no float, so that a sum of two halves may lose what is left in the end.
+TEST_CASE("CUMULATIVE_SUMMATION: what is left of halves that cancel each other") {
+  Tensor input = Tensor::packed(DataType::Float16, {2, 136});
+  for (std::size_t i = 0; i < 272; ++i) {
+    const double value = i % 8 >= 4 ? 0.0019 : i % 2 == 0 ? 6e4 : -6e4;
+    std::memcpy(&input.bytes[2 * i], element(input.type, value).data(), 2);
+  }
+  check_plan_case(scan_case({.axis = 1}, input, 1));
+  check_plan_case(scan_case({.axis = 1, .is_decreasing = true, .is_exclusive = true}, input, 1));
+}
+
 TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does no harm") {
   // Exponents of factors: the product gets as large as 2^2480 and as small as 2^-2686.
   std::vector<int> exponents(20, 124);

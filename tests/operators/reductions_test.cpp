@@ -142,6 +142,17 @@ TEST_CASE("REDUCE: packed rows of FLOAT16, whole and in parts") {
   check("MAX", {3, 2056});
 }
 
+// 60000 + 0.0019 is no float, so that a sum of two halves may lose what is left in the end.
+TEST_CASE("REDUCE: what is left of halves that cancel each other") {
+  const List sizes{3, 24};
+  rows::Numbers numbers;
+  for (int i = 0; i < 72; ++i) numbers.push_back(i % 2 == 0 ? 0.0019 : i % 4 == 1 ? 6e4 : -6e4);
+  const Tensor input = rows::tensor_of(DataType::Float16, sizes, numbers);
+  const rows::Numbers sums(3, 12 * rows::numbers_of(input)[0]);
+  check_plan_case(
+      reduce_case("SUM", {1}, input, rows::tensor_of(DataType::Float16, {3, 1}, sums)));
+}
+
 TEST_CASE("ARGMAX: packed rows of FLOAT16, the first or last of equal ones") {
   constexpr std::uint64_t length = 2056;
   rows::Numbers numbers(2 * length, 1);
