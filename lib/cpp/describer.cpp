@@ -277,6 +277,24 @@ Json Describer::operator_fields(const Value& desc, const OperatorSpec& spec,
 
 namespace {
 
+// The struct of the operator with the most similar name, "" without one. What all structs share
+// does not count, whether or not it is misspelt.
+std::string nearest_struct(std::string_view name) {
+  name = name.substr(0, name.rfind(name.find("_OPER") != name.npos ? "_OPER" : "_DESC"));
+  const std::string nearest = nearest_name(without(name, "DML_"), specified_operators());
+  return nearest.empty() ? "" : "DML_" + nearest + "_OPERATOR_DESC";
+}
+
+// A word that looks like an operator's struct. Of the names in DirectML.h that end like this, only
+// DML_OPERATOR_DESC and those of tensors are something else.
+bool is_unknown_struct(const Token& token) {
+  if (!token.is_word() || !token.text.starts_with("DML_") || !token.text.ends_with("_DESC"))
+    return false;
+  return token.text != "DML_OPERATOR_DESC" && !token.text.ends_with("TENSOR_DESC") &&
+         !token.text.starts_with("DML_GRAPH_") && !token.text.ends_with("_GRAPH_EDGE_DESC") &&
+         !token.text.ends_with("BINDING_DESC") && operator_of(token.text) == nullptr;
+}
+
 // The variables that a value points to, directly.
 void add_targets(const Value& value, std::vector<std::size_t>& targets) {
   if (value.kind == Kind::pointer) targets.push_back(value.target.variable);
@@ -296,6 +314,34 @@ std::set<std::size_t> Describer::used_by(std::size_t user) const {
   }
   used.erase(user);
   return used;
+}
+
+// The text may have what is nearly such a variable.
+Diagnostic Describer::no_operator() const {
+  const std::vector<Token> tokens = tokens_of(text_);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (is_unknown_struct(tokens[i])) {
+      const std::string name(tokens[i].text);
+      Diagnostic unknown = at(tokens[i].span, name + " is no operator's struct in DirectML.h");
+      const std::string nearest = nearest_struct(name);
+      unknown.suggestion = nearest.empty() ? "`dmlop ops` lists the operators"
+                                           : "did you mean \"" + nearest + "\"?";
+      return unknown;
+    }
+    if (tokens[i].text == "dml" && i + 1 < tokens.size() && tokens[i + 1].text == "::") {
+      Diagnostic extension = at(tokens[i].span, "DirectMLX (dml::) is not read");
+      extension.suggestion =
+          "stop in DirectMLX.h where it calls CreateOperator, and paste what the debugger shows "
+          "of the DML_..._OPERATOR_DESC; or give the fields with dmlop check NAME --set";
+      return extension;
+    }
+  }
+  Diagnostic diagnostic{.file = file_};
+  diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
+  diagnostic.suggestion =
+      "paste its declaration, too: DML_PADDING_OPERATOR_DESC desc = {...}; and before a "
+      "debugger's text write the same type and =";
+  return diagnostic;
 }
 
 const Variable* Describer::root() {
@@ -322,12 +368,7 @@ const Variable* Describer::root() {
       findings_.push_back(std::move(unread));
       return nullptr;
     }
-    Diagnostic diagnostic{.file = file_};
-    diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
-    diagnostic.suggestion =
-        "paste its declaration, too: DML_PADDING_OPERATOR_DESC desc = {...}; and before a "
-        "debugger's text write the same type and =";
-    findings_.push_back(std::move(diagnostic));
+    findings_.push_back(no_operator());
     return nullptr;
   }
   std::vector<std::string> names;

@@ -37,6 +37,7 @@ class Describer {
 
   // The variable to describe.
   const Variable* root();
+  Diagnostic no_operator() const;
   std::set<std::size_t> used_by(std::size_t user) const;
   void check_type_of(const Variable& root, const OperatorSpec& spec);
 
