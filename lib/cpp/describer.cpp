@@ -61,6 +61,15 @@ Json Describer::flags(const Value& value, const std::string& name) {
   return json;
 }
 
+// A description may leave out what follows from the rest of it. C++ may not.
+void Describer::warn_of_absence(const Value& value, const std::string& what,
+                                const std::string& remedy) {
+  Diagnostic warning = at(value.written, what + ", which DirectML refuses; the description leaves "
+                                                "it out");
+  warning.suggestion = "in C++, " + remedy;
+  remarks_.push_back(std::move(warning));
+}
+
 Json Describer::buffer(const Value& desc, const std::string& name) {
   const std::vector<std::string> known = names_of(*members_of("DML_BUFFER_TENSOR_DESC"));
   refuse_unknown_members(desc, known, "DML_BUFFER_TENSOR_DESC", name);
@@ -78,9 +87,11 @@ Json Describer::buffer(const Value& desc, const std::string& name) {
   if (const Value strides = member(desc, "Strides"); !is_null(strides))
     json["Strides"] = array(strides, count, "DimensionCount", part("Strides"), read);
   const Value bytes = member(desc, "TotalTensorSizeInBytes");
-  if (bytes.kind == Kind::number) {
-    if (!is_null(bytes))
-      json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
+  if (is_null(bytes)) {
+    warn_of_absence(bytes, part("TotalTensorSizeInBytes") + " is 0",
+                    "set it to what DMLCalcBufferTensorSize returns");
+  } else if (bytes.kind == Kind::number) {
+    json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
   } else {
     remarks_.push_back(at(bytes.written, part("TotalTensorSizeInBytes") +
                                              " is left out: it follows from DataType, Sizes and "
@@ -215,7 +226,10 @@ Json Describer::field(const Value& desc, const FieldSpec& field, const std::stri
   switch (field.kind) {
     case FieldKind::input_tensor:
     case FieldKind::output_tensor:
-      return is_null(value) ? Json() : tensor(value, name);
+      if (!is_null(value)) return tensor(value, name);
+      if (!field.optional)
+        warn_of_absence(value, name + " is null", "point it to a DML_TENSOR_DESC");
+      return {};
     case FieldKind::input_tensor_array:
     case FieldKind::output_tensor_array:
       if (is_null(value) && is_null(count)) return {};

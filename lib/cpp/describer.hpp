@@ -48,6 +48,7 @@ class Describer {
   Json tensor_desc(const Value& desc, const std::string& name);
   Json buffer(const Value& desc, const std::string& name);
   Json flags(const Value& value, const std::string& name);
+  void warn_of_absence(const Value& value, const std::string& what, const std::string& remedy);
   Json pair(const Value& both, const char* first, const char* second, bool is_float,
             const std::string& name);
   Json nested(const Value& pointer, const std::string& name);
