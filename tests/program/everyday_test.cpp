@@ -122,6 +122,20 @@ TEST_CASE("files without names are not taken for optional tensors that nobody sp
   CHECK_FALSE(contains(files.run(three).error, "one of "));
 }
 
+TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes are its own") {
+  const FilesOfUser files;
+  files.write("i.npy", npy("<i4", "(3,)", std::string(12, '\0')));
+  const auto gather = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i",
+                                 "IndicesTensor=i.npy", "--set", "Axis=0", "--set",
+                                 "IndexDimensions=1"});
+  CHECK(contains(gather.error, "IndicesTensor has 1 dimension, must have 2\n"));
+  CHECK(contains(gather.error, "help: save array.reshape(1, 3)\n"));
+  const auto written = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set",
+                                  "IndicesTensor=INT32:3", "--set", "Axis=0", "--set",
+                                  "IndexDimensions=1"});
+  CHECK(contains(written.error, "help: write Sizes of 2 dimensions\n"));
+}
+
 TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
   const FilesOfUser files;
   const auto index = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
