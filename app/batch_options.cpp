@@ -235,7 +235,7 @@ void BatchCommandOptions::add_to(CLI::App& command) {
       .add_flag("--update-golden{write}", update_golden,
                 "Write golden files that are missing or different; such jobs are UPDATED and fail, "
                 "or pass with --update-golden=accept")
-      ->check(CLI::IsMember({"write", "accept"}));
+      ->check(one_of({"write", "accept"}));
   add_stopping(command, *this);
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);

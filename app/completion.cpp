@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "numbers.hpp"
 #include "option_text.hpp"
 #include "spec/fields_reader.hpp"
 
@@ -211,7 +212,7 @@ Action add_completion(CLI::App& command) {
   const std::vector<std::string> shells{"bash", "zsh", "fish"};
   CLI::Option* option = command.add_option("SHELL", *shell, "bash, zsh or fish")
                             ->required()
-                            ->check(CLI::IsMember(shells));
+                            ->check(one_of(shells));
   set_choices(*option, shells);
   return [shell] { return print_completion(*shell); };
 }

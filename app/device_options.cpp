@@ -27,14 +27,12 @@ void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
       .add_option(
           "--device-memory", execution.device_memory_bytes,
           "Limit the GPU memory for buffers, such as 512MB (default: as much as tiles need)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 62, "at least 4KB"))
+      ->transform(byte_count(4096))
       ->type_name("BYTES");
   command
       .add_option("--host-memory", execution.host_memory_bytes,
                   "Limit the memory for temporary tensors on the CPU, such as 2GB (default: none)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62, "at least 1B"))
+      ->transform(byte_count(1))
       ->type_name("BYTES");
 }
 

@@ -3,6 +3,8 @@
 #ifdef _WIN32
 #include <fcntl.h>
 #include <io.h>
+#else
+#include <poll.h>
 #endif
 
 #include <algorithm>
@@ -159,6 +161,16 @@ int run_command_line(const std::vector<std::string>& words, int argument_count, 
   return exit_usage;
 }
 
+// A program such as `head` closes its pipe when it has read enough. Nobody needs a message then.
+bool has_reader_gone() {
+#ifdef _WIN32
+  return false;
+#else
+  pollfd output{.fd = 1, .events = POLLOUT, .revents = 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+#endif
+}
+
 }  // namespace
 
 void stop_jobs_gently() {
@@ -201,8 +213,8 @@ int run_program(int argument_count, char** arguments) {
   }
   // A result that could not be written is reported as a failure.
   if (finish_output()) return code;
-  const int lost = fail("writing standard output failed", exit_io_failed);
-  return std::max(code, lost);
+  if (!has_reader_gone()) fail("writing standard output failed", exit_io_failed);
+  return std::max<int>(code, exit_io_failed);
 }
 
 }  // namespace dmlop::app

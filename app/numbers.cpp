@@ -1,10 +1,12 @@
 #include "numbers.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "base/text.hpp"
 #include "tensor/tolerance.hpp"
 
 namespace dmlop::app {
@@ -48,6 +50,26 @@ CLI::Validator positive_integer() {
                  "POSITIVE");
 }
 
+CLI::Validator byte_count(std::uint64_t min) {
+  constexpr std::uint64_t max = std::uint64_t{1} << 62;
+  const auto check = [=](std::string& text) {
+    std::string bytes = text;
+    std::string problem;
+    try {
+      problem = CLI::AsSizeValue(false)(bytes);
+    } catch (const CLI::ValidationError& error) {
+      problem = error.what();
+    }
+    const auto number = number_in<std::uint64_t>(bytes);
+    if (!problem.empty() || !number || *number < min || *number > max)
+      return refusal(text, "a whole number of bytes from " + std::to_string(min) +
+                               ", such as 4096, 512MB or 2GB");
+    text = bytes;
+    return std::string();
+  };
+  return {check, "BYTES"};
+}
+
 CLI::Validator number_between(double min, double max) {
   const std::string first = shortest_text(min), last = shortest_text(max);
   const auto check = [=](const std::string& text) {
@@ -65,6 +87,15 @@ CLI::Validator positive_number() {
     return is_good ? "" : refusal(text, "a number greater than 0");
   };
   return {check, "POSITIVE"};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string list = join(words);
+  const auto check = [words = std::move(words), list](const std::string& text) {
+    const bool is_good = std::find(words.begin(), words.end(), text) != words.end();
+    return is_good ? "" : refusal(text, "one of " + list);
+  };
+  return {check, "{" + list + "}"};
 }
 
 }  // namespace dmlop::app

@@ -22,6 +22,7 @@
 #include "job/golden.hpp"
 #include "lines.hpp"
 #include "model_commands.hpp"
+#include "numbers.hpp"
 #include "preview.hpp"
 #include "run_progress.hpp"
 #include "stopwatch.hpp"
@@ -341,7 +342,7 @@ Action add_run(CLI::App& command) {
       .add_flag("--update-golden{write}", options->update_golden,
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
-      ->check(CLI::IsMember({"write", "accept"}))
+      ->check(one_of({"write", "accept"}))
       ->type_name("[=accept]");
   options->model.add_to(command);
   options->confine.add_to(command);

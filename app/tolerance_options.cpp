@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "numbers.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -46,7 +47,7 @@ void ToleranceOptions::add_to(CLI::App& command) {
   CLI::Option* nan = command.add_option_function<std::string>(
       "--nan", [this](const std::string& word) { tolerance.nan_equals_nan = word == "equal"; },
       "Whether NaN equals NaN: equal (default) or differ");
-  nan->check(CLI::IsMember({"equal", "differ"}))->type_name("RULE");
+  nan->check(one_of({"equal", "differ"}))->type_name("RULE");
   set_choices(*nan, {"equal", "differ"});
   options_.push_back(nan);
   options_.push_back(command.add_flag("--allow-trivial", tolerance.allow_trivial,

@@ -61,6 +61,15 @@ Json Describer::flags(const Value& value, const std::string& name) {
   return json;
 }
 
+// A description may leave out what follows from the rest of it. C++ may not.
+void Describer::warn_of_absence(const Value& value, const std::string& what,
+                                const std::string& remedy) {
+  Diagnostic warning = at(value.written, what + ", which DirectML refuses; the description leaves "
+                                                "it out");
+  warning.suggestion = "in C++, " + remedy;
+  remarks_.push_back(std::move(warning));
+}
+
 Json Describer::buffer(const Value& desc, const std::string& name) {
   const std::vector<std::string> known = names_of(*members_of("DML_BUFFER_TENSOR_DESC"));
   refuse_unknown_members(desc, known, "DML_BUFFER_TENSOR_DESC", name);
@@ -78,9 +87,11 @@ Json Describer::buffer(const Value& desc, const std::string& name) {
   if (const Value strides = member(desc, "Strides"); !is_null(strides))
     json["Strides"] = array(strides, count, "DimensionCount", part("Strides"), read);
   const Value bytes = member(desc, "TotalTensorSizeInBytes");
-  if (bytes.kind == Kind::number) {
-    if (!is_null(bytes))
-      json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
+  if (is_null(bytes)) {
+    warn_of_absence(bytes, part("TotalTensorSizeInBytes") + " is 0",
+                    "set it to what DMLCalcBufferTensorSize returns");
+  } else if (bytes.kind == Kind::number) {
+    json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
   } else {
     remarks_.push_back(at(bytes.written, part("TotalTensorSizeInBytes") +
                                              " is left out: it follows from DataType, Sizes and "
@@ -215,7 +226,10 @@ Json Describer::field(const Value& desc, const FieldSpec& field, const std::stri
   switch (field.kind) {
     case FieldKind::input_tensor:
     case FieldKind::output_tensor:
-      return is_null(value) ? Json() : tensor(value, name);
+      if (!is_null(value)) return tensor(value, name);
+      if (!field.optional)
+        warn_of_absence(value, name + " is null", "point it to a DML_TENSOR_DESC");
+      return {};
     case FieldKind::input_tensor_array:
     case FieldKind::output_tensor_array:
       if (is_null(value) && is_null(count)) return {};
@@ -277,6 +291,24 @@ Json Describer::operator_fields(const Value& desc, const OperatorSpec& spec,
 
 namespace {
 
+// The struct of the operator with the most similar name, "" without one. What all structs share
+// does not count, whether or not it is misspelt.
+std::string nearest_struct(std::string_view name) {
+  name = name.substr(0, name.rfind(name.find("_OPER") != name.npos ? "_OPER" : "_DESC"));
+  const std::string nearest = nearest_name(without(name, "DML_"), specified_operators());
+  return nearest.empty() ? "" : "DML_" + nearest + "_OPERATOR_DESC";
+}
+
+// A word that looks like an operator's struct. Of the names in DirectML.h that end like this, only
+// DML_OPERATOR_DESC and those of tensors are something else.
+bool is_unknown_struct(const Token& token) {
+  if (!token.is_word() || !token.text.starts_with("DML_") || !token.text.ends_with("_DESC"))
+    return false;
+  return token.text != "DML_OPERATOR_DESC" && !token.text.ends_with("TENSOR_DESC") &&
+         !token.text.starts_with("DML_GRAPH_") && !token.text.ends_with("_GRAPH_EDGE_DESC") &&
+         !token.text.ends_with("BINDING_DESC") && operator_of(token.text) == nullptr;
+}
+
 // The variables that a value points to, directly.
 void add_targets(const Value& value, std::vector<std::size_t>& targets) {
   if (value.kind == Kind::pointer) targets.push_back(value.target.variable);
@@ -296,6 +328,34 @@ std::set<std::size_t> Describer::used_by(std::size_t user) const {
   }
   used.erase(user);
   return used;
+}
+
+// The text may have what is nearly such a variable.
+Diagnostic Describer::no_operator() const {
+  const std::vector<Token> tokens = tokens_of(text_);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (is_unknown_struct(tokens[i])) {
+      const std::string name(tokens[i].text);
+      Diagnostic unknown = at(tokens[i].span, name + " is no operator's struct in DirectML.h");
+      const std::string nearest = nearest_struct(name);
+      unknown.suggestion = nearest.empty() ? "`dmlop ops` lists the operators"
+                                           : "did you mean \"" + nearest + "\"?";
+      return unknown;
+    }
+    if (tokens[i].text == "dml" && i + 1 < tokens.size() && tokens[i + 1].text == "::") {
+      Diagnostic extension = at(tokens[i].span, "DirectMLX (dml::) is not read");
+      extension.suggestion =
+          "stop in DirectMLX.h where it calls CreateOperator, and paste what the debugger shows "
+          "of the DML_..._OPERATOR_DESC; or give the fields with dmlop check NAME --set";
+      return extension;
+    }
+  }
+  Diagnostic diagnostic{.file = file_};
+  diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
+  diagnostic.suggestion =
+      "paste its declaration, too: DML_PADDING_OPERATOR_DESC desc = {...}; and before a "
+      "debugger's text write the same type and =";
+  return diagnostic;
 }
 
 const Variable* Describer::root() {
@@ -322,12 +382,7 @@ const Variable* Describer::root() {
       findings_.push_back(std::move(unread));
       return nullptr;
     }
-    Diagnostic diagnostic{.file = file_};
-    diagnostic.message = "the text has no variable of a type DML_..._OPERATOR_DESC";
-    diagnostic.suggestion =
-        "paste its declaration, too: DML_PADDING_OPERATOR_DESC desc = {...}; and before a "
-        "debugger's text write the same type and =";
-    findings_.push_back(std::move(diagnostic));
+    findings_.push_back(no_operator());
     return nullptr;
   }
   std::vector<std::string> names;

@@ -37,6 +37,7 @@ class Describer {
 
   // The variable to describe.
   const Variable* root();
+  Diagnostic no_operator() const;
   std::set<std::size_t> used_by(std::size_t user) const;
   void check_type_of(const Variable& root, const OperatorSpec& spec);
 
@@ -47,6 +48,7 @@ class Describer {
   Json tensor_desc(const Value& desc, const std::string& name);
   Json buffer(const Value& desc, const std::string& name);
   Json flags(const Value& value, const std::string& name);
+  void warn_of_absence(const Value& value, const std::string& what, const std::string& remedy);
   Json pair(const Value& both, const char* first, const char* second, bool is_float,
             const std::string& name);
   Json nested(const Value& pointer, const std::string& name);

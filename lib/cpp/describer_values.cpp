@@ -50,6 +50,11 @@ void Describer::refuse(const Value& value, const std::string& name) {
     case Kind::unresolved:
       return refuse(value.written, name, value.why, value.remedy);
     case Kind::unset:
+      // What a debugger leaves out of a row that would be too long.
+      if (text_.substr(value.written.begin, value.written.end - value.written.begin)
+              .find("...") != std::string_view::npos)
+        return refuse(value.written, name, "the text is cut short (...)",
+                      "open it in the debugger, and copy the rows of its members, too");
       return refuse(value.written, name, "it is never given a value",
                     "write its value, or = {} behind the variable if it is 0");
     case Kind::word:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/path.hpp"
@@ -127,6 +128,13 @@ class Binder {
            (found != sources_.end() && found->second.contains(element.value_or(0)));
   }
 
+  /// Whether the files speak of a field that the description leaves out. Files without names
+  /// count as those of the fields that the message about them proposes.
+  bool brings(const FieldSpec& field) const {
+    if (sources_.contains(field.name)) return is_named(field.name);
+    return is_ambiguous_ && (!field.optional || guessed_.contains(field.name));
+  }
+
   /// How many elements of an array of tensors the files speak of.
   std::size_t element_count(const std::string& tensor) const {
     const auto found = sources_.find(tensor);
@@ -198,9 +206,10 @@ class Binder {
     is_ambiguous_ = true;
     std::vector<std::string> options;
     for (const std::string& name : names_) {
-      if (options.size() < paths.size() && !sources_.contains(name))
-        options.push_back(request_.is_of_library ? name
-                                                 : option_ + name + "=" + paths[options.size()]);
+      if (options.size() == paths.size() || sources_.contains(name)) continue;
+      options.push_back(request_.is_of_library ? name
+                                               : option_ + name + "=" + paths[options.size()]);
+      guessed_.insert(name);
     }
     const bool is_one = paths.size() == 1;
     usage((is_one ? "which tensor is " : "which tensors are ") + join(paths) + "? DML_OPERATOR_" +
@@ -235,6 +244,7 @@ class Binder {
   std::string option_;  // "-i "
   std::map<std::string, Files> sources_;
   bool is_ambiguous_ = false;  // a file was given without a name where several are possible
+  std::set<std::string> guessed_;  // the tensors that such files are probably meant for
 };
 
 /// One tensor of a field that files may be named for: the field itself, or an element of an array.
@@ -248,7 +258,7 @@ std::vector<NamedTensor> slots_of(Description& description, const Binder& binder
                                   const std::string& name) {
   Field& field = *description.find(name);
   if (!field.spec->is_tensor_array()) {
-    if (field.is_absent() && field.written == nullptr && binder.is_named(name))
+    if (field.is_absent() && field.written == nullptr && binder.brings(*field.spec))
       field.value = TensorDesc{};
     if (field.is_absent()) return {};
     return {{name, std::nullopt}};

@@ -169,6 +169,9 @@ Diagnostic Document::why_incomplete(const StrictText& strict, const Parsed& pars
     return at_offset(at, "the file is empty; expected a JSON object");
   Diagnostic diagnostic = at_offset(at, "wrong JSON: " + parsed.problem);
   diagnostic.suggestion = parsed.suggestion;
+  // No JSON of dmlop's has the name of a struct.
+  if (text_.find("_OPERATOR_DESC") != std::string::npos)
+    diagnostic.suggestion = "if this is C++, let `dmlop convert --from-cpp` make a description of it";
   return diagnostic;
 }
 

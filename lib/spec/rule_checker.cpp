@@ -367,8 +367,15 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   if (tensor == nullptr ||
       scope_.length({{target.field, "Sizes"}, place->element}) != as_unsigned(subject->integer()))
     return;
-  const std::string dimensions = counted(as_unsigned(bound->integer()), "dimension");
-  diagnostic.suggestion = "write Sizes of " + dimensions;
+  const std::uint64_t count = as_unsigned(bound->integer());
+  // The Sizes that a file has cannot be written.
+  constexpr std::uint64_t most_dimensions = 8;
+  const bool is_possible = count > 0 && count <= most_dimensions;
+  if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
+    diagnostic.suggestion = "save " + reshape_call(with_dimensions(tensor->sizes, count));
+    return;
+  }
+  diagnostic.suggestion = "write Sizes of " + counted(count, "dimension");
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 

@@ -33,7 +33,27 @@ struct Reading {
   std::uint64_t bits = 0;
   double approximate = 0;
   std::string must_be = {};
+  std::string remedy = {};
 };
+
+// The largest number, and how to write what is larger.
+void refuse_size(Reading& reading, DataType type) {
+  const char* most = type == DataType::Float16   ? "65504"
+                     : type == DataType::Float32 ? "3.4028235e38"
+                                                 : "1.7976931348623157e308";
+  reading.must_be = std::string("from -") + most + " to " + most;
+  reading.remedy = "write \"inf\" or \"-inf\" for infinity";
+}
+
+// How DML_SCALAR_UNION calls numbers of a type. It holds the bits of a FLOAT16 as an integer.
+std::string union_member(DataType type) {
+  std::string name(name_of(type == DataType::Float16 ? DataType::UInt16 : type));
+  for (const std::string_view word : {"Float", "UInt", "Int"}) {
+    if (name.starts_with(upper_case(std::string(word))))
+      return std::string(word) + name.substr(word.size());
+  }
+  return name;
+}
 
 template <typename T>
 Reading read_integer(const json::Value& written, DataType type) {
@@ -66,7 +86,7 @@ Reading read_float(const json::Value& written, DataType type) {
                         : type == DataType::Float16 ? half_to_float(half_from_double(*number))
                                                     : static_cast<float>(*number);
   if (!is_word && std::isinf(narrow)) {
-    reading.must_be = "within its range";
+    refuse_size(reading, type);
     return reading;
   }
   reading.fits = true;
@@ -92,11 +112,12 @@ Reading read_as(const json::Value& written, DataType type) {
 // The union's member must be that of the type. DxDispatch puts the bits of a FLOAT16 into UInt16.
 Reading read_member(const Scalar& scalar) {
   const DataType type = *scalar.type;
-  const std::string wanted = type == DataType::Float16 ? "UINT16" : std::string(name_of(type));
   if (scalar.member.empty()) return read_as(*scalar.written, type);
-  if (upper_case(scalar.member) != wanted)
-    return {.must_be =
-                "a number, or an object with the union's member for it, not " + scalar.member};
+  if (const std::string wanted = union_member(type); scalar.member != wanted)
+    return {.must_be = "in the union's member " + wanted + ", not " + scalar.member,
+            .remedy = type == DataType::Float16
+                          ? "write a number alone, or its bits as {\"UInt16\": 15360}"
+                          : "write the number alone, or as {\"" + wanted + "\": 1}"};
   if (type != DataType::Float16) return read_as(*scalar.written, type);
   Reading reading = read_as(*scalar.written, DataType::UInt16);
   reading.approximate = half_to_float(static_cast<std::uint16_t>(reading.bits));
@@ -122,6 +143,7 @@ void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
                                           ", must be " + reading.must_be + " (" + name + ")");
     diagnostic.rule = field.spec->type_field + " is " + name + ", so " + field.spec->name +
                       " is a number of that type";
+    diagnostic.suggestion = reading.remedy;
     diagnostics.push_back(std::move(diagnostic));
     scalar->type.reset();
   }

@@ -1,6 +1,7 @@
 #include "spec/validate.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "spec/rule_checker.hpp"
@@ -11,6 +12,8 @@
 
 namespace dmlop {
 namespace {
+
+using Json = nlohmann::json;
 
 class Validator {
  public:
@@ -138,21 +141,30 @@ class Validator {
     return "write for " + use.name() + " " + example + end;
   }
 
-  // What the spec's example has; of a tensor that it leaves out what is missing here.
+  // What is known of the tensor stays; the rest is an example.
   std::string example_of(const TensorUse& use) const {
-    const std::string value = example_value(*description_.spec, use.spec->name);
-    if (value != "null" && !use.element) return value;
-    std::vector<std::string> members;
+    return R"({"DataType": )" + example_type(use) + R"(, "Sizes": )" + example_sizes(use) + "}";
+  }
+
+  std::string example_type(const TensorUse& use) const {
+    if (use.desc->data_type) return '"' + std::string(name_of(*use.desc->data_type)) + '"';
+    const Json example = Json::parse(example_value(*description_.spec, use.spec->name));
+    if (example.contains("DataType")) return example["DataType"].dump();
     const auto covers = [&](const SupportRow& row) { return row.covers(use.spec->name); };
     const auto& rows = description_.spec->support;
     const auto row = std::find_if(rows.begin(), rows.end(), covers);
-    if (!use.desc->data_type && row != rows.end())
-      members.push_back("\"DataType\": \"" + std::string(name_of(row->types.front())) + "\"");
-    if (use.desc->sizes.empty()) {
-      const Sizes sizes(use.desc->dimension_count.value_or(4), 1);
-      members.push_back("\"Sizes\": " + list_of(sizes));
-    }
-    return "{" + join(members) + "}";
+    return '"' + std::string(row != rows.end() ? name_of(row->types.front()) : "FLOAT32") + '"';
+  }
+
+  // Most outputs have as many dimensions as the operator's first input.
+  std::string example_sizes(const TensorUse& use) const {
+    if (!use.desc->sizes.empty()) return list_of(use.desc->sizes);
+    const auto tensors = tensors_of(description_);
+    if (use.spec->is_output() && !tensors.empty() && !tensors.front().desc->sizes.empty())
+      return list_of(tensors.front().desc->sizes);
+    const Json example = Json::parse(example_value(*description_.spec, use.spec->name));
+    if (example.contains("Sizes")) return list_of(example["Sizes"].get<Sizes>());
+    return list_of(Sizes(use.desc->dimension_count.value_or(4), 1));
   }
 
   // Whether one of the first `count` findings is about a part of the field.

@@ -173,6 +173,9 @@ TEST_CASE("from a debugger: Visual Studio cuts long values, and other rows show 
                  "EndPadding is not known from \"{3}\": it has 1 value, and DimensionCount is 2"));
   CHECK(contains(make(begin + rows.substr(rows.find("\t\tDim")) + end).findings,
                  "PaddingValue is not known"));
+  const std::string missing = make(begin + rows.substr(rows.find("\t\tDim")) + end).findings;
+  CHECK(contains(missing, ": the text is cut short (...)\n  help: open it in the debugger, and copy"));
+  CHECK_FALSE(contains(missing, "it is never given a value"));
 }
 
 TEST_CASE("from a debugger: addresses of 32 bits") {

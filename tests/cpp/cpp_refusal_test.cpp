@@ -168,6 +168,19 @@ TEST_CASE("from C++: members, structs and pointers that do not fit are refused")
        "DML_SCALAR_UNION has no member \"Float16\" (Value)"},
       {"int main() { return 0; }", "the text has no variable of a type DML_..._OPERATOR_DESC"},
       {"", "the text has no variable of a type DML_..._OPERATOR_DESC"},
+      {"DML_BUFFER_TENSOR_DESC b = {}; DML_BUFFER_BINDING_DESC c = {};",
+       "the text has no variable of a type DML_..._OPERATOR_DESC"},
+      {"DML_OPERATOR_DESC o = {DML_OPERATOR_PADDING, &x};\nDML_PADING_OPERATOR_DESC d = {};",
+       "2:1: error: DML_PADING_OPERATOR_DESC is no operator's struct in DirectML.h\n"
+       "  help: did you mean \"DML_PADDING_OPERATOR_DESC\"?"},
+      {"DML_PADDING_OPERATR_DESC d = {};",
+       "1:1: error: DML_PADDING_OPERATR_DESC is no operator's struct in DirectML.h\n"
+       "  help: did you mean \"DML_PADDING_OPERATOR_DESC\"?"},
+      {"DML_FROBNICATE_OPERATOR_DESC d = {};",
+       "1:1: error: DML_FROBNICATE_OPERATOR_DESC is no operator's struct in DirectML.h\n"
+       "  help: `dmlop ops` lists the operators"},
+      {"auto scope = dml::Graph(device);\nauto out = dml::Identity(in);",
+       "1:14: error: DirectMLX (dml::) is not read\n  help: stop in DirectMLX.h"},
       {"DML_SCALAR_UNION u; u.Int32 = 1; u.Float32 = 2;\n"
        "DML_FILL_VALUE_CONSTANT_OPERATOR_DESC d = {nullptr, DML_TENSOR_DATA_TYPE_INT32, u};",
        "several members of the union are set\n  help: set only Int32"},

@@ -189,13 +189,37 @@ TEST_CASE("from C++: variables of other scopes, types and activations keep apart
   CHECK(contains(made.remarks, "add is passed to Create; what that changes in it is not known"));
 }
 
+TEST_CASE("from C++: what a description may leave out and DirectML may not is a warning") {
+  const std::string text = R"(
+    UINT s[] = {2, 3};
+    DML_BUFFER_TENSOR_DESC b = {};
+    b.DataType = DML_TENSOR_DATA_TYPE_FLOAT32;
+    b.DimensionCount = 2;
+    b.Sizes = s;
+    DML_TENSOR_DESC t = {DML_TENSOR_TYPE_BUFFER, &b};
+    DML_GEMM_OPERATOR_DESC d = {};
+    d.ATensor = &t;
+    d.BTensor = &t;)";
+  const Made forgotten = make(text);
+  CHECK(forgotten.findings == "");
+  CHECK(contains(forgotten.remarks, "ATensor.TotalTensorSizeInBytes is 0, which DirectML refuses"));
+  CHECK(contains(forgotten.remarks, "in C++, set it to what DMLCalcBufferTensorSize returns"));
+  CHECK(contains(forgotten.remarks, "OutputTensor is null, which DirectML refuses"));
+  CHECK_FALSE(contains(forgotten.remarks, "CTensor"));  // optional
+  CHECK_FALSE(forgotten.desc.contains("OutputTensor"));
+  const Made complete = make(text + "d.OutputTensor = &t; b.TotalTensorSizeInBytes = 24;");
+  CHECK(complete.remarks == "");
+}
+
 TEST_CASE(
     "from C++: memory that is set to zero, and values that change after the operator is made") {
   const Made zeroed = make(
       "DML_ONE_HOT_OPERATOR_DESC d;\nZeroMemory(&d, sizeof(d));\nd.Axis = 2;\n"
       "device->CreateOperator(&d);");
   CHECK(zeroed.findings == "");
-  CHECK(zeroed.remarks == "");
+  CHECK(contains(zeroed.remarks, "IndicesTensor is null, which DirectML refuses; the description "));
+  CHECK(contains(zeroed.remarks, "help: in C++, point it to a DML_TENSOR_DESC"));
+  CHECK(contains(zeroed.remarks, "OutputTensor is null"));
   CHECK(zeroed.desc == Json{{"Axis", 2}});
   CHECK(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 0, sizeof d);").desc == Json{{"Axis", 0}});
   CHECK(contains(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 1, sizeof d);").findings,

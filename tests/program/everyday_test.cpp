@@ -105,6 +105,60 @@ TEST_CASE("files without names are told the names that are left, in order") {
   CHECK(contains(one.error, "write -i SequenceLengthsTensor=n.npy\n"));
 }
 
+TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
+  const FilesOfUser files;
+  const std::vector<std::string> attention{"check",          "MULTIHEAD_ATTENTION", "--set",
+                                           "MaskType=NONE",  "--set",               "HeadCount=2",
+                                           "--set",          "Scale=1",             "-i",
+                                           "x.npy",          "-i",                  "x.npy"};
+  const auto two = files.run(attention);
+  CHECK(contains(two.error, "which tensors are x.npy, x.npy? "));
+  CHECK(contains(two.error, "write -i QueryTensor=x.npy -i KeyTensor=x.npy\n"));
+  CHECK_FALSE(contains(two.error, "StackedQueryKeyTensor are"));
+  CHECK_FALSE(contains(two.error, "one of QueryTensor"));
+  CHECK(contains(two.error, "one of ValueTensor, StackedKeyValueTensor and"));  // that is true
+  auto three = attention;
+  three.insert(three.end(), {"-i", "x.npy"});
+  CHECK_FALSE(contains(files.run(three).error, "one of "));
+}
+
+TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes are its own") {
+  const FilesOfUser files;
+  files.write("i.npy", npy("<i4", "(3,)", std::string(12, '\0')));
+  const auto gather = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i",
+                                 "IndicesTensor=i.npy", "--set", "Axis=0", "--set",
+                                 "IndexDimensions=1"});
+  CHECK(contains(gather.error, "IndicesTensor has 1 dimension, must have 2\n"));
+  CHECK(contains(gather.error, "help: save array.reshape(1, 3)\n"));
+  const auto written = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set",
+                                  "IndicesTensor=INT32:3", "--set", "Axis=0", "--set",
+                                  "IndexDimensions=1"});
+  CHECK(contains(written.error, "help: write Sizes of 2 dimensions\n"));
+}
+
+TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
+  const FilesOfUser files;
+  const auto index = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
+  CHECK(contains(index.error, "add --set OutputIndexTensor=UINT32:3,2, for example\n"));
+  const auto taller = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=0", "--set", "K=1"});
+  CHECK(contains(taller.error, "add --set OutputIndexTensor=UINT32:1,4, for example\n"));
+  const auto sizes = files.run({"check", "RESAMPLE", "-i", "x.npy", "--set", "Scales=2,2", "--set",
+                                "InterpolationMode=LINEAR"});
+  CHECK(contains(sizes.error, "add --set OutputTensor=FLOAT32:3,4, for example\n"));
+}
+
+TEST_CASE("C++ where a description should be is sent to convert") {
+  const FilesOfUser files;
+  files.write("gemm.cpp", "DML_GEMM_OPERATOR_DESC desc = {};\n");
+  for (const char* command : {"check", "run", "batch"}) {
+    CAPTURE(command);
+    CHECK(contains(files.run({command, "gemm.cpp"}).error,
+                   "gemm.cpp:1:1: error: wrong JSON: unexpected DML_GEMM_OPERATOR_DESC"));
+    CHECK(contains(files.run({command, "gemm.cpp"}).error,
+                   "help: if this is C++, let `dmlop convert --from-cpp` make a description"));
+  }
+}
+
 TEST_CASE("an element of an array of tensors may be written as messages write it") {
   const FilesOfUser files;
   files.write("join.json", R"({"type": "JOIN", "desc": {"Axis": 0}})");

@@ -140,10 +140,10 @@ TEST_CASE("what is refused is quoted as it was typed") {
             "--threads: \"[2]\" must be an integer from 1 to 4096\n"},
            {{"run", "op.json", "--format", "[json]"},
             "--format: \"[json]\" must be one of json, text\n"},
-           {{"run", "op.json", "--device-memory", "{}"}, "--device-memory: Value {} could not"},
+           {{"run", "op.json", "--device-memory", "{}"}, "--device-memory: \"{}\" must be a whole number of bytes from 4096"},
            {{"run", "op.json", "--cpu=[x]"}, "--cpu takes no value, but \"[x]\" is given\n"},
            {{"run", "op.json", "--rtol", "[1]"}, "--rtol: \"[1]\" must be a number"},
-           {{"run", "op.json", "--update-golden={}"}, "--update-golden: {} not in {write,accept}"},
+           {{"run", "op.json", "--update-golden={}"}, "--update-golden: \"{}\" must be one of write, accept"},
        }) {
     CAPTURE(row.arguments.back());
     const auto result = dmlop_program(row.arguments);

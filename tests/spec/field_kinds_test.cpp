@@ -59,8 +59,7 @@ TEST_CASE("scalar unions: a number of the sibling's type, or the union's member 
               {"128", "Value is 128, must be an integer from -128 to 127 (INT8)\n"},
               {"1.5", "Value is 1.5, must be an integer from -128 to 127 (INT8)\n"},
               {R"({"Float32": 5})",
-               "Value is 5, must be a number, or an object with the union's "
-               "member for it, not Float32 (INT8)\n"}});
+               "Value is 5, must be in the union's member Int8, not Float32 (INT8)\n"}});
   const std::string uint64 =
       R"("OutputTensor": {"DataType": "UINT64", "Sizes": [2]}, "ValueDataType": "UINT64", "Value": )";
   check_rows("FILL_VALUE_CONSTANT", uint64, {{"18446744073709551615", ""}});
@@ -69,7 +68,16 @@ TEST_CASE("scalar unions: a number of the sibling's type, or the union's member 
   check_rows("FILL_VALUE_CONSTANT", half,
              {{R"("-inf")", ""},
               {R"({"UInt16": 15360})", ""},
-              {"70000", "Value is 70000, must be within its range (FLOAT16)\n"}});
+              {R"({"Float32": 1})",
+               "Value is 1, must be in the union's member UInt16, not Float32 (FLOAT16)\n"},
+              {"65504", ""},
+              {"70000", "Value is 70000, must be from -65504 to 65504 (FLOAT16)\n"}});
+  const std::string single =
+      R"("OutputTensor": {"DataType": "FLOAT32", "Sizes": [2]}, "ValueDataType": "FLOAT32", "Value": )";
+  check_rows("FILL_VALUE_CONSTANT", single,
+             {{"3.4028235e38", ""},
+              {R"({"Float32": -1e39})",
+               "Value is -1e+39, must be from -3.4028235e38 to 3.4028235e38 (FLOAT32)\n"}});
 }
 
 TEST_CASE("the bits of a scalar are those of its type") {
