@@ -1,5 +1,5 @@
-// How commands declare their options. CLI11 keeps and parses them, but a compiler takes four seconds to read its
-// header, so only the files that go through the command line itself include that.
+// How commands declare their options. CLI11 keeps and parses them, but a compiler takes four seconds
+// to read its header, so only the files that go through the command line itself include that.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What most files include, read once by the compiler instead of once for each. It is not part of the program:
-// every file includes what it needs itself, and builds without this one.
+// What most files include, read once by the compiler instead of once for each. It is not part of the
+// program: every file includes what it needs itself, and builds without this one.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@
 #include <variant>
 #include <vector>
 
-// The literal ""_json, which nothing here uses, parses its text: every file would compile a parser. So it becomes a
-// declaration, and its body that of a template that is never used. Where the library spells it differently,
-// it stays, and files only take longer.
+// The literal ""_json, which nothing here uses, parses its text: every file would compile a parser.
+// So it becomes a declaration, and its body that of a template that is never used. Where the library
+// spells it differently, it stays, and files only take longer.
 #define _json(text, size) \
   _json(text, size);      \
   template <typename>     \
