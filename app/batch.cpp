@@ -185,7 +185,7 @@ std::string statuses_text() {
 
 }  // namespace
 
-Action add_batch(CLI::App& command) {
+Action add_batch(OptionList& command) {
   command.footer(statuses_text());
   const auto options = std::make_shared<BatchCommandOptions>();
   options->batch.version = DMLOP_VERSION;

@@ -8,7 +8,6 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
-#include "numbers.hpp"
 #include "replace.hpp"
 
 namespace dmlop::app {
@@ -143,27 +142,27 @@ void check_options(const BatchCommandOptions& options) {
                 "--out " + options.batch.output_folder + ": " + reason(error));
 }
 
-void add_selection(CLI::App& command, BatchCommandOptions& options) {
+void add_selection(OptionList& command, BatchCommandOptions& options) {
   command
       .add_option("--shard", options.shard,
                   "Run the jobs of shard I of N, I from 0: the selected jobs are dealt out evenly")
-      ->type_name("I/N");
+      .type_name("I/N");
   command
       .add_option("--filter", options.batch.selection.filters,
                   "Run the jobs whose id matches a shell pattern")
-      ->type_name("GLOB")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("GLOB")
+      .expected(1)
+      .take_all();
   command
       .add_option("--exclude", options.batch.selection.excludes,
                   "Leave out the jobs whose id matches a shell pattern")
-      ->type_name("GLOB")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("GLOB")
+      .expected(1)
+      .take_all();
   command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
-      ->type_name("TAG")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("TAG")
+      .expected(1)
+      .take_all();
   command.add_flag("--list", options.list, "Print the ids of the selected jobs and run none");
   command.add_flag("--allow-empty", options.allow_empty, "Succeed even if no job is selected");
   command.add_flag("--resume", options.resume,
@@ -171,71 +170,71 @@ void add_selection(CLI::App& command, BatchCommandOptions& options) {
                    "tolerance and device are unchanged, and its outputs are intact");
 }
 
-void add_stopping(CLI::App& command, BatchCommandOptions& options) {
-  CLI::Option* fail_fast = command.add_flag("--fail-fast", options.fail_fast,
+void add_stopping(OptionList& command, BatchCommandOptions& options) {
+  const Option fail_fast = command.add_flag("--fail-fast", options.fail_fast,
                                             "Stop at the first job that does not pass");
   command
       .add_option("--max-failures", options.batch.max_failures,
                   "Stop after K jobs that do not pass")
-      ->type_name("K")
-      ->transform(positive_integer())
-      ->excludes(fail_fast);
+      .type_name("K")
+      .positive_integer()
+      .excludes(fail_fast);
   command.add_option("--timeout", options.batch.timeout_seconds, "Stop a job after S seconds")
-      ->type_name("S")
-      ->check(positive_number());
+      .type_name("S")
+      .positive_number();
 }
 
-void add_reports(CLI::App& command, BatchCommandOptions& options) {
+void add_reports(OptionList& command, BatchCommandOptions& options) {
   command
       .add_option("--out", options.batch.output_folder,
                   "Write outputs to DIR/ID/TENSOR.npy instead of where the jobs say")
-      ->type_name("DIR");
-  command.add_option("--junit", options.junit, "Write JUnit XML")->type_name("FILE");
+      .type_name("DIR");
+  command.add_option("--junit", options.junit, "Write JUnit XML").type_name("FILE");
   command
       .add_option("--results", options.results,
                   "Write a line of JSON for each job as it ends; - is standard output")
-      ->type_name("FILE");
-  command.add_option("--html", options.html, "Write an HTML report")->type_name("FILE");
+      .type_name("FILE");
+  command.add_option("--html", options.html, "Write an HTML report").type_name("FILE");
   command.add_flag("--github", options.github,
                    "Print annotations for GitHub Actions and write its step summary");
   command
       .add_option("--merge", options.merge,
                   "Run nothing; report on results files of earlier runs, such as shards")
-      ->type_name("FILE")
-      ->expected(1, 1'000'000);
+      .type_name("FILE")
+      .expected(1, 1'000'000);
   command.add_flag("--latest", options.latest,
                    "With --merge: if several files have a job, the last file counts, as suits "
                    "reruns (default: the worst outcome, with a warning)");
   command
       .add_option("--skip-code", options.skip_code,
                   "Exit code when every job was SKIPPED or UNSUPPORTED, such as 77 for ctest")
-      ->type_name("N")
-      ->transform(integer_between(0, 255));
+      .type_name("N")
+      .integer_between(0, 255);
 }
 
 }  // namespace
 
-void BatchCommandOptions::add_to(CLI::App& command) {
+void BatchCommandOptions::add_to(OptionList& command) {
   command
       .add_option("JOBS", jobs,
                   "Folders (every op.json and model.json below), op descriptions, models, JSON "
                   "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
-      ->expected(0, 1'000'000);
+      .expected(0, 1'000'000);
   confine.add_to(command);
   device.add_to(command, batch.execution);
   add_strict_indices_option(command, batch.execution);
   batch.workers = hardware_threads();
   command
       .add_option("--jobs", batch.workers, "Jobs that run at the same time (default: one per core)")
-      ->transform(integer_between(1, 4096))
-      ->type_name("N");
+      .integer_between(1, 4096)
+      .type_name("N");
   add_selection(command, *this);
   tolerance.add_to(command);
   command
       .add_flag("--update-golden{write}", update_golden,
                 "Write golden files that are missing or different; such jobs are UPDATED and fail, "
                 "or pass with --update-golden=accept")
-      ->check(one_of({"write", "accept"}));
+      .one_of({"write", "accept"});
   add_stopping(command, *this);
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);

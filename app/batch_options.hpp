@@ -37,7 +37,7 @@ struct BatchCommandOptions {
   bool quiet = false;
 
   /// Declares them. They must outlive the parse.
-  void add_to(CLI::App& command);
+  void add_to(OptionList& command);
   /// Call this after the parse. It adds what the environment says, and refuses what would fail only
   /// after all jobs or would lose a file. Errors: usage, io_failed.
   void complete();

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "batch/reports.hpp"
 #include "lines.hpp"
-#include "numbers.hpp"
 
 namespace dmlop::app {
 namespace {

@@ -12,7 +12,6 @@
 #include "exit_codes.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
-#include "numbers.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop::app {
@@ -164,7 +163,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action add_bench(CLI::App& command) {
+Action add_bench(OptionList& command) {
   const auto options = std::make_shared<Options>();
   options->description.add_to(command);
   add_named_file_option(command, "-i,--input", options->request.inputs,
@@ -174,8 +173,8 @@ Action add_bench(CLI::App& command) {
   command
       .add_option("--min-time", options->bench.min_seconds,
                   "Measure for at least SECONDS (default: 1)")
-      ->check(number_between(0, 3600))
-      ->type_name("SECONDS");
+      .number_between(0, 3600)
+      .type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);
   return [options] { return run(*options); };

@@ -143,7 +143,7 @@ int check(const Options& options) {
 
 }  // namespace
 
-Action add_check(CLI::App& command) {
+Action add_check(OptionList& command) {
   const auto options = std::make_shared<Options>();
   options->description.add_to(command, true);
   add_named_file_option(command, "-i,--input", options->inputs,

@@ -5,7 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/text.hpp"
-#include "command.hpp"
+#include "command_line.hpp"
 #include "examples.hpp"
 #include "exit_codes.hpp"
 #include "option_text.hpp"
@@ -120,13 +120,6 @@ std::string exit_code_footer() {
          examples_footer("dmlop run samples/padding/op.json -o padded.npy\ndmlop ops PADDING");
 }
 
-// The choices of each option. Options live as long as the process, and CLI11 does not store
-// choices.
-std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
-  static std::map<const CLI::Option*, std::vector<std::string>> registry;
-  return registry;
-}
-
 // "InputTensor", "InputTensors.1" or "InputTensors[1]".
 bool is_name(std::string_view text) {
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
@@ -162,72 +155,74 @@ CommandLine::CommandLine(std::string_view only)
     const char* examples = command.examples;
     parsed->footer([examples] { return examples_footer(examples); });
     const bool is_used = only.empty() || only == command.name;
-    actions.push_back(is_used ? command.add(*parsed) : Action());
+    OptionList options(*parsed);
+    actions.push_back(is_used ? command.add(options) : Action());
     take_verbatim(*parsed);
   }
 }
 
-void add_format_option(CLI::App& command, Format& format, bool markdown) {
+void add_format_option(OptionList& command, Format& format, bool markdown) {
   std::map<std::string, Format> names{{"text", Format::text}, {"json", Format::json}};
   if (markdown) names.emplace("markdown", Format::markdown);
   std::vector<std::string> choices;
   for (const auto& [name, value] : names) choices.push_back(name);
   const std::string list = join(choices);
-  CLI::Option* option = command.add_option_function<std::string>(
-      "--format",
-      [&format, names, list](const std::string& name) {
-        const auto found = names.find(name);
-        if (found == names.end())
-          throw CLI::ValidationError("--format", "\"" + name + "\" must be one of " + list);
-        format = found->second;
-      },
-      "Output as " + list);
-  option->type_name("FORMAT");
-  set_choices(*option, std::move(choices));
+  command
+      .add_option_function(
+          "--format",
+          [&format, names, list](const std::string& name) {
+            const auto found = names.find(name);
+            if (found == names.end())
+              refuse_option("--format", "\"" + name + "\" must be one of " + list);
+            format = found->second;
+          },
+          "Output as " + list)
+      .type_name("FORMAT")
+      .choices(std::move(choices));
 }
 
-void add_feature_level_option(CLI::App& command, std::optional<FeatureLevel>& level,
+void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& level,
                               const std::string& description) {
-  CLI::Option* option =
-      command
-          .add_option_function<std::string>(
-              "--feature-level",
-              [&level](const std::string& name) {
-                level = feature_level_named(name);
-                if (!level) {
-                  throw CLI::ValidationError(
-                      "--feature-level", "\"" + name + "\" is no feature level; write 1_0 to 6_4");
-                }
-              },
-              description)
-          ->type_name("LEVEL");
   std::vector<std::string> names;
   for (const FeatureLevel each : feature_levels) names.push_back(to_text(each));
-  set_choices(*option, std::move(names));
+  command
+      .add_option_function(
+          "--feature-level",
+          [&level](const std::string& name) {
+            level = feature_level_named(name);
+            if (!level) {
+              refuse_option("--feature-level",
+                            "\"" + name + "\" is no feature level; write 1_0 to 6_4");
+            }
+          },
+          description)
+      .type_name("LEVEL")
+      .choices(std::move(names));
 }
 
-void add_judge_option(CLI::App& command, Judge& judge) {
-  CLI::Option* option = command.add_option_function<std::string>(
-      "--as",
-      [&judge](const std::string& name) {
-        if (name != "page" && name != "directml-1.15.4")
-          throw CLI::ValidationError("--as",
-                                     "\"" + name + "\" must be one of page, directml-1.15.4");
-        judge = name == "page" ? Judge::page : Judge::directml;
-      },
-      "Who decides what is valid if they disagree: the operator's page (default), or "
-      "directml-1.15.4");
-  option->type_name("JUDGE");
-  set_choices(*option, {"page", "directml-1.15.4"});
+void add_judge_option(OptionList& command, Judge& judge) {
+  command
+      .add_option_function(
+          "--as",
+          [&judge](const std::string& name) {
+            if (name != "page" && name != "directml-1.15.4")
+              refuse_option("--as", "\"" + name + "\" must be one of page, directml-1.15.4");
+            judge = name == "page" ? Judge::page : Judge::directml;
+          },
+          "Who decides what is valid if they disagree: the operator's page (default), or "
+          "directml-1.15.4")
+      .type_name("JUDGE")
+      .choices({"page", "directml-1.15.4"});
 }
 
-void ConfineOption::add_to(CLI::App& command) {
-  CLI::Option* added = command.add_flag(
-      "--confine{}", folder,
-      "Refuse paths in files that are absolute, have \"..\" or leave the file's folder through "
-      "links; --confine=FOLDER: that leave FOLDER. Paths given here are not confined");
-  added->type_name("[=FOLDER]");
-  option = added;
+void ConfineOption::add_to(OptionList& command) {
+  option =
+      command
+          .add_flag("--confine{}", folder,
+                    "Refuse paths in files that are absolute, have \"..\" or leave the file's folder "
+                    "through links; --confine=FOLDER: that leave FOLDER. Paths given here are not "
+                    "confined")
+          .type_name("[=FOLDER]");
 }
 
 SharedConfinement ConfineOption::confinement(const std::string& path) const {
@@ -246,31 +241,22 @@ NamedFile parse_named_file(const std::string& text) {
   const bool has_name =
       equals != std::string::npos && is_name(std::string_view(text).substr(0, equals));
   NamedFile file{has_name ? text.substr(0, equals) : "", has_name ? text.substr(equals + 1) : text};
-  if (file.path.empty()) throw CLI::ValidationError("\"" + text + "\" names no file");
+  if (file.path.empty()) refuse_option("\"" + text + "\" names no file");
   return file;
 }
 
-void add_named_file_option(CLI::App& command, const std::string& names,
+void add_named_file_option(OptionList& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description) {
   command
-      .add_option_function<std::vector<std::string>>(
+      .add_option_function(
           names,
           [&files](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) files.push_back(parse_named_file(text));
           },
           description)
-      ->type_name("[NAME=]FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const auto found = choice_registry().find(&option);
-  return found == choice_registry().end() ? std::vector<std::string>{} : found->second;
-}
-
-void set_choices(const CLI::Option& option, std::vector<std::string> choices) {
-  choice_registry()[&option] = std::move(choices);
+      .type_name("[NAME=]FILE")
+      .expected(1)
+      .take_all();
 }
 
 }  // namespace dmlop::app

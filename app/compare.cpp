@@ -81,16 +81,16 @@ int compare_files(const Options& options) {
 
 }  // namespace
 
-Action add_compare(CLI::App& command) {
+Action add_compare(OptionList& command) {
   const auto options = std::make_shared<Options>();
   command.add_option("ACTUAL.npy", options->actual, "The computed file; - is standard input")
-      ->required();
-  command.add_option("EXPECTED.npy", options->expected, "The expected file")->required();
+      .required();
+  command.add_option("EXPECTED.npy", options->expected, "The expected file").required();
   options->tolerance.add_to(command);
   command
       .add_option("--heatmap", options->heatmap,
                   "Write a picture of the differences over the last two axes, as PNG")
-      ->type_name("FILE");
+      .type_name("FILE");
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing; the exit code tells");
   return

@@ -3,9 +3,8 @@
 
 #include "base/output.hpp"
 #include "base/text.hpp"
-#include "command.hpp"
+#include "command_line.hpp"
 #include "exit_codes.hpp"
-#include "numbers.hpp"
 #include "option_text.hpp"
 #include "spec/fields_reader.hpp"
 
@@ -200,20 +199,20 @@ int print_tensors(const std::string& kind, const std::string& name) {
 
 }  // namespace
 
-Action add_complete(CLI::App& command) {
+Action add_complete(OptionList& command) {
   const auto kind = std::make_shared<std::string>(), name = std::make_shared<std::string>();
-  command.add_option("KIND", *kind, "inputs or outputs")->required();
-  command.add_option("OP.json", *name, "The description, or the operator")->required();
+  command.add_option("KIND", *kind, "inputs or outputs").required();
+  command.add_option("OP.json", *name, "The description, or the operator").required();
   return [kind, name] { return print_tensors(*kind, *name); };
 }
 
-Action add_completion(CLI::App& command) {
+Action add_completion(OptionList& command) {
   const auto shell = std::make_shared<std::string>();
   const std::vector<std::string> shells{"bash", "zsh", "fish"};
-  CLI::Option* option = command.add_option("SHELL", *shell, "bash, zsh or fish")
-                            ->required()
-                            ->check(one_of(shells));
-  set_choices(*option, shells);
+  command.add_option("SHELL", *shell, "bash, zsh or fish")
+      .required()
+      .one_of(shells)
+      .choices(shells);
   return [shell] { return print_completion(*shell); };
 }
 

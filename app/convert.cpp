@@ -138,25 +138,25 @@ int convert(const Options& options) {
 
 }  // namespace
 
-Action add_convert(CLI::App& command) {
+Action add_convert(OptionList& command) {
   const auto options = std::make_shared<Options>();
   options->description.add_to(command);
-  command.get_option("OP.json")->required(false);
+  command.option("OP.json").required(false);
   command
       .add_option("--to-model", options->to_model,
                   "Write a DxDispatch model: the operator, its .npy files, and its output's file")
-      ->type_name("MODEL.json");
+      .type_name("MODEL.json");
   command
       .add_option("--to-op", options->to_op,
                   "Write an op description of a model with one dispatch, or of C++; a model's "
                   "values become "
                   ".npy files")
-      ->type_name("OP.json");
+      .type_name("OP.json");
   command
       .add_option("--from-cpp", options->from_cpp,
                   "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
                   "debugger shows of one; it goes to standard output or to --to-op")
-      ->type_name("FILE");
+      .type_name("FILE");
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file, for --to-model");
   add_named_file_option(command, "-o,--output", options->request.outputs,

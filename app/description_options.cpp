@@ -4,25 +4,25 @@
 
 namespace dmlop::app {
 
-void DescriptionOptions::add_to(CLI::App& command, bool many) {
-  CLI::Option* option = command.add_option(
-      "OP.json", names,
-      "The op description, its folder, a DxDispatch model, or an operator's name with --set; - is "
-      "standard input");
-  option->required();
-  set_choices(*option, specified_operators());
-  if (!many) option->expected(1);
+void DescriptionOptions::add_to(OptionList& command, bool many) {
+  const Option option =
+      command
+          .add_option("OP.json", names,
+                      "The op description, its folder, a DxDispatch model, or an operator's name "
+                      "with --set; - is standard input")
+          .required()
+          .choices(specified_operators());
+  if (!many) option.expected(1);
   command
-      .add_option_function<std::vector<std::string>>(
+      .add_option_function(
           "--set",
           [this](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
               const auto setting = parse_setting(text);
               if (!setting)
-                throw CLI::ValidationError("--set",
-                                           "\"" + text +
-                                               "\" must be FIELD=VALUE, such as "
-                                               "StartPadding=0,1 or InputTensor.Sizes=2,3");
+                refuse_option("--set", "\"" + text +
+                                           "\" must be FIELD=VALUE, such as "
+                                           "StartPadding=0,1 or InputTensor.Sizes=2,3");
               settings.push_back(*setting);
             }
           },
@@ -30,9 +30,9 @@ void DescriptionOptions::add_to(CLI::App& command, bool many) {
           "StartPadding=0,1, InputTensor=FLOAT32:1,1,4,4, FusedActivation.Alpha=0.1; null leaves "
           "it "
           "out")
-      ->type_name("FIELD=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("FIELD=VALUE")
+      .expected(1)
+      .take_all();
 }
 
 std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,

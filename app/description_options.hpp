@@ -16,7 +16,7 @@ struct DescriptionOptions {
   std::vector<Setting> settings;
 
   /// Declares the positional argument and --set; with `many` several descriptions may be named.
-  void add_to(CLI::App& command, bool many = false);
+  void add_to(OptionList& command, bool many = false);
   const std::string& name() const { return names.front(); }
 
   /// Opens one of the names. Errors and findings: as open_op_or_model().

@@ -2,38 +2,37 @@
 
 #include "base/system_file.hpp"
 #include "gpu/backends.hpp"
-#include "numbers.hpp"
 
 namespace dmlop::app {
 
-void DeviceOptions::add_to(CLI::App& command, ExecutionOptions& execution) {
-  CLI::Option* cpu_flag = command.add_flag("--cpu", cpu, "Run on the CPU");
-  CLI::Option* gpu_flag = command.add_flag("--gpu", gpu, "Run on the best hardware GPU, or fail");
+void DeviceOptions::add_to(OptionList& command, ExecutionOptions& execution) {
+  const Option cpu_flag = command.add_flag("--cpu", cpu, "Run on the CPU");
+  const Option gpu_flag = command.add_flag("--gpu", gpu, "Run on the best hardware GPU, or fail");
   const std::string backend = gpu::backend_names().front();
-  CLI::Option* spec =
+  const Option spec =
       command
           .add_option(
               "--device", device,
               "cpu, gpu, " + backend + ", " + backend + ":NUMBER or " + backend +
                   ":PART-OF-NAME (default: DMLOP_DEVICE, else a hardware GPU, else the CPU)")
-          ->type_name("SPEC");
-  set_choices(*spec, {"cpu", "gpu", backend, backend + ":0"});
-  gpu_flag->excludes(cpu_flag);
-  spec->excludes(cpu_flag)->excludes(gpu_flag);
+          .type_name("SPEC")
+          .choices({"cpu", "gpu", backend, backend + ":0"});
+  gpu_flag.excludes(cpu_flag);
+  spec.excludes(cpu_flag).excludes(gpu_flag);
   command.add_option("--threads", execution.threads, "CPU threads (default: all)")
-      ->transform(integer_between(1, 4096))
-      ->type_name("N");
+      .integer_between(1, 4096)
+      .type_name("N");
   command
       .add_option(
           "--device-memory", execution.device_memory_bytes,
           "Limit the GPU memory for buffers, such as 512MB (default: as much as tiles need)")
-      ->transform(byte_count(4096))
-      ->type_name("BYTES");
+      .bytes_from(4096)
+      .type_name("BYTES");
   command
       .add_option("--host-memory", execution.host_memory_bytes,
                   "Limit the memory for temporary tensors on the CPU, such as 2GB (default: none)")
-      ->transform(byte_count(1))
-      ->type_name("BYTES");
+      .bytes_from(1)
+      .type_name("BYTES");
 }
 
 gpu::DeviceRequest DeviceOptions::request() const {
@@ -43,7 +42,7 @@ gpu::DeviceRequest DeviceOptions::request() const {
   return {environment_variable("DMLOP_DEVICE"), "DMLOP_DEVICE"};
 }
 
-void add_strict_indices_option(CLI::App& command, ExecutionOptions& execution) {
+void add_strict_indices_option(OptionList& command, ExecutionOptions& execution) {
   command.add_flag("--strict-indices", execution.strict_indices,
                    "Refuse indices that are out of range instead of doing as DirectML does: name "
                    "the first eight, write no output and exit with 3");

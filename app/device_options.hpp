@@ -15,12 +15,12 @@ struct DeviceOptions {
   std::string device;
 
   /// Declares --cpu, --gpu, --device, --threads, --device-memory and --host-memory.
-  void add_to(CLI::App& command, ExecutionOptions& execution);
+  void add_to(OptionList& command, ExecutionOptions& execution);
   /// The device that was asked for: by an option, by DMLOP_DEVICE, or otherwise the best one.
   gpu::DeviceRequest request() const;
 };
 
 /// Declares --strict-indices.
-void add_strict_indices_option(CLI::App& command, ExecutionOptions& execution);
+void add_strict_indices_option(OptionList& command, ExecutionOptions& execution);
 
 }  // namespace dmlop::app

@@ -64,7 +64,7 @@ int print_devices(Format format) {
 
 }  // namespace
 
-Action add_devices(CLI::App& command) {
+Action add_devices(OptionList& command) {
   const auto format = std::make_shared<Format>(Format::text);
   add_format_option(command, *format);
   return [format] { return print_devices(*format); };

@@ -81,10 +81,9 @@ void print_overview(StandardStream stream) {
                  " COMMAND --help all options.\n"});
 }
 
-Action add_help(CLI::App& command) {
+Action add_help(OptionList& command) {
   const auto name = std::make_shared<std::string>();
-  CLI::Option* option = command.add_option("COMMAND", *name, "The command to show");
-  set_choices(*option, command_names());
+  command.add_option("COMMAND", *name, "The command to show").choices(command_names());
   return [name] { return print_help(*name); };
 }
 

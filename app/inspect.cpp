@@ -65,9 +65,9 @@ int inspect(const Options& options) {
 
 }  // namespace
 
-Action add_inspect(CLI::App& command) {
+Action add_inspect(OptionList& command) {
   const auto options = std::make_shared<Options>();
-  command.add_option("FILE.npy", options->files, "The files; - is standard input")->required();
+  command.add_option("FILE.npy", options->files, "The files; - is standard input").required();
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };
 }

@@ -25,7 +25,7 @@
 #ifdef _WIN32
 #include "base/windows.hpp"
 #endif
-#include "command.hpp"
+#include "command_line.hpp"
 #include "examples.hpp"
 #include "exit_codes.hpp"
 #include "help.hpp"

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "base/output.hpp"
-#include "command.hpp"
+#include "command_line.hpp"
 #include "exit_codes.hpp"
 #include "option_text.hpp"
 
@@ -160,7 +160,7 @@ int print_manual() {
 
 }  // namespace
 
-Action add_manual(CLI::App&) {
+Action add_manual(OptionList&) {
   return print_manual;
 }
 

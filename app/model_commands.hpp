@@ -18,8 +18,8 @@ struct ModelOptions {
   bool compatible = false;
 
   /// Declares all options, or only --input-path.
-  void add_to(CLI::App& command);
-  void add_input_path(CLI::App& command);
+  void add_to(OptionList& command);
+  void add_input_path(OptionList& command);
   ModelRequest request(std::optional<FeatureLevel> feature_level) const;
   /// The same for the model `path`. Its files are confined to --confine, --input-path or its
   /// folder.

@@ -254,11 +254,11 @@ int print_list(const Options& options) {
 
 }  // namespace
 
-Action add_ops(CLI::App& command) {
+Action add_ops(OptionList& command) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* name = command.add_option("NAME", options->name,
-                                         "The operator to show, with or without DML_OPERATOR_");
-  set_choices(*name, specified_operators());
+  command
+      .add_option("NAME", options->name, "The operator to show, with or without DML_OPERATOR_")
+      .choices(specified_operators());
   add_feature_level_option(command, options->feature_level,
                            "List only what exists at this level: 1_0 to 6_4");
   command.add_flag("--example", options->example,
@@ -270,7 +270,7 @@ Action add_ops(CLI::App& command) {
   command
       .add_option("--html", options->html,
                   "Write all that is known about operators as one page for browsers")
-      ->type_name("FILE");
+      .type_name("FILE");
   add_format_option(command, options->format, true);
   return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
 }

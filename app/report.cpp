@@ -63,6 +63,10 @@ int report(const Diagnostics& diagnostics, Format format, const Json& beside) {
   return code;
 }
 
+int report(const Diagnostics& diagnostics, Format format) {
+  return report(diagnostics, format, Json::object());
+}
+
 int report_errors(Format format, const std::function<int()>& body) {
   try {
     return body();

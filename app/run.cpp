@@ -22,7 +22,6 @@
 #include "job/golden.hpp"
 #include "lines.hpp"
 #include "model_commands.hpp"
-#include "numbers.hpp"
 #include "preview.hpp"
 #include "run_progress.hpp"
 #include "stopwatch.hpp"
@@ -297,20 +296,19 @@ int run(const Options& options) {
 // The meaning of --expect without a file.
 constexpr const char* golden_folder = "expected/";
 
-void add_expect_option(CLI::App& command, Options& options) {
+void add_expect_option(OptionList& command, Options& options) {
   command
-      .add_option_function<std::vector<std::string>>(
+      .add_option_function(
           "--expect",
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
               if (text == golden_folder) {
                 options.expects_folder = true;
               } else if (text.ends_with(".json")) {
-                throw CLI::ValidationError("--expect",
-                                           "\"" + text +
-                                               "\" is no golden .npy file; write the description "
-                                               "first: " +
-                                               text + " --expect");
+                refuse_option("--expect",
+                              "\"" + text +
+                                  "\" is no golden .npy file; write the description first: " +
+                                  text + " --expect");
               } else {
                 options.request.expected.push_back(parse_named_file(text));
               }
@@ -318,15 +316,15 @@ void add_expect_option(CLI::App& command, Options& options) {
           },
           "The golden .npy file to compare an output with; without a file, those in expected/ "
           "beside op.json")
-      ->type_name("[[NAME=]FILE]")
-      ->expected(0, 1)
-      ->default_str(golden_folder)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("[[NAME=]FILE]")
+      .expected(0, 1)
+      .default_text(golden_folder)
+      .take_all();
 }
 
 }  // namespace
 
-Action add_run(CLI::App& command) {
+Action add_run(OptionList& command) {
   const auto options = std::make_shared<Options>();
   options->description.add_to(command);
   add_named_file_option(
@@ -342,8 +340,8 @@ Action add_run(CLI::App& command) {
       .add_flag("--update-golden{write}", options->update_golden,
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
-      ->check(one_of({"write", "accept"}))
-      ->type_name("[=accept]");
+      .one_of({"write", "accept"})
+      .type_name("[=accept]");
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);

@@ -166,19 +166,19 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
 
 }  // namespace
 
-void ModelOptions::add_input_path(CLI::App& command) {
+void ModelOptions::add_input_path(OptionList& command) {
   command
       .add_option("--input-path", input_folder,
                   "For a model: the folder of its sourcePath files (default: the model's folder)")
-      ->type_name("FOLDER");
+      .type_name("FOLDER");
 }
 
-void ModelOptions::add_to(CLI::App& command) {
+void ModelOptions::add_to(OptionList& command) {
   add_input_path(command);
   command
       .add_option("--output-path", output_folder,
                   "For a model: the folder of its targetPath files (default: the current folder)")
-      ->type_name("FOLDER");
+      .type_name("FOLDER");
   command.add_flag("--dxdispatch-compat", compatible,
                    "For a model: print 8-bit values as characters and write padding to files, "
                    "as DxDispatch does");

@@ -129,20 +129,21 @@ int print_schema(const Options& options) {
 
 }  // namespace
 
-Action add_schema(CLI::App& command) {
+Action add_schema(OptionList& command) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* name = command.add_option("NAME", options->name,
-                                         "An operator: the schema of its descriptions alone");
-  set_choices(*name, specified_operators());
-  CLI::Option* jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
-  CLI::Option* job = command.add_flag("--job", options->job, "The schema of job.json");
-  CLI::Option* tolerance =
+  const Option name = command
+                          .add_option("NAME", options->name,
+                                      "An operator: the schema of its descriptions alone")
+                          .choices(specified_operators());
+  const Option jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
+  const Option job = command.add_flag("--job", options->job, "The schema of job.json");
+  const Option tolerance =
       command.add_flag("--tolerance", options->tolerance, "The schema of tol.json");
-  CLI::Option* model =
+  const Option model =
       command.add_flag("--model", options->model, "The schema of DxDispatch models");
-  tolerance->excludes(name)->excludes(jobs)->excludes(model)->excludes(job);
-  job->excludes(name)->excludes(jobs)->excludes(model);
-  jobs->excludes(model);
+  tolerance.excludes(name).excludes(jobs).excludes(model).excludes(job);
+  job.excludes(name).excludes(jobs).excludes(model);
+  jobs.excludes(model);
   return [options] { return print_schema(*options); };
 }
 

@@ -5,16 +5,15 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "numbers.hpp"
 
 namespace dmlop::app {
 namespace {
 
 /// An option with a number from 0 to the largest of its type.
 template <typename Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, std::optional<Number>& to,
-                        const std::string& text, const std::string& must_be) {
-  return command.add_option_function<std::string>(
+Option add_number(OptionList& command, const std::string& name, std::optional<Number>& to,
+                  const std::string& text, const std::string& must_be) {
+  return command.add_option_function(
       name,
       [name, &to, must_be](const std::string& word) {
         Number number{};
@@ -22,7 +21,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, std::optiona
         const auto [stop, error] = std::from_chars(word.data(), end, number);
         const bool is_number = error == std::errc{} && stop == end;
         if (!is_number || !(number >= 0 && number <= std::numeric_limits<Number>::max()))
-          throw CLI::ValidationError(name, "\"" + word + "\" must be " + must_be);
+          refuse_option(name, "\"" + word + "\" must be " + must_be);
         to = number;
       },
       text);
@@ -30,33 +29,37 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, std::optiona
 
 }  // namespace
 
-void ToleranceOptions::add_to(CLI::App& command) {
+void ToleranceOptions::add_to(OptionList& command) {
   const std::string number = "a number that is not negative, such as 1e-5";
   options_.push_back(add_number(command, "--rtol", tolerance.rtol,
                                 "Allow |actual - expected| <= ATOL + RTOL * |expected|", number)
-                         ->type_name("NUMBER"));
+                         .type_name("NUMBER"));
   options_.push_back(add_number(command, "--atol", tolerance.atol,
                                 "See --rtol; if only one of the two is given, the other is 0",
                                 number)
-                         ->type_name("NUMBER"));
+                         .type_name("NUMBER"));
   options_.push_back(add_number(command, "--ulp", tolerance.ulp,
                                 "Allow N representable values between actual and expected",
                                 "an integer from 0 to " +
                                     std::to_string(std::numeric_limits<std::uint64_t>::max()))
-                         ->type_name("N"));
-  CLI::Option* nan = command.add_option_function<std::string>(
-      "--nan", [this](const std::string& word) { tolerance.nan_equals_nan = word == "equal"; },
-      "Whether NaN equals NaN: equal (default) or differ");
-  nan->check(one_of({"equal", "differ"}))->type_name("RULE");
-  set_choices(*nan, {"equal", "differ"});
-  options_.push_back(nan);
+                         .type_name("N"));
+  const std::vector<std::string> rules{"equal", "differ"};
+  options_.push_back(
+      command
+          .add_option_function(
+              "--nan",
+              [this](const std::string& word) { tolerance.nan_equals_nan = word == "equal"; },
+              "Whether NaN equals NaN: equal (default) or differ")
+          .one_of(rules)
+          .type_name("RULE")
+          .choices(rules));
   options_.push_back(command.add_flag("--allow-trivial", tolerance.allow_trivial,
                                       "Accept outputs that are all NaN or all zero"));
 }
 
 bool ToleranceOptions::given() const {
   return std::any_of(options_.begin(), options_.end(),
-                     [](const CLI::Option* option) { return option->count() > 0; });
+                     [](const Option& option) { return option.is_given(); });
 }
 
 std::string ToleranceOptions::text() const {

@@ -10,14 +10,14 @@ struct ToleranceOptions {
   Tolerance tolerance;
 
   /// Declares --rtol, --atol, --ulp, --nan and --allow-trivial.
-  void add_to(CLI::App& command);
+  void add_to(OptionList& command);
   /// Whether any of them was given; call after parsing.
   bool given() const;
   /// The options as they were given, to be typed again: " --rtol 1e-05 --nan differ".
   std::string text() const;
 
  private:
-  std::vector<const CLI::Option*> options_;
+  std::vector<Option> options_;
 };
 
 }  // namespace dmlop::app

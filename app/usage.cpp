@@ -4,7 +4,7 @@
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
-#include "command.hpp"
+#include "command_line.hpp"
 #include "examples.hpp"
 #include "help.hpp"
 #include "option_text.hpp"

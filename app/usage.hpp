@@ -1,10 +1,14 @@
 // Messages about a wrong command line: what is wrong, and what to type instead.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace dmlop::app {
 
