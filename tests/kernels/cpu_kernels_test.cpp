@@ -232,6 +232,38 @@ TEST_CASE("cpu kernels: SPACE_TO_DEPTH") {
   }
 }
 
+/// The elements of a tensor whose two axes changed places in memory, packed.
+Case transposed_case(DataType type, const List& sizes, List strides, Random& random) {
+  Tensor input = Tensor::packed(type, sizes);
+  input.strides = std::move(strides);
+  random.fill(input.bytes);
+  return {{{"type", "DML_OPERATOR_ELEMENT_WISE_IDENTITY"},
+           {"desc", {{"InputTensor", tensor_desc(input)}}}},
+          {input},
+          moved(input, sizes, [](const Index& index) { return index; })};
+}
+
+// Blocks of 512 bytes on either side, and what is left of them.
+TEST_CASE("cpu kernels: rows that were columns") {
+  Random random(72);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Float16, DataType::Float32, DataType::Int64}) {
+    const std::uint64_t size = size_of(type);
+    for (const std::uint64_t row_bytes : {2U, 24U, 511U, 512U, 513U, 600U}) {
+      for (const std::uint64_t column_bytes : {64U, 80U, 512U, 513U, 1300U}) {
+        const std::uint64_t width = row_bytes / size + 2, height = column_bytes / size + 1;
+        const auto columns = transposed_case(type, {2, height, width},
+                                             {height * width, 1, height}, random);
+        CHECK(cpu::Parts(kernel_of(columns.description), 1)[0].count > 1);
+        check_on_every_target(columns, random);
+        // Axes that do not lie between each other as they do in the output.
+        check_on_every_target(
+            transposed_case(type, {height, 3, width}, {1, height, 3 * height}, random), random);
+      }
+    }
+  }
+}
+
 // Numbers such as infinity are computed a second time, from inputs that must still be there.
 TEST_CASE("cpu kernels: element-wise kernels may write over their input") {
   std::vector<float> numbers;
