@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/halves.hpp"
 #include "reference/lp_pooling.hpp"
 #include "reference/moving.hpp"
 #include "reference/padding.hpp"
@@ -22,6 +24,7 @@
 #include "reference/slice1.hpp"
 #include "simd_targets.hpp"
 #include "sweep.hpp"
+#include "tensor/half.hpp"
 #include "types.hpp"
 
 namespace dmlop::test {
@@ -414,6 +417,40 @@ TEST_CASE("cpu kernels: FLOAT16 results are rounded to nearest even") {
   }
   const LpPooling sums{.p = 1, .window = {1, 2}, .strides = {1, 2}, .start = {0, 0}, .end = {0, 0}};
   check_on_every_target(case_of(sums, {pairs}, expected, 0), random);
+}
+
+// All of them, and numbers just beside what lies between two.
+TEST_CASE("cpu kernels: rows of FLOAT16 are read and written as one element is") {
+  std::vector<std::uint16_t> halves(1 << 16);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    halves[i] = static_cast<std::uint16_t>(i);
+    const double number = half_to_float(halves[i]);
+    const double next = half_to_float(static_cast<std::uint16_t>(i ^ 1));
+    for (const double one : {number, (number + next) / 2})
+      numbers.insert(numbers.end(), {one, one * (1 + 0x1p-50), one * (1 - 0x1p-50)});
+  }
+  numbers.insert(numbers.end(), {1e300, -1e300, 1e-300, -1e-300, 65519.999999999, 65520.0});
+  const auto from = std::as_bytes(std::span(halves));
+  on_every_target([&] {
+    for (const std::size_t begin : {0U, 1U}) {
+      std::vector<float> floats(halves.size() - begin);
+      cpu::floats_of_halves(from.data() + 2 * begin, floats);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < floats.size(); ++i) {
+        const float one = half_to_float(halves[begin + i]);
+        wrong += std::isnan(one) ? !std::isnan(floats[i])
+                                 : std::bit_cast<std::uint32_t>(one) !=
+                                       std::bit_cast<std::uint32_t>(floats[i]);
+      }
+      CHECK(wrong == 0);
+      const auto rest = std::span<const double>(numbers).subspan(begin);
+      std::vector<std::uint16_t> written(rest.size());
+      cpu::halves_of_doubles(rest, reinterpret_cast<std::byte*>(written.data()));
+      for (std::size_t i = 0; i < rest.size(); ++i) wrong += written[i] != half_from_double(rest[i]);
+      CHECK(wrong == 0);
+    }
+  });
 }
 
 TEST_CASE("cpu kernels: all parts together, whether they are stretches or blocks of columns") {
