@@ -162,6 +162,81 @@ void in_turns(std::uint64_t runs, std::byte* output, const std::byte* input, std
   in_turns<T, 4>(output, input, stride, count);
 }
 
+/// Addresses output[r * pitch + c] and input[c * stride + r].
+template <typename T>
+struct Turned {
+  std::byte* output;
+  std::uint64_t pitch;
+  const std::byte* input;
+  std::int64_t stride;
+
+  std::byte* to(std::size_t r, std::size_t c) const { return output + (r * pitch + c) * sizeof(T); }
+  const std::byte* from(std::size_t r, std::size_t c) const {
+    const auto at = static_cast<std::int64_t>(c) * stride + static_cast<std::int64_t>(r);
+    return input + at * static_cast<std::int64_t>(sizeof(T));
+  }
+  void one_by_one(std::size_t first_row, std::size_t rows, std::size_t first_column,
+                  std::size_t columns) const {
+    for (std::size_t r = first_row; r < rows; ++r) {
+      for (std::size_t c = first_column; c < columns; ++c) copy_element<T>(to(r, c), from(r, c));
+    }
+  }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+// As many rows as columns, each a vector. Both halves of the vectors take turns, once for each
+// power of two.
+template <typename T>
+HWY_INLINE void turn_square(const Turned<T>& at, std::size_t r, std::size_t c) {
+  const hn::Full128<T> d;
+  constexpr std::size_t lanes = 16 / sizeof(T);
+  hn::Vec<decltype(d)> v[lanes], next[lanes];
+  HWY_UNROLL(16)
+  for (std::size_t k = 0; k < lanes; ++k) v[k] = load(d, at.from(r, c + k));
+  HWY_UNROLL(4)
+  for (std::size_t step = 1; step < lanes; step *= 2) {
+    HWY_UNROLL(8)
+    for (std::size_t k = 0; k < lanes / 2; ++k) {
+      next[2 * k] = hn::InterleaveLower(d, v[k], v[k + lanes / 2]);
+      next[2 * k + 1] = hn::InterleaveUpper(d, v[k], v[k + lanes / 2]);
+    }
+    HWY_UNROLL(16)
+    for (std::size_t k = 0; k < lanes; ++k) v[k] = next[k];
+  }
+  HWY_UNROLL(16)
+  for (std::size_t k = 0; k < lanes; ++k) store(v[k], d, at.to(r + k, c));
+}
+#endif
+
+template <typename T>
+void turn(const Turned<T>& at, std::size_t rows, std::size_t columns) {
+  std::size_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr std::size_t lanes = 16 / sizeof(T);
+  for (; c + lanes <= columns; c += lanes) {
+    std::size_t r = 0;
+    for (; r + lanes <= rows; r += lanes) turn_square(at, r, c);
+    at.one_by_one(r, rows, c, c + lanes);
+  }
+#endif
+  at.one_by_one(0, rows, c, columns);
+}
+
+void Transpose(std::size_t element_size, std::byte* output, std::uint64_t pitch,
+               const std::byte* input, std::int64_t stride, std::uint64_t rows,
+               std::uint64_t columns) {
+  switch (element_size) {
+    case 1:
+      return turn<std::uint8_t>({output, pitch, input, stride}, rows, columns);
+    case 2:
+      return turn<std::uint16_t>({output, pitch, input, stride}, rows, columns);
+    case 4:
+      return turn<std::uint32_t>({output, pitch, input, stride}, rows, columns);
+    default:
+      return turn<std::uint64_t>({output, pitch, input, stride}, rows, columns);
+  }
+}
+
 void CopyEveryFourth(std::size_t element_size, std::byte* output, const std::byte* input,
                      std::uint64_t count) {
   switch (element_size) {
@@ -223,7 +298,7 @@ void Stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {
   auto* to = reinterpret_cast<std::uint64_t*>(output);
   const auto* from = reinterpret_cast<const std::uint64_t*>(input);
   for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); i += hn::Lanes(d)) {
-    hn::Stream(hn::Load(d, from + i), d, to + i);
+    hn::Stream(hn::LoadU(d, from + i), d, to + i);
   }
 }
 
@@ -253,6 +328,12 @@ void copy_every_fourth(std::size_t element_size, std::byte* output, const std::b
 void copy_in_turns(std::size_t element_size, std::uint64_t runs, std::byte* output,
                    const std::byte* input, std::int64_t stride, std::uint64_t count) {
   DMLOP_BEST_SIMD(CopyInTurns)(element_size, runs, output, input, stride, count);
+}
+
+void transpose(std::size_t element_size, std::byte* output, std::uint64_t pitch,
+               const std::byte* input, std::int64_t stride, std::uint64_t rows,
+               std::uint64_t columns) {
+  DMLOP_BEST_SIMD(Transpose)(element_size, output, pitch, input, stride, rows, columns);
 }
 
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes) {

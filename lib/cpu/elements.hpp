@@ -24,7 +24,13 @@ void copy_every_fourth(std::size_t element_size, std::byte* output, const std::b
 void copy_in_turns(std::size_t element_size, std::uint64_t runs, std::byte* output,
                    const std::byte* input, std::int64_t stride, std::uint64_t count);
 
-/// Copies past the caches. `output` and `bytes` are multiples of 64, `input` is aligned to 64.
+/// Rows into columns: output[r * pitch + c] = input[c * stride + r] for r in [0, rows) and c in
+/// [0, columns).
+void transpose(std::size_t element_size, std::byte* output, std::uint64_t pitch,
+               const std::byte* input, std::int64_t stride, std::uint64_t rows,
+               std::uint64_t columns);
+
+/// Copies past the caches. `output` and `bytes` are multiples of 64.
 void stream(std::byte* output, const std::byte* input, std::uint64_t bytes);
 
 /// Asks the memory for bytes that are read soon.

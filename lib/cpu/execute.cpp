@@ -8,6 +8,7 @@
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/sequences.hpp"
+#include "cpu/transpose.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -45,6 +46,8 @@ void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Sto
   const Destination& output = outputs.front();
   if (part.count > 1 && kernel.reversal)
     return execute_sequences(kernel, inputs, part, stores, output.to, output.pitch);
+  if (part.count > 1 && is_transposed(kernel))
+    return execute_transposed(kernel, inputs, part, stores, output);
   if (part.count > 1) return execute_interleaved(kernel, inputs, part, stores, output);
   run_stretch(stores, part, kernel.element_size, output,
               [&](std::uint64_t begin, std::uint64_t end, Output& to) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cpu/kinds.hpp"
+#include "cpu/transpose.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -54,6 +55,7 @@ PartShape interleaved_shape(const IndexMapKernel& map, std::uint64_t bytes) {
 // A reversal along an outer axis reads far apart for every stretch, and the next index along the
 // axis reads the same places again.
 PartShape part_shape(const IndexMapKernel& map, std::uint64_t bytes) {
+  if (const auto transposed = transposed_shape(map, bytes)) return *transposed;
   if (!map.reversal) return interleaved_shape(map, bytes);
   if (!has_own_lengths(map)) return {};
   const std::uint64_t size = map.element_size;

@@ -2,11 +2,13 @@
 // column, then each output reduces the columns that it reaches. Nothing is ever subtracted: NaN and
 // infinity stay in their windows, and a result depends on nothing but its window.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "cpu/element_rows.hpp"
+#include "cpu/halves.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reached_rows.hpp"
 
@@ -210,11 +212,23 @@ class WindowReducer {
 
   template <bool is_packed>
   void add_row(const std::byte* from, std::uint64_t distance, std::uint64_t count, double weight) {
+    if constexpr (is_packed && std::is_same_v<Source, Half>) {
+      std::array<float, columns_at_once> floats;
+      floats_of_halves(from, std::span(floats).first(count));
+      add_elements<true, float>(reinterpret_cast<const std::byte*>(floats.data()), 1, count, weight);
+    } else {
+      add_elements<is_packed, Source>(from, distance, count, weight);
+    }
+  }
+
+  template <bool is_packed, typename Element>
+  void add_elements(const std::byte* from, std::uint64_t distance, std::uint64_t count,
+                    double weight) {
     Number* columns = columns_.data();
     const Number zero = zero_;
     for (std::uint64_t c = 0; c < count; ++c) {
       const std::uint64_t place = is_packed ? c : c * distance;
-      const auto x = static_cast<Number>(number_at<Source>(from + place * sizeof(Source)));
+      const auto x = static_cast<Number>(number_at<Element>(from + place * sizeof(Element)));
       if constexpr (std::is_same_v<Number, double>) {
         Reduction::add(columns[c], x - zero, weight);
       } else {
@@ -298,19 +312,30 @@ void for_each_mean(std::span<const double> sums, const Block& block, double divi
   }
 }
 
+/// Writes numbers as elements, as put_number() does.
+template <typename Element, typename Number>
+void put_numbers(std::span<const Number> numbers, std::byte* to) {
+  if constexpr (std::is_same_v<Element, Half>) {
+    std::array<double, columns_at_once> doubles;
+    std::copy(numbers.begin(), numbers.end(), doubles.begin());
+    halves_of_doubles(std::span(doubles).first(numbers.size()), to);
+  } else {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      put_number<Element>(to + i * sizeof(Element), numbers[i]);
+  }
+}
+
 template <typename Element>
 void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
          Output& output) {
   WindowReducer<Sum<Element>> reducer(kernel, inputs[0], output.room(output_steps));
+  std::vector<double> means(columns_at_once);
   const auto put = [&](std::span<const double> sums, const Block& block, std::byte* to) {
     for_each_mean(sums, block, reducer.rows().divisor(), [&](std::size_t i, double mean) {
       // Weights that add up to 1 give an integer but for what double rounds.
-      if constexpr (sizeof(Element) == 1) {
-        put_number<Element>(to + i, static_cast<float>(mean));
-      } else {
-        put_number<Element>(to + i * sizeof(Element), mean);
-      }
+      means[i] = sizeof(Element) == 1 ? static_cast<double>(static_cast<float>(mean)) : mean;
     });
+    put_numbers<Element>(std::span<const double>(means).first(sums.size()), to);
   };
   for_each_block(
       reducer, kernel, begin, end, output, [] {}, put);
@@ -378,11 +403,14 @@ void maximum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std
              Output& output) {
   using Reduction = Maximum<Element>;
   WindowReducer<Reduction> reducer(kernel, inputs[0], output.room(output_steps));
-  const auto put = [&](auto maxima, const Block& block, std::byte* to) {
+  using Number = typename Reduction::Number;
+  std::vector<Number> found(columns_at_once);
+  const auto put = [&](std::span<const Number> maxima, const Block& block, std::byte* to) {
     for (std::size_t i = 0; i < maxima.size(); ++i) {
       const bool is_empty = reducer.rows().is_empty() || block.runs[i].count == 0;
-      put_number<Element>(to + i * sizeof(Element), is_empty ? Reduction::of_nothing : maxima[i]);
+      found[i] = is_empty ? Reduction::of_nothing : maxima[i];
     }
+    put_numbers<Element>(std::span<const Number>(found).first(maxima.size()), to);
   };
   for_each_block(
       reducer, kernel, begin, end, output, [] {}, put);

@@ -71,8 +71,11 @@ class HostPlan {
     for (std::size_t k = 0; k < pass.writes.size(); ++k) {
       if (is_temporary(pass.writes[k])) continue;
       const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
-      const std::uint64_t bytes = part.length * size;
-      for (std::uint64_t i = 0; i < part.count; ++i) {
+      // Ranges that follow each other are one.
+      const bool is_one = part.step == part.length;
+      const std::uint64_t count = is_one ? 1 : part.count;
+      const std::uint64_t bytes = part.length * (is_one ? part.count : 1) * size;
+      for (std::uint64_t i = 0; i < count; ++i) {
         sink_(pass.writes[k], (part.begin + i * part.step) * size,
               std::span(buffers[k]).subspan(i * bytes, bytes));
       }

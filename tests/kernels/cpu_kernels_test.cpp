@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/halves.hpp"
 #include "reference/lp_pooling.hpp"
 #include "reference/moving.hpp"
 #include "reference/padding.hpp"
@@ -22,6 +24,7 @@
 #include "reference/slice1.hpp"
 #include "simd_targets.hpp"
 #include "sweep.hpp"
+#include "tensor/half.hpp"
 #include "types.hpp"
 
 namespace dmlop::test {
@@ -232,6 +235,38 @@ TEST_CASE("cpu kernels: SPACE_TO_DEPTH") {
   }
 }
 
+/// The elements of a tensor whose two axes changed places in memory, packed.
+Case transposed_case(DataType type, const List& sizes, List strides, Random& random) {
+  Tensor input = Tensor::packed(type, sizes);
+  input.strides = std::move(strides);
+  random.fill(input.bytes);
+  return {{{"type", "DML_OPERATOR_ELEMENT_WISE_IDENTITY"},
+           {"desc", {{"InputTensor", tensor_desc(input)}}}},
+          {input},
+          moved(input, sizes, [](const Index& index) { return index; })};
+}
+
+// Blocks of 512 bytes on either side, and what is left of them.
+TEST_CASE("cpu kernels: rows that were columns") {
+  Random random(72);
+  for (const DataType type :
+       {DataType::UInt8, DataType::Float16, DataType::Float32, DataType::Int64}) {
+    const std::uint64_t size = size_of(type);
+    for (const std::uint64_t row_bytes : {2U, 24U, 511U, 512U, 513U, 600U}) {
+      for (const std::uint64_t column_bytes : {64U, 80U, 512U, 513U, 1300U}) {
+        const std::uint64_t width = row_bytes / size + 2, height = column_bytes / size + 1;
+        const auto columns = transposed_case(type, {2, height, width},
+                                             {height * width, 1, height}, random);
+        CHECK(cpu::Parts(kernel_of(columns.description), 1)[0].count > 1);
+        check_on_every_target(columns, random);
+        // Axes that do not lie between each other as they do in the output.
+        check_on_every_target(
+            transposed_case(type, {height, 3, width}, {1, height, 3 * height}, random), random);
+      }
+    }
+  }
+}
+
 // Numbers such as infinity are computed a second time, from inputs that must still be there.
 TEST_CASE("cpu kernels: element-wise kernels may write over their input") {
   std::vector<float> numbers;
@@ -382,6 +417,40 @@ TEST_CASE("cpu kernels: FLOAT16 results are rounded to nearest even") {
   }
   const LpPooling sums{.p = 1, .window = {1, 2}, .strides = {1, 2}, .start = {0, 0}, .end = {0, 0}};
   check_on_every_target(case_of(sums, {pairs}, expected, 0), random);
+}
+
+// All of them, and numbers just beside what lies between two.
+TEST_CASE("cpu kernels: rows of FLOAT16 are read and written as one element is") {
+  std::vector<std::uint16_t> halves(1 << 16);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    halves[i] = static_cast<std::uint16_t>(i);
+    const double number = half_to_float(halves[i]);
+    const double next = half_to_float(static_cast<std::uint16_t>(i ^ 1));
+    for (const double one : {number, (number + next) / 2})
+      numbers.insert(numbers.end(), {one, one * (1 + 0x1p-50), one * (1 - 0x1p-50)});
+  }
+  numbers.insert(numbers.end(), {1e300, -1e300, 1e-300, -1e-300, 65519.999999999, 65520.0});
+  const auto from = std::as_bytes(std::span(halves));
+  on_every_target([&] {
+    for (const std::size_t begin : {0U, 1U}) {
+      std::vector<float> floats(halves.size() - begin);
+      cpu::floats_of_halves(from.data() + 2 * begin, floats);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < floats.size(); ++i) {
+        const float one = half_to_float(halves[begin + i]);
+        wrong += std::isnan(one) ? !std::isnan(floats[i])
+                                 : std::bit_cast<std::uint32_t>(one) !=
+                                       std::bit_cast<std::uint32_t>(floats[i]);
+      }
+      CHECK(wrong == 0);
+      const auto rest = std::span<const double>(numbers).subspan(begin);
+      std::vector<std::uint16_t> written(rest.size());
+      cpu::halves_of_doubles(rest, reinterpret_cast<std::byte*>(written.data()));
+      for (std::size_t i = 0; i < rest.size(); ++i) wrong += written[i] != half_from_double(rest[i]);
+      CHECK(wrong == 0);
+    }
+  });
 }
 
 TEST_CASE("cpu kernels: all parts together, whether they are stretches or blocks of columns") {

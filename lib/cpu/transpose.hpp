@@ -1,0 +1,22 @@
+// Index maps that turn rows into columns: what stands side by side in the source lies far apart in
+// the output, and the other way round. A part is a block of both, so that every cache line is read
+// and written as a whole.
+#pragma once
+
+#include <optional>
+
+#include "cpu/execute.hpp"
+#include "cpu/kinds.hpp"
+
+namespace dmlop::cpu {
+
+bool is_transposed(const IndexMapKernel& kernel);
+
+/// Parts of about so many bytes; none where the kernel is not such a one.
+std::optional<PartShape> transposed_shape(const IndexMapKernel& kernel, std::uint64_t bytes);
+
+/// A part of such a kernel. Range i goes to `to` + i * pitch.
+void execute_transposed(const IndexMapKernel& kernel, Inputs inputs, const Part& part,
+                        Stores stores, const Destination& to);
+
+}  // namespace dmlop::cpu
