@@ -1,7 +1,5 @@
 // GATHER, GATHER_ELEMENTS, GATHER_ND(1), SCATTER_ELEMENTS, SCATTER_ND, ONE_HOT and
 // NONZERO_COORDINATES.
-#include "reference/gathering.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "plan_case.hpp"
+#include "reference/gathering.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -192,6 +191,15 @@ TEST_CASE("GATHER: rows of whole vectors, more than a group of threads moves") {
                                   gathered(input, indices, 1, 1)));
     }
   }
+}
+
+TEST_CASE("GATHER: rows of whole vectors that no three axes lead to") {
+  Random random(66);
+  Tensor input = Tensor::strided(DataType::Float32, {2, 3, 7, 20}, {1000, 300, 24, 1});
+  random.fill(input.bytes);
+  const Tensor indices = random_indices({1, 1, 1, 11}, {7}, random);
+  check_plan_case(gather_case("GATHER", {{"Axis", 2}, {"IndexDimensions", 1}}, input, indices,
+                              gathered(input, indices, 2, 1)));
 }
 
 TEST_CASE("GATHER_ELEMENTS and SCATTER_ELEMENTS: random tensors of all types along every axis") {

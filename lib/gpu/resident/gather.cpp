@@ -54,6 +54,14 @@ Moves with_rows_of_vectors(Moves moves) {
   return moves;
 }
 
+// The rank that the kernel is made for where it moves vectors.
+uint known_rank(const GatherKernel& kernel, const Moves& moves) {
+  constexpr std::size_t rank_most = 3;  // as in the kernel
+  const bool is_known = moves.size == bytes_per_thread && kernel.coordinates.size() == 1 &&
+                        kernel.coordinates[0].indices_offset == 0 && moves.axes.size() <= rank_most;
+  return is_known ? word(moves.axes.size()) : 0;
+}
+
 }  // namespace
 
 std::string refusal_of(const GatherKernel& kernel) {
@@ -77,7 +85,8 @@ std::vector<ResidentDispatch> dispatches_of(const GatherKernel& kernel) {
   ResidentDispatch dispatch;
   dispatch.kernel = "gather";
   dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U};
+                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U,
+                             known_rank(kernel, moves)};
   dispatch.inputs = {0, 1};
   set_parameters(dispatch, parameters);
   const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();
