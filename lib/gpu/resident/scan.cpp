@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
 enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
-enum class Way : uint { by_blocks, by_rows, by_columns };
+enum class Way : uint { by_blocks, by_rows, by_columns, by_columns_alone };
 constexpr std::uint64_t group_threads = 256;
 
 // Sequences that are shorter are not cut.
@@ -105,6 +105,15 @@ std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t in
   return column;
 }
 
+// Whether there are so many columns that threads are busy that scan a vector of them alone.
+bool has_columns_for_all(const ScanKernel& kernel, std::uint64_t inner) {
+  constexpr std::uint64_t columns_of_thread = 4, busy_threads = 1 << 15, length_most = 4096;
+  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  return kernel.data_type == DataType::Float32 && !kernel.is_product &&
+         inner % columns_of_thread == 0 && is_packed(kernel) && length <= length_most &&
+         kernel.output_elements() / length / columns_of_thread >= busy_threads;
+}
+
 // Blocks of each sequence, their totals, those of the totals and so on.
 void add_levels(ResidentDispatch& dispatch, const ScanKernel& kernel, ScanParameters& parameters) {
   constexpr std::uint64_t block_work = axes_most + block + 8;
@@ -146,6 +155,8 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   if (const auto row = lanes_of_rows(kernel, parameters.inner)) {
     way = Way::by_rows;
     lanes = *row;
+  } else if (has_columns_for_all(kernel, parameters.inner)) {
+    way = Way::by_columns_alone;
   } else if (const auto column = lanes_of_columns(kernel, parameters.inner)) {
     way = Way::by_columns;
     lanes = *column;
@@ -163,6 +174,9 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
     const std::uint64_t vector_work = 8 + 4 * per;
     add_stage(dispatch, {}, lanes_power, sequences * lanes.lanes,
               lanes.tiles * (lanes.vectors * vector_work + 5 + 3 * 9));
+  } else if (way == Way::by_columns_alone) {
+    // A row is loaded, looked at and added, or added once more with levels.
+    add_stage(dispatch, {}, 0, sequences / per, parameters.length * 4 + 64);
   } else if (way == Way::by_columns) {
     // The same of a row of columns; lanes join cells of four columns at a time.
     const std::uint64_t vector_work = 8 + 5 * per;
