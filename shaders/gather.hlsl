@@ -15,6 +15,7 @@ SPECIALIZED(0, ELEMENT_SIZE)        // bytes: 1, 2, 4 or 16
 SPECIALIZED(1, INDEX_TYPE)
 SPECIALIZED(2, LARGE_INDEX)
 SPECIALIZED(3, HAS_RUNS)    // elements of a row have one index and stand side by side in the input
+SPECIALIZED(4, RANK)        // of the walk where it is at most RANK_MOST and elements have one index; otherwise 0
 
 // How far the indices of an element lead.
 uint picked(uint at) {
@@ -27,23 +28,58 @@ uint picked(uint at) {
   return sum;
 }
 
+// Where the elements' indices stand, and how far the elements are from where these lead. Without loops whose ends are
+// data: such loops wait for the indices of one vector before they load those of the next.
+#define RANK_MOST 3
+uint2 known_place_at(uint at) {
+  uint2 offsets = uint2(0, 0);
+  [unroll]
+  for (uint a = RANK_MOST - 1; a > 0; --a) {
+    if (a < RANK) {
+      const uint next = at / WALK.extents[a];
+      offsets += (at - next * WALK.extents[a]) * walk_strides(a).xy;
+      at = next;
+    }
+  }
+  return offsets + at * walk_strides(0).xy;
+}
+
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)
 uint elements_in_vector() { return 16 / SIZE; }
 
 #define VECTORS 4
 
+// Where a thread's vectors stand in the input. Its indices are under way together if the rank is known.
+void find_sources(uint first, uint last, inout uint sources[VECTORS]) {
+  if (RANK == 0) {
+    [unroll]
+    for (uint i = 0; i < VECTORS; ++i) {
+      const Place place = place_at(min(first + i * GROUP_SIZE, last));
+      sources[i] = place.offsets.x + picked(place.offsets.y);
+    }
+    return;
+  }
+  uint2 indices[VECTORS];
+  [unroll]
+  for (uint k = 0; k < VECTORS; ++k) {
+    const uint2 place = known_place_at(min(first + k * GROUP_SIZE, last));
+    sources[k] = place.x;
+    indices[k] = load_index(2, place.y, INDEX_TYPE);
+  }
+  const uint extent = parameters[0].extents[0], stride = parameters[0].strides[0];
+  [unroll]
+  for (uint j = 0; j < VECTORS; ++j)
+    sources[j] += min(place_of(indices[j], INDEX_TYPE, LARGE_INDEX, extent), extent - 1) * stride;
+}
+
 // Threads that are neighbours move neighbours. A thread's loads are under way together.
 void move_vectors(uint thread) {
   const uint first = thread / GROUP_SIZE * GROUP_SIZE * VECTORS + thread % GROUP_SIZE;
   const uint last = parameters[0].elements - 1;
-  uint sources[VECTORS];
+  uint sources[VECTORS] = {0, 0, 0, 0};
   uint4 moved[VECTORS];
-  [unroll]
-  for (uint i = 0; i < VECTORS; ++i) {
-    const Place place = place_at(min(first + i * GROUP_SIZE, last));
-    sources[i] = place.offsets.x + picked(place.offsets.y);
-  }
+  find_sources(first, last, sources);
   [unroll]
   for (uint k = 0; k < VECTORS; ++k) moved[k] = load_vector(1, sources[k]);
   [unroll]

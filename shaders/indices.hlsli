@@ -28,13 +28,13 @@ uint place_of(uint2 index, uint type, uint large, uint extent) {
   return signed_place(index.x, extent);
 }
 
+// Element `at` of an input of indices, as its low and high halves.
+uint2 load_index(uint input, uint at, uint type) {
+  if (type == UINT64 || type == INT64) return load_bits64(input, at);
+  return uint2(load_word(input, at), 0);
+}
+
 // The place to which element `at` of an input of indices points, or NO_PLACE.
 uint load_place(uint input, uint at, uint type, uint large, uint extent) {
-  uint2 index = uint2(0, 0);
-  if (type == UINT64 || type == INT64) {
-    index = load_bits64(input, at);
-  } else {
-    index.x = load_word(input, at);
-  }
-  return place_of(index, type, large, extent);
+  return place_of(load_index(input, at, type), type, large, extent);
 }

@@ -24,7 +24,7 @@ macro(dmlop_for_each_kernel)
   endforeach()
   dmlop_kernel(lp_pooling_walk lp_pooling_walk)
   foreach(kernel IN ITEMS
-      cast gather join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
+      cast gather gather_elements join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
       attention attention_tiles recurrent window pooling_walk resample_walk unpool region_sample region_maximum region_gradient region_box_gradient convolution_walk)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()

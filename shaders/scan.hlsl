@@ -5,7 +5,8 @@
 //
 // Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan some vectors each at a
 // time, neighbours beside each other; or the lanes of a vector of columns scan some rows each, one below the other. While
-// all elements that a group has seen are usual numbers, its sums are pairs without levels: simple ones.
+// all elements that a group has seen are usual numbers, its sums are pairs without levels: simple ones. Where there are
+// very many columns, a thread scans four of FLOAT32 alone.
 //
 // A cell is four words: a sum of floats as a pair and its level, a product of floats (pairs.hlsli), or the words of an
 // integer. Sums of FLOAT32 that leave the range of floats have level 1: they are scaled by 2^-84.
@@ -26,6 +27,8 @@ SPECIALIZED(5, VECTORS)  // of a lane at a time
 #define BY_BLOCKS 0
 #define BY_ROWS 1
 #define BY_COLUMNS 2
+#define BY_COLUMNS_ALONE 3
+#define BY_TILES 4  // as BY_ROWS, where rows have one tile and sums can be simple
 
 #define BLOCK 16
 #define VECTORS_MOST 8
@@ -383,6 +386,97 @@ uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
 // Vector v of a lane, from where the scan begins.
 uint vector_index(uint tile, uint v, uint position) { return tile + (v << BASE) + position; }
 
+#ifdef DMLOP_VULKAN
+// --- rows of one tile: Direct3D has no barriers behind a branch that depends on the elements
+
+// What the lanes of a row before each have together. Lanes read three windows before theirs, which then are four times
+// as long, by turns in one half of the memory and the other.
+float2 before_lane(float2 total, uint lane, uint position, uint lanes) {
+  float2 before = float2(0.0f, 0.0f);
+  uint half_ = 0;
+  [loop]
+  for (uint window = 1; window < lanes; window <<= 2) {
+    shared_levels[half_ + lane] = asuint(joined_pairs(before, total));
+    GroupMemoryBarrierWithGroupSync();
+    float2 windows[3];
+    [unroll]
+    for (uint r = 0; r < 3; ++r) {
+      const uint distance = (3 - r) * window;
+      const float2 read = asfloat(shared_levels[half_ + (position >= distance ? lane - distance : lane)]);
+      windows[r] = position >= distance ? read : float2(0.0f, 0.0f);
+    }
+    before = joined_pairs(joined_pairs(joined_pairs(windows[0], windows[1]), windows[2]), before);
+    half_ ^= GROUP_SIZE;
+  }
+  return before;
+}
+
+// Rows with numbers that are not usual, with a vector of a lane at a time.
+void scan_rows_of_vectors(uint begin, uint end, uint lane, uint position, uint lanes) {
+  const uint vectors = parameters[0].length / per_vector();
+  uint4 carry = empty_cell();
+  [loop]
+  for (uint tile = 0; tile < vectors; tile += lanes) {
+    const uint index = tile + position;
+    const uint place = index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
+    const uint4 elements = load_vector(1, place);
+    uint4 cell = empty_cell();
+    if (index < end) cell = total_of(elements, false);
+    const uint4 of_lane[SEQUENCES_MOST] = {cell, cell, cell, cell};
+    scan_lanes(of_lane, 1, lane, position, lanes, 1, false);
+    cell = carry;
+    if (position > 0) cell = joined(carry, shared_cell(lane - 1, false));
+    carry = joined(carry, shared_cell(lane | (lanes - 1), false));
+    if (index < end) output0[place] = results_after(cell, elements, false);
+    GroupMemoryBarrierWithGroupSync();
+  }
+}
+
+// Lanes add up some neighbouring vectors each, of which none but the first need be theirs.
+void scan_tile(uint thread, uint lane) {
+  const uint lanes = 1u << BASE, position = lane & (lanes - 1);
+  const uint vectors = parameters[0].length / per_vector();
+  const uint begin = (thread >> BASE) * vectors;
+  const uint end = thread < END_OF_THREADS ? vectors : 0;
+  const uint own = (lane - position) * VECTORS;  // the first total of the row
+  uint4 elements[VECTORS_MOST];
+  EACH_VECTOR(v) {
+    const uint index = vector_index(0, v, position);
+    elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0);
+  }
+  bool plain = true;
+  EACH_VECTOR(t) {
+    plain = plain && is_plain(elements[t]);
+    uint4 total = uint4(0, 0, 0, 0);
+    if (vector_index(0, t, position) < end) total = total_of(elements[t], true);
+    shared_pairs[total_place(own + t * lanes + position)] = total.xy;
+  }
+  if (!plain) shared_is_simple = 0;
+  GroupMemoryBarrierWithGroupSync();
+  if (shared_is_simple == 0) {
+    scan_rows_of_vectors(begin, end, lane, position, lanes);
+    return;
+  }
+  const uint first = own + position * VECTORS;
+  float2 total = float2(0.0f, 0.0f);
+  EACH_VECTOR(n) total = joined_pairs(total, asfloat(shared_pairs[total_place(first + n)]));
+  float2 before = before_lane(total, lane, position, lanes);
+  EACH_VECTOR(p) {
+    const uint place = total_place(first + p);
+    const float2 of_vector = asfloat(shared_pairs[place]);
+    shared_pairs[place] = asuint(before);
+    before = joined_pairs(before, of_vector);
+  }
+  GroupMemoryBarrierWithGroupSync();
+  EACH_VECTOR(r) {
+    const uint index = vector_index(0, r, position);
+    const float2 sum = asfloat(shared_pairs[total_place(own + r * lanes + position)]);
+    if (index < end)
+      output0[begin + (FROM_END != 0 ? vectors - 1 - index : index)] = simple_results_after(sum, elements[r]);
+  }
+}
+#endif
+
 void scan_rows(uint thread, uint lane) {
   const uint lanes = 1u << BASE, position = lane & (lanes - 1);
   const uint vectors = parameters[0].length / per_vector();
@@ -530,11 +624,103 @@ void scan_columns(uint thread, uint in_group) {
   }
 }
 
+// --- columns of a thread alone
+
+#define ROWS_ALONE 8
+
+// Four pairs of one level each: the floats, and what they lack.
+struct Sums {
+  float4 whole;
+  float4 rest;
+};
+
+// Adds a row and returns the results.
+uint4 added_to(inout Sums sums, uint4 row) {
+  const float4 numbers = asfloat(row);
+  precise const float4 before = sums.whole + sums.rest;
+  precise const float4 whole = sums.whole + numbers;
+  precise const float4 of_numbers = whole - sums.whole;
+  precise const float4 of_sums = whole - of_numbers;
+  precise const float4 rest = ((sums.whole - of_sums) + (numbers - of_numbers)) + sums.rest;
+  precise const float4 result = whole + rest;
+  sums.whole = whole;
+  sums.rest = rest;
+  return asuint(IS_EXCLUSIVE != 0 ? before : result);
+}
+
+bool has_large(uint4 row) {
+  const float4 sizes = abs(asfloat(row));
+  return !(sizes.x <= LARGEST && sizes.y <= LARGEST && sizes.z <= LARGEST && sizes.w <= LARGEST);
+}
+
+// The place of row `index` of the scan, or of the last one.
+uint place_of_row(uint first, uint index, uint vectors) {
+  const uint length = parameters[0].length, row = min(index, length - 1);
+  return first + (FROM_END != 0 ? length - 1 - row : row) * vectors;
+}
+
+// The rows from one that has a number that is not usual on. They are loaded one by one.
+void scan_from(uint tile, uint first, uint vectors, Sums sums) {
+  uint4 x = sum_cell(float2(sums.whole.x, sums.rest.x), 0), y = sum_cell(float2(sums.whole.y, sums.rest.y), 0);
+  uint4 z = sum_cell(float2(sums.whole.z, sums.rest.z), 0), w = sum_cell(float2(sums.whole.w, sums.rest.w), 0);
+  [loop]
+  for (uint index = tile; index < parameters[0].length; ++index) {
+    const uint place = place_of_row(first, index, vectors);
+    const uint4 row = load_vector(1, place);
+    const uint4 before = uint4(bits_of_cell(x).x, bits_of_cell(y).x, bits_of_cell(z).x, bits_of_cell(w).x);
+    x = joined(x, cell_of_bits(row.x));
+    y = joined(y, cell_of_bits(row.y));
+    z = joined(z, cell_of_bits(row.z));
+    w = joined(w, cell_of_bits(row.w));
+    const uint4 after = uint4(bits_of_cell(x).x, bits_of_cell(y).x, bits_of_cell(z).x, bits_of_cell(w).x);
+    output0[place] = IS_EXCLUSIVE != 0 ? before : after;
+  }
+}
+
+// The next rows are under way while those that came are added up.
+void scan_columns_alone(uint thread) {
+  const uint vectors = parameters[0].inner / 4, outer = thread / vectors;
+  const uint length = parameters[0].length;
+  const uint first = outer * length * vectors + (thread - outer * vectors);
+  Sums sums;
+  sums.whole = float4(0.0f, 0.0f, 0.0f, 0.0f);
+  sums.rest = float4(0.0f, 0.0f, 0.0f, 0.0f);
+  uint4 next[ROWS_ALONE];
+  [unroll]
+  for (uint f = 0; f < ROWS_ALONE; ++f) next[f] = load_vector(1, place_of_row(first, f, vectors));
+  uint tile = 0;
+  bool has_usual = true;
+  [loop]
+  for (; tile < length && has_usual; tile += has_usual ? ROWS_ALONE : 0) {
+    uint4 rows[ROWS_ALONE];
+    [unroll]
+    for (uint n = 0; n < ROWS_ALONE; ++n) rows[n] = next[n];
+    [unroll]
+    for (uint l = 0; l < ROWS_ALONE; ++l) next[l] = load_vector(1, place_of_row(first, tile + ROWS_ALONE + l, vectors));
+    [unroll]
+    for (uint u = 0; u < ROWS_ALONE; ++u) has_usual = has_usual && !has_large(rows[u]);
+    if (has_usual) {
+      [unroll]
+      for (uint r = 0; r < ROWS_ALONE; ++r) {
+        const uint4 results = added_to(sums, rows[r]);
+        if (tile + r < length) output0[place_of_row(first, tile + r, vectors)] = results;
+      }
+    }
+  }
+  if (!has_usual) scan_from(tile, first, vectors, sums);
+}
+
 void run(uint thread, uint lane) {
   if (lane == 0) shared_is_simple = has_simple() ? 1 : 0;
   GroupMemoryBarrierWithGroupSync();
+#ifdef DMLOP_VULKAN
+  if (WAY == BY_TILES) scan_tile(thread, lane);
+#else
+  if (WAY == BY_TILES) scan_rows(thread, lane);
+#endif
   if (WAY == BY_ROWS) scan_rows(thread, lane);
   if (WAY == BY_COLUMNS) scan_columns(thread, lane);
+  if (WAY == BY_COLUMNS_ALONE && thread < END_OF_THREADS) scan_columns_alone(thread);
   if (WAY != BY_BLOCKS || thread >= END_OF_THREADS) return;
   if (STEP == TOTALS_OF_ELEMENTS) add_elements(thread);
   if (STEP == TOTALS_OF_CELLS) add_cells(thread, BASE);

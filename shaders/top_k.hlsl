@@ -2,7 +2,7 @@
 // that sorts as the elements are to stand, and its index, so that no two are equal. A group sorts 1024 entries by a
 // bitonic network and keeps the first ones for the next level, until a sequence has no more than a block. Where as many
 // as a block are wanted, all are kept, and stages over the scratch sort them together. Where few are wanted, threads
-// sort 16 elements each in registers, and a block is merged from these without sorting the rest.
+// look for the first one of 16 elements each; only elements that do not come after all the foremost of these are sorted.
 #include "parameters/top_k.hlsli"
 #define PARAMETERS TopKParameters
 #define WHOLE_GROUPS
@@ -141,114 +141,22 @@ void sort_block(uint group, uint lane) {
 // --- few entries of a block
 
 #define FEW_MOST 16
-#define LISTS (BLOCK / FEW_MOST)                // of a block
+#define LISTS (BLOCK / FEW_MOST)  // of a block
 #define BLOCKS_OF_GROUP (GROUP_SIZE / LISTS)
-#define SHARED_LISTS (GROUP_SIZE / 2)
+#define CANDIDATES_MOST (FEW_MOST * FEW_MOST)  // of a block
 
-// 16 entries of one word in ascending order, and their places in the block.
-struct List {
-  uint4 keys[4];
-  uint4 places[4];
-};
+// Where the shared words stand. Of each list: its first entry.
+#define FIRST_KEYS 0
+#define FIRST_PLACES GROUP_SIZE
+// Of each block: its candidates, how many there are, and the last that can be one.
+#define LIMIT_KEYS (2 * GROUP_SIZE)
+#define LIMIT_PLACES (LIMIT_KEYS + BLOCKS_OF_GROUP)
+#define COUNTS (LIMIT_PLACES + BLOCKS_OF_GROUP)
+#define CANDIDATE_KEYS BLOCK
+#define CANDIDATE_PLACES (2 * BLOCK)
 
-void order(inout uint4 keys, inout uint4 places, inout uint4 next_keys, inout uint4 next_places) {
-  const bool4 swaps = next_keys < keys || (next_keys == keys && next_places < places);
-  const uint4 key = keys, place = places;
-  keys = swaps ? next_keys : key;
-  places = swaps ? next_places : place;
-  next_keys = swaps ? key : next_keys;
-  next_places = swaps ? place : next_places;
-}
-
-// Entries of vectors a and b, at the named components of each, in order.
-#define ORDER_WITHIN(a, b, at, next)                                                                              \
-  {                                                                                                               \
-    uint4 keys = uint4(list.keys[a].at, list.keys[b].at), places = uint4(list.places[a].at, list.places[b].at);   \
-    uint4 next_keys = uint4(list.keys[a].next, list.keys[b].next);                                                \
-    uint4 next_places = uint4(list.places[a].next, list.places[b].next);                                          \
-    order(keys, places, next_keys, next_places);                                                                  \
-    list.keys[a].at = keys.xy, list.keys[b].at = keys.zw;                                                         \
-    list.places[a].at = places.xy, list.places[b].at = places.zw;                                                 \
-    list.keys[a].next = next_keys.xy, list.keys[b].next = next_keys.zw;                                           \
-    list.places[a].next = next_places.xy, list.places[b].next = next_places.zw;                                   \
-  }
-
-// Entries of vectors a and b: the one with the other, read in the other direction.
-#define ORDER_MIRRORED(a, b)                                         \
-  {                                                                  \
-    uint4 keys = list.keys[b].wzyx, places = list.places[b].wzyx;    \
-    order(list.keys[a], list.places[a], keys, places);               \
-    list.keys[b] = keys.wzyx, list.places[b] = places.wzyx;          \
-  }
-
-// Sorts vectors that rise and then fall.
-void sort_bitonic_vectors(inout List list) {
-  ORDER_WITHIN(0, 1, xy, zw)
-  ORDER_WITHIN(2, 3, xy, zw)
-  ORDER_WITHIN(0, 1, xz, yw)
-  ORDER_WITHIN(2, 3, xz, yw)
-}
-
-void order_vectors(inout List list, uint a, uint b) {
-  order(list.keys[a], list.places[a], list.keys[b], list.places[b]);
-}
-
-// The same of the whole list.
-void sort_bitonic_list(inout List list) {
-  order_vectors(list, 0, 2);
-  order_vectors(list, 1, 3);
-  order_vectors(list, 0, 1);
-  order_vectors(list, 2, 3);
-  sort_bitonic_vectors(list);
-}
-
-// Sorts pairs, vectors, pairs of vectors, and all.
-void sort_list(inout List list) {
-  ORDER_WITHIN(0, 1, xz, yw)
-  ORDER_WITHIN(2, 3, xz, yw)
-  ORDER_WITHIN(0, 1, xy, wz)
-  ORDER_WITHIN(2, 3, xy, wz)
-  ORDER_WITHIN(0, 1, xz, yw)
-  ORDER_WITHIN(2, 3, xz, yw)
-  ORDER_MIRRORED(0, 1)
-  ORDER_MIRRORED(2, 3)
-  sort_bitonic_vectors(list);
-  ORDER_MIRRORED(0, 3)
-  ORDER_MIRRORED(1, 2)
-  order_vectors(list, 0, 1);
-  order_vectors(list, 2, 3);
-  sort_bitonic_vectors(list);
-}
-
-// Places are shared in pairs: they are less than BLOCK.
-void share_list(uint at, List list) {
-  [unroll]
-  for (uint i = 0; i < 4; ++i) {
-    const uint first = at + 4 * i * SHARED_LISTS;
-    shared_words[first] = list.keys[i].x;
-    shared_words[first + SHARED_LISTS] = list.keys[i].y;
-    shared_words[first + 2 * SHARED_LISTS] = list.keys[i].z;
-    shared_words[first + 3 * SHARED_LISTS] = list.keys[i].w;
-    const uint2 places = list.places[i].xz | (list.places[i].yw << 16);
-    const uint first_place = at + (FEW_MOST + 2 * i) * SHARED_LISTS;
-    shared_words[first_place] = places.x;
-    shared_words[first_place + SHARED_LISTS] = places.y;
-  }
-}
-
-// The first entries of a list and a shared one: the lesser of its first and the other's last, and so on.
-void merge_shared_list(uint at, inout List list) {
-  [unroll]
-  for (uint i = 0; i < 4; ++i) {
-    const uint first = at + 4 * (3 - i) * SHARED_LISTS;
-    uint4 keys = uint4(shared_words[first + 3 * SHARED_LISTS], shared_words[first + 2 * SHARED_LISTS],
-                       shared_words[first + SHARED_LISTS], shared_words[first]);
-    const uint first_place = at + (FEW_MOST + 2 * (3 - i)) * SHARED_LISTS;
-    const uint2 pairs = uint2(shared_words[first_place + SHARED_LISTS], shared_words[first_place]);
-    uint4 places = uint4(pairs.x >> 16, pairs.x & 0xFFFF, pairs.y >> 16, pairs.y & 0xFFFF);
-    order(list.keys[i], list.places[i], keys, places);
-  }
-  sort_bitonic_list(list);
+bool is_before(uint key, uint place, uint other_key, uint other_place) {
+  return key < other_key || (key == other_key && place < other_place);
 }
 
 uint size_of_word() { return min(size_of(TYPE), 4); }
@@ -259,39 +167,65 @@ uint word_bits(uint begin, uint place) {
   return element_of_word(input1[element / (4 / size_of_word())], element, size_of_word());
 }
 
-uint4 keys_of(uint4 bits) {
-  return uint4(key_of(uint2(bits.x, 0)).x, key_of(uint2(bits.y, 0)).x, key_of(uint2(bits.z, 0)).x,
-               key_of(uint2(bits.w, 0)).x);
-}
-
-// The keys of entries of a level; behind the last one they come after all others.
-void load_keys(uint level, uint begin, uint first, uint count, inout List list) {
+// The keys of entries of a level, every so many that there are lists; behind the last one they come after all others.
+void load_keys(uint level, uint begin, uint first, uint count, inout uint keys[FEW_MOST]) {
   const uint last = max(count, 1u) - 1;
   // Loads first: they are under way together.
   if (level > 0) {
     [unroll]
-    for (uint i = 0; i < 4; ++i) {
-      const uint4 at = 3 * (begin + min(first + list.places[i], last));
-      list.keys[i] = uint4(scratch[at.x], scratch[at.y], scratch[at.z], scratch[at.w]);
-    }
+    for (uint i = 0; i < FEW_MOST; ++i) keys[i] = scratch[3 * (begin + min(first + i * LISTS, last))];
   } else {
     [unroll]
-    for (uint i = 0; i < 4; ++i) {
-      const uint4 at = min(first + list.places[i], last);
-      list.keys[i] = uint4(word_bits(begin, at.x), word_bits(begin, at.y), word_bits(begin, at.z), word_bits(begin, at.w));
-    }
+    for (uint i = 0; i < FEW_MOST; ++i) keys[i] = word_bits(begin, min(first + i * LISTS, last));
     [unroll]
-    for (uint k = 0; k < 4; ++k) list.keys[k] = keys_of(list.keys[k]);
+    for (uint k = 0; k < FEW_MOST; ++k) keys[k] = key_of(uint2(keys[k], 0)).x;
   }
   [unroll]
-  for (uint n = 0; n < 4; ++n) list.keys[n] = first + list.places[n] < count ? list.keys[n] : 0xFFFFFFFFu;
+  for (uint n = 0; n < FEW_MOST; ++n) keys[n] = first + n * LISTS < count ? keys[n] : 0xFFFFFFFFu;
 }
 
-// A group takes a few blocks. A block's lists are half a group apart first, and then neighbours.
+// How many of a block's lists have a first entry before one.
+uint rank_among_lists(uint first_list, uint key, uint place) {
+  uint rank = 0;
+  [loop]
+  for (uint i = first_list; i < first_list + LISTS; i += 8) {
+    [unroll]
+    for (uint k = 0; k < 8; ++k) {
+      if (is_before(shared_words[FIRST_KEYS + i + k], shared_words[FIRST_PLACES + i + k], key, place)) ++rank;
+    }
+  }
+  return rank;
+}
+
+// How many of so many shared entries come before one.
+uint rank_among(uint keys, uint places, uint count, uint key, uint place) {
+  uint rank = 0;
+  for (uint i = 0; i < count; ++i) {
+    if (is_before(shared_words[keys + i], shared_words[places + i], key, place)) ++rank;
+  }
+  return rank;
+}
+
+// Shares the entries up to the block's limit. So many lists as entries are kept have their first one there, and the
+// others have none, so that there are enough and at most CANDIDATES_MOST.
+void share_candidates(uint block, uint list, uint keys[FEW_MOST]) {
+  const uint limit = shared_words[LIMIT_KEYS + block], limit_place = shared_words[LIMIT_PLACES + block];
+  [unroll]
+  for (uint i = 0; i < FEW_MOST; ++i) {
+    const uint place = i * LISTS + list;
+    if (!is_before(limit, limit_place, keys[i], place)) {
+      uint at = 0;
+      InterlockedAdd(shared_words[COUNTS + block], 1, at);
+      shared_words[CANDIDATE_KEYS + block * CANDIDATES_MOST + at] = keys[i];
+      shared_words[CANDIDATE_PLACES + block * CANDIDATES_MOST + at] = place;
+    }
+  }
+}
+
+// A group takes a few blocks, each of which is divided into lists of a thread. The first entries of the lists tell which
+// others can be among those that are kept.
 void keep_few(uint group, uint lane) {
-  const uint half_of_lists = LISTS / 2;
-  const uint block_of_group = lane / half_of_lists % BLOCKS_OF_GROUP;
-  const uint list_of_block = lane % half_of_lists + (lane < SHARED_LISTS ? 0 : half_of_lists);
+  const uint block_of_group = lane / LISTS, list = lane % LISTS;
   const uint level = BASE;
   const uint blocks = max(parameters[0].spans[level] / BLOCK, 1u);  // of a sequence
   const uint block = group * BLOCKS_OF_GROUP + block_of_group;
@@ -301,32 +235,39 @@ void keep_few(uint group, uint lane) {
   const uint count = is_there ? parameters[0].counts[level] : 0;
   const uint stored = parameters[0].begins[level] + sequence * parameters[0].counts[level];
   const uint begin = level > 0 ? stored : sequence_offset(sequence);
-  List list;
-  [unroll]
-  for (uint i = 0; i < 4; ++i) list.places[i] = (uint4(0, 1, 2, 3) + 4 * i) * LISTS + list_of_block;
-  load_keys(level, begin, first, count, list);
-  sort_list(list);
-  [loop]
-  for (uint left = half_of_lists; left > 0; left >>= 1) {
-    const bool is_given = list_of_block >= left && list_of_block < 2 * left;
-    const uint at = block_of_group * half_of_lists + list_of_block;
-    if (is_given) share_list(at - left, list);
-    GroupMemoryBarrierWithGroupSync();
-    if (list_of_block < left) merge_shared_list(at, list);
-    GroupMemoryBarrierWithGroupSync();
-  }
-  const uint at = block_of_group * half_of_lists;
-  if (list_of_block == 0) share_list(at, list);
-  GroupMemoryBarrierWithGroupSync();
   const uint kept = parameters[0].kept;
-  if (is_there && list_of_block < kept) {
-    const uint key = shared_words[list_of_block * SHARED_LISTS + at];
-    const uint pair = shared_words[(FEW_MOST + list_of_block / 2) * SHARED_LISTS + at];
-    const uint place = first + (list_of_block % 2 == 0 ? pair & 0xFFFF : pair >> 16);
-    // Equal entries stand in the order of their indices on every level.
-    uint index = place;
-    if (level > 0) index = scratch[3 * (stored + min(place, count - 1)) + 2];
-    store_entry(parameters[0].begins[level + 1] + block * kept + list_of_block, uint3(key, 0, index));
+  uint keys[FEW_MOST] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  load_keys(level, begin, first + list, count, keys);
+  uint key = keys[0], place = list;
+  [unroll]
+  for (uint i = 1; i < FEW_MOST; ++i) {
+    place = keys[i] < key ? i * LISTS + list : place;
+    key = min(keys[i], key);
+  }
+  shared_words[FIRST_KEYS + lane] = key;
+  shared_words[FIRST_PLACES + lane] = place;
+  if (list == 0) shared_words[COUNTS + block_of_group] = 0;
+  GroupMemoryBarrierWithGroupSync();
+  if (rank_among_lists(block_of_group * LISTS, key, place) == kept - 1) {
+    shared_words[LIMIT_KEYS + block_of_group] = key;
+    shared_words[LIMIT_PLACES + block_of_group] = place;
+  }
+  GroupMemoryBarrierWithGroupSync();
+  share_candidates(block_of_group, list, keys);
+  GroupMemoryBarrierWithGroupSync();
+  const uint candidates = shared_words[COUNTS + block_of_group];
+  const uint of_block = block_of_group * CANDIDATES_MOST;
+  for (uint c = list; c < candidates; c += LISTS) {
+    const uint of_candidate = shared_words[CANDIDATE_KEYS + of_block + c];
+    const uint in_block = shared_words[CANDIDATE_PLACES + of_block + c];
+    const uint rank =
+        rank_among(CANDIDATE_KEYS + of_block, CANDIDATE_PLACES + of_block, candidates, of_candidate, in_block);
+    if (is_there && rank < kept) {
+      // Equal entries stand in the order of their indices on every level.
+      uint index = first + in_block;
+      if (level > 0) index = scratch[3 * (stored + min(first + in_block, max(count, 1u) - 1)) + 2];
+      store_entry(parameters[0].begins[level + 1] + block * kept + rank, uint3(of_candidate, 0, index));
+    }
   }
 }
 

@@ -240,23 +240,29 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
   check({4201}, 0, DataType::Int64);
 }
 
+// Infinity is no usual number: the rows of its group are not added up as simply as others.
 TEST_CASE(
     "CUMULATIVE_SUMMATION: packed rows of some lanes and of a group, once and several times") {
   Random random(73);
-  for (const std::uint64_t length : {4U, 20U, 136U, 1024U, 9000U}) {
-    std::vector<float> elements, sums;
-    for (int row = 0; row < 3; ++row) {
-      float sum = 0;
-      for (std::uint64_t i = 0; i < length; ++i) {
-        elements.push_back(static_cast<float>(random.below(9)) - 4);
-        sums.push_back(sum += elements.back());
+  constexpr std::uint64_t rows = 5;
+  for (const std::uint64_t length : {4U, 20U, 136U, 1024U, 4096U, 9000U}) {
+    for (const bool has_infinity : {false, true}) {
+      std::vector<float> elements, sums;
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        float sum = 0;
+        for (std::uint64_t i = 0; i < length; ++i) {
+          const bool is_infinite = has_infinity && row == 1 && i == length / 2;
+          elements.push_back(is_infinite ? std::numeric_limits<float>::infinity()
+                                         : static_cast<float>(random.below(9)) - 4);
+          sums.push_back(sum += elements.back());
+        }
       }
+      PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
+      a_case.fields["Axis"] = 1;
+      a_case.inputs[0].tensor = floats({rows, length}, elements);
+      a_case.outputs[0].tensor = floats({rows, length}, sums);
+      check_plan_case(a_case);
     }
-    PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
-    a_case.fields["Axis"] = 1;
-    a_case.inputs[0].tensor = floats({3, length}, elements);
-    a_case.outputs[0].tensor = floats({3, length}, sums);
-    check_plan_case(a_case);
   }
 }
 
@@ -277,6 +283,42 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: packed columns of vector
         check_plan_case(scan_case(scan, input));
       }
     }
+  }
+}
+
+// So many that a thread has some of its own. One column has numbers that no simple sum takes, and
+// one has them from its second tile on.
+TEST_CASE("CUMULATIVE_SUMMATION: very many packed columns") {
+  constexpr std::uint64_t length = 11, width = std::uint64_t{1} << 16;
+  Random random(75);
+  std::vector<float> elements(2 * length * width);
+  for (float& element : elements) element = static_cast<float>(random.below(9)) - 4;
+  for (std::uint64_t i = 0; i < length; ++i) elements[i * width + 5] = i % 2 == 0 ? 3e38F : -2e38F;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  elements[9 * width + 11] = infinity;
+  const auto rounded = [&](double sum) {
+    const bool is_in_range = std::abs(sum) <= double{std::numeric_limits<float>::max()};
+    return is_in_range ? static_cast<float>(sum) : sum < 0 ? -infinity : infinity;
+  };
+  for (const bool is_other : {false, true}) {
+    std::vector<float> sums(elements.size());
+    for (std::uint64_t column = 0; column < 2 * width; ++column) {
+      double sum = 0;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        const std::uint64_t row = is_other ? length - 1 - i : i;
+        const std::uint64_t at = (column / width * length + row) * width + column % width;
+        const double before = sum;
+        sum += static_cast<double>(elements[at]);
+        sums[at] = rounded(is_other ? before : sum);
+      }
+    }
+    PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
+    a_case.fields = {{"Axis", 1},
+                     {"AxisDirection", is_other ? "DECREASING" : "INCREASING"},
+                     {"HasExclusiveSum", is_other}};
+    a_case.inputs[0].tensor = floats({2, length, width}, elements);
+    a_case.outputs[0].tensor = floats({2, length, width}, sums);
+    check_plan_case(a_case);
   }
 }
 

@@ -194,6 +194,36 @@ TEST_CASE("GATHER: rows of whole vectors, more than a group of threads moves") {
   }
 }
 
+TEST_CASE("GATHER: rows of whole vectors that no three axes lead to") {
+  Random random(66);
+  Tensor input = Tensor::strided(DataType::Float32, {2, 3, 7, 20}, {1000, 300, 24, 1});
+  random.fill(input.bytes);
+  const Tensor indices = random_indices({1, 1, 1, 11}, {7}, random);
+  check_plan_case(gather_case("GATHER", {{"Axis", 2}, {"IndexDimensions", 1}}, input, indices,
+                              gathered(input, indices, 2, 1)));
+}
+
+// A group of threads takes several short rows or a long one; the last group has fewer.
+TEST_CASE("GATHER_ELEMENTS: packed rows of whole vectors along the last axis") {
+  Random random(67);
+  struct Row {
+    std::uint64_t rows, extent, count;
+  };
+  for (const DataType type : {DataType::Float16, DataType::Int32, DataType::UInt64}) {
+    for (const DataType index_type : {DataType::Int32, DataType::UInt64}) {
+      for (const auto& [rows, extent, count] :
+           {Row{3, 1024, 1024}, {301, 24, 40}, {5, 2048, 1040}, {2, 1048, 4096}, {2, 64, 16}}) {
+        const Tensor input = random_tensor(type, {rows, extent}, random);
+        Tensor indices = random_indices({rows, count}, {extent}, random);
+        while (indices.type != index_type)
+          indices = random_indices({rows, count}, {extent}, random);
+        check_plan_case(gather_case("GATHER_ELEMENTS", {{"Axis", 1}}, input, indices,
+                                    gathered_elements(input, indices, 1)));
+      }
+    }
+  }
+}
+
 TEST_CASE("GATHER_ELEMENTS and SCATTER_ELEMENTS: random tensors of all types along every axis") {
   Random random(61);
   for (int i = 0; i < 400; ++i) {

@@ -1,5 +1,6 @@
-// Elements picked by index: shaders/gather.hlsl.
+// Elements picked by index: shaders/gather.hlsl and shaders/gather_elements.hlsl.
 #include <algorithm>
+#include <optional>
 
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/walk.hpp"
@@ -54,6 +55,60 @@ Moves with_rows_of_vectors(Moves moves) {
   return moves;
 }
 
+// The rank that the kernel is made for where it moves vectors.
+uint known_rank(const GatherKernel& kernel, const Moves& moves) {
+  constexpr std::size_t rank_most = 3;  // as in the kernel
+  const bool is_known = moves.size == bytes_per_thread && kernel.coordinates.size() == 1 &&
+                        kernel.coordinates[0].indices_offset == 0 && moves.axes.size() <= rank_most;
+  return is_known ? word(moves.axes.size()) : 0;
+}
+
+/// How the groups of gather_elements.hlsl share out rows: so many are theirs, and so many vectors
+/// each thread's.
+struct SharedRows {
+  std::uint64_t rows = 1, loads = 1, outputs = 1;
+};
+
+// Nothing where indices do not point into their own rows, or where rows do not fit.
+std::optional<SharedRows> shared_rows_of(const GatherKernel& kernel, const Moves& moves) {
+  if (moves.axes.size() != 2 || kernel.coordinates.size() != 1) return {};
+  const std::uint64_t extent = kernel.coordinates[0].extent, count = moves.axes[1].extent;
+  const bool is_packed = moves.strides[0] == 1 && kernel.coordinates[0].indices_offset == 0 &&
+                         moves.axes[0].strides == WalkAxis{1, {extent, count}}.strides &&
+                         moves.axes[1].strides == WalkAxis{1, {0, 1}}.strides;
+  if (!is_packed || moves.size < 2 || moves.size > 4) return {};
+  // A row that is mostly not picked is better left alone.
+  const std::uint64_t row_bytes = extent * moves.size, result_bytes = count * moves.size;
+  if (row_bytes % bytes_per_thread != 0 || result_bytes % bytes_per_thread != 0 ||
+      2 * count < extent)
+    return {};
+  // As in the kernel; rows that are together half as long leave more groups on the way.
+  constexpr std::uint64_t group_threads = 256, bytes_most = 4 * group_threads * bytes_per_thread;
+  const std::uint64_t longer_bytes = std::max(row_bytes, result_bytes);
+  if (longer_bytes > bytes_most) return {};
+  SharedRows shared;
+  shared.rows = std::max<std::uint64_t>(1, bytes_most / 2 / longer_bytes);
+  shared.loads = divided_up(shared.rows * row_bytes, group_threads * bytes_per_thread);
+  shared.outputs = divided_up(shared.rows * result_bytes, group_threads * bytes_per_thread);
+  return shared;
+}
+
+ResidentDispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& moves,
+                                    const SharedRows& shared) {
+  constexpr std::uint64_t group_threads = 256;
+  ResidentDispatch dispatch;
+  dispatch.kernel = "gather_elements";
+  dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
+                             static_cast<uint>(kernel.index.large), word(shared.loads),
+                             word(shared.outputs)};
+  dispatch.inputs = {0, 1};
+  const std::uint64_t groups = divided_up(moves.axes[0].extent, shared.rows);
+  Stage& stage = dispatch.stages.emplace_back(0, groups * group_threads,
+                                              2 * shared.loads + shared.outputs * (1 + 2 * 4));
+  stage.base = word(shared.rows);
+  return dispatch;
+}
+
 }  // namespace
 
 std::string refusal_of(const GatherKernel& kernel) {
@@ -74,10 +129,16 @@ std::vector<ResidentDispatch> dispatches_of(const GatherKernel& kernel) {
   const std::uint64_t bytes = kernel.output_elements() * kernel.element_size;
   parameters.elements = word(bytes / moves.size);
   parameters.walk = walk_parameters(moves.axes);
+  if (const auto shared = shared_rows_of(kernel, moves)) {
+    ResidentDispatch dispatch = shared_dispatch_of(kernel, moves, *shared);
+    set_parameters(dispatch, parameters);
+    return {dispatch};
+  }
   ResidentDispatch dispatch;
   dispatch.kernel = "gather";
   dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U};
+                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U,
+                             known_rank(kernel, moves)};
   dispatch.inputs = {0, 1};
   set_parameters(dispatch, parameters);
   const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();

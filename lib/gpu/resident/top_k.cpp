@@ -16,6 +16,7 @@ constexpr std::size_t axes_most = 8;
 enum StageKind : uint { sort, exchange, merge, values, indices, few };
 
 // So few are selected from a block without sorting the rest of it: as many as a thread's list has.
+// So many lists have all that come into question.
 constexpr std::uint64_t few_most = 16, lists_of_block = block / few_most;
 
 // Selection halves a sequence at least from level to level.
@@ -92,7 +93,11 @@ bool selects_few(const TopKKernel& kernel, const Levels& levels) {
 
 // Threads with lists for the blocks of every level.
 void add_selections(ResidentDispatch& dispatch, const Levels& levels, std::uint64_t sequences) {
-  constexpr std::uint64_t work = axes_most + 1 + 2 * few_most + 8 * 3 * few_most;
+  // All lists are looked at, and each of a thread's candidates with all others: at worst there are
+  // as many as few lists have elements.
+  constexpr std::uint64_t candidates = few_most * few_most;
+  constexpr std::uint64_t work = axes_most + 1 + 6 * few_most + lists_of_block +
+                                 candidates / lists_of_block * (1 + candidates);
   for (std::size_t level = 0; level < levels.spans.size(); ++level) {
     const std::uint64_t blocks = sequences * divided_up(levels.spans[level], block);
     add_stage(dispatch, few, 0, level,
