@@ -27,7 +27,7 @@ SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
 SPECIALIZED(7, TYPE_0)
 SPECIALIZED(8, TYPE_1)
 SPECIALIZED(9, TYPE_2)
-SPECIALIZED(10, BY_VECTORS)  // of 8 elements of FLOAT16, in rows that lie at a stretch
+SPECIALIZED(10, BY_VECTORS)  // of floats, in rows that lie at a stretch
 #define IS_POSITION 32  // of operand 0: its offsets are the values
 #define IS_FIXED 64     // the same element in all of a row
 
@@ -315,24 +315,38 @@ uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int leve
 #define LOOP [loop]
 #endif
 
-float2 halves_of(uint word) { return float2(f16tof32(word & 0xFFFF), f16tof32(word >> 16)); }
+uint per_vector() { return 16 / size_of(plain_type(TYPE_0)); }
 
-// Extremes are added one by one; the terms of a sum are one before.
-uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
+// f16tof32 takes the lower half of a word.
+float2 halves_of(uint word) { return float2(f16tof32(word), f16tof32(word >> 16)); }
+
+float number_of_vector(uint4 vector_, uint e) {
+  return real_of(element_of_vector(vector_, e, size_of(plain_type(TYPE_0))), plain_type(TYPE_0));
+}
+
+float sum_of_halves(uint4 vector_, float down, float up) {
   const uint words[4] = {vector_.x, vector_.y, vector_.z, vector_.w};
-  if (finds_extreme()) {
-    LOOP
-    for (uint e = 0; e < 8; ++e)
-      cell = added(cell, key_at(f16tof32(element_of_word(words[e >> 1], e, 2))), index + e);
-    return cell;
-  }
   float terms[4];
   LOOP
   for (uint w = 0; w < 4; ++w) {
     const float2 halves = halves_of(words[w]);
     terms[w] = term_of(halves.x, 0.0f, 0.0f, down, up) + term_of(halves.y, 0.0f, 0.0f, down, up);
   }
-  return added(cell, uint2(asuint((terms[0] + terms[1]) + (terms[2] + terms[3])), 0), index);
+  return (terms[0] + terms[1]) + (terms[2] + terms[3]);
+}
+
+// Numbers are added one by one; of FLOAT16, the terms of a sum are one before.
+uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
+  if (!finds_extreme() && plain_type(TYPE_0) == FLOAT16)
+    return added(cell, uint2(asuint(sum_of_halves(vector_, down, up)), 0), index);
+  LOOP
+  for (uint e = 0; e < per_vector(); ++e) {
+    const float number = number_of_vector(vector_, e);
+    const uint2 element =
+        finds_extreme() ? key_at(number) : uint2(asuint(term_of(number, 0.0f, 0.0f, down, up)), 0);
+    cell = added(cell, element, index + e);
+  }
+  return cell;
 }
 
 // The same as gathered(), by vectors.
@@ -340,7 +354,7 @@ uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, 
   const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
   const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
   uint4 cell = empty_cell(row);
-  const uint start = (row.offsets.x + begin) / 8, vectors = count / 8;
+  const uint start = (row.offsets.x + begin) / per_vector(), vectors = count / per_vector();
   for (uint i = first; i < vectors; i += VECTOR_LOADS * lanes) {
     // Loads go together.
     uint4 loaded[VECTOR_LOADS];
@@ -350,7 +364,7 @@ uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, 
     LOOP
     for (uint v = 0; v < VECTOR_LOADS; ++v) {
       const uint at = i + v * lanes;
-      if (at < vectors) cell = added_vector(cell, loaded[v], begin + 8 * at, down, up);
+      if (at < vectors) cell = added_vector(cell, loaded[v], begin + per_vector() * at, down, up);
     }
   }
   return cell;

@@ -57,6 +57,10 @@ std::uint64_t lanes_most(const ReduceKernel& kernel) {
   return group_threads * size_of(kernel.output_type) / bytes_per_thread;
 }
 
+bool is_float(DataType type) {
+  return type == DataType::Float32 || type == DataType::Float16;
+}
+
 // Whether rows that stand beside each other are read together: neighbouring threads then read
 // neighbouring elements.
 bool is_columns(const ReduceKernel& kernel) {
@@ -66,15 +70,18 @@ bool is_columns(const ReduceKernel& kernel) {
          strides[kernel.kept - 1] < strides.back();
 }
 
-// Whether rows consist of vectors of FLOAT16.
-constexpr std::uint64_t halves_of_vector = 8;
+std::uint64_t per_vector(const ReduceKernel& kernel) {
+  return bytes_per_thread / size_of(kernel.operands.front().data_type);
+}
+
+// Whether rows consist of vectors of floats.
 bool is_by_vectors(const ReduceKernel& kernel) {
   const ReduceOperand& operand = kernel.operands.front();
-  const auto is_whole = [](std::uint64_t elements) { return elements % halves_of_vector == 0; };
+  const auto is_whole = [&](std::uint64_t elements) { return elements % per_vector(kernel) == 0; };
   const auto kept_end = operand.strides.begin() + static_cast<std::ptrdiff_t>(kernel.kept);
   return kernel.function != ReduceFunction::product && kernel.operands.size() == 1 &&
-         operand.data_type == DataType::Float16 && !operand.is_position &&
-         outer_axes(kernel) == 0 && operand.strides.back() == 1 && is_whole(row_length(kernel)) &&
+         is_float(operand.data_type) && !operand.is_position && outer_axes(kernel) == 0 &&
+         operand.strides.back() == 1 && is_whole(row_length(kernel)) &&
          std::all_of(operand.strides.begin(), kept_end, is_whole);
 }
 
@@ -94,7 +101,7 @@ Cut cut_of(const ReduceKernel& kernel) {
   for (;; cut.parts *= 2) {
     cut.part_length = divided_up(length, cut.parts);
     if (is_by_vectors(kernel))
-      cut.part_length = divided_up(cut.part_length, halves_of_vector) * halves_of_vector;
+      cut.part_length = divided_up(cut.part_length, per_vector(kernel)) * per_vector(kernel);
     if (gathering_work(kernel, cut) <= thread_work_limit) break;
   }
   cut.parts = divided_up(length, cut.part_length);
