@@ -243,6 +243,7 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, about 0 and 4") {
   check_packed({{2, 20004}, {1}, {1, 20004}, {2, 1}});
   check_packed({{2, 20008}, {1}, {}, {}, DataType::Float16, false});
   check_packed({{1, 20004}, {1}, {}, {}, DataType::Float32, true, true, false, 4});
+  check_packed({{1, 20008}, {1}, {}, {}, DataType::Float16, true, true, false, 4});
 }
 
 // Sums and squares of these leave the range of FLOAT32.

@@ -258,7 +258,9 @@ RowsParameters parameters_of(const Match& match, const Shape& shape, const Cut& 
   parameters.part_length = static_cast<float>(cut.part_count * per);
   parameters.last_length =
       static_cast<float>(shape.length - (cut.parts - 1) * cut.part_count * per);
-  const auto power = static_cast<int>(std::bit_width(shape.length - 1));
+  // Sums of FLOAT16 do not leave the range of FLOAT32.
+  const bool may_overflow = match.reduction->operands.front().data_type != DataType::Float16;
+  const auto power = may_overflow ? static_cast<int>(std::bit_width(shape.length - 1)) : 0;
   parameters.down = std::ldexp(1.0F, -power);
   parameters.up = std::ldexp(1.0F, power);
   const auto length = static_cast<double>(shape.length);
