@@ -324,6 +324,42 @@ float number_of_vector(uint4 vector_, uint e) {
   return real_of(element_of_vector(vector_, e, size_of(plain_type(TYPE_0))), plain_type(TYPE_0));
 }
 
+// An index is searched by what is cheaper to compare than keys: numbers of FLOAT16 as such, those of FLOAT32 as integers
+// of the same order, because a device may take small ones for 0. Both zeros are equal.
+uint standing_of(float x) {
+  const uint bits = asuint(x);
+  return plain_type(TYPE_0) == FLOAT16 || int(bits) >= 0 ? bits : 0x80000000u - bits;
+}
+
+// NaN is ahead of nothing.
+bool is_ahead(uint x, uint best) {
+  if (plain_type(TYPE_0) == FLOAT16) {
+    const float a = asfloat(x), b = asfloat(best);
+    if (finds_least()) return TAKES_LAST != 0 ? a <= b : a < b;
+    return TAKES_LAST != 0 ? a >= b : a > b;
+  }
+  const int a = int(x), b = int(best), infinite = 0x7F800000;
+  if (finds_least()) return a >= -infinite && (TAKES_LAST != 0 ? a <= b : a < b);
+  return a <= infinite && (TAKES_LAST != 0 ? a >= b : a > b);
+}
+
+// While a search goes on, a cell has a standing in place of a key; it begins with the first number of a row.
+uint4 begun_cell(float first) { return uint4(standing_of(first), 0, 0, 0); }
+uint4 searched(uint4 cell, float number, uint index) {
+  const uint standing = standing_of(number);
+  return is_ahead(standing, cell.x) ? uint4(standing, 0, index, 0) : cell;
+}
+uint4 found_cell(uint4 cell, float first) {
+  const float number = asfloat(standing_of(asfloat(cell.x)));
+  return is_nan(first) ? uint4(0xFFFFFFFFu, 0, 0, 0) : uint4(key_at(number), cell.z, 0);
+}
+
+uint4 added_number(uint4 cell, float number, uint index, float down, float up) {
+  if (finds_index()) return searched(cell, number, index);
+  if (finds_extreme()) return added(cell, key_at(number), index);
+  return added(cell, uint2(asuint(term_of(number, 0.0f, 0.0f, down, up)), 0), index);
+}
+
 float sum_of_halves(uint4 vector_, float down, float up) {
   const uint words[4] = {vector_.x, vector_.y, vector_.z, vector_.w};
   float terms[4];
@@ -341,10 +377,7 @@ uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) 
     return added(cell, uint2(asuint(sum_of_halves(vector_, down, up)), 0), index);
   LOOP
   for (uint e = 0; e < per_vector(); ++e) {
-    const float number = number_of_vector(vector_, e);
-    const uint2 element =
-        finds_extreme() ? key_at(number) : uint2(asuint(term_of(number, 0.0f, 0.0f, down, up)), 0);
-    cell = added(cell, element, index + e);
+    cell = added_number(cell, number_of_vector(vector_, e), index + e, down, up);
   }
   return cell;
 }
@@ -353,7 +386,10 @@ uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) 
 uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, int level) {
   const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
   const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
+  float first_number = 0.0f;
+  if (finds_index()) first_number = operand_real(0, TYPE_0, row.offsets.x, 0);
   uint4 cell = empty_cell(row);
+  if (finds_index()) cell = begun_cell(first_number);
   const uint start = (row.offsets.x + begin) / per_vector(), vectors = count / per_vector();
   for (uint i = first; i < vectors; i += VECTOR_LOADS * lanes) {
     // Loads go together.
@@ -367,6 +403,7 @@ uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, 
       if (at < vectors) cell = added_vector(cell, loaded[v], begin + per_vector() * at, down, up);
     }
   }
+  if (finds_index()) cell = found_cell(cell, first_number);
   return cell;
 }
 
