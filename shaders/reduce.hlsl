@@ -27,7 +27,9 @@ SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
 SPECIALIZED(7, TYPE_0)
 SPECIALIZED(8, TYPE_1)
 SPECIALIZED(9, TYPE_2)
-SPECIALIZED(10, BY_VECTORS)  // of floats, in rows that lie at a stretch
+SPECIALIZED(10, BY_VECTORS)  // of floats
+#define ALONG_ROWS 1      // which lie at a stretch
+#define ALONG_COLUMNS 2   // a vector has an element of each of some rows
 #define IS_POSITION 32  // of operand 0: its offsets are the values
 #define IS_FIXED 64     // the same element in all of a row
 
@@ -67,7 +69,10 @@ bool finds_least() { return REDUCTION == MINIMUM || REDUCTION == INDEX_OF_MINIMU
 
 #define UNIT_EXPONENT 84
 bool is_quadratic() { return TERM == SQUARE || TERM >= SQUARED_DIFFERENCE; }
-bool has_levels() { return REDUCTION == SUM && is_real() && TERM != EXPONENTIAL && TERM != FINITE_EXPONENTIAL; }
+bool has_levels() {
+  const bool is_small = OPERANDS == 1 && plain_type(TYPE_0) == FLOAT16;
+  return REDUCTION == SUM && is_real() && TERM != EXPONENTIAL && TERM != FINITE_EXPONENTIAL && !is_small;
+}
 bool is_never_negative() { return TERM == SQUARE || TERM == SQUARED_DIFFERENCE; }
 
 // A sum, `units` levels lower or higher.
@@ -413,8 +418,14 @@ int level_for(float sum) {
 }
 
 uint4 gathered_any(Row row, uint begin, uint count, uint first, uint lanes, int level) {
-  if (BY_VECTORS != 0) return gathered_vectors(row, begin, count, first, lanes, level);
+  if (BY_VECTORS == ALONG_ROWS) return gathered_vectors(row, begin, count, first, lanes, level);
   return gathered(row, begin, count, first, lanes, level);
+}
+
+// So that no number of parts leaves the range.
+uint4 in_range(uint4 cell) {
+  const bool is_large = int(cell.z) == 0 && abs_of(asfloat(cell.x)) > power_of_two(90);
+  return is_large ? sum_cell(leveled(pair_of(cell), -1), -1) : cell;
 }
 
 uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
@@ -431,9 +442,7 @@ uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
     level = level_for(asfloat(cell.x));
     if (level == 0) break;
   }
-  // So that no number of parts leaves the range.
-  const bool is_large = int(cell.z) == 0 && abs_of(asfloat(cell.x)) > power_of_two(90);
-  return is_large ? sum_cell(leveled(pair_of(cell), -1), -1) : cell;
+  return in_range(cell);
 }
 
 uint4 gathered_of_cells(uint index, uint first, uint lanes) {
@@ -498,7 +507,9 @@ uint4 packed_results(uint vector_) {
   return result;
 }
 
-void run(uint thread, uint lane) {
+#include "reduce_columns.hlsli"
+
+void run_rows(uint thread, uint lane) {
   const uint shift = BASE;
   const uint lanes = 1u << shift;
   const uint first = lane & (lanes - 1);
@@ -538,5 +549,13 @@ void run(uint thread, uint lane) {
     const uint vectors = tasks * bytes / 16;
     const uint at = ((thread - lane) >> shift) * bytes / 16 + lane;
     if (lane < vectors && at < (parameters[0].outputs * bytes + 15) / 16) output0[at] = packed_results(lane);
+  }
+}
+
+void run(uint thread, uint lane) {
+  if (BY_VECTORS == ALONG_COLUMNS && (STEP & READS_CELLS) == 0) {
+    run_columns(thread, lane);
+  } else {
+    run_rows(thread, lane);
   }
 }

@@ -1,6 +1,7 @@
 // DML_OPERATOR_REDUCE, ARGMIN and ARGMAX.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -187,6 +188,36 @@ TEST_CASE("ARGMIN and ARGMAX: packed rows of floats, the first or last of equal 
                              indices({1, 1}, {1})));
   check_plan_case(index_case(false, true, {1}, floats({1, 4}, {-0.0F, 0, 1e-40F, 2e-40F}),
                              indices({1, 1}, {1})));
+}
+
+// A GPU reads several by vectors: one lane or some for a column, in parts and whole.
+TEST_CASE("REDUCE: packed columns of floats") {
+  Random random(58);
+  constexpr DataType half = DataType::Float16, whole = DataType::Float32;
+  check_packed("SUM", half, {3, 17, 32}, {1}, random);
+  check_packed("AVERAGE", half, {5, 3, 30, 16}, {0, 2}, random);
+  check_packed("MIN", half, {1301, 16}, {0}, random);
+  check_packed("L1", whole, {70, 24}, {0}, random);
+  check_packed("L2", whole, {1301, 16}, {0}, random);
+  check_packed("MAX", whole, {5, 3, 30, 16}, {0, 2}, random);
+  check_packed_indices(half, {1301, 16}, {0}, random);
+  check_packed_indices(whole, {3, 17, 32}, {1}, random);
+}
+
+TEST_CASE("REDUCE: packed columns of numbers of all magnitudes beside each other") {
+  constexpr std::size_t length = 90, columns = 16;
+  const float values[][2] = {{3e20F, 4e20F}, {3e-25F, 4e-25F}, {3, 4}, {0, 0}};
+  std::vector<float> numbers, norms;
+  for (std::size_t i = 0; i < length * columns; ++i)
+    numbers.push_back(values[i % columns % 4][i / columns % 2]);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const double a = values[c % 4][0], b = values[c % 4][1];
+    norms.push_back(static_cast<float>(std::sqrt(length / 2 * (a * a + b * b))));
+  }
+  PlanCase a_case =
+      reduce_case("L2", {0}, floats({length, columns}, numbers), floats({1, columns}, norms));
+  a_case.outputs[0].ulp = 1;
+  check_plan_case(a_case);
 }
 
 TEST_CASE("REDUCE: integers of all types wrap") {
