@@ -27,7 +27,9 @@ SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
 SPECIALIZED(7, TYPE_0)
 SPECIALIZED(8, TYPE_1)
 SPECIALIZED(9, TYPE_2)
-SPECIALIZED(10, BY_VECTORS)  // of 8 elements of FLOAT16, in rows that lie at a stretch
+SPECIALIZED(10, BY_VECTORS)  // of floats
+#define ALONG_ROWS 1      // which lie at a stretch
+#define ALONG_COLUMNS 2   // a vector has an element of each of some rows
 #define IS_POSITION 32  // of operand 0: its offsets are the values
 #define IS_FIXED 64     // the same element in all of a row
 
@@ -67,7 +69,10 @@ bool finds_least() { return REDUCTION == MINIMUM || REDUCTION == INDEX_OF_MINIMU
 
 #define UNIT_EXPONENT 84
 bool is_quadratic() { return TERM == SQUARE || TERM >= SQUARED_DIFFERENCE; }
-bool has_levels() { return REDUCTION == SUM && is_real() && TERM != EXPONENTIAL && TERM != FINITE_EXPONENTIAL; }
+bool has_levels() {
+  const bool is_small = OPERANDS == 1 && plain_type(TYPE_0) == FLOAT16;
+  return REDUCTION == SUM && is_real() && TERM != EXPONENTIAL && TERM != FINITE_EXPONENTIAL && !is_small;
+}
 bool is_never_negative() { return TERM == SQUARE || TERM == SQUARED_DIFFERENCE; }
 
 // A sum, `units` levels lower or higher.
@@ -315,7 +320,50 @@ uint4 gathered(Row row, uint begin, uint count, uint first, uint lanes, int leve
 #define LOOP [loop]
 #endif
 
-float2 halves_of(uint word) { return float2(f16tof32(word & 0xFFFF), f16tof32(word >> 16)); }
+uint per_vector() { return 16 / size_of(plain_type(TYPE_0)); }
+
+// f16tof32 takes the lower half of a word.
+float2 halves_of(uint word) { return float2(f16tof32(word), f16tof32(word >> 16)); }
+
+float number_of_vector(uint4 vector_, uint e) {
+  return real_of(element_of_vector(vector_, e, size_of(plain_type(TYPE_0))), plain_type(TYPE_0));
+}
+
+// An index is searched by what is cheaper to compare than keys: numbers of FLOAT16 as such, those of FLOAT32 as integers
+// of the same order, because a device may take small ones for 0. Both zeros are equal.
+uint standing_of(float x) {
+  const uint bits = asuint(x);
+  return plain_type(TYPE_0) == FLOAT16 || int(bits) >= 0 ? bits : 0x80000000u - bits;
+}
+
+// NaN is ahead of nothing.
+bool is_ahead(uint x, uint best) {
+  if (plain_type(TYPE_0) == FLOAT16) {
+    const float a = asfloat(x), b = asfloat(best);
+    if (finds_least()) return TAKES_LAST != 0 ? a <= b : a < b;
+    return TAKES_LAST != 0 ? a >= b : a > b;
+  }
+  const int a = int(x), b = int(best), infinite = 0x7F800000;
+  if (finds_least()) return a >= -infinite && (TAKES_LAST != 0 ? a <= b : a < b);
+  return a <= infinite && (TAKES_LAST != 0 ? a >= b : a > b);
+}
+
+// While a search goes on, a cell has a standing in place of a key; it begins with the first number of a row.
+uint4 begun_cell(float first) { return uint4(standing_of(first), 0, 0, 0); }
+uint4 searched(uint4 cell, float number, uint index) {
+  const uint standing = standing_of(number);
+  return is_ahead(standing, cell.x) ? uint4(standing, 0, index, 0) : cell;
+}
+uint4 found_cell(uint4 cell, float first) {
+  const float number = asfloat(standing_of(asfloat(cell.x)));
+  return is_nan(first) ? uint4(0xFFFFFFFFu, 0, 0, 0) : uint4(key_at(number), cell.z, 0);
+}
+
+uint4 added_number(uint4 cell, float number, uint index, float down, float up) {
+  if (finds_index()) return searched(cell, number, index);
+  if (finds_extreme()) return added(cell, key_at(number), index);
+  return added(cell, uint2(asuint(term_of(number, 0.0f, 0.0f, down, up)), 0), index);
+}
 
 // What is left of terms that cancel each other may be what a float would lose, even of two halves.
 float2 added_pairs(float2 a, float2 b) {
@@ -324,15 +372,8 @@ float2 added_pairs(float2 a, float2 b) {
   return float2(whole.x, whole.y + (a.y + b.y));
 }
 
-// Extremes are added one by one; the terms of a sum are one before.
-uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
+float2 sum_of_halves(uint4 vector_, float down, float up) {
   const uint words[4] = {vector_.x, vector_.y, vector_.z, vector_.w};
-  if (finds_extreme()) {
-    LOOP
-    for (uint e = 0; e < 8; ++e)
-      cell = added(cell, key_at(f16tof32(element_of_word(words[e >> 1], e, 2))), index + e);
-    return cell;
-  }
   float2 terms[4];
   LOOP
   for (uint w = 0; w < 4; ++w) {
@@ -340,17 +381,32 @@ uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) 
     const float first = term_of(halves.x, 0.0f, 0.0f, down, up), second = term_of(halves.y, 0.0f, 0.0f, down, up);
     terms[w] = added_pairs(float2(first, 0.0f), float2(second, 0.0f));
   }
-  const float2 sum = added_pairs(added_pairs(terms[0], terms[1]), added_pairs(terms[2], terms[3]));
-  const uint4 next = added(cell, uint2(asuint(sum.x), 0), index);
-  return uint4(next.x, asuint(asfloat(next.y) + sum.y), next.zw);
+  return added_pairs(added_pairs(terms[0], terms[1]), added_pairs(terms[2], terms[3]));
+}
+
+// Numbers are added one by one; of FLOAT16, the terms of a sum are one before.
+uint4 added_vector(uint4 cell, uint4 vector_, uint index, float down, float up) {
+  if (!finds_extreme() && plain_type(TYPE_0) == FLOAT16) {
+    const float2 sum = sum_of_halves(vector_, down, up);
+    const uint4 next = added(cell, uint2(asuint(sum.x), 0), index);
+    return uint4(next.x, asuint(asfloat(next.y) + sum.y), next.zw);
+  }
+  LOOP
+  for (uint e = 0; e < per_vector(); ++e) {
+    cell = added_number(cell, number_of_vector(vector_, e), index + e, down, up);
+  }
+  return cell;
 }
 
 // The same as gathered(), by vectors.
 uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, int level) {
   const float down = level < 0 ? power_of_two(-UNIT_EXPONENT) : 1.0f;
   const float up = level > 0 ? power_of_two(UNIT_EXPONENT) : 1.0f;
+  float first_number = 0.0f;
+  if (finds_index()) first_number = operand_real(0, TYPE_0, row.offsets.x, 0);
   uint4 cell = empty_cell(row);
-  const uint start = (row.offsets.x + begin) / 8, vectors = count / 8;
+  if (finds_index()) cell = begun_cell(first_number);
+  const uint start = (row.offsets.x + begin) / per_vector(), vectors = count / per_vector();
   for (uint i = first; i < vectors; i += VECTOR_LOADS * lanes) {
     // Loads go together.
     uint4 loaded[VECTOR_LOADS];
@@ -360,9 +416,10 @@ uint4 gathered_vectors(Row row, uint begin, uint count, uint first, uint lanes, 
     LOOP
     for (uint v = 0; v < VECTOR_LOADS; ++v) {
       const uint at = i + v * lanes;
-      if (at < vectors) cell = added_vector(cell, loaded[v], begin + 8 * at, down, up);
+      if (at < vectors) cell = added_vector(cell, loaded[v], begin + per_vector() * at, down, up);
     }
   }
+  if (finds_index()) cell = found_cell(cell, first_number);
   return cell;
 }
 
@@ -372,8 +429,14 @@ int level_for(float sum) {
 }
 
 uint4 gathered_any(Row row, uint begin, uint count, uint first, uint lanes, int level) {
-  if (BY_VECTORS != 0) return gathered_vectors(row, begin, count, first, lanes, level);
+  if (BY_VECTORS == ALONG_ROWS) return gathered_vectors(row, begin, count, first, lanes, level);
   return gathered(row, begin, count, first, lanes, level);
+}
+
+// So that no number of parts leaves the range.
+uint4 in_range(uint4 cell) {
+  const bool is_large = int(cell.z) == 0 && abs_of(asfloat(cell.x)) > power_of_two(90);
+  return is_large ? sum_cell(leveled(pair_of(cell), -1), -1) : cell;
 }
 
 uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
@@ -390,9 +453,7 @@ uint4 gathered_of_inputs(uint index, uint part, uint first, uint lanes) {
     level = level_for(asfloat(cell.x));
     if (level == 0) break;
   }
-  // So that no number of parts leaves the range.
-  const bool is_large = int(cell.z) == 0 && abs_of(asfloat(cell.x)) > power_of_two(90);
-  return is_large ? sum_cell(leveled(pair_of(cell), -1), -1) : cell;
+  return in_range(cell);
 }
 
 uint4 gathered_of_cells(uint index, uint first, uint lanes) {
@@ -457,7 +518,9 @@ uint4 packed_results(uint vector_) {
   return result;
 }
 
-void run(uint thread, uint lane) {
+#include "reduce_columns.hlsli"
+
+void run_rows(uint thread, uint lane) {
   const uint shift = BASE;
   const uint lanes = 1u << shift;
   const uint first = lane & (lanes - 1);
@@ -497,5 +560,13 @@ void run(uint thread, uint lane) {
     const uint vectors = tasks * bytes / 16;
     const uint at = ((thread - lane) >> shift) * bytes / 16 + lane;
     if (lane < vectors && at < (parameters[0].outputs * bytes + 15) / 16) output0[at] = packed_results(lane);
+  }
+}
+
+void run(uint thread, uint lane) {
+  if (BY_VECTORS == ALONG_COLUMNS && (STEP & READS_CELLS) == 0) {
+    run_columns(thread, lane);
+  } else {
+    run_rows(thread, lane);
   }
 }

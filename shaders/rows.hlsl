@@ -78,6 +78,13 @@ uint cell_of(uint four) { return 0; }
 #define EACH_CELL const uint c = 0;
 #endif
 
+bool is_softmax() { return OPERATION == SOFTMAX || OPERATION == LOG_SOFTMAX; }
+bool has_mean() { return OPERATION == CENTER || OPERATION == NORMALIZE; }
+bool has_squares() { return OPERATION == NORMALIZE || OPERATION == NORMALIZE_ABOUT_0 || OPERATION == BY_NORM_2; }
+// Sums and squares of FLOAT16 do not leave the range of floats.
+bool may_overflow() { return TYPE != FLOAT16; }
+bool has_scales() { return has_squares() && may_overflow(); }
+
 // A sum of two numbers, and the maximum of elements or of their magnitudes.
 struct Cell {
   NUMBER high;
@@ -89,7 +96,7 @@ Cell empty_cell() {
   Cell cell;
   cell.high = 0.0f;
   cell.low = 0.0f;
-  cell.largest = OPERATION <= LOG_SOFTMAX ? -infinity() : 0.0f;
+  cell.largest = OPERATION <= LOG_SOFTMAX ? -infinity() : has_scales() ? 0.0f : 1.0f;
   return cell;
 }
 
@@ -120,10 +127,6 @@ Cell joined(Cell a, Cell b) {
 }
 
 // --- what is found of a row
-
-bool is_softmax() { return OPERATION == SOFTMAX || OPERATION == LOG_SOFTMAX; }
-bool has_mean() { return OPERATION == CENTER || OPERATION == NORMALIZE; }
-bool has_squares() { return OPERATION == NORMALIZE || OPERATION == NORMALIZE_ABOUT_0 || OPERATION == BY_NORM_2; }
 
 // The power of two that a magnitude has, so that squares of what is scaled by it are in range.
 int exponent_of(float largest) {
@@ -279,14 +282,25 @@ void gather_first(Lane lane, inout Cell cells[CELLS_MOST]) {
       const float4 four = values[f];
       Cell cell = cells[cell_of(f)];
       if (is_softmax()) cell.largest = largest_with(cell.largest, four);
-      if (has_squares()) cell.largest = largest_with(cell.largest, abs(four));
+      if (has_scales()) cell.largest = largest_with(cell.largest, abs(four));
       if (has_mean()) {
         // Compilers must not add up what is not scaled.
-        precise const float4 terms = four * parameters[0].down;
+        precise float4 terms = four;
+        if (may_overflow()) terms = four * parameters[0].down;
         cell = with_sum(cell, sum_of(terms), 0.0f);
       }
       cells[cell_of(f)] = cell;
     }
+  }
+}
+
+// What numbers become by what is known of their row.
+void shift_values(NUMBER pivots[CELLS_MOST]) {
+  EACH_FOUR {
+    float4 four = values[f];
+    if (is_softmax() || has_mean()) four -= four_of(pivots[cell_of(f)]);
+    values[f] = four;
+    if (OPERATION == SOFTMAX) values[f] = powers_of_e(four);
   }
 }
 
@@ -300,11 +314,13 @@ void gather_second(Lane lane, NUMBER pivots[CELLS_MOST], NUMBER scales[CELLS_MOS
     if (is_softmax()) terms = powers_of_e(four);
     values[f] = OPERATION == SOFTMAX ? terms : four;
     if (OPERATION == BY_NORM_1) {
-      precise const float4 scaled_four = abs(four) * parameters[0].down;
+      precise float4 scaled_four = abs(four);
+      if (may_overflow()) scaled_four = scaled_four * parameters[0].down;
       terms = scaled_four;
     }
     if (has_squares()) {
-      precise const float4 scaled_four = four * four_of(scales[own]);
+      precise float4 scaled_four = four;
+      if (has_scales()) scaled_four = four * four_of(scales[own]);
       terms = scaled_four * scaled_four;
     }
     if (OPERATION != CENTER && has_vector(lane, f / fours_per_vector()))
@@ -543,10 +559,14 @@ void run(uint thread, uint in_group) {
       scales[c] = scales_of(firsts[c].largest);
     }
   }
-  gather_second(lane, pivots, scales, seconds);
-  if (!is_known) {
+  if (is_known) {
+    shift_values(pivots);
+  } else {
+    gather_second(lane, pivots, scales, seconds);
     if (OPERATION != CENTER) join_lanes(seconds, lane, in_group);
-    EACH_CELL factors[c] = factors_of(seconds[c], firsts[c]);
+    if (IN_PARTS == 0) {
+      EACH_CELL factors[c] = factors_of(seconds[c], firsts[c]);
+    }
   }
 #ifndef COLUMNS
   if (IN_PARTS != 0 && STEP == PARTS) {

@@ -243,6 +243,7 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, about 0 and 4") {
   check_packed({{2, 20004}, {1}, {1, 20004}, {2, 1}});
   check_packed({{2, 20008}, {1}, {}, {}, DataType::Float16, false});
   check_packed({{1, 20004}, {1}, {}, {}, DataType::Float32, true, true, false, 4});
+  check_packed({{1, 20008}, {1}, {}, {}, DataType::Float16, true, true, false, 4});
 }
 
 // Sums and squares of these leave the range of FLOAT32.
@@ -275,6 +276,27 @@ TEST_CASE("BATCH_NORMALIZATION: random tensors, each operand broadcast as it lik
     const Numbers variance = operand("VarianceTensor", 0, random_broadcast(sizes, random));
     const Numbers scale = operand("ScaleTensor", -1, random_broadcast(sizes, random));
     const Numbers bias = operand("BiasTensor", -1, random_broadcast(sizes, random));
+    const Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
+    check_plan_case(builder.output("OutputTensor", type, sizes, expected).done());
+  }
+}
+
+// A GPU reads the input by vectors, also where other operands repeat.
+TEST_CASE("BATCH_NORMALIZATION: packed tensors of several channels") {
+  Random random(67);
+  const List sizes{2, 3, 5, 16}, channels{1, 3, 1, 1};
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    Builder builder("BATCH_NORMALIZATION", {{"Spatial", true}, {"Epsilon", 0.25}});
+    const auto operand = [&](const char* field, double middle, const List& own_sizes) {
+      const Tensor tensor = packed_about(middle, type, own_sizes, random);
+      builder.input(field, tensor);
+      return rows::numbers_of(tensor, sizes);
+    };
+    const Numbers x = operand("InputTensor", 0, sizes);
+    const Numbers mean = operand("MeanTensor", 0, sizes);
+    const Numbers variance = operand("VarianceTensor", 1, channels);
+    const Numbers scale = operand("ScaleTensor", 0, {1, 1, 1, 16});
+    const Numbers bias = operand("BiasTensor", 0, channels);
     const Numbers expected = normalized(x, mean, variance, 0.25, scale, bias);
     check_plan_case(builder.output("OutputTensor", type, sizes, expected).done());
   }

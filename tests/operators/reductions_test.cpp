@@ -1,6 +1,7 @@
 // DML_OPERATOR_REDUCE, ARGMIN and ARGMAX.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -120,26 +121,14 @@ TEST_CASE("REDUCE: random floats of all strides along any axes") {
   }
 }
 
-TEST_CASE("REDUCE: packed rows of FLOAT16, whole and in parts") {
-  Random random(60);
-  const auto check = [&](const std::string& function, const List& sizes) {
-    rows::Numbers numbers;
-    for_each_index(sizes, [&](const Index&) {
-      numbers.push_back(0.75 + static_cast<double>(random.below(1 << 9)) / (1 << 10));
-    });
-    const Tensor input = rows::tensor_of(DataType::Float16, sizes, numbers);
-    const rows::Numbers x = rows::numbers_of(input);
-    rows::Numbers expected;
-    for (const rows::Row& row : rows::rows_of(sizes, {1}))
-      expected.push_back(rows::reduced(function, x, row));
-    const Tensor output =
-        rows::tensor_of(DataType::Float16, rows::reduced_sizes(sizes, {1}), expected);
-    check_plan_case(reduce_case(function, {1}, input, output, 1e-3));
-  };
-  check("SUM", {3, 24});
-  check("AVERAGE", {5, 1032});
-  check("L2", {3, 20008});
-  check("MAX", {3, 2056});
+/// Numbers about 1, with a NaN now and then.
+Tensor packed_numbers(DataType type, const List& sizes, bool has_nan, Random& random) {
+  rows::Numbers numbers;
+  for_each_index(sizes, [&](const Index&) {
+    numbers.push_back(0.75 + static_cast<double>(random.below(1 << 9)) / (1 << 10));
+    if (has_nan && random.one_in(5)) numbers.back() = nan;
+  });
+  return rows::tensor_of(type, sizes, numbers);
 }
 
 // 60000 + 0.0019 is no float, so that a sum of two halves may lose what is left in the end.
@@ -153,13 +142,93 @@ TEST_CASE("REDUCE: what is left of halves that cancel each other") {
       reduce_case("SUM", {1}, input, rows::tensor_of(DataType::Float16, {3, 1}, sums)));
 }
 
-TEST_CASE("ARGMAX: packed rows of FLOAT16, the first or last of equal ones") {
-  constexpr std::uint64_t length = 2056;
-  rows::Numbers numbers(2 * length, 1);
-  for (const std::uint64_t place : {7U, 1501U, 1502U, 2055U}) numbers[place] = 2;
-  const Tensor input = rows::tensor_of(DataType::Float16, {2, length}, numbers);
-  check_plan_case(index_case(true, false, {1}, input, indices({2, 1}, {7, 0})));
-  check_plan_case(index_case(true, true, {1}, input, indices({2, 1}, {2055, length - 1})));
+/// A function of packed rows or columns.
+void check_packed(const std::string& function, DataType type, const List& sizes, const Axes& axes,
+                  Random& random) {
+  CAPTURE(function);
+  CAPTURE(sizes);
+  const bool is_extreme = function == "MAX" || function == "MIN";
+  const Tensor input = packed_numbers(type, sizes, is_extreme, random);
+  const rows::Numbers x = rows::numbers_of(input);
+  rows::Numbers expected;
+  for (const rows::Row& row : rows::rows_of(sizes, axes))
+    expected.push_back(rows::reduced(function, x, row));
+  const Tensor output = rows::tensor_of(type, rows::reduced_sizes(sizes, axes), expected);
+  check_plan_case(reduce_case(function, axes, input, output, tolerance_of(type)));
+}
+
+/// Indices in packed rows or columns, of few numbers and some NaN.
+void check_packed_indices(DataType type, const List& sizes, const Axes& axes, Random& random) {
+  CAPTURE(sizes);
+  rows::Numbers numbers;
+  for_each_index(sizes, [&](const Index&) {
+    numbers.push_back(random.one_in(9) ? nan : static_cast<double>(random.below(30)) - 15);
+  });
+  const Tensor input = rows::tensor_of(type, sizes, numbers);
+  for (const bool is_maximum : {false, true}) {
+    for (const bool is_last : {false, true}) {
+      std::vector<std::uint32_t> expected;
+      for (const rows::Row& row : rows::rows_of(sizes, axes))
+        expected.push_back(static_cast<std::uint32_t>(
+            rows::index_of_extreme(picked(numbers, row), is_maximum, is_last)));
+      check_plan_case(index_case(is_maximum, is_last, axes, input,
+                                 indices(rows::reduced_sizes(sizes, axes), expected)));
+    }
+  }
+}
+
+// A GPU reads them by vectors.
+TEST_CASE("REDUCE: packed rows of floats, whole and in parts") {
+  Random random(60);
+  for (const DataType type : {DataType::Float16, DataType::Float32}) {
+    check_packed("SUM", type, {3, 24}, {1}, random);
+    check_packed("AVERAGE", type, {5, 1032}, {1}, random);
+    check_packed("L2", type, {3, 20008}, {1}, random);
+    check_packed("MAX", type, {3, 2056}, {1}, random);
+  }
+}
+
+TEST_CASE("ARGMIN and ARGMAX: packed rows of floats, the first or last of equal ones") {
+  Random random(59);
+  for (const DataType type : {DataType::Float16, DataType::Float32}) {
+    check_packed_indices(type, {20, 40}, {1}, random);
+    check_packed_indices(type, {2, 2056}, {1}, random);
+  }
+  // So small that a device may take them for 0.
+  check_plan_case(index_case(true, false, {1}, floats({1, 4}, {1e-40F, 3e-40F, -0.0F, 2e-40F}),
+                             indices({1, 1}, {1})));
+  check_plan_case(index_case(false, true, {1}, floats({1, 4}, {-0.0F, 0, 1e-40F, 2e-40F}),
+                             indices({1, 1}, {1})));
+}
+
+// A GPU reads several by vectors: one lane or some for a column, in parts and whole.
+TEST_CASE("REDUCE: packed columns of floats") {
+  Random random(58);
+  constexpr DataType half = DataType::Float16, whole = DataType::Float32;
+  check_packed("SUM", half, {3, 17, 32}, {1}, random);
+  check_packed("AVERAGE", half, {5, 3, 30, 16}, {0, 2}, random);
+  check_packed("MIN", half, {1301, 16}, {0}, random);
+  check_packed("L1", whole, {70, 24}, {0}, random);
+  check_packed("L2", whole, {1301, 16}, {0}, random);
+  check_packed("MAX", whole, {5, 3, 30, 16}, {0, 2}, random);
+  check_packed_indices(half, {1301, 16}, {0}, random);
+  check_packed_indices(whole, {3, 17, 32}, {1}, random);
+}
+
+TEST_CASE("REDUCE: packed columns of numbers of all magnitudes beside each other") {
+  constexpr std::size_t length = 90, columns = 16;
+  const float values[][2] = {{3e20F, 4e20F}, {3e-25F, 4e-25F}, {3, 4}, {0, 0}};
+  std::vector<float> numbers, norms;
+  for (std::size_t i = 0; i < length * columns; ++i)
+    numbers.push_back(values[i % columns % 4][i / columns % 2]);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const double a = values[c % 4][0], b = values[c % 4][1];
+    norms.push_back(static_cast<float>(std::sqrt(length / 2 * (a * a + b * b))));
+  }
+  PlanCase a_case =
+      reduce_case("L2", {0}, floats({length, columns}, numbers), floats({1, columns}, norms));
+  a_case.outputs[0].ulp = 1;
+  check_plan_case(a_case);
 }
 
 TEST_CASE("REDUCE: integers of all types wrap") {

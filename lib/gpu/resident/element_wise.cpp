@@ -132,7 +132,7 @@ uint type_of(const ElementWiseInput& input) {
 // Whether the elements of an input stand as those of the output do, so that a thread loads them as
 // vectors.
 bool is_vector(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
-  return layout_of(kernel) == ElementLayout::line && input.strides.back() == 1 &&
+  return layout_of(kernel) != ElementLayout::anyhow && is_packed(kernel, input) &&
          !has_64_bits(kernel.compute);
 }
 

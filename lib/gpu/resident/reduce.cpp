@@ -40,21 +40,13 @@ std::size_t outer_axes(const ReduceKernel& kernel) {
 // Joining the cells of a group's lanes, and packing 16 bytes of results.
 constexpr std::uint64_t joining_work = 9 + 4 * 4 + 8;
 
-// Iterations of a thread's loops while it gathers a part. A sum whose terms leave the range of
-// floats is taken twice.
-std::uint64_t gathering_work(const ReduceKernel& kernel, const Cut& cut) {
-  const std::uint64_t elements = divided_up(cut.part_length, cut.lanes);
-  const std::uint64_t axes = outer_axes(kernel);
-  const std::uint64_t place = axes > 1 ? axes + 1 : 0;  // where an element stands
-  const std::uint64_t levels = 4 * 3;
-  // At worst no loop is unrolled: of four elements or eight, each is loaded and then added.
-  const std::uint64_t loops = divided_up(elements, 4) * (1 + 2 * 4) + 8;
-  return 2 * (loops + (elements + 2) * place) + axes_most + levels + joining_work;
-}
-
 // So many lanes of a group that its results fill vectors of 16 bytes.
 std::uint64_t lanes_most(const ReduceKernel& kernel) {
   return group_threads * size_of(kernel.output_type) / bytes_per_thread;
+}
+
+bool is_float(DataType type) {
+  return type == DataType::Float32 || type == DataType::Float16;
 }
 
 // Whether rows that stand beside each other are read together: neighbouring threads then read
@@ -66,19 +58,71 @@ bool is_columns(const ReduceKernel& kernel) {
          strides[kernel.kept - 1] < strides.back();
 }
 
-// Whether rows consist of vectors of FLOAT16.
-constexpr std::uint64_t halves_of_vector = 8;
-bool is_by_vectors(const ReduceKernel& kernel) {
+std::uint64_t per_vector(const ReduceKernel& kernel) {
+  return bytes_per_thread / size_of(kernel.operands.front().data_type);
+}
+
+// Whether rows, or what stands side by side, consist of vectors of floats.
+bool has_vectors(const ReduceKernel& kernel, std::size_t axis) {
   const ReduceOperand& operand = kernel.operands.front();
-  const auto is_whole = [](std::uint64_t elements) { return elements % halves_of_vector == 0; };
-  const auto kept_end = operand.strides.begin() + static_cast<std::ptrdiff_t>(kernel.kept);
-  return kernel.function != ReduceFunction::product && kernel.operands.size() == 1 &&
-         operand.data_type == DataType::Float16 && !operand.is_position &&
-         outer_axes(kernel) == 0 && operand.strides.back() == 1 && is_whole(row_length(kernel)) &&
-         std::all_of(operand.strides.begin(), kept_end, is_whole);
+  if (kernel.function == ReduceFunction::product || kernel.operands.size() != 1 ||
+      !is_float(operand.data_type) || operand.is_position || operand.strides[axis] != 1 ||
+      kernel.extents[axis] % per_vector(kernel) != 0)
+    return false;
+  for (std::size_t a = 0; a < operand.strides.size(); ++a) {
+    if (a != axis && operand.strides[a] % per_vector(kernel) != 0) return false;
+  }
+  return true;
+}
+
+enum class Vectors : uint { none, along_rows, along_columns };  // as in the kernel
+Vectors vectors_of(const ReduceKernel& kernel) {
+  if (outer_axes(kernel) == 0 && has_vectors(kernel, kernel.kept)) return Vectors::along_rows;
+  const bool fills_outputs =
+      per_vector(kernel) * size_of(kernel.output_type) % bytes_per_thread == 0;
+  return is_columns(kernel) && fills_outputs && has_vectors(kernel, kernel.kept - 1)
+             ? Vectors::along_columns
+             : Vectors::none;
+}
+
+// Iterations of a thread's loops while it gathers a part. A sum whose terms leave the range of
+// floats is taken twice.
+std::uint64_t gathering_work(const ReduceKernel& kernel, const Cut& cut) {
+  const std::uint64_t elements = divided_up(cut.part_length, cut.lanes);
+  const std::uint64_t axes = outer_axes(kernel);
+  const std::uint64_t place = axes > 1 ? axes + 1 : 0;  // where an element stands
+  const std::uint64_t levels = 4 * 3;
+  // At worst no loop is unrolled: of four elements or eight, each is loaded and then added; so are
+  // vectors of columns, for each of these.
+  const std::uint64_t columns = vectors_of(kernel) == Vectors::along_columns ? 8 : 1;
+  const std::uint64_t per_column = columns > 1 ? 1 + 2 * 4 : 4;
+  const std::uint64_t loops = divided_up(elements, 4) * (1 + 4 + columns * per_column) + 8;
+  return 2 * (loops + (elements + 2) * place) + axes_most + levels + columns * joining_work;
+}
+
+// Columns of vectors: as few lanes for each as keep a device busy, so that much is read at a
+// stretch, and parts only of what these do not suffice for.
+Cut column_cut(const ReduceKernel& kernel) {
+  constexpr std::uint64_t lanes_most = 16;
+  const std::uint64_t length = row_length(kernel);
+  const std::uint64_t vectors = kernel.output_elements() / per_vector(kernel);
+  Cut cut;
+  const auto can_double = [&] {
+    return vectors * cut.lanes * cut.parts < busy_threads &&
+           2 * cut.parts * cut.lanes * least_elements <= length;
+  };
+  while (cut.lanes < lanes_most && can_double()) cut.lanes *= 2;
+  while (can_double()) cut.parts *= 2;
+  for (;; cut.parts *= 2) {
+    cut.part_length = divided_up(length, cut.parts);
+    if (gathering_work(kernel, cut) <= thread_work_limit) break;
+  }
+  cut.parts = divided_up(length, cut.part_length);
+  return cut;
 }
 
 Cut cut_of(const ReduceKernel& kernel) {
+  if (vectors_of(kernel) == Vectors::along_columns) return column_cut(kernel);
   const std::uint64_t length = row_length(kernel), outputs = kernel.output_elements();
   Cut cut;
   if (!is_columns(kernel)) {
@@ -93,8 +137,8 @@ Cut cut_of(const ReduceKernel& kernel) {
     cut.parts *= 2;
   for (;; cut.parts *= 2) {
     cut.part_length = divided_up(length, cut.parts);
-    if (is_by_vectors(kernel))
-      cut.part_length = divided_up(cut.part_length, halves_of_vector) * halves_of_vector;
+    if (vectors_of(kernel) == Vectors::along_rows)
+      cut.part_length = divided_up(cut.part_length, per_vector(kernel)) * per_vector(kernel);
     if (gathering_work(kernel, cut) <= thread_work_limit) break;
   }
   cut.parts = divided_up(length, cut.part_length);
@@ -146,11 +190,12 @@ void add_stage(ResidentDispatch& dispatch, std::uint64_t tasks, std::uint64_t la
 void add_stages(ResidentDispatch& dispatch, const ReduceKernel& kernel, const Cut& cut) {
   const std::uint64_t outputs = kernel.output_elements();
   const std::uint64_t work = gathering_work(kernel, cut);
-  if (cut.parts == 1 && cut.lanes <= lanes_most(kernel))
-    return add_stage(dispatch, outputs, cut.lanes, work, writes_outputs);
-  const std::uint64_t cells = outputs * cut.parts;
-  dispatch.scratch_bytes = cells * cell_bytes;
-  add_stage(dispatch, cells, cut.lanes, work, 0);
+  const bool are_columns = vectors_of(kernel) == Vectors::along_columns;
+  const std::uint64_t tasks = are_columns ? outputs / per_vector(kernel) : outputs;
+  if (cut.parts == 1 && (are_columns || cut.lanes <= lanes_most(kernel)))
+    return add_stage(dispatch, tasks, cut.lanes, work, writes_outputs);
+  dispatch.scratch_bytes = outputs * cut.parts * cell_bytes;
+  add_stage(dispatch, tasks * cut.parts, cut.lanes, work, 0);
   std::uint64_t lanes = 1;
   while (lanes < lanes_most(kernel) && 8 * lanes <= cut.parts) lanes *= 2;
   const std::uint64_t levels = 1 + 4;
@@ -202,7 +247,7 @@ std::vector<ResidentDispatch> dispatches_of(const ReduceKernel& kernel) {
     if (k < kernel.operands.size() && !kernel.operands[k].is_position)
       dispatch.inputs.push_back(dispatch.inputs.size());
   }
-  dispatch.specialization.push_back(is_by_vectors(kernel) ? 1 : 0);
+  dispatch.specialization.push_back(static_cast<uint>(vectors_of(kernel)));
   set_parameters(dispatch, parameters);
   add_stages(dispatch, kernel, cut);
   return {dispatch};

@@ -203,13 +203,13 @@ Cut row_cut(const Shape& shape, std::uint64_t per) {
   return cut;
 }
 
-// Columns: a lane takes up to 16 elements of each, and 4 lanes at least stand beside each other.
+// Columns: a lane takes few elements of each, so that a device has room for many lanes; of long
+// columns up to 16. At least 4 lanes stand beside each other, and 16 of short columns.
 std::optional<Cut> column_cut(const Shape& shape) {
-  constexpr std::uint64_t most = 16, wanted = 8, lanes_most = 64;
+  constexpr std::uint64_t most = 16, lanes_most = 64, short_count = 64;
+  const std::uint64_t wanted = shape.count <= short_count ? 4 : 8;
   Cut cut{.part_count = shape.count};
-  if (shape.count > most) {
-    while (cut.lanes < lanes_most && cut.lanes * wanted < shape.count) cut.lanes *= 2;
-  }
+  while (cut.lanes < lanes_most && cut.lanes * wanted < shape.count) cut.lanes *= 2;
   cut.vectors = std::bit_ceil(divided_up(shape.count, cut.lanes));
   if (cut.vectors > most) return {};
   return cut;
@@ -258,7 +258,9 @@ RowsParameters parameters_of(const Match& match, const Shape& shape, const Cut& 
   parameters.part_length = static_cast<float>(cut.part_count * per);
   parameters.last_length =
       static_cast<float>(shape.length - (cut.parts - 1) * cut.part_count * per);
-  const auto power = static_cast<int>(std::bit_width(shape.length - 1));
+  // Sums of FLOAT16 do not leave the range of FLOAT32.
+  const bool may_overflow = match.reduction->operands.front().data_type != DataType::Float16;
+  const auto power = may_overflow ? static_cast<int>(std::bit_width(shape.length - 1)) : 0;
   parameters.down = std::ldexp(1.0F, -power);
   parameters.up = std::ldexp(1.0F, power);
   const auto length = static_cast<double>(shape.length);
