@@ -28,7 +28,6 @@ SPECIALIZED(5, VECTORS)  // of a lane at a time
 #define BY_ROWS 1
 #define BY_COLUMNS 2
 #define BY_COLUMNS_ALONE 3
-#define BY_TILES 4  // as BY_ROWS, where rows have one tile and sums can be simple
 
 #define BLOCK 16
 #define VECTORS_MOST 8
@@ -386,97 +385,6 @@ uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
 // Vector v of a lane, from where the scan begins.
 uint vector_index(uint tile, uint v, uint position) { return tile + (v << BASE) + position; }
 
-#ifdef DMLOP_VULKAN
-// --- rows of one tile: Direct3D has no barriers behind a branch that depends on the elements
-
-// What the lanes of a row before each have together. Lanes read three windows before theirs, which then are four times
-// as long, by turns in one half of the memory and the other.
-float2 before_lane(float2 total, uint lane, uint position, uint lanes) {
-  float2 before = float2(0.0f, 0.0f);
-  uint half_ = 0;
-  [loop]
-  for (uint window = 1; window < lanes; window <<= 2) {
-    shared_levels[half_ + lane] = asuint(joined_pairs(before, total));
-    GroupMemoryBarrierWithGroupSync();
-    float2 windows[3];
-    [unroll]
-    for (uint r = 0; r < 3; ++r) {
-      const uint distance = (3 - r) * window;
-      const float2 read = asfloat(shared_levels[half_ + (position >= distance ? lane - distance : lane)]);
-      windows[r] = position >= distance ? read : float2(0.0f, 0.0f);
-    }
-    before = joined_pairs(joined_pairs(joined_pairs(windows[0], windows[1]), windows[2]), before);
-    half_ ^= GROUP_SIZE;
-  }
-  return before;
-}
-
-// Rows with numbers that are not usual, with a vector of a lane at a time.
-void scan_rows_of_vectors(uint begin, uint end, uint lane, uint position, uint lanes) {
-  const uint vectors = parameters[0].length / per_vector();
-  uint4 carry = empty_cell();
-  [loop]
-  for (uint tile = 0; tile < vectors; tile += lanes) {
-    const uint index = tile + position;
-    const uint place = index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0;
-    const uint4 elements = load_vector(1, place);
-    uint4 cell = empty_cell();
-    if (index < end) cell = total_of(elements, false);
-    const uint4 of_lane[SEQUENCES_MOST] = {cell, cell, cell, cell};
-    scan_lanes(of_lane, 1, lane, position, lanes, 1, false);
-    cell = carry;
-    if (position > 0) cell = joined(carry, shared_cell(lane - 1, false));
-    carry = joined(carry, shared_cell(lane | (lanes - 1), false));
-    if (index < end) output0[place] = results_after(cell, elements, false);
-    GroupMemoryBarrierWithGroupSync();
-  }
-}
-
-// Lanes add up some neighbouring vectors each, of which none but the first need be theirs.
-void scan_tile(uint thread, uint lane) {
-  const uint lanes = 1u << BASE, position = lane & (lanes - 1);
-  const uint vectors = parameters[0].length / per_vector();
-  const uint begin = (thread >> BASE) * vectors;
-  const uint end = thread < END_OF_THREADS ? vectors : 0;
-  const uint own = (lane - position) * VECTORS;  // the first total of the row
-  uint4 elements[VECTORS_MOST];
-  EACH_VECTOR(v) {
-    const uint index = vector_index(0, v, position);
-    elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0);
-  }
-  bool plain = true;
-  EACH_VECTOR(t) {
-    plain = plain && is_plain(elements[t]);
-    uint4 total = uint4(0, 0, 0, 0);
-    if (vector_index(0, t, position) < end) total = total_of(elements[t], true);
-    shared_pairs[total_place(own + t * lanes + position)] = total.xy;
-  }
-  if (!plain) shared_is_simple = 0;
-  GroupMemoryBarrierWithGroupSync();
-  if (shared_is_simple == 0) {
-    scan_rows_of_vectors(begin, end, lane, position, lanes);
-    return;
-  }
-  const uint first = own + position * VECTORS;
-  float2 total = float2(0.0f, 0.0f);
-  EACH_VECTOR(n) total = joined_pairs(total, asfloat(shared_pairs[total_place(first + n)]));
-  float2 before = before_lane(total, lane, position, lanes);
-  EACH_VECTOR(p) {
-    const uint place = total_place(first + p);
-    const float2 of_vector = asfloat(shared_pairs[place]);
-    shared_pairs[place] = asuint(before);
-    before = joined_pairs(before, of_vector);
-  }
-  GroupMemoryBarrierWithGroupSync();
-  EACH_VECTOR(r) {
-    const uint index = vector_index(0, r, position);
-    const float2 sum = asfloat(shared_pairs[total_place(own + r * lanes + position)]);
-    if (index < end)
-      output0[begin + (FROM_END != 0 ? vectors - 1 - index : index)] = simple_results_after(sum, elements[r]);
-  }
-}
-#endif
-
 void scan_rows(uint thread, uint lane) {
   const uint lanes = 1u << BASE, position = lane & (lanes - 1);
   const uint vectors = parameters[0].length / per_vector();
@@ -713,11 +621,6 @@ void scan_columns_alone(uint thread) {
 void run(uint thread, uint lane) {
   if (lane == 0) shared_is_simple = has_simple() ? 1 : 0;
   GroupMemoryBarrierWithGroupSync();
-#ifdef DMLOP_VULKAN
-  if (WAY == BY_TILES) scan_tile(thread, lane);
-#else
-  if (WAY == BY_TILES) scan_rows(thread, lane);
-#endif
   if (WAY == BY_ROWS) scan_rows(thread, lane);
   if (WAY == BY_COLUMNS) scan_columns(thread, lane);
   if (WAY == BY_COLUMNS_ALONE && thread < END_OF_THREADS) scan_columns_alone(thread);

@@ -240,29 +240,23 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
   check({4201}, 0, DataType::Int64);
 }
 
-// Infinity is no usual number: the rows of its group are not added up as simply as others.
 TEST_CASE(
     "CUMULATIVE_SUMMATION: packed rows of some lanes and of a group, once and several times") {
   Random random(73);
-  constexpr std::uint64_t rows = 5;
-  for (const std::uint64_t length : {4U, 20U, 136U, 1024U, 4096U, 9000U}) {
-    for (const bool has_infinity : {false, true}) {
-      std::vector<float> elements, sums;
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        float sum = 0;
-        for (std::uint64_t i = 0; i < length; ++i) {
-          const bool is_infinite = has_infinity && row == 1 && i == length / 2;
-          elements.push_back(is_infinite ? std::numeric_limits<float>::infinity()
-                                         : static_cast<float>(random.below(9)) - 4);
-          sums.push_back(sum += elements.back());
-        }
+  for (const std::uint64_t length : {4U, 20U, 136U, 1024U, 9000U}) {
+    std::vector<float> elements, sums;
+    for (int row = 0; row < 3; ++row) {
+      float sum = 0;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        elements.push_back(static_cast<float>(random.below(9)) - 4);
+        sums.push_back(sum += elements.back());
       }
-      PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
-      a_case.fields["Axis"] = 1;
-      a_case.inputs[0].tensor = floats({rows, length}, elements);
-      a_case.outputs[0].tensor = floats({rows, length}, sums);
-      check_plan_case(a_case);
     }
+    PlanCase a_case = scan_case({.axis = 0}, floats({1}, {0}));
+    a_case.fields["Axis"] = 1;
+    a_case.inputs[0].tensor = floats({3, length}, elements);
+    a_case.outputs[0].tensor = floats({3, length}, sums);
+    check_plan_case(a_case);
   }
 }
 

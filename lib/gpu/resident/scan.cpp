@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
 enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
-enum class Way : uint { by_blocks, by_rows, by_columns, by_columns_alone, by_tiles };
+enum class Way : uint { by_blocks, by_rows, by_columns, by_columns_alone };
 constexpr std::uint64_t group_threads = 256;
 
 // Sequences that are shorter are not cut.
@@ -76,7 +76,7 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
   const std::uint64_t vectors = length / count;
   Lanes row;
   while (row.lanes < group_threads &&
-         (row.lanes < std::min(vectors, warp) || row.lanes * vectors_most < vectors))
+         (row.lanes < std::min(vectors, warp) || 2 * row.lanes * vectors_most < vectors))
     row.lanes *= 2;
   row.vectors = std::min(vectors_most, std::bit_ceil(divided_up(vectors, row.lanes)));
   row.tiles = divided_up(vectors, row.lanes * row.vectors);
@@ -84,13 +84,6 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
   const bool are_many = kernel.output_elements() / length >= many_rows;
   if (row.tiles > (are_many ? most_tiles : few_tiles)) return {};
   return row;
-}
-
-// Whether rows of one tile are simple sums while their elements are usual numbers.
-bool has_simple_tiles(const ScanKernel& kernel, const Lanes& row) {
-  const bool is_float =
-      kernel.data_type == DataType::Float32 || kernel.data_type == DataType::Float16;
-  return is_float && !kernel.is_product && row.tiles == 1;
 }
 
 // The same for vectors of columns, each lane with some rows.
@@ -160,7 +153,7 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   Way way = Way::by_blocks;
   Lanes lanes;
   if (const auto row = lanes_of_rows(kernel, parameters.inner)) {
-    way = has_simple_tiles(kernel, *row) ? Way::by_tiles : Way::by_rows;
+    way = Way::by_rows;
     lanes = *row;
   } else if (has_columns_for_all(kernel, parameters.inner)) {
     way = Way::by_columns_alone;
@@ -176,12 +169,11 @@ std::vector<ResidentDispatch> dispatches_of(const ScanKernel& kernel) {
   dispatch.inputs = {0};
   const auto lanes_power = static_cast<std::size_t>(std::countr_zero(lanes.lanes));
   const std::uint64_t per = bytes_per_thread / size_of(kernel.data_type);
-  if (way == Way::by_rows || way == Way::by_tiles) {
-    // A vector is loaded, looked at, added up and scanned, and its total is read twice. Of a tile
-    // with unusual numbers lanes scan one vector after the other.
-    const std::uint64_t vector_work = 8 + 4 * per, lanes_work = 5 + 3 * 9;
+  if (way == Way::by_rows) {
+    // A vector is loaded, looked at, added up and scanned, and its total is read twice.
+    const std::uint64_t vector_work = 8 + 4 * per;
     add_stage(dispatch, {}, lanes_power, sequences * lanes.lanes,
-              lanes.tiles * (lanes.vectors * (vector_work + lanes_work) + lanes_work));
+              lanes.tiles * (lanes.vectors * vector_work + 5 + 3 * 9));
   } else if (way == Way::by_columns_alone) {
     // A row is loaded, looked at and added, or added once more with levels.
     add_stage(dispatch, {}, 0, sequences / per, parameters.length * 4 + 64);
