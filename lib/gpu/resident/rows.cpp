@@ -203,13 +203,13 @@ Cut row_cut(const Shape& shape, std::uint64_t per) {
   return cut;
 }
 
-// Columns: a lane takes few elements of each, so that a device has room for many lanes; of long
-// columns up to 16. At least 4 lanes stand beside each other, and 16 of short columns.
+// Columns: a lane takes up to 16 elements of each, and 4 lanes at least stand beside each other.
 std::optional<Cut> column_cut(const Shape& shape) {
-  constexpr std::uint64_t most = 16, lanes_most = 64, short_count = 64;
-  const std::uint64_t wanted = shape.count <= short_count ? 4 : 8;
+  constexpr std::uint64_t most = 16, wanted = 8, lanes_most = 64;
   Cut cut{.part_count = shape.count};
-  while (cut.lanes < lanes_most && cut.lanes * wanted < shape.count) cut.lanes *= 2;
+  if (shape.count > most) {
+    while (cut.lanes < lanes_most && cut.lanes * wanted < shape.count) cut.lanes *= 2;
+  }
   cut.vectors = std::bit_ceil(divided_up(shape.count, cut.lanes));
   if (cut.vectors > most) return {};
   return cut;
