@@ -45,21 +45,15 @@ void store_four_words(uint place, uint row, uint end, uint4 words) {
   store_word(place, row + 3, end, words.w);
 }
 
-uint4 four_words_of_elements(uint row, uint end, uint4 lengths, int first) {
-  return uint4(word_at(min(row, end - 1), lengths, first), word_at(min(row + 1, end - 1), lengths, first),
-               word_at(min(row + 2, end - 1), lengths, first), word_at(min(row + 3, end - 1), lengths, first));
-}
-
-// Moves rows [row, end) of a column of elements of different lengths. Sixteen loads are under way together: those of
-// rows that come later may find what these read no longer in the cache.
+// Moves rows [row, end) of a column of elements of different lengths. Loads of four rows are under way together.
 void move_elements(uint row, uint end, uint4 lengths, int first, uint place) {
   [loop]
-  for (; row < end; row += ELEMENT_SIZE == 2 ? 8 : 4) {
-    const uint4 words = four_words_of_elements(row, end, lengths, first);
-    if (ELEMENT_SIZE == 2) {
-      const uint4 more = four_words_of_elements(row + 4, end, lengths, first);
-      store_four_words(place, row + 4, end, more);
-    }
+  for (; row < end; row += 4) {
+    uint4 words;
+    words.x = word_at(row, lengths, first);
+    words.y = word_at(min(row + 1, end - 1), lengths, first);
+    words.z = word_at(min(row + 2, end - 1), lengths, first);
+    words.w = word_at(min(row + 3, end - 1), lengths, first);
     store_four_words(place, row, end, words);
   }
 }
@@ -69,18 +63,10 @@ uint4 four_words(uint row, uint end, uint length, int first) {
                source_word(min(row + 2, end - 1), length, first), source_word(min(row + 3, end - 1), length, first));
 }
 
-// The same where all elements of a word have the same length.
+// The same where all elements of a word have the same length. Loads of eight rows are under way together.
 void move_words(uint row, uint end, uint length, int first, uint place) {
   [loop]
-  for (; row + 8 < end; row += 16) {
-    const uint4 words = four_words(row, end, length, first), more = four_words(row + 4, end, length, first);
-    const uint4 third = four_words(row + 8, end, length, first), last = four_words(row + 12, end, length, first);
-    store_four_words(place, row, end, words);
-    store_four_words(place, row + 4, end, more);
-    store_four_words(place, row + 8, end, third);
-    store_four_words(place, row + 12, end, last);
-  }
-  if (row < end) {
+  for (; row < end; row += 8) {
     const uint4 words = four_words(row, end, length, first), more = four_words(row + 4, end, length, first);
     store_four_words(place, row, end, words);
     store_four_words(place, row + 4, end, more);
