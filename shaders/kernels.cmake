@@ -56,6 +56,8 @@ macro(dmlop_for_each_kernel)
   dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
   # For devices with cooperative matrices, and what tests can run without.
   dmlop_vulkan_kernel(product_matrices product_matrices)
+  dmlop_vulkan_kernel(product_matrices_128 product_matrices
+    ROWS=128 COLUMNS=128 DEPTH=16 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32)
   dmlop_vulkan_kernel(product_matrices_emulated product_matrices EMULATED=1)
   dmlop_vulkan_kernel(attention_matrices attention_matrices SIZE=64 ROWS=32 SUBGROUPS=4 KEYS=32)
   dmlop_vulkan_kernel(attention_matrices_emulated attention_matrices

@@ -211,6 +211,8 @@ TEST_CASE("product matrices: large products get large tiles, and small ones none
   constexpr std::size_t rows = 9;  // of a tile, among the kernel's constants
   CHECK(dispatches_of(1024, DataType::Float16)[0].specialization[rows] == 64);
   CHECK(dispatches_of(4096, DataType::Float16)[0].specialization[rows] == 128);
+  CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices");
+  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_128");
   CHECK(dispatches_of(4096, DataType::Float16)[0].scratch_bytes == 0);
 }
 

@@ -87,6 +87,7 @@ std::uint64_t pitch_of(std::uint64_t elements) {
 // What a group computes and its subgroups do of that.
 struct MatrixTile {
   std::uint64_t rows, columns, depth, subgroup_rows, subgroup_columns, slices;
+  const char* kernel = "product_matrices";
 
   std::uint64_t subgroups() const { return rows / subgroup_rows * (columns / subgroup_columns); }
   std::uint64_t threads() const { return subgroups() * threads_of_subgroup; }
@@ -100,7 +101,8 @@ struct MatrixTile {
 };
 
 // By measurement. Threads that read windows have more to do for each slice: these are longer.
-constexpr std::array plain_tiles{MatrixTile{128, 128, 16, 64, 32, 2}};
+// A module of its own has the numbers of its tile in it; see the kernel.
+constexpr std::array plain_tiles{MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 2},
                                   MatrixTile{64, 128, 32, 32, 64, 2}};
 constexpr MatrixTile small_tile{64, 64, 32, 32, 32, 2};
@@ -198,7 +200,7 @@ std::optional<ResidentDispatch> matrices_dispatch_of(const ProductKernel& kernel
   const MatrixTile tile = tile_of(kernel);
   const ProductDivision division = division_into(kernel, tile);
   const bool direct = is_direct(kernel, division);
-  ResidentDispatch dispatch{.kernel = "product_matrices",
+  ResidentDispatch dispatch{.kernel = tile.kernel,
                             .specialization = specialization_of(kernel, tile, direct)};
   set_parameters(dispatch, matrices_parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
