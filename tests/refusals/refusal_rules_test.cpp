@@ -321,8 +321,8 @@ TEST_CASE("REVERSE_SUBSEQUENCES: axis, lengths and feature levels") {
      {"SequenceLengthsTensor.DataType is missing\n"
       "  rule: a tensor's type and sizes are written in its desc or taken from its "
       ".npy file\n"
-      "  help: write \"SequenceLengthsTensor\": {\"DataType\": \"UINT32\", \"Sizes\": [1, 1, "
-      "3, 1]}, or name its .npy file"}},
+      "  help: write \"SequenceLengthsTensor\": {\"DataType\": \"UINT32\", \"Sizes\": [3, 1]}, "
+      "or name its .npy file"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, )"
      R"("SequenceLengthsTensor": {"DataType": ^"INT32", "Sizes": [3, 1]}, "Axis": 1)",
      {"SequenceLengthsTensor.DataType is INT32, must be one of UINT64, UINT32\n"

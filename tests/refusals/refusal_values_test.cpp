@@ -312,7 +312,7 @@ TEST_CASE("fields that nothing tells are missing") {
      {"InputTensor.DataType is missing\n"
       "  rule: a tensor's type and sizes are written in its desc or taken from its "
       ".npy file\n"
-      "  help: write \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}, "
+      "  help: write \"InputTensor\": {\"DataType\": \"FLOAT32\", \"Sizes\": [4]}, "
       "or name its .npy file"}},
   });
 }
