@@ -346,7 +346,7 @@ TEST_CASE("PADDING: elements that stand apart, in few and in many dimensions") {
   Random random(22);
   for (const DataType type : sizes_of_elements) {
     for (const std::string& mode : modes) {
-      for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
+      for (std::size_t dimensions = 1; dimensions <= 6; ++dimensions) {
         const List sizes(dimensions, 3);
         List strides = packed_strides(sizes);
         for (std::uint64_t& stride : strides) stride *= 2;

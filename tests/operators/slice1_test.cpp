@@ -187,7 +187,7 @@ TEST_CASE("SLICE1: rows that are long, of odd sizes, within whole vectors and at
   }
 }
 
-TEST_CASE("SLICE1: every second element in many dimensions") {
+TEST_CASE("SLICE1: every element, every second and every third one in many dimensions") {
   Random random(32);
   for (const DataType type : sizes_of_elements) {
     for (std::size_t dimensions = 1; dimensions <= 6; ++dimensions) {
@@ -195,8 +195,11 @@ TEST_CASE("SLICE1: every second element in many dimensions") {
       sizes.back() = 70;
       Tensor input = Tensor::packed(type, sizes);
       random.fill(input.bytes);
-      const Slice1 slice{List(dimensions, 0), sizes, std::vector<std::int64_t>(dimensions, 2)};
-      check_case(case_of(slice, {input}), random);
+      for (const std::int64_t innermost : {1, 2, 3}) {
+        Slice1 slice{List(dimensions, 0), sizes, std::vector<std::int64_t>(dimensions, 2)};
+        slice.strides.back() = innermost;
+        check_case(case_of(slice, {input}), random);
+      }
     }
   }
 }
