@@ -11,10 +11,13 @@
 SPECIALIZED(8, HAS_HIGH)    // values have more than KEYS elements
 SPECIALIZED(9, IS_VECTORS)  // queries, keys and values are FLOAT32 and read by fours
 
+// The compiler of Direct3D would unroll all of these loops, and take minutes.
 #ifdef DMLOP_VULKAN
-#define ROLLED [unroll]
+#define UNROLLED [unroll]
+#define UNHINTED
 #else
-#define ROLLED [loop]  // the compiler of Direct3D takes long otherwise
+#define UNROLLED [loop]
+#define UNHINTED [loop]
 #endif
 
 #define TILE 128
@@ -103,7 +106,7 @@ Square load_square(Block block, uint lane, uint first_key, uint begin) {
   const uint row = lane % QUERY_SQUARES / SQUARES_OF_LINE * 4;
   const uint key_head = block.head / parameters[0].group;
   square.a = square.b = square.c = square.d = float4(0.0f, 0.0f, 0.0f, 0.0f);
-  ROLLED
+  UNROLLED
   for (uint i = 0; i < 4; ++i) {
     float4 four = square.a;
     if (lane < QUERY_SQUARES) {
@@ -213,6 +216,7 @@ void share_sums(uint lane, inout float4 low, inout float4 high) {
   GroupMemoryBarrierWithGroupSync();
   low = float4(0.0f, 0.0f, 0.0f, 0.0f);
   high = low;
+  UNHINTED
   for (uint i = 0; i < KEY_VECTORS; ++i) {
     low += slices[i * ROW_VECTORS + rows];
     high += slices[i * ROW_VECTORS + rows + 1];
@@ -273,7 +277,7 @@ void attend(uint group, uint lane) {
       store_square(square, lane, buffer);
       GroupMemoryBarrierWithGroupSync();
       if (begin + SLICE < parameters[0].size) square = load_square(block, lane, first_key, begin + SLICE);
-      ROLLED
+      UNROLLED
       for (uint d = 0; d < SLICE; ++d) {
         const float4 low_queries = slices[left_at(buffer, d, row / 4)];
         const float4 high_queries = slices[left_at(buffer, d, row / 4 + 1)];
@@ -307,6 +311,7 @@ void attend(uint group, uint lane) {
     high_largest = high_tile;
     EACH_ROW(MAKE_POWERS)
     GroupMemoryBarrierWithGroupSync();
+    UNHINTED
     for (uint slice = 0; slice < KEYS; slice += SLICE) {
       if (column / SLICE == slice / SLICE) {
         STORE_POWERS(0, x) STORE_POWERS(1, y) STORE_POWERS(2, z) STORE_POWERS(3, w)
@@ -320,7 +325,7 @@ void attend(uint group, uint lane) {
       } else {
         square = load_square(block, lane, first_key + KEYS, 0);
       }
-      ROLLED
+      UNROLLED
       for (uint k = 0; k < SLICE; ++k) {
         const float4 low_powers = slices[left_at(buffer, k, row / 4)];
         const float4 high_powers = slices[left_at(buffer, k, row / 4 + 1)];
