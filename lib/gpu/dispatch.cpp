@@ -7,24 +7,12 @@
 #include "gpu/index_map_dispatch.hpp"
 #include "gpu/resident/kinds.hpp"
 #include "gpu/window_walk.hpp"
+#include "gpu/words.hpp"
 
 namespace dmlop::gpu {
 namespace {
 
-using Word = std::uint32_t;
-
 constexpr std::uint64_t bytes_per_thread = 16;
-
-Word word(std::uint64_t value) {
-  return static_cast<Word>(value);
-}
-Word word(std::int64_t value) {
-  return static_cast<Word>(value);
-}
-
-std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
-}
 
 void set_output(Dispatch& dispatch, std::uint64_t elements, std::uint64_t element_size) {
   dispatch.constants[0] = word(elements);

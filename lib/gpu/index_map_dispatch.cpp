@@ -4,11 +4,10 @@
 #include <cstring>
 
 #include "gpu/transpose_dispatch.hpp"
+#include "gpu/words.hpp"
 
 namespace dmlop::gpu {
 namespace {
-
-using Word = std::uint32_t;
 
 constexpr std::uint64_t group_threads = 256, bytes_of_vector = 16, bytes_of_word = 4;
 
@@ -18,17 +17,6 @@ constexpr std::size_t table_axes = 8;
 // (shaders/index_map.hlsl).
 std::size_t constant_axes(const IndexMapKernel& kernel) {
   return kernel.reversal ? 4 : 5;
-}
-
-Word word(std::uint64_t value) {
-  return static_cast<Word>(value);
-}
-Word word(std::int64_t value) {
-  return static_cast<Word>(value);
-}
-
-std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
 }
 
 std::uint64_t output_elements(const IndexMapKernel& kernel) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gpu/words.hpp"
+
 namespace dmlop::gpu {
 namespace {
-
-using Word = std::uint32_t;
 
 constexpr std::uint64_t group_threads = 256, bytes_of_vector = 16, bytes_of_word = 4;
 
@@ -15,17 +15,6 @@ constexpr std::uint64_t unrolled_work = 256;
 
 // Axes beside the two that change places; more do not fit the constants.
 constexpr std::size_t other_axes_most = 4;
-
-Word word(std::uint64_t value) {
-  return static_cast<Word>(value);
-}
-Word word(std::int64_t value) {
-  return static_cast<Word>(value);
-}
-
-std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
-}
 
 bool is_plain(const IndexMapKernel& kernel) {
   return !kernel.reversal &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/device.hpp"
+#include "gpu/words.hpp"
 
 namespace dmlop::gpu {
 namespace {
@@ -20,10 +21,6 @@ constexpr std::uint64_t narrow_most = 4;
 constexpr std::uint64_t outputs_least = std::uint64_t{1} << 14;
 // Fewer threads leave a device idle.
 constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 17;
-
-std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// What a thread needs of a row and owns of it, in elements.
 class Walker {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "gpu/device.hpp"
+#include "gpu/words.hpp"
 
 namespace dmlop::gpu::resident {
 
@@ -21,10 +22,6 @@ inline constexpr std::uint64_t bytes_per_thread = 16;
 inline uint word(std::uint64_t value) {
   if (value > 0xFFFFFFFF) throw std::logic_error("a kernel's number does not fit 32 bits");
   return static_cast<uint>(value);
-}
-
-inline std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
 }
 
 /// The axes of a kernel beside the one that its sequences lie along, and the elements inside of that.
