@@ -182,12 +182,15 @@ CaseResult run_case(const fs::path& folder, dmlop::Backend& backend) {
   }
 }
 
-// Direct3D compiles a kernel for each of its specializations, which takes longer than the cases.
-std::size_t runs_one_in([[maybe_unused]] const dmlop::Backend& backend) {
+// On a GPU most of a case's time goes into compiling its kernels, most of all for Direct3D.
+// DMLOP_TEST_EVERY_CASE=1 runs them all.
+std::size_t runs_one_in(const dmlop::Backend& backend) {
+  const char* every = std::getenv("DMLOP_TEST_EVERY_CASE");
+  if (!backend.is_gpu() || (every != nullptr && std::string(every) == "1")) return 1;
 #ifdef _WIN32
-  return backend.is_gpu() ? 120 : 1;
+  return 120;
 #else
-  return 1;
+  return 3;
 #endif
 }
 
@@ -260,7 +263,7 @@ TEST_CASE("golden cases: every operator that runs gives what DirectML gives") {
   if (!backend.is_gpu()) return;
   std::size_t all = 0;
   for (const auto& [name, ran] : on_gpu) {
-    if (one_in == 1) CHECK_MESSAGE(ran > 0, name << ": a GPU ran none");
+    if (one_in <= 3) CHECK_MESSAGE(ran > 0, name << ": a GPU ran none");
     all += ran;
   }
   CHECK(all > 150);

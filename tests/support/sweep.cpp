@@ -108,12 +108,12 @@ const std::vector<Backend>& backends() {
       {.name = "cpu", .computes_parts = true, .execute = cpu::execute},
       {.name = "gpu",
        .unavailable = gpu_unavailable,
-       .runs_one_in = 2,
+       .runs_one_in = 4,
        .pooling_ulp = promise,
        .execute = execute_on_gpu},
       {.name = "gpu in tiles",
        .unavailable = gpu_unavailable,
-       .runs_one_in = 4,
+       .runs_one_in = 8,
        .pooling_ulp = promise,
        .execute = execute_in_tiles_on_gpu}};
   return all;
