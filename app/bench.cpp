@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct BenchCommandOptions {
   DescriptionOptions description;
   JobRequest request;
   BenchOptions bench;
@@ -109,7 +109,7 @@ void print_text(const BenchResult& result) {
 }
 
 // Each dispatch in turn, on what the buffers hold when it comes.
-int bench_model(const OpenedFile& file, const Options& options) {
+int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
   if (!options.request.inputs.empty())
     throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
   Diagnostics diagnostics, notes;
@@ -142,7 +142,7 @@ int bench_model(const OpenedFile& file, const Options& options) {
   return exit_done;
 }
 
-int run(const Options& options) {
+int run(const BenchCommandOptions& options) {
   Diagnostics diagnostics;
   const auto file = options.description.open(options.description.name(), diagnostics);
   if (!file) return report(diagnostics, options.format);
@@ -164,7 +164,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action add_bench(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchCommandOptions>();
   options->description.add_to(command);
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file (default: random data)");

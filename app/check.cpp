@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CheckOptions {
   DescriptionOptions description;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
@@ -55,7 +55,7 @@ Json operators_json(const Model& model) {
 /// Checks files one after the other, and keeps what was found.
 class Checker {
  public:
-  explicit Checker(const Options& options) : options_(options) {}
+  explicit Checker(const CheckOptions& options) : options_(options) {}
 
   void check(const std::string& name) {
     Diagnostics diagnostics;
@@ -126,10 +126,10 @@ class Checker {
     }
   }
 
-  const Options& options_;
+  const CheckOptions& options_;
 };
 
-int check(const Options& options) {
+int check(const CheckOptions& options) {
   Checker checker(options);
   for (const std::string& name : options.description.names) checker.check(name);
   if (!checker.findings.empty())
@@ -144,7 +144,7 @@ int check(const Options& options) {
 }  // namespace
 
 Action add_check(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckOptions>();
   options->description.add_to(command, true);
   add_named_file_option(command, "-i,--input", options->inputs,
                         "An input's .npy file, of which the header is read");

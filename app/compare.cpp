@@ -15,7 +15,7 @@
 namespace dmlop::app {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string actual;
   std::string expected;
   ToleranceOptions tolerance;
@@ -34,7 +34,7 @@ void write_heatmap(const std::string& path, const Png& png) {
   file.commit();
 }
 
-void print_comparison(const Options& options, const Comparison& comparison) {
+void print_comparison(const CompareOptions& options, const Comparison& comparison) {
   const Verdict verdict = comparison.verdict();
   const bool passed = verdict == Verdict::passed;
   if (options.format == Format::json) {
@@ -50,7 +50,7 @@ void print_comparison(const Options& options, const Comparison& comparison) {
   }
 }
 
-int compare_files(const Options& options) {
+int compare_files(const CompareOptions& options) {
   for (const std::string& input : {options.actual, options.expected}) {
     if (!options.heatmap.empty() && is_same_file(input, options.heatmap))
       throw Error(ErrorKind::usage,
@@ -82,7 +82,7 @@ int compare_files(const Options& options) {
 }  // namespace
 
 Action add_compare(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   command.add_option("ACTUAL.npy", options->actual, "The computed file; - is standard input")
       .required();
   command.add_option("EXPECTED.npy", options->expected, "The expected file").required();

@@ -19,7 +19,7 @@
 namespace dmlop::app {
 namespace {
 
-struct Options {
+struct ConvertOptions {
   DescriptionOptions description;
   JobRequest request;
   ModelOptions model;
@@ -34,7 +34,7 @@ struct Options {
 }
 
 int finish(const Conversion& conversion, const std::vector<std::string>& read,
-           const Options& options) {
+           const ConvertOptions& options) {
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
   for (const std::string& remark : conversion.remarks)
@@ -44,7 +44,7 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
   return exit_done;
 }
 
-int convert_op(const OpenedFile& file, const Options& options) {
+int convert_op(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics;
   JobRequest request = options.request;
   request.outputs_may_be_dropped = true;
@@ -57,7 +57,7 @@ int convert_op(const OpenedFile& file, const Options& options) {
   return finish(model_of(*job, options.to_model), read, options);
 }
 
-int convert_model(const OpenedFile& file, const Options& options) {
+int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
   const auto model =
       read_model(file.document, file.document->root(),
@@ -71,14 +71,14 @@ int convert_model(const OpenedFile& file, const Options& options) {
 }
 
 // What dmlop check says about the description that was written to `path`.
-int check_written(const std::string& path, const std::string& text, const Options& options) {
+int check_written(const std::string& path, const std::string& text, const ConvertOptions& options) {
   Diagnostics diagnostics;
   auto description = read_description(path, text, options.request.feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
   return diagnostics.empty() ? exit_done : report(diagnostics, Format::text);
 }
 
-int convert_cpp(const Options& options) {
+int convert_cpp(const ConvertOptions& options) {
   const bool has_other = !options.description.names.empty() ||
                          !options.description.settings.empty() || !options.to_model.empty() ||
                          !options.request.inputs.empty() || !options.request.outputs.empty();
@@ -109,7 +109,7 @@ int convert_cpp(const Options& options) {
   return checked != exit_done ? checked : written;
 }
 
-int convert(const Options& options) {
+int convert(const ConvertOptions& options) {
   if (!options.from_cpp.empty()) return convert_cpp(options);
   if (options.description.names.empty())
     refuse("OP.json is required: name the description or the model, or --from-cpp FILE");
@@ -139,7 +139,7 @@ int convert(const Options& options) {
 }  // namespace
 
 Action add_convert(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertOptions>();
   options->description.add_to(command);
   command.option("OP.json").required(false);
   command

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InspectOptions {
   std::vector<std::string> files;
   Format format = Format::text;
 };
@@ -42,7 +42,7 @@ void print_text(const std::string& path, const NpyFile& file) {
          " bytes\n", Text::lines(contents)});
 }
 
-int inspect(const Options& options) {
+int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
   for (const std::string& path : options.files) {
@@ -66,7 +66,7 @@ int inspect(const Options& options) {
 }  // namespace
 
 Action add_inspect(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InspectOptions>();
   command.add_option("FILE.npy", options->files, "The files; - is standard input").required();
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };

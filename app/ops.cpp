@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct OpsOptions {
   std::string name;
   std::optional<FeatureLevel> feature_level;
   Format format = Format::text;
@@ -122,7 +122,7 @@ void print_operator(const OperatorSpec& spec) {
   print({"\nExample\n", Text::lines(example_text(spec))});
 }
 
-int print_one(const Options& options) {
+int print_one(const OpsOptions& options) {
   std::string_view name = options.name;
   if (!options.of_all().empty())
     throw Error(ErrorKind::usage, options.of_all() + " is about all operators; dmlop ops " +
@@ -158,7 +158,7 @@ std::string newest_types(const OperatorSpec& spec) {
 }
 
 /// The operators of a family that exist at the level asked for, in the order of their names.
-std::vector<const OperatorSpec*> members_of(const Family& family, const Options& options) {
+std::vector<const OperatorSpec*> members_of(const Family& family, const OpsOptions& options) {
   std::vector<const OperatorSpec*> members;
   for (const std::string& name : specified_operators()) {
     if (family_of(name) != family.name) continue;
@@ -168,7 +168,7 @@ std::vector<const OperatorSpec*> members_of(const Family& family, const Options&
   return members;
 }
 
-void print_markdown(const Options& options) {
+void print_markdown(const OpsOptions& options) {
   print(
       {"| operator | from | dimensions | data types | what it does |\n"
        "|---|---|---|---|---|\n"});
@@ -202,7 +202,7 @@ void write_page(const std::string& path) {
 }
 
 /// What options say about all operators together.
-int print_all(const Options& options) {
+int print_all(const OpsOptions& options) {
   if (options.example || options.feature_level)
     throw Error(ErrorKind::usage, options.of_all() + " is about all operators; leave out " +
                                       (options.example ? "--example" : "--feature-level"));
@@ -220,7 +220,7 @@ int print_all(const Options& options) {
   return exit_done;
 }
 
-int print_list(const Options& options) {
+int print_list(const OpsOptions& options) {
   if (!options.of_all().empty()) return print_all(options);
   if (options.example)
     throw Error(ErrorKind::usage, "--example is of one operator: dmlop ops PADDING --example");
@@ -255,7 +255,7 @@ int print_list(const Options& options) {
 }  // namespace
 
 Action add_ops(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OpsOptions>();
   command
       .add_option("NAME", options->name, "The operator to show, with or without DML_OPERATOR_")
       .choices(specified_operators());

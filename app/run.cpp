@@ -32,7 +32,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct RunOptions {
   DescriptionOptions description;
   JobRequest request;
   ExecutionOptions execution;
@@ -116,7 +116,7 @@ Json output_json(const std::string& name, const TensorDesc& desc) {
   return {{"name", name}, {"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
 }
 
-void print_result(const Job& job, const Options& options, const std::string& device,
+void print_result(const Job& job, const RunOptions& options, const std::string& device,
                   const Timings& timings, const Outcome& outcome,
                   const std::vector<OutputInMemory>& shown) {
   if (options.timings && options.format == Format::text) print_timings(timings);
@@ -171,7 +171,7 @@ int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) 
 }
 
 // Options about golden files need one.
-void require_expectation(const Options& options) {
+void require_expectation(const RunOptions& options) {
   if (!options.request.expected.empty() || options.expects_folder) return;
   if (options.tolerance.given() || !options.update_golden.empty())
     throw Error(ErrorKind::usage,
@@ -186,7 +186,7 @@ void require_expectation(const Options& options) {
 }
 
 // Options that do not apply to a model are refused, not ignored.
-int run_as_model(const OpenedFile& file, const JobRequest& request, const Options& options) {
+int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOptions& options) {
   std::vector<NamedFile> expected = request.expected;
   if (options.expects_folder)
     expected.insert(expected.end(), request.found.expected.begin(), request.found.expected.end());
@@ -213,7 +213,8 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const Option
 }
 
 // The job's request from the command line and the description's folder.
-JobRequest request_for(const OpenedFile& file, const Options& options, Diagnostics& diagnostics) {
+JobRequest request_for(const OpenedFile& file, const RunOptions& options,
+                       Diagnostics& diagnostics) {
   JobRequest request = options.request;
   request.outputs_may_be_dropped = true;
   request.expected_may_be_missing = !options.update_golden.empty();
@@ -239,7 +240,7 @@ JobRequest request_for(const OpenedFile& file, const Options& options, Diagnosti
   return request;
 }
 
-std::optional<Job> prepare(const OpenedFile& file, const Options& options,
+std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
                            const JobRequest& request, Diagnostics& diagnostics) {
   options.model.refuse_for_description();
   auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
@@ -254,7 +255,7 @@ std::optional<Job> prepare(const OpenedFile& file, const Options& options,
   return job;
 }
 
-int run(const Options& options) {
+int run(const RunOptions& options) {
   Stopwatch clock;
   Timings timings;
   Diagnostics diagnostics;
@@ -296,7 +297,7 @@ int run(const Options& options) {
 // The meaning of --expect without a file.
 constexpr const char* golden_folder = "expected/";
 
-void add_expect_option(OptionList& command, Options& options) {
+void add_expect_option(OptionList& command, RunOptions& options) {
   command
       .add_option_function(
           "--expect",
@@ -325,7 +326,7 @@ void add_expect_option(OptionList& command, Options& options) {
 }  // namespace
 
 Action add_run(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   options->description.add_to(command);
   add_named_file_option(
       command, "-i,--input", options->request.inputs,

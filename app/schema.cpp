@@ -19,7 +19,7 @@ using schema::Json;
 
 constexpr std::size_t line_length = 100;
 
-struct Options {
+struct SchemaOptions {
   std::string name;
   bool jobs = false;
   bool job = false;
@@ -113,7 +113,7 @@ schema::Names chosen_operators(const std::string& chosen) {
                                     (meant.empty() ? "`dmlop ops` lists them" : meant));
 }
 
-Json schema_of(const Options& options) {
+Json schema_of(const SchemaOptions& options) {
   if (options.tolerance) return schema::tolerance_schema();
   if (options.job) return schema::job_schema();
   const schema::Names operators = chosen_operators(options.name);
@@ -121,7 +121,7 @@ Json schema_of(const Options& options) {
   return options.model ? schema::model_schema(operators) : schema::description_schema(operators);
 }
 
-int print_schema(const Options& options) {
+int print_schema(const SchemaOptions& options) {
   const std::string text = JsonPrinter().print(schema_of(options));
   print({Text::verbatim(text), "\n"});
   return exit_done;
@@ -130,7 +130,7 @@ int print_schema(const Options& options) {
 }  // namespace
 
 Action add_schema(OptionList& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SchemaOptions>();
   const Option name = command
                           .add_option("NAME", options->name,
                                       "An operator: the schema of its descriptions alone")

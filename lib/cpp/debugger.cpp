@@ -14,7 +14,6 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr std::size_t max_depth = 32;
-constexpr std::size_t max_elements = 4096;
 
 bool is_hexadecimal(const Token& token) {
   return token.kind == Token::Kind::number &&

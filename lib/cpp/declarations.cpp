@@ -7,14 +7,6 @@
 namespace dmlop::cpp {
 namespace {
 
-// More elements than any field has.
-constexpr std::size_t max_elements = 4096;
-
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
-  return token.is_word() && std::ranges::find(words, token.text) != words.end();
-}
-
 constexpr std::array<std::string_view, 12> qualifiers{
     "const",  "constexpr",    "static", "inline",  "volatile",  "struct",
     "extern", "thread_local", "enum",   "mutable", "constinit", "typename"};
@@ -56,12 +48,12 @@ std::optional<Reader::Type> Reader::type_at(std::size_t& at) const {
   Type type;
   const auto is = [&](std::string_view symbol) { return at < limit_ && tokens_[at].is(symbol); };
   const auto skip_qualifiers = [&] {
-    for (; at < limit_ && is_one_of(tokens_[at], qualifiers); ++at)
+    for (; at < limit_ && is_one_of(tokens_[at].text, qualifiers); ++at)
       type.is_constant |= is("const") || is("constexpr");
   };
   skip_qualifiers();
   std::vector<std::string_view> words;
-  for (; at < limit_ && (is_one_of(tokens_[at], builtin) || (!words.empty() && is("const")));
+  for (; at < limit_ && (is_one_of(tokens_[at].text, builtin) || (!words.empty() && is("const")));
        ++at) {
     type.is_constant |= is("const");
     if (!is("const")) words.push_back(tokens_[at].text);
@@ -70,7 +62,7 @@ std::optional<Reader::Type> Reader::type_at(std::size_t& at) const {
     type.name = plain_name(words);
   } else {
     if (is("::")) ++at;
-    if (at >= limit_ || !tokens_[at].is_word() || is_one_of(tokens_[at], no_types))
+    if (at >= limit_ || !tokens_[at].is_word() || is_one_of(tokens_[at].text, no_types))
       return std::nullopt;
     type.name = tokens_[at++].text;
     while (is("::") && at + 1 < limit_ && tokens_[at + 1].is_word()) {

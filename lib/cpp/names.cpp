@@ -40,11 +40,6 @@ constexpr std::array<std::string_view, 28> harmless{"CreateOperator",
                                                     "std::ssize",
                                                     "FAILED"};
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 // Their arguments may be read by the compiler alone.
 constexpr std::array<std::string_view, 6> perhaps_unevaluated{"decltype", "noexcept", "alignof",
                                                               "assert",   "typeid",   "ASSERT"};

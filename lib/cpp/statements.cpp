@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t max_depth = 200;
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 // Statements that set no variable.
 constexpr std::array<std::string_view, 10> ignored{
     "protected", "break",   "continue", "friend", "delete",

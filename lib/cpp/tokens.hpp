@@ -1,6 +1,8 @@
 // Cuts C++, or what a debugger prints, into words, numbers and symbols. Comments are left out.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,12 +13,19 @@ namespace dmlop::cpp {
 
 /// Limits of a text. It is a stranger's, and takes time and memory in proportion to them.
 inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t max_elements = 4096;  // of an array; more than any field has
 
 /// Bytes [begin, end) of the text.
 struct Span {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
+
+/// Whether a word is in a list of words.
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::ranges::find(words, word) != words.end();
+}
 
 struct Token {
   enum class Kind {

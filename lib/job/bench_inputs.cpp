@@ -18,7 +18,7 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 using Ranges = std::vector<NumberRange>;
 
 /// An input of a description.
-struct Input {
+struct BenchInput {
   const Description& description;
   const TensorDesc& desc;
 
@@ -33,16 +33,16 @@ NumberRange below(std::uint64_t size) {
   return {0, static_cast<double>(std::max<std::uint64_t>(size, 1) - 1)};
 }
 
-Ranges along_axis(const Input& input) {
+Ranges along_axis(const BenchInput& input) {
   return {below(input.sizes_of("InputTensor")[input.unsigned_of("Axis")])};
 }
 
-Ranges along_output_axis(const Input& input) {
+Ranges along_output_axis(const BenchInput& input) {
   return {below(input.sizes_of("OutputTensor")[input.unsigned_of("Axis")])};
 }
 
 /// Coordinates in the last dimensions of the input, behind those of batches.
-Ranges coordinates(const Input& input) {
+Ranges coordinates(const BenchInput& input) {
   const Sizes& sizes = input.sizes_of("InputTensor");
   const Field* batches = input.description.find("BatchDimensionCount");
   const std::size_t first = sizes.size() - input.unsigned_of("InputDimensionCount") +
@@ -53,30 +53,30 @@ Ranges coordinates(const Input& input) {
   return ranges;
 }
 
-Ranges places_in_output(const Input& input) {
+Ranges places_in_output(const BenchInput& input) {
   std::uint64_t count = 1;
   for (const std::uint64_t size : input.sizes_of("OutputTensor")) count *= size;
   return {below(count)};
 }
 
-Ranges lengths(const Input& input) {
+Ranges lengths(const BenchInput& input) {
   const bool has_axis = input.description.find("Axis") != nullptr;
   const Sizes& sizes = input.sizes_of("InputTensor");
   return {{1, static_cast<double>(sizes[has_axis ? input.unsigned_of("Axis") : 1])}};
 }
 
 /// The images that regions lie in: the input or, where a gradient goes without it, its gradient.
-const Sizes& images(const Input& input) {
+const Sizes& images(const BenchInput& input) {
   const TensorDesc* tensor = input.description.find_tensor("InputTensor");
   return tensor != nullptr ? tensor->sizes : input.sizes_of("OutputGradientTensor");
 }
 
-Ranges images_of_batch(const Input& input) {
+Ranges images_of_batch(const BenchInput& input) {
   return {below(images(input)[0])};
 }
 
 /// Upper left corners in one half of the image, lower right ones in the other.
-Ranges regions(const Input& input) {
+Ranges regions(const BenchInput& input) {
   const bool has_batch = input.description.find("SpatialScale") != nullptr;
   const double scale_x = input.description.number(has_batch ? "SpatialScale" : "SpatialScaleX", 1);
   const double scale_y = input.description.number(has_batch ? "SpatialScale" : "SpatialScaleY", 1);
@@ -89,7 +89,7 @@ Ranges regions(const Input& input) {
 }
 
 /// Every key counts, by all types of masks.
-Ranges mask(const Input& input) {
+Ranges mask(const BenchInput& input) {
   enum : std::int64_t { lengths = 1, ends_and_starts = 2, starts_of_both = 3 };
   const auto size_of = [&](const char* field) {
     const TensorDesc* tensor = input.description.find_tensor(field);
@@ -120,32 +120,32 @@ Ranges mask(const Input& input) {
   }
 }
 
-Ranges shifts(const Input& input) {
+Ranges shifts(const BenchInput& input) {
   return {below(8 * size_of(*input.desc.data_type))};
 }
 
-Ranges divisors(const Input& input) {
+Ranges divisors(const BenchInput& input) {
   return {input.is_float() ? NumberRange{0.5, 2} : NumberRange{1, 100}};
 }
 
-Ranges exponents(const Input& input) {
+Ranges exponents(const BenchInput& input) {
   return {input.is_float() ? NumberRange{-3, 3} : NumberRange{0, 4}};
 }
 
 /// Floats only; integers are any.
 template <int low_tenths, int high_tenths>
-Ranges floats(const Input& input) {
+Ranges floats(const BenchInput& input) {
   if (!input.is_float()) return {};
   return {{low_tenths / 10.0, high_tenths / 10.0}};
 }
 
-Ranges truths(const Input&) {
+Ranges truths(const BenchInput&) {
   return {{0, 1}};
 }
-Ranges steps(const Input&) {
+Ranges steps(const BenchInput&) {
   return {{1, 100}};
 }
-Ranges positive(const Input&) {
+Ranges positive(const BenchInput&) {
   return {{0.5, 1.5}};
 }
 
@@ -153,7 +153,7 @@ Ranges positive(const Input&) {
 struct Row {
   std::string_view operator_name;  // also with a 1 behind it; "ACTIVATION_": how it begins
   const char* field;               // what its name contains
-  Ranges (*ranges)(const Input& input);
+  Ranges (*ranges)(const BenchInput& input);
 };
 constexpr Row rows[] = {
     {"GATHER_ND", "IndicesTensor", coordinates},
@@ -252,7 +252,7 @@ class MadeUp {
 
 std::vector<NumberRange> bench_ranges(const Description& description, const FieldSpec& field,
                                       std::optional<std::size_t> element) {
-  const Input input{description, *description.find_tensor(field.name, element)};
+  const BenchInput input{description, *description.find_tensor(field.name, element)};
   if (is_scale(field, element)) return positive(input);
   for (const Row& row : rows) {
     if (is_about(row, description.spec->name) && field.name.find(row.field) != std::string::npos)

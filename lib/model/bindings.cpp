@@ -21,10 +21,6 @@ std::uint64_t needed_bytes(const TensorDesc& desc) {
   return std::max((bytes + 3) / 4 * 4, desc.total_size_in_bytes.value_or(0));
 }
 
-bool is_owned(const TensorDesc& desc) {
-  return std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
-}
-
 // The resource that a binding names. Adds a finding if there is none.
 std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
                                          const std::string& place) {
@@ -83,7 +79,7 @@ class BindingReader {
     const std::vector<const TensorDesc*> descs = descs_of(tensor);
     const json::Value* source = object_.find(tensor);
     if (descs.empty()) return refuse_absent(tensor, source);
-    const bool owned = is_owned(*descs.front());
+    const bool owned = descs.front()->is_owned_by_dml();
     if (source == nullptr) {
       if (owned != initial_) return;
       reading_.add(object_, tensor + " is not bound" + (initial_ ? " at initialisation" : ""),

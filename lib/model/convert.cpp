@@ -24,10 +24,6 @@ constexpr std::uint64_t value_count_max = std::numeric_limits<std::uint32_t>::ma
 // The feature level that DxDispatch offers by default.
 constexpr FeatureLevel dxdispatch_level{6, 2};
 
-bool is_owned(const TensorDesc& desc) {
-  return std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
-}
-
 /// Turns a job into a model.
 class ModelMaker {
  public:
@@ -68,7 +64,7 @@ class ModelMaker {
         element ? field.name + "_" + std::to_string(*element) : field.name;
     field.is_input() ? add_input(field.name, element, desc, resource)
                      : add_output(field.name, element, desc, resource);
-    Json& bindings = field.is_input() && is_owned(desc) ? owned_ : bindings_;
+    Json& bindings = field.is_input() && desc.is_owned_by_dml() ? owned_ : bindings_;
     if (element) {
       bindings[field.name].push_back(resource);
     } else {

@@ -18,9 +18,7 @@ using Json = nlohmann::ordered_json;
 Json tensor_json(const TensorDesc& desc, bool with_strides) {
   Json json{{"DataType", name_of(*desc.data_type)}, {"Sizes", desc.sizes}};
   if (desc.strides && with_strides) json["Strides"] = *desc.strides;
-  const bool is_owned =
-      std::find(desc.flags.begin(), desc.flags.end(), "OWNED_BY_DML") != desc.flags.end();
-  if (is_owned) json["Flags"] = "OWNED_BY_DML";
+  if (desc.is_owned_by_dml()) json["Flags"] = "OWNED_BY_DML";
   return json;
 }
 

@@ -12,8 +12,6 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-constexpr std::string_view prefix = "DML_OPERATOR_";
-
 /// The name of a dispatchable that is not an operator but of one of DxDispatch's other kinds; ""
 /// for operators.
 std::string other_kind(const std::string& type) {
@@ -51,7 +49,7 @@ class Translator {
                    const std::vector<std::string>& beside) {
     std::vector<std::string> known = spec_.field_names();
     known.insert(known.end(), beside.begin(), beside.end());
-    reading_.notes.refuse_unknown(from, known, std::string(prefix) + spec_.name);
+    reading_.notes.refuse_unknown(from, known, std::string(operator_prefix) + spec_.name);
     for (const FieldSpec& field : spec_.fields) {
       const json::Member* member = find_member(from, field.name);
       if (member == nullptr) continue;
@@ -167,8 +165,7 @@ class DispatchableReader {
   void read_operator() {
     json::Value root = object_like(written_);
     json::Member type = *first_of("Type", "type");
-    std::string_view name = type.value.text;
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    const std::string_view name = without_operator_prefix(type.value.text);
     root.members.push_back(type);
     if (const OperatorSpec* spec = find_spec(name)) copy_operator(root, *spec);
     auto shared = std::make_shared<const json::Value>(std::move(root));

@@ -29,8 +29,7 @@ const OperatorSpec* operator_named(const std::string& name) {
   const bool is_in_capitals = upper_case(name) == name;
   if (!is_in_capitals && is_there(to_path(name))) return nullptr;
   const std::string upper = upper_case(name);
-  constexpr std::string_view prefix = "DML_OPERATOR_";
-  return find_spec(std::string_view(upper).substr(upper.starts_with(prefix) ? prefix.size() : 0));
+  return find_spec(without_operator_prefix(upper));
 }
 
 // The description of a folder; "" and a finding where it has none.

@@ -19,7 +19,7 @@ constexpr int stream_precision = 6;
 // Steps that writing one element as text counts.
 constexpr std::uint64_t printed_steps = 256;
 
-std::string float_text(double value) {
+std::string number_text(double value) {
   if (std::isnan(value)) return std::signbit(value) ? "-nan" : "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 32> text{};
@@ -51,9 +51,9 @@ std::string stream_text(DataType type, const std::byte* element, Fidelity fideli
   return visit_type(type, [&]<typename T>(T value) -> std::string {
     std::memcpy(&value, element, sizeof value);
     if constexpr (std::is_same_v<T, Half>) {
-      return float_text(half_to_float(value.bits));
+      return number_text(half_to_float(value.bits));
     } else if constexpr (std::is_floating_point_v<T>) {
-      return float_text(value);
+      return number_text(value);
     } else {
       if (sizeof(T) == 1 && fidelity == Fidelity::compatible) return {static_cast<char>(*element)};
       return std::to_string(value);

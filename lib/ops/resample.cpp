@@ -6,12 +6,12 @@
 // resampled.
 #include <utility>
 
+#include "ops/interpolation.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t nearest_neighbor = 0;  // DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR
 constexpr std::int64_t decreasing = 1;        // DML_AXIS_DIRECTION_DECREASING
 
 float value_of(const Description& description, const char* field, std::size_t i, float otherwise) {

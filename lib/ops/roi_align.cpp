@@ -1,12 +1,12 @@
 // DML_OPERATOR_ROI_ALIGN and ROI_ALIGN1: grids over regions of images, each cell of which is the
 // mean or the maximum of samples. ROI_ALIGN_GRAD: the gradient with respect to images and regions.
 // ROI_POOLING: the maxima of cells of whole elements.
+#include "ops/interpolation.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t nearest_neighbor = 0;  // DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR
 constexpr std::int64_t reduce_max = 7;        // DML_REDUCE_FUNCTION_MAX
 
 std::array<StridedAxis, 4> image_axes(const TensorDesc& tensor) {

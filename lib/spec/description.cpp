@@ -96,9 +96,7 @@ class DescriptionReader {
       reader_->expected(*type, "type", "the name of an operator");
       return false;
     }
-    std::string_view name = type->text;
-    constexpr std::string_view prefix = "DML_OPERATOR_";
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    const std::string_view name = without_operator_prefix(type->text);
     description_.spec = find_spec(name);
     if (description_.spec == nullptr) refuse_operator(*type, name);
     return description_.spec != nullptr;

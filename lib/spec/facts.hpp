@@ -31,6 +31,14 @@ struct Family {
   std::string title;  // "Data movement"
 };
 
+/// What DirectML.h puts before the name of an operator.
+inline constexpr std::string_view operator_prefix = "DML_OPERATOR_";
+/// The name without the prefix, which it may have.
+constexpr std::string_view without_operator_prefix(std::string_view name) {
+  if (name.starts_with(operator_prefix)) name.remove_prefix(operator_prefix.size());
+  return name;
+}
+
 /// All operators of DirectML.h without DML_OPERATOR_, in its order.
 const std::vector<std::string>& known_operators();
 std::optional<FeatureLevel> operator_introduced(std::string_view name);

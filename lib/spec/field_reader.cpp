@@ -11,8 +11,6 @@
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
-
 // After this many findings in one array or object, the rest are not listed.
 constexpr std::size_t findings_listed = 8;
 

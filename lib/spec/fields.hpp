@@ -2,6 +2,9 @@
 // or one nested in it. The fields know where they stand in the file.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +17,8 @@
 
 namespace dmlop {
 
+inline constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
+
 /// A tensor desc as far as it is known. Anything left out is empty until it is bound or inferred.
 struct TensorDesc {
   std::optional<DataType> data_type;
@@ -25,6 +30,8 @@ struct TensorDesc {
   std::vector<std::string> flags;
   bool has_file = false;  // a .npy file is named: what is left out is its matter
   std::string file = {};  // whose header says the sizes, where the desc does not
+
+  bool is_owned_by_dml() const { return std::ranges::find(flags, "OWNED_BY_DML") != flags.end(); }
 };
 
 /// A DML_SCALAR_UNION: a number as written, and its bytes once its type is known.

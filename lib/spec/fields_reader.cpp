@@ -21,8 +21,7 @@ const std::vector<std::string> scalar_members{"Float32", "Float64", "UInt8", "UI
 const OperatorSpec* operator_called(const json::Value& value,
                                     const std::vector<std::string>& names) {
   if (value.kind != Kind::string) return nullptr;
-  std::string name = value.text;
-  if (name.starts_with("DML_OPERATOR_")) name.erase(0, std::string_view("DML_OPERATOR_").size());
+  const std::string name(without_operator_prefix(value.text));
   const bool may_be_fused = std::find(names.begin(), names.end(), name) != names.end();
   if (may_be_fused || std::find(names.begin(), names.end(), "ACTIVATION_" + name) != names.end())
     return nullptr;

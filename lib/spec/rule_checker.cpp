@@ -12,8 +12,6 @@
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t uint_max = std::numeric_limits<std::uint32_t>::max();
-
 std::uint64_t as_unsigned(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }

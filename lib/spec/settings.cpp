@@ -12,8 +12,6 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-constexpr std::string_view operator_prefix = "DML_OPERATOR_";
-
 // No description is so deep.
 constexpr std::size_t steps_max = 16;
 
@@ -73,9 +71,7 @@ const OperatorSpec* operator_of(const json::Value& object) {
   const json::Value* type = object.find("Type");
   if (type == nullptr) type = object.find("type");
   if (type == nullptr || type->kind != Kind::string) return nullptr;
-  std::string_view name = type->text;
-  if (name.starts_with(operator_prefix)) name.remove_prefix(operator_prefix.size());
-  return find_spec(name);
+  return find_spec(without_operator_prefix(type->text));
 }
 
 Form form_of_field(const OperatorSpec* spec, const std::string& name) {

@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view operator_prefix = "DML_OPERATOR_";
-
 struct KindName {
   FieldKind kind;
   std::string_view name;

@@ -9,7 +9,7 @@
 namespace dmlop {
 namespace {
 
-constexpr std::uint64_t uint_max = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t largest_size = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t bytes_max = std::numeric_limits<std::int64_t>::max();
 
 // After this many findings about one tensor's sizes, the rest are not listed.
@@ -42,7 +42,7 @@ void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
   const TensorDesc& tensor = *use.desc;
   std::size_t findings = 0;
   for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
-    if (tensor.sizes[i] >= 1 && tensor.sizes[i] <= uint_max) continue;
+    if (tensor.sizes[i] >= 1 && tensor.sizes[i] <= largest_size) continue;
     const Place size = use.place("Sizes", i);
     if (!scope.refuse(size)) continue;
     if (++findings > sizes_listed) {
@@ -50,7 +50,7 @@ void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
       continue;
     }
     add(fields_.at(size, to_text(size) + " is " + std::to_string(tensor.sizes[i]) +
-                             ", must be from 1 to " + std::to_string(uint_max)),
+                             ", must be from 1 to " + std::to_string(largest_size)),
         "every size of a tensor is a UINT of at least 1",
         tensor.sizes[i] == 0 ? "a tensor without elements cannot be used; leave it out" : "");
   }
