@@ -105,6 +105,41 @@ TEST_CASE("files without names are told the names that are left, in order") {
   CHECK(contains(one.error, "write -i SequenceLengthsTensor=n.npy\n"));
 }
 
+TEST_CASE("an output's file without a name is that of the only output of the description") {
+  const FilesOfUser files;
+  const std::string attention = R"({"type": "MULTIHEAD_ATTENTION", "desc": {
+    "QueryTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "KeyTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "ValueTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "Scale": 1, "HeadCount": 1, "MaskType": "NONE"MORE}})";
+  const auto with = [&](const std::string& more) {
+    return std::string(attention).replace(attention.find("MORE"), 4, more);
+  };
+  files.write("q.npy", npy("<f4", "(1, 2, 4)", std::string(32, '\0')));
+  const auto run = [&](const std::string& description, std::vector<std::string> outputs) {
+    files.write("attention.json", with(description));
+    std::vector<std::string> arguments{"run", "attention.json", "--cpu"};
+    for (const char* name : {"Query", "Key", "Value"})
+      arguments.insert(arguments.end(), {"-i", std::string(name) + "Tensor=q.npy"});
+    arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+    return files.run(arguments);
+  };
+  const auto one = run("", {"-o", "y.npy"});
+  CHECK(one.code == 0);
+  CHECK(contains(one.output, "OutputTensor: FLOAT32 [1, 2, 4] in y.npy"));
+  CHECK(run("", {"--expect", "y.npy", "--allow-trivial"}).code == 0);
+  const std::string present = R"(, "OutputPresentKeyTensor": {}, "OutputPresentValueTensor": {})";
+  const auto several = run(present, {"-o", "y.npy"});
+  CHECK(several.code == 2);
+  CHECK(contains(several.error, "which tensor is y.npy? "));
+  const auto last = run(present, {"-o", "z.npy", "-o", "OutputPresentKeyTensor=k.npy", "-o",
+                                  "OutputPresentValueTensor=v.npy"});
+  CHECK_FALSE(contains(last.error, "which tensor"));
+  const auto two = run("", {"-o", "y.npy", "-o", "z.npy"});
+  CHECK(contains(two.error, "which tensors are y.npy, z.npy? "));
+}
+
 TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
   const FilesOfUser files;
   const std::vector<std::string> attention{"check",          "MULTIHEAD_ATTENTION", "--set",
