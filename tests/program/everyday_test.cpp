@@ -140,6 +140,37 @@ TEST_CASE("an output's file without a name is that of the only output of the des
   CHECK(contains(two.error, "which tensors are y.npy, z.npy? "));
 }
 
+TEST_CASE("an enumeration that is missing is proposed so that it fits the tensors") {
+  const FilesOfUser files;
+  const auto proposed = [&](const std::string& mask) {
+    return files
+        .run({"check", "MULTIHEAD_ATTENTION", "--set", "QueryTensor=FLOAT32:2,3,8", "--set",
+              "KeyTensor=FLOAT32:2,5,8", "--set", "ValueTensor=FLOAT32:2,5,8", "--set",
+              "MaskTensor=" + mask, "--set", "HeadCount=4", "--set", "Scale=1"})
+        .error;
+  };
+  CHECK(contains(proposed("INT32:2,4,3,5"), "help: add --set MaskType=BOOLEAN, for example\n"));
+  CHECK(contains(proposed("INT32:2,2"), "MaskType=KEY_SEQUENCE_END_START, for example\n"));
+  CHECK(contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example\n"));
+  CHECK(contains(proposed("INT32:1,2"), "MaskType=KEY_SEQUENCE_LENGTH, for example\n"));
+  CHECK(contains(proposed("null"), "MaskType=NONE, for example\n"));
+}
+
+TEST_CASE("a direction is proposed for a wrong size only if it would put all sizes right") {
+  const FilesOfUser files;
+  const auto convolution = files.run(
+      {"check", "CONVOLUTION", "--set", "InputTensor=FLOAT32:1,3,224,224", "--set",
+       "FilterTensor=FLOAT32:64,3,7,7", "--set", "OutputTensor=FLOAT32:1,64,111,112", "--set",
+       "Mode=CROSS_CORRELATION", "--set", "Direction=FORWARD", "--set", "Strides=2,2", "--set",
+       "Dilations=1,1", "--set", "StartPadding=3,3", "--set", "EndPadding=3,3", "--set",
+       "OutputPadding=0,0", "--set", "GroupCount=1"});
+  CHECK(contains(convolution.error, "help: write 112\n"));
+  const auto product = files.run({"check", "GEMM", "--set", "ATensor=FLOAT32:2,3", "--set",
+                                  "BTensor=FLOAT32:5,3", "--set", "TransA=NONE", "--set",
+                                  "TransB=NONE", "--set", "Alpha=1", "--set", "Beta=0"});
+  CHECK(contains(product.error, "help: write 3, or \"TRANSPOSE\" for TransB\n"));
+}
+
 TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
   const FilesOfUser files;
   const std::vector<std::string> attention{"check",          "MULTIHEAD_ATTENTION", "--set",
