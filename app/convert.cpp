@@ -128,7 +128,7 @@ int convert(const Options& options) {
     refuse("the result names files relative to itself and cannot be a stream; name a file");
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
-  const auto file = options.description.open(path, diagnostics);
+  const auto file = options.description.open(path, diagnostics, options.quiet);
   if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
