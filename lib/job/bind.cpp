@@ -190,12 +190,23 @@ class Binder {
       return direction_ == Direction::input ? "pass the input " + name
                                             : "pass a target for " + name;
     const std::string binding =
-        "\"bindings\": {\"" + tensor + "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "}";
+        "\"bindings\": {\"" + tensor + "\": " + files_up_to(element) + "}";
     if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
     const bool needs_name = names_.size() > 1 || element;
     const std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";
     if (description_.document().is_of_command_line()) return option;
     return option + ", or " + binding + " to the description";
+  }
+
+  // A list names the files of all elements up to the one that is wanted.
+  static std::string files_up_to(std::optional<std::size_t> element) {
+    if (!element) return "\"FILE.npy\"";
+    constexpr std::size_t listed = 4;
+    std::string files = *element < listed ? "" : "..., ";
+    const std::size_t first = *element < listed ? 0 : *element;
+    for (std::size_t i = first; i <= *element; ++i)
+      files += (i > first ? ", " : "") + ("\"FILE" + std::to_string(i)) + ".npy\"";
+    return "[" + files + "]";
   }
 
   // A job in a folder finds its files by their names.

@@ -91,6 +91,9 @@ TEST_CASE("JSON where an array should be is called JSON") {
   CHECK(contains(result.error,
                  "the file is JSON that starts with \"{\"type\": \"PADDIN\", not .npy; "
                  "name the .npy file of the array"));
+  files.write("example.json", "// PADDING: pads\n{}");
+  CHECK(contains(files.run({"inspect", "example.json"}).error,
+                 "the file is JSON that starts with \"// PADDING: pads"));
 }
 
 TEST_CASE("files without names are told the names that are left, in order") {
@@ -169,6 +172,25 @@ TEST_CASE("a direction is proposed for a wrong size only if it would put all siz
                                   "BTensor=FLOAT32:5,3", "--set", "TransA=NONE", "--set",
                                   "TransB=NONE", "--set", "Alpha=1", "--set", "Beta=0"});
   CHECK(contains(product.error, "help: write 3, or \"TRANSPOSE\" for TransB\n"));
+}
+
+TEST_CASE("the file of an element is named in a list with those before it") {
+  const FilesOfUser files;
+  files.write("join.json", R"({"type": "JOIN", "desc": {"Axis": 0, "InputTensors": [
+      {"DataType": "FLOAT32", "Sizes": [3, 4]}, {"DataType": "FLOAT32", "Sizes": [3, 4]}]}})");
+  const auto join = files.run({"run", "join.json", "--cpu"});
+  CHECK(contains(join.error, R"("bindings": {"InputTensors": ["FILE0.npy"]} )"));
+  CHECK(contains(join.error, R"("bindings": {"InputTensors": ["FILE0.npy", "FILE1.npy"]} )"));
+}
+
+TEST_CASE("an operator in capitals goes before a folder of its name, and says so") {
+  const FilesOfUser files;
+  files.write("GEMM/op.json", R"({"type": "GEMM", "desc": {}})");
+  CHECK(contains(files.run({"check", "GEMM"}).error,
+                 "dmlop: note: GEMM is the operator; ./GEMM is the folder\n"));
+  CHECK_FALSE(contains(files.run({"check", "GEMM", "-q"}).error, "is the operator"));
+  CHECK_FALSE(contains(files.run({"check", "./GEMM"}).error, "is the operator"));
+  CHECK_FALSE(contains(files.run({"check", "PADDING"}).error, "is the operator"));
 }
 
 TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
