@@ -123,7 +123,8 @@ int convert(const Options& options) {
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
   if (!to_model && options.to_op.empty())
-    refuse("say what to make: --to-model MODEL.json or --to-op OP.json; C++ is read with --from-cpp");
+    refuse(
+        "say what to make: --to-model MODEL.json or --to-op OP.json; C++ is read with --from-cpp");
   if (options.to_model == "-" || options.to_op == "-")
     refuse("the result names files relative to itself and cannot be a stream; name a file");
   Diagnostics diagnostics;

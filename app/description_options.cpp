@@ -43,8 +43,7 @@ std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,
                                                    Diagnostics& diagnostics, bool quiet) const {
   auto file = open_op_or_model(name, settings, diagnostics);
   std::error_code ignored;
-  if (!quiet && file && file->path.empty() &&
-      std::filesystem::is_directory(to_path(name), ignored))
+  if (!quiet && file && file->path.empty() && std::filesystem::is_directory(to_path(name), ignored))
     print(StandardStream::error,
           {"dmlop: note: ", name, " is the operator; ./", name, " is the folder\n"});
   return file;

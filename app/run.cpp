@@ -259,7 +259,8 @@ int run(const Options& options) {
   Timings timings;
   Diagnostics diagnostics;
   require_expectation(options);
-  const auto file = options.description.open(options.description.name(), diagnostics, options.quiet);
+  const auto file =
+      options.description.open(options.description.name(), diagnostics, options.quiet);
   if (!file) return report(diagnostics, options.format);
   const JobRequest request = request_for(*file, options, diagnostics);
   if (file->has_model) return run_as_model(*file, request, options);

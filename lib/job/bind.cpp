@@ -189,8 +189,7 @@ class Binder {
     if (request_.is_of_library)
       return direction_ == Direction::input ? "pass the input " + name
                                             : "pass a target for " + name;
-    const std::string binding =
-        "\"bindings\": {\"" + tensor + "\": " + files_up_to(element) + "}";
+    const std::string binding = "\"bindings\": {\"" + tensor + "\": " + files_up_to(element) + "}";
     if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
     const bool needs_name = names_.size() > 1 || element;
     const std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";

@@ -97,7 +97,8 @@ class Remedy {
   std::string of_bound() const {
     const auto bound = formula_.evaluate(*violation_.bound, scope_, variables_);
     if (subject_ == nullptr || !bound || subject_->attribute == "DataType") return "";
-    if (violation_.words == "must be a multiple of") return "write a multiple of " + to_text(*bound);
+    if (violation_.words == "must be a multiple of")
+      return "write a multiple of " + to_text(*bound);
     if (violation_.words == "must be") return "write " + to_text(*bound);
     if (violation_.words == "must be greater than" && bound->is_real())
       return "write a number greater than " + to_text(*bound);

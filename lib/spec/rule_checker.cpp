@@ -407,8 +407,7 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   if (statement.rule.by == Authority::page) add_note("DirectML 1.15.4 accepts this.");
   suggest(statement, violation, diagnostic);
   if (diagnostic.suggestion.empty())
-    diagnostic.suggestion =
-        remedy_of(formula, violation, fields_, scope_, statement.variables);
+    diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);
   diagnostics_.push_back(std::move(diagnostic));
 }
 

@@ -144,10 +144,9 @@ class Validator {
       const std::string message = "the field \"" + spec.name + "\" is missing";
       for (Diagnostic& diagnostic : diagnostics_) {
         if (diagnostic.message != message) continue;
-        diagnostic.suggestion =
-            how_to_write(description_.document(), description_.fields_object(), spec.name,
-                         fitting_value(field)) +
-            ", for example";
+        diagnostic.suggestion = how_to_write(description_.document(), description_.fields_object(),
+                                             spec.name, fitting_value(field)) +
+                                ", for example";
       }
     }
   }

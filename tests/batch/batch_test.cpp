@@ -232,7 +232,8 @@ TEST_CASE("--filter and --tag select; an empty selection is an error unless allo
     const auto refused = folder.batch(arguments);
     CHECK(refused.code == 2);
     CHECK(refused.output == "");
-    CHECK(contains(refused.error, "no job is selected\n  help: change --filter, --exclude or --tag"));
+    CHECK(
+        contains(refused.error, "no job is selected\n  help: change --filter, --exclude or --tag"));
     arguments.push_back("--allow-empty");
     const auto allowed = folder.batch(arguments);
     CHECK(allowed.code == 0);

@@ -154,19 +154,26 @@ TEST_CASE("an enumeration that is missing is proposed so that it fits the tensor
   };
   CHECK(contains(proposed("INT32:2,4,3,5"), "help: add --set MaskType=BOOLEAN, for example\n"));
   CHECK(contains(proposed("INT32:2,2"), "MaskType=KEY_SEQUENCE_END_START, for example\n"));
-  CHECK(contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example\n"));
+  CHECK(
+      contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example\n"));
   CHECK(contains(proposed("INT32:1,2"), "MaskType=KEY_SEQUENCE_LENGTH, for example\n"));
   CHECK(contains(proposed("null"), "MaskType=NONE, for example\n"));
 }
 
 TEST_CASE("a direction is proposed for a wrong size only if it would put all sizes right") {
   const FilesOfUser files;
-  const auto convolution = files.run(
-      {"check", "CONVOLUTION", "--set", "InputTensor=FLOAT32:1,3,224,224", "--set",
-       "FilterTensor=FLOAT32:64,3,7,7", "--set", "OutputTensor=FLOAT32:1,64,111,112", "--set",
-       "Mode=CROSS_CORRELATION", "--set", "Direction=FORWARD", "--set", "Strides=2,2", "--set",
-       "Dilations=1,1", "--set", "StartPadding=3,3", "--set", "EndPadding=3,3", "--set",
-       "OutputPadding=0,0", "--set", "GroupCount=1"});
+  const auto convolution = files.run({"check", "CONVOLUTION",
+                                      "--set", "InputTensor=FLOAT32:1,3,224,224",
+                                      "--set", "FilterTensor=FLOAT32:64,3,7,7",
+                                      "--set", "OutputTensor=FLOAT32:1,64,111,112",
+                                      "--set", "Mode=CROSS_CORRELATION",
+                                      "--set", "Direction=FORWARD",
+                                      "--set", "Strides=2,2",
+                                      "--set", "Dilations=1,1",
+                                      "--set", "StartPadding=3,3",
+                                      "--set", "EndPadding=3,3",
+                                      "--set", "OutputPadding=0,0",
+                                      "--set", "GroupCount=1"});
   CHECK(contains(convolution.error, "help: write 112\n"));
   const auto product = files.run({"check", "GEMM", "--set", "ATensor=FLOAT32:2,3", "--set",
                                   "BTensor=FLOAT32:5,3", "--set", "TransA=NONE", "--set",
@@ -195,10 +202,12 @@ TEST_CASE("an operator in capitals goes before a folder of its name, and says so
 
 TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
   const FilesOfUser files;
-  const std::vector<std::string> attention{"check",          "MULTIHEAD_ATTENTION", "--set",
-                                           "MaskType=NONE",  "--set",               "HeadCount=2",
-                                           "--set",          "Scale=1",             "-i",
-                                           "x.npy",          "-i",                  "x.npy"};
+  const std::vector<std::string> attention{"check", "MULTIHEAD_ATTENTION",
+                                           "--set", "MaskType=NONE",
+                                           "--set", "HeadCount=2",
+                                           "--set", "Scale=1",
+                                           "-i",    "x.npy",
+                                           "-i",    "x.npy"};
   const auto two = files.run(attention);
   CHECK(contains(two.error, "which tensors are x.npy, x.npy? "));
   CHECK(contains(two.error, "write -i QueryTensor=x.npy -i KeyTensor=x.npy\n"));
@@ -213,22 +222,24 @@ TEST_CASE("files without names are not taken for optional tensors that nobody sp
 TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes are its own") {
   const FilesOfUser files;
   files.write("i.npy", npy("<i4", "(3,)", std::string(12, '\0')));
-  const auto gather = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i",
-                                 "IndicesTensor=i.npy", "--set", "Axis=0", "--set",
-                                 "IndexDimensions=1"});
+  const auto gather =
+      files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i", "IndicesTensor=i.npy", "--set",
+                 "Axis=0", "--set", "IndexDimensions=1"});
   CHECK(contains(gather.error, "IndicesTensor has 1 dimension, must have 2\n"));
   CHECK(contains(gather.error, "help: save array.reshape(1, 3)\n"));
-  const auto written = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set",
-                                  "IndicesTensor=INT32:3", "--set", "Axis=0", "--set",
-                                  "IndexDimensions=1"});
+  const auto written =
+      files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set", "IndicesTensor=INT32:3",
+                 "--set", "Axis=0", "--set", "IndexDimensions=1"});
   CHECK(contains(written.error, "help: write Sizes of 2 dimensions\n"));
 }
 
 TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
   const FilesOfUser files;
-  const auto index = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
+  const auto index =
+      files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
   CHECK(contains(index.error, "add --set OutputIndexTensor=UINT32:3,2, for example\n"));
-  const auto taller = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=0", "--set", "K=1"});
+  const auto taller =
+      files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=0", "--set", "K=1"});
   CHECK(contains(taller.error, "add --set OutputIndexTensor=UINT32:1,4, for example\n"));
   const auto sizes = files.run({"check", "RESAMPLE", "-i", "x.npy", "--set", "Scales=2,2", "--set",
                                 "InterpolationMode=LINEAR"});

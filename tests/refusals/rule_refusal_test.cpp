@@ -178,7 +178,8 @@ TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
       CAPTURE(messages.substr(messages.rfind("rule      ")));
       const auto& finding = search.entry(i)->finding;
       // What DirectML alone refuses is a warning.
-      CHECK((!finding.suggestion.empty() || finding.note.ends_with("DirectML 1.15.4 refuses this.")));
+      CHECK(
+          (!finding.suggestion.empty() || finding.note.ends_with("DirectML 1.15.4 refuses this.")));
     }
   }
   for (const Exception& exception : exceptions) {
