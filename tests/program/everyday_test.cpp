@@ -181,6 +181,14 @@ TEST_CASE("a direction is proposed for a wrong size only if it would put all siz
   CHECK(contains(product.error, "help: write 3, or \"TRANSPOSE\" for TransB\n"));
 }
 
+TEST_CASE("behind -- a name may begin with a dash") {
+  const FilesOfUser files;
+  files.write("-job/op.json", R"({"type": "GEMM", "desc": {}})");
+  CHECK(files.run({"batch", "--list", "--", "-job"}).output == "-job\n");
+  CHECK(contains(files.run({"check", "--", "-job"}).error, "-job/op.json:1:"));
+  CHECK(contains(files.run({"batch"}).error, "name the JOBS"));
+}
+
 TEST_CASE("the file of an element is named in a list with those before it") {
   const FilesOfUser files;
   files.write("join.json", R"({"type": "JOIN", "desc": {"Axis": 0, "InputTensors": [
