@@ -54,9 +54,13 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
 int exit_code_without_jobs(const BatchCommandOptions& options, const BatchSummary& summary) {
   if (options.allow_empty) return exit_done;
   if (summary.selected == 0) {
-    print(StandardStream::error,
-          {"dmlop: error: no job is selected\n  help: change --filter, --exclude or --tag, or use "
-           "--allow-empty where that may be\n"});
+    const Selection& selection = options.batch.selection;
+    const bool chooses =
+        !selection.filters.empty() || !selection.excludes.empty() || !selection.tags.empty();
+    const std::string_view why = chooses ? "selected\n  help: change --filter, --exclude or --tag"
+                                         : "there\n  help: give the file a job";
+    print(StandardStream::error, {"dmlop: error: no job is ", Text::lines(why),
+                                  ", or use --allow-empty where that may be\n"});
     return exit_usage;
   }
   if (!options.quiet)

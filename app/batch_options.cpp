@@ -219,7 +219,9 @@ void BatchCommandOptions::add_to(OptionList& command) {
       .add_option("JOBS", jobs,
                   "Folders (every op.json and model.json below), op descriptions, models, JSON "
                   "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
-      .expected(0, 1'000'000);
+      .required(false)
+      // Not 0: behind -- the parser gives nothing to an option that may be empty.
+      .expected(1, 1'000'000);
   confine.add_to(command);
   device.add_to(command, batch.execution);
   add_strict_indices_option(command, batch.execution);

@@ -100,6 +100,13 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
     for (const BatchResult& result : summary.slowest)
       print(out, {"  ", rounded(result.seconds), " s  ", result.id, "\n"});
   }
+  if (summary.jobs() == 0) {
+    // That there is none is an error, or a note, unless it was allowed.
+    if (options_.allow_empty) print(out, {"0 jobs\n"});
+    if (!summary.interrupted.empty())
+      print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
+    return;
+  }
   const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
   const std::string resumed =
       summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";

@@ -60,7 +60,7 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      const auto file = options_.description.open(name, diagnostics);
+      const auto file = options_.description.open(name, diagnostics, options_.quiet);
       const std::string& path = file && !file->path.empty() ? file->path : name;
       if (file)
         file->has_model ? check_model(path, *file, diagnostics)

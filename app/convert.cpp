@@ -70,12 +70,15 @@ int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   return finish(op_of(*model, options.to_op), read, options);
 }
 
-// What dmlop check says about the description that was written to `path`.
-int check_written(const std::string& path, const std::string& text, const ConvertOptions& options) {
+// What dmlop check says about the description, where the C++ stands.
+int check_made(const CppDescription& made, const ConvertOptions& options) {
   Diagnostics diagnostics;
-  auto description = read_description(path, text, options.request.feature_level, diagnostics);
+  auto description =
+      read_description(made.cpp_file, made.text, options.request.feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
-  return diagnostics.empty() ? exit_done : report(diagnostics, Format::text);
+  if (diagnostics.empty()) return exit_done;
+  made.place_in_cpp(diagnostics);
+  return report(diagnostics, Format::text);
 }
 
 int convert_cpp(const ConvertOptions& options) {
@@ -93,19 +96,22 @@ int convert_cpp(const ConvertOptions& options) {
   if (!options.quiet) print_notes(made->remarks);
   if (options.to_op.empty() || options.to_op == "-") {
     print({Text::lines(made->text)});
-    return check_written("standard output", made->text, options);
+    return check_made(*made, options);
   }
   // A file that is there is not replaced with a description that is refused.
   std::error_code unknown;
   if (std::filesystem::exists(to_path(options.to_op), unknown)) {
-    const int checked = check_written("the description of " + file, made->text, options);
-    if (checked != exit_done) return checked;
+    const int checked = check_made(*made, options);
+    if (checked != exit_done) {
+      print(StandardStream::error, {"dmlop: ", options.to_op, " is left as it is\n"});
+      return checked;
+    }
   }
   const Conversion conversion{
       .path = options.to_op, .text = made->text, .files = {}, .remarks = {}};
   const int written = finish(
       conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
-  const int checked = check_written(options.to_op, made->text, options);
+  const int checked = check_made(*made, options);
   return checked != exit_done ? checked : written;
 }
 
@@ -117,12 +123,13 @@ int convert(const ConvertOptions& options) {
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
   if (!to_model && options.to_op.empty())
-    refuse("say what to make: --to-model MODEL.json or --to-op OP.json");
+    refuse(
+        "say what to make: --to-model MODEL.json or --to-op OP.json; C++ is read with --from-cpp");
   if (options.to_model == "-" || options.to_op == "-")
     refuse("the result names files relative to itself and cannot be a stream; name a file");
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
-  const auto file = options.description.open(path, diagnostics);
+  const auto file = options.description.open(path, diagnostics, options.quiet);
   if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"

@@ -1,5 +1,9 @@
 #include "description_options.hpp"
 
+#include <filesystem>
+
+#include "base/output.hpp"
+#include "base/path.hpp"
 #include "job/folder.hpp"
 
 namespace dmlop::app {
@@ -36,8 +40,13 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
 }
 
 std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,
-                                                   Diagnostics& diagnostics) const {
-  return open_op_or_model(name, settings, diagnostics);
+                                                   Diagnostics& diagnostics, bool quiet) const {
+  auto file = open_op_or_model(name, settings, diagnostics);
+  std::error_code ignored;
+  if (!quiet && file && file->path.empty() && std::filesystem::is_directory(to_path(name), ignored))
+    print(StandardStream::error,
+          {"dmlop: note: ", name, " is the operator; ./", name, " is the folder\n"});
+  return file;
 }
 
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,

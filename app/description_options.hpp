@@ -19,8 +19,10 @@ struct DescriptionOptions {
   void add_to(OptionList& command, bool many = false);
   const std::string& name() const { return names.front(); }
 
-  /// Opens one of the names. Errors and findings: as open_op_or_model().
-  std::optional<OpenedFile> open(const std::string& name, Diagnostics& diagnostics) const;
+  /// Opens one of the names, and says where an operator and a folder have the same one. Errors and
+  /// findings: as open_op_or_model().
+  std::optional<OpenedFile> open(const std::string& name, Diagnostics& diagnostics,
+                                 bool quiet = false) const;
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that

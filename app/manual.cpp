@@ -68,9 +68,9 @@ constexpr std::array binding_paragraphs{
     Paragraph{"",
               "A file belongs to a tensor by the name of its field: -i InputTensor=x.npy, "
               "-o OutputTensor=y.npy, --expect OutputTensor=golden.npy. The name may be left "
-              "out if the operator has only one such tensor. The second tensor of a field of "
-              "several is InputTensors.1 or InputTensors[1]. The file - is standard input or "
-              "standard output."},
+              "out if the operator has only one such tensor, or the description only one output. "
+              "The second tensor of a field of several is InputTensors.1 or InputTensors[1]. The "
+              "file - is standard input or standard output."},
     Paragraph{"",
               "An input is a .npy file of version 1, 2 or 3, in C or Fortran order, of either "
               "byte order. Arrays of numpy.bool_ are read as UINT8. With Strides the file is a "
@@ -113,6 +113,12 @@ constexpr std::array variable_paragraphs{
     Paragraph{"GITHUB_STEP_SUMMARY", "Set by GitHub: batch --github adds its summary there."},
 };
 
+constexpr std::array file_paragraphs{
+    Paragraph{"share/dmlop/samples/",
+              "The samples that the examples name. share/ lies beside the folder bin/ of dmlop."},
+    Paragraph{"share/doc/dmlop/operators.html", "What dmlop ops knows about all operators."},
+};
+
 template <std::size_t count>
 void print_section(const char* title, const std::array<Paragraph, count>& paragraphs) {
   print({".SH ", std::string_view(title), "\n"});
@@ -145,12 +151,14 @@ int print_manual() {
     if (command.hidden) continue;
     print({".SS dmlop ", std::string_view(command.name), "\n", roff(command.summary), "\n"});
     print_options(*line.app.get_subcommand(command.name));
-    print({".PP\n.EX\n", Text::lines(roff(command.examples)), "\n.EE\n"});
+    if (*command.examples != 0)
+      print({".PP\nExamples:\n.PP\n.EX\n", Text::lines(roff(command.examples)), "\n.EE\n"});
   }
   print_section("OP.JSON", description_paragraphs);
   print_section("FILES OF TENSORS", binding_paragraphs);
   print_section("THE FOLDER OF A JOB", folder_paragraphs);
   print_section("ENVIRONMENT", variable_paragraphs);
+  print_section("FILES", file_paragraphs);
   print({".SH EXIT STATUS\n"});
   for (const ExitCodeInfo& info : exit_codes) {
     print({".TP\n.B ", static_cast<int>(info.code), "\n", roff(std::string(info.meaning)), "\n"});

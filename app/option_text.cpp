@@ -40,6 +40,12 @@ class HelpFormatter : public CLI::Formatter {
     }
     return line + wrapped(make_option_desc(option), name_column, line_width) + "\n";
   }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string name =
+        make_option_name(option, true) + (option->get_expected_max() > 1 ? "..." : "");
+    return option->get_required() ? name : "[" + name + "]";
+  }
 };
 
 }  // namespace

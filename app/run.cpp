@@ -260,7 +260,8 @@ int run(const RunOptions& options) {
   Timings timings;
   Diagnostics diagnostics;
   require_expectation(options);
-  const auto file = options.description.open(options.description.name(), diagnostics);
+  const auto file =
+      options.description.open(options.description.name(), diagnostics, options.quiet);
   if (!file) return report(diagnostics, options.format);
   const JobRequest request = request_for(*file, options, diagnostics);
   if (file->has_model) return run_as_model(*file, request, options);

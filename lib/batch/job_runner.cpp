@@ -175,7 +175,7 @@ class JobRun {
               "or RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out"
             : "no output is kept or compared: add golden files (expect, or " +
                   first_output(*prepared_->description.spec) +
-                  ".npy in a folder expected/), or use --out");
+                  ".npy in a folder expected/, which --update-golden writes), or use --out");
     return false;
   }
 

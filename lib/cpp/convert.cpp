@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "cpp/debugger.hpp"
 #include "cpp/describer.hpp"
 #include "cpp/layouts.hpp"
@@ -29,7 +30,47 @@ void type_undeclared(Memory& memory) {
   }
 }
 
+// "/desc/FusedActivation/Desc/Alpha" as the describer calls it: "FusedActivation.Alpha".
+std::string name_of_pointer(std::string_view pointer) {
+  std::string name;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string_view step = pointer.substr(0, pointer.find('/'));
+    pointer.remove_prefix(step.size());
+    if (step == "desc" || step == "Desc") continue;
+    const bool is_index = step.find_first_not_of("0123456789") == step.npos;
+    if (is_index) {
+      name += "[" + std::string(step) + "]";
+    } else {
+      name += (name.empty() ? "" : ".") + std::string(step);
+    }
+  }
+  return name;
+}
+
 }  // namespace
+
+void CppDescription::place_in_cpp(Diagnostics& findings) const {
+  for (Diagnostic& finding : findings) {
+    std::string name = name_of_pointer(finding.pointer);
+    auto place = places.find(name);
+    // What the C++ does not give itself stands where it gives the whole.
+    while (place == places.end() && !name.empty()) {
+      const std::size_t end = name.find_last_of(".[");
+      name.resize(end == name.npos ? 0 : end);
+      place = places.find(name);
+    }
+    const LineColumn position = position_of(cpp_text, place == places.end() ? 0 : place->second);
+    finding.file = cpp_file;
+    finding.line = position.line;
+    finding.column = position.column;
+    // DirectML takes no struct that leaves something out.
+    if (constexpr std::string_view absent = " or leave it out";
+        finding.suggestion.ends_with(absent))
+      finding.suggestion.resize(finding.suggestion.size() - absent.size());
+  }
+  sort_by_position(findings);
+}
 
 std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& given,
                                                  Diagnostics& diagnostics) {
@@ -70,6 +111,9 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
   diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
   if (!findings.empty()) return std::nullopt;
   description.text = readable_text(json);
+  description.cpp_file = file;
+  description.cpp_text = text;
+  description.places = describer.places();
   return description;
 }
 

@@ -2,9 +2,10 @@
 // op description. Whatever the text does not say is a finding, never a guess.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/diagnostic.hpp"
 
@@ -13,6 +14,13 @@ namespace dmlop {
 struct CppDescription {
   std::string text;     // of the JSON file
   Diagnostics remarks;  // what is left out, or not certain
+
+  std::string cpp_file, cpp_text;             // what it was made of
+  std::map<std::string, std::size_t> places;  // "OutputTensor.Sizes[2]": where the C++ sets it
+
+  /// Moves findings about `text` to where the C++ sets what they are about, and orders them by
+  /// that. Their JSON pointers stay.
+  void place_in_cpp(Diagnostics& findings) const;
 };
 
 /// The description that a text of C++ fills, or that a debugger shows. Nothing, with all findings,

@@ -74,6 +74,8 @@ Json Describer::buffer(const Value& desc, const std::string& name) {
   const std::vector<std::string> known = names_of(*members_of("DML_BUFFER_TENSOR_DESC"));
   refuse_unknown_members(desc, known, "DML_BUFFER_TENSOR_DESC", name);
   Json json = Json::object();
+  for (const Entry& entry : desc.entries)
+    remember_place(name + "." + entry.name, entry.value.written);
   const auto part = [&](const char* member_name) { return name + "." + member_name; };
   json["DataType"] =
       enumeration(member(desc, "DataType"), "DML_TENSOR_DATA_TYPE", part("DataType"));
@@ -128,6 +130,7 @@ Json Describer::pair(const Value& both, const char* first, const char* second, b
   for (const char* part : {first, second}) {
     const Value value = member(whole, part);
     const std::string part_name = name + "." + part;
+    remember_place(part_name, value.written);
     json[part] = is_float ? real(value, part_name) : integer(value, part_name);
   }
   return json;
@@ -137,6 +140,7 @@ Json Describer::nested_desc(const Value& desc, const std::string& name) {
   if (desc.kind != Kind::list) return refuse(desc, name), Json();
   refuse_unknown_members(desc, {"Type", "Desc"}, "DML_OPERATOR_DESC", name);
   const Value type = member(desc, "Type");
+  remember_place(name + ".Type", type.written);
   if (type.kind != Kind::word) return refuse(type, name + ".Type"), Json();
   const OperatorSpec* spec = find_spec(without(type.word, "DML_OPERATOR_"));
   const bool is_activation = spec != nullptr && spec->name.starts_with("ACTIVATION_");
@@ -218,6 +222,7 @@ Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& fi
 
 Json Describer::field(const Value& desc, const FieldSpec& field, const std::string& name) {
   const Value value = member(desc, field.name);
+  remember_place(name, value.written);
   const Value count = field.count_field.empty() ? Value{} : member(desc, field.count_field);
   const auto elements = [&](const ReadElement& read) {
     return array(value, count, field.count_field, name, read);
@@ -420,6 +425,7 @@ Json Describer::describe() {
   if (variable == nullptr) return {};
   const OperatorSpec& spec = *operator_of(variable->type);
   check_type_of(*variable, spec);
+  remember_place("", variable->declared);
   Json json{{"type", "DML_OPERATOR_" + spec.name}};
   if (variable->value.kind == Kind::list) {
     json["desc"] = operator_fields(variable->value, spec, "");

@@ -1,7 +1,9 @@
 // Turns the variables of a text into the JSON of an op description.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -31,6 +33,10 @@ class Describer {
   nlohmann::ordered_json describe();
 
   Diagnostic at(Span written, std::string message) const;
+
+  /// Where the text gives what describe() described: "OutputTensor.Sizes[2]" and an offset, and ""
+  /// for the whole.
+  const std::map<std::string, std::size_t>& places() const { return places_; }
 
  private:
   using Json = nlohmann::ordered_json;
@@ -82,6 +88,7 @@ class Describer {
              const std::string& name, const ReadElement& read);
   std::optional<Number> number(const Value& value, const std::string& name);
   bool is_null(const Value& value) const;
+  void remember_place(const std::string& name, Span written);
   void refuse(const Value& value, const std::string& name);
   void refuse(Span written, const std::string& name, const std::string& why, std::string remedy);
 
@@ -90,6 +97,7 @@ class Describer {
   const Memory& memory_;
   Diagnostics& findings_;
   Diagnostics& remarks_;
+  std::map<std::string, std::size_t> places_;
 };
 
 }  // namespace dmlop::cpp

@@ -90,6 +90,10 @@ Value Describer::member(const Value& owner, const std::string& name) const {
   return value;
 }
 
+void Describer::remember_place(const std::string& name, Span written) {
+  if (written.end != 0) places_.emplace(name, written.begin);
+}
+
 std::optional<Number> Describer::number(const Value& value, const std::string& name) {
   if (value.kind == Kind::number) return value.number;
   refuse(value, name);
@@ -191,7 +195,9 @@ Json Describer::array(const Value& pointer, const Value& count_value, const std:
   for (std::size_t i = 0; i < *length; ++i) {
     if (findings_.size() - before >= findings_listed) break;
     const Value& element = is_list ? target->entries[elements.offset + i].value : *target;
-    json.push_back(read(element, name + "[" + std::to_string(i) + "]"));
+    const std::string element_name = name + "[" + std::to_string(i) + "]";
+    remember_place(element_name, element.written);
+    json.push_back(read(element, element_name));
   }
   return json;
 }

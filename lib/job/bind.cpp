@@ -109,7 +109,14 @@ class Binder {
       mine[element] = {file.path, nullptr, file.confinement, file.memory};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
-    if (!unnamed.empty()) refuse_unnamed(unnamed);
+    const std::string only = unnamed.size() == 1 ? only_output(named) : "";
+    if (!only.empty()) {
+      const auto file = std::find_if(files.begin(), files.end(),
+                                     [](const NamedFile& each) { return each.tensor.empty(); });
+      sources_[only] = {{0, {file->path, nullptr, file->confinement, file->memory}}};
+    } else if (!unnamed.empty()) {
+      refuse_unnamed(unnamed);
+    }
   }
 
   const std::vector<std::string>& names() const { return names_; }
@@ -182,13 +189,23 @@ class Binder {
     if (request_.is_of_library)
       return direction_ == Direction::input ? "pass the input " + name
                                             : "pass a target for " + name;
-    const std::string binding =
-        "\"bindings\": {\"" + tensor + "\": " + (element ? "[\"FILE.npy\"]" : "\"FILE.npy\"") + "}";
+    const std::string binding = "\"bindings\": {\"" + tensor + "\": " + files_up_to(element) + "}";
     if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
     const bool needs_name = names_.size() > 1 || element;
     const std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";
     if (description_.document().is_of_command_line()) return option;
     return option + ", or " + binding + " to the description";
+  }
+
+  // A list names the files of all elements up to the one that is wanted.
+  static std::string files_up_to(std::optional<std::size_t> element) {
+    if (!element) return "\"FILE.npy\"";
+    constexpr std::size_t listed = 4;
+    std::string files = *element < listed ? "" : "..., ";
+    const std::size_t first = *element < listed ? 0 : *element;
+    for (std::size_t i = first; i <= *element; ++i)
+      files += (i > first ? ", " : "") + ("\"FILE" + std::to_string(i)) + ".npy\"";
+    return "[" + files + "]";
   }
 
   // A job in a folder finds its files by their names.
@@ -199,6 +216,19 @@ class Binder {
 
   bool is_mine(const std::string& tensor) const {
     return std::find(names_.begin(), names_.end(), tensor) != names_.end();
+  }
+
+  // The output that a file without a name can only be meant for: the description has no other, but
+  // those that are named. "" where there is none, or a choice.
+  std::string only_output(const std::map<std::string, Files>& named) const {
+    if (direction_ != Direction::output) return "";
+    std::vector<std::string> given;
+    for (const std::string& name : names_) {
+      const Field& field = *description_.find(name);
+      if (!field.is_absent() && !named.contains(name)) given.push_back(name);
+    }
+    const bool is_one = given.size() == 1 && !description_.find(given[0])->spec->is_tensor_array();
+    return is_one ? given[0] : "";
   }
 
   // Files without names are probably meant for the tensors that have none, in their order.

@@ -47,7 +47,9 @@ constexpr std::array<Lookalike, 7> lookalikes{{
     return (0x20 <= c && c < 0x7f) || whitespace.find(c) != std::string_view::npos;
   });
   const std::size_t first = start.find_first_not_of(whitespace);
-  if (is_text && first != std::string_view::npos && (start[first] == '{' || start[first] == '[')) {
+  const std::string_view text = start.substr(std::min(first, start.size()));
+  // A description that dmlop ops --example prints begins with comments.
+  if (is_text && (text.starts_with('{') || text.starts_with('[') || text.starts_with("//"))) {
     refuse("the file is JSON that starts with \"" + printable(start) +
            "\", not .npy; name the .npy file of the array");
   }

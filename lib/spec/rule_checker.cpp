@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "spec/facts.hpp"
+#include "spec/remedy.hpp"
 #include "spec/settings.hpp"
 #include "tensor/layout.hpp"
 #include "tensor/numpy_words.hpp"
@@ -304,7 +305,8 @@ std::string RuleChecker::message_of(const Statement& statement,
          formula.show_value_like(violation.subject, *violation.bound, scope_, *bound);
 }
 
-// Which fields that choose the sizes of a rule could have another value, with which it would hold.
+// Which fields that choose the sizes of a rule could have another value, with which it would hold,
+// and all other rules about the field as well.
 std::string RuleChecker::other_choices(const Statement& statement) {
   std::map<std::string, std::vector<std::string>> fitting;
   for (const Reference& reference : statement.formula().references()) {
@@ -315,7 +317,9 @@ std::string RuleChecker::other_choices(const Statement& statement) {
     names.clear();
     for (const EnumValue& other : enum_values(field->spec->enum_name)) {
       field->value = other.value;
-      if (!statement.formula().check(scope_, statement.variables)) names.push_back(other.name);
+      if (!statement.formula().check(scope_, statement.variables) &&
+          obeys_rules(fields_, scope_, field->spec->name))
+        names.push_back(other.name);
     }
     field->value = chosen;
   }
@@ -400,6 +404,8 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   }
   if (statement.rule.by == Authority::page) add_note("DirectML 1.15.4 accepts this.");
   suggest(statement, violation, diagnostic);
+  if (diagnostic.suggestion.empty())
+    diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);
   diagnostics_.push_back(std::move(diagnostic));
 }
 
@@ -469,6 +475,7 @@ void RuleChecker::check_array_length(const Field& field) {
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
                     field.spec->count_field + " is " + to_text(*count);
+  diagnostic.suggestion = "write " + counted(as_unsigned(count->integer()), what);
   if (is_dimensions) blame_file(diagnostic, *length, as_unsigned(count->integer()));
   diagnostics_.push_back(std::move(diagnostic));
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "spec/remedy.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/scalar.hpp"
 #include "spec/settings.hpp"
@@ -47,6 +48,7 @@ class Validator {
     require_values(/*counts=*/false);
     require_tensors();
     require_values(/*counts=*/true);
+    propose_fitting_values();
   }
 
  private:
@@ -129,6 +131,38 @@ class Validator {
                     description_.spec->name + " gives them",
           how_to_describe(use));
     }
+  }
+
+  // Proposes for an enumeration that is missing a value that fits what is given, if the example's
+  // does not.
+  void propose_fitting_values() {
+    for (Field& field : description_.fields) {
+      const FieldSpec& spec = *field.spec;
+      if (spec.kind != FieldKind::enumeration || spec.enum_name == "DML_TENSOR_DATA_TYPE" ||
+          !std::holds_alternative<std::monostate>(field.value))
+        continue;
+      const std::string message = "the field \"" + spec.name + "\" is missing";
+      for (Diagnostic& diagnostic : diagnostics_) {
+        if (diagnostic.message != message) continue;
+        diagnostic.suggestion = how_to_write(description_.document(), description_.fields_object(),
+                                             spec.name, fitting_value(field)) +
+                                ", for example";
+      }
+    }
+  }
+
+  std::string fitting_value(Field& field) const {
+    const std::string example = example_value(*description_.spec, field.spec->name);
+    std::vector<std::string> fitting;
+    for (const EnumValue& each : enum_values(field.spec->enum_name)) {
+      field.value = each.value;
+      if (obeys_rules(description_, FieldScope(description_), field.spec->name))
+        fitting.push_back('"' + std::string(each.name) + '"');
+    }
+    field.value = {};
+    const bool is_fine =
+        fitting.empty() || std::find(fitting.begin(), fitting.end(), example) != fitting.end();
+    return is_fine ? example : fitting.front();
   }
 
   std::string how_to_describe(const TensorUse& use) const {

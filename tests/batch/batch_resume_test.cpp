@@ -313,7 +313,9 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
   folder.write("r.jsonl", "no record\n" + records);
   const auto refused = folder.batch({"jobs", "--resume", "--results", "r.jsonl"});
   CHECK(refused.code == 3);
-  CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+  CHECK(contains(refused.error,
+                 "r.jsonl:1: this line is no record of a batch; name a file that "
+                 "dmlop batch --results wrote, or remove this one"));
   CHECK(folder.read("r.jsonl") == "no record\n" + records);
   // Nor is a file of something else cut off at its last line end.
   folder.write("r.jsonl", "no record\nhalf a line");

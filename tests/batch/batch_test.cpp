@@ -93,6 +93,7 @@ TEST_CASE("what is neither kept nor compared is not trusted, what is kept is fin
   CHECK(blind.status("a") == "MISTRUSTED");
   CHECK(blind.record("a").at("message").get<std::string>().starts_with(
       "no output is kept or compared: "));
+  CHECK(contains(blind.record("a").at("message").get<std::string>(), "--update-golden"));
   CHECK(folder.run({"jobs.jsonl", "--out", "out"}).status("a") == "PASSED");
   CHECK(folder.read("out/a/OutputTensor.npy") == folder.read("golden.npy"));
   folder.write("kept.jsonl", "{" + edge_fields + R"(, "bindings": {"InputTensor": "x.npy", )" +
@@ -230,11 +231,14 @@ TEST_CASE("--filter and --tag select; an empty selection is an error unless allo
     arguments.insert(arguments.end(), selection.begin(), selection.end());
     const auto refused = folder.batch(arguments);
     CHECK(refused.code == 2);
-    CHECK(contains(refused.error, "no job is selected"));
+    CHECK(refused.output == "");
+    CHECK(
+        contains(refused.error, "no job is selected\n  help: change --filter, --exclude or --tag"));
     arguments.push_back("--allow-empty");
     const auto allowed = folder.batch(arguments);
     CHECK(allowed.code == 0);
     CHECK(allowed.error == "");
+    CHECK(allowed.output == "0 jobs\n");
   }
 }
 

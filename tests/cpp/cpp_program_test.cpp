@@ -83,7 +83,7 @@ TEST_CASE(
                          "DML_ONE_HOT_OPERATOR_DESC d = {};\n");
   CHECK(wrong.code == 3);
   CHECK(folder.has("wrong.json"));
-  CHECK(contains(wrong.error, "wrong.json:"));
+  CHECK(contains(wrong.error, "standard input:1:27: error: "));
 
   // It does not replace a file, and the file keeps what it says.
   folder.write("kept.json", "{}");
@@ -91,7 +91,8 @@ TEST_CASE(
                         "DML_ONE_HOT_OPERATOR_DESC d = {};\n");
   CHECK(kept.code == 3);
   CHECK(folder.read("kept.json") == "{}");
-  CHECK(contains(kept.error, "the description of standard input:"));
+  CHECK(contains(kept.error, "standard input:1:27: error: "));
+  CHECK(contains(kept.error, "dmlop: kept.json is left as it is\n"));
 
   folder.write("large.cpp", std::string(2'000'000, ' '));
   for (const std::string file : {"absent.cpp", ".", "large.cpp"}) {
@@ -111,4 +112,31 @@ TEST_CASE(
   }
   CHECK(run({"convert"}).code == 2);
   CHECK(run({"convert", "--from-cpp", "op.json", "--to-op", "op.json"}).code != 0);
+}
+
+TEST_CASE("convert --from-cpp: findings stand where the C++ sets what they are about") {
+  const Folder folder;
+  folder.write("x.cpp", R"(UINT sizes[] = {1, 1, 2, 3};
+UINT otherSizes[] = {1, 1, 2, 4};
+DML_BUFFER_TENSOR_DESC a = {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 4, sizes, nullptr, 24, 0};
+DML_BUFFER_TENSOR_DESC b = a;
+b.Sizes = otherSizes;
+b.TotalTensorSizeInBytes = 8;
+DML_BUFFER_TENSOR_DESC c = a;
+c.DataType = DML_TENSOR_DATA_TYPE_FLOAT16;
+DML_TENSOR_DESC at{DML_TENSOR_TYPE_BUFFER, &a}, bt{DML_TENSOR_TYPE_BUFFER, &b}, ct{DML_TENSOR_TYPE_BUFFER, &c};
+DML_ACTIVATION_ELU_OPERATOR_DESC elu = {.Alpha = 1};
+DML_OPERATOR_DESC fused{DML_OPERATOR_ACTIVATION_ELU, &elu};
+DML_ELEMENT_WISE_ADD1_OPERATOR_DESC add = {&at, &bt, &ct};
+add.FusedActivation =
+    &fused;
+)");
+  const auto found = dmlop_program({"convert", "--from-cpp", "x.cpp"}, {.folder = folder.path()});
+  CHECK(found.code == 3);
+  CHECK(contains(found.error, "x.cpp:2:31: error: BTensor.Sizes[3] is 4, must be 3\n"));
+  CHECK(contains(found.error, "x.cpp:8:14: error: OutputTensor.DataType is FLOAT16"));
+  // DirectML takes no struct that leaves its size out.
+  CHECK(contains(found.error, "x.cpp:6:28: error: BTensor.TotalTensorSizeInBytes is 8"));
+  CHECK_FALSE(contains(found.error, "leave it out"));
+  CHECK_FALSE(contains(found.error, "standard output:"));
 }

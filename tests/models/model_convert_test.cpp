@@ -184,7 +184,10 @@ TEST_CASE("convert: wrong use") {
     std::string error;
   };
   const std::vector<Row> rows{
-      {{op}, 2, "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json\n"},
+      {{op},
+       2,
+       "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json; "
+       "C++ is read with --from-cpp\n"},
       {{op, "--to-model", "a", "--to-op", "b"},
        2,
        "dmlop: error: --to-model and --to-op are both given; keep one of them\n"},

@@ -91,6 +91,9 @@ TEST_CASE("JSON where an array should be is called JSON") {
   CHECK(contains(result.error,
                  "the file is JSON that starts with \"{\"type\": \"PADDIN\", not .npy; "
                  "name the .npy file of the array"));
+  files.write("example.json", "// PADDING: pads\n{}");
+  CHECK(contains(files.run({"inspect", "example.json"}).error,
+                 "the file is JSON that starts with \"// PADDING: pads"));
 }
 
 TEST_CASE("files without names are told the names that are left, in order") {
@@ -105,12 +108,114 @@ TEST_CASE("files without names are told the names that are left, in order") {
   CHECK(contains(one.error, "write -i SequenceLengthsTensor=n.npy\n"));
 }
 
+TEST_CASE("an output's file without a name is that of the only output of the description") {
+  const FilesOfUser files;
+  const std::string attention = R"({"type": "MULTIHEAD_ATTENTION", "desc": {
+    "QueryTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "KeyTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "ValueTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 4]},
+    "Scale": 1, "HeadCount": 1, "MaskType": "NONE"MORE}})";
+  const auto with = [&](const std::string& more) {
+    return std::string(attention).replace(attention.find("MORE"), 4, more);
+  };
+  files.write("q.npy", npy("<f4", "(1, 2, 4)", std::string(32, '\0')));
+  const auto run = [&](const std::string& description, std::vector<std::string> outputs) {
+    files.write("attention.json", with(description));
+    std::vector<std::string> arguments{"run", "attention.json", "--cpu"};
+    for (const char* name : {"Query", "Key", "Value"})
+      arguments.insert(arguments.end(), {"-i", std::string(name) + "Tensor=q.npy"});
+    arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+    return files.run(arguments);
+  };
+  const auto one = run("", {"-o", "y.npy"});
+  CHECK(one.code == 0);
+  CHECK(contains(one.output, "OutputTensor: FLOAT32 [1, 2, 4] in y.npy"));
+  CHECK(run("", {"--expect", "y.npy", "--allow-trivial"}).code == 0);
+  const std::string present = R"(, "OutputPresentKeyTensor": {}, "OutputPresentValueTensor": {})";
+  const auto several = run(present, {"-o", "y.npy"});
+  CHECK(several.code == 2);
+  CHECK(contains(several.error, "which tensor is y.npy? "));
+  const auto last = run(present, {"-o", "z.npy", "-o", "OutputPresentKeyTensor=k.npy", "-o",
+                                  "OutputPresentValueTensor=v.npy"});
+  CHECK_FALSE(contains(last.error, "which tensor"));
+  const auto two = run("", {"-o", "y.npy", "-o", "z.npy"});
+  CHECK(contains(two.error, "which tensors are y.npy, z.npy? "));
+}
+
+TEST_CASE("an enumeration that is missing is proposed so that it fits the tensors") {
+  const FilesOfUser files;
+  const auto proposed = [&](const std::string& mask) {
+    return files
+        .run({"check", "MULTIHEAD_ATTENTION", "--set", "QueryTensor=FLOAT32:2,3,8", "--set",
+              "KeyTensor=FLOAT32:2,5,8", "--set", "ValueTensor=FLOAT32:2,5,8", "--set",
+              "MaskTensor=" + mask, "--set", "HeadCount=4", "--set", "Scale=1"})
+        .error;
+  };
+  CHECK(contains(proposed("INT32:2,4,3,5"), "help: add --set MaskType=BOOLEAN, for example\n"));
+  CHECK(contains(proposed("INT32:2,2"), "MaskType=KEY_SEQUENCE_END_START, for example\n"));
+  CHECK(
+      contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example\n"));
+  CHECK(contains(proposed("INT32:1,2"), "MaskType=KEY_SEQUENCE_LENGTH, for example\n"));
+  CHECK(contains(proposed("null"), "MaskType=NONE, for example\n"));
+}
+
+TEST_CASE("a direction is proposed for a wrong size only if it would put all sizes right") {
+  const FilesOfUser files;
+  const auto convolution = files.run({"check", "CONVOLUTION",
+                                      "--set", "InputTensor=FLOAT32:1,3,224,224",
+                                      "--set", "FilterTensor=FLOAT32:64,3,7,7",
+                                      "--set", "OutputTensor=FLOAT32:1,64,111,112",
+                                      "--set", "Mode=CROSS_CORRELATION",
+                                      "--set", "Direction=FORWARD",
+                                      "--set", "Strides=2,2",
+                                      "--set", "Dilations=1,1",
+                                      "--set", "StartPadding=3,3",
+                                      "--set", "EndPadding=3,3",
+                                      "--set", "OutputPadding=0,0",
+                                      "--set", "GroupCount=1"});
+  CHECK(contains(convolution.error, "help: write 112\n"));
+  const auto product = files.run({"check", "GEMM", "--set", "ATensor=FLOAT32:2,3", "--set",
+                                  "BTensor=FLOAT32:5,3", "--set", "TransA=NONE", "--set",
+                                  "TransB=NONE", "--set", "Alpha=1", "--set", "Beta=0"});
+  CHECK(contains(product.error, "help: write 3, or \"TRANSPOSE\" for TransB\n"));
+}
+
+TEST_CASE("behind -- a name may begin with a dash") {
+  const FilesOfUser files;
+  files.write("-job/op.json", R"({"type": "GEMM", "desc": {}})");
+  CHECK(files.run({"batch", "--list", "--", "-job"}).output == "-job\n");
+  CHECK(contains(files.run({"check", "--", "-job"}).error, "-job/op.json:1:"));
+  CHECK(contains(files.run({"batch"}).error, "name the JOBS"));
+}
+
+TEST_CASE("the file of an element is named in a list with those before it") {
+  const FilesOfUser files;
+  files.write("join.json", R"({"type": "JOIN", "desc": {"Axis": 0, "InputTensors": [
+      {"DataType": "FLOAT32", "Sizes": [3, 4]}, {"DataType": "FLOAT32", "Sizes": [3, 4]}]}})");
+  const auto join = files.run({"run", "join.json", "--cpu"});
+  CHECK(contains(join.error, R"("bindings": {"InputTensors": ["FILE0.npy"]} )"));
+  CHECK(contains(join.error, R"("bindings": {"InputTensors": ["FILE0.npy", "FILE1.npy"]} )"));
+}
+
+TEST_CASE("an operator in capitals goes before a folder of its name, and says so") {
+  const FilesOfUser files;
+  files.write("GEMM/op.json", R"({"type": "GEMM", "desc": {}})");
+  CHECK(contains(files.run({"check", "GEMM"}).error,
+                 "dmlop: note: GEMM is the operator; ./GEMM is the folder\n"));
+  CHECK_FALSE(contains(files.run({"check", "GEMM", "-q"}).error, "is the operator"));
+  CHECK_FALSE(contains(files.run({"check", "./GEMM"}).error, "is the operator"));
+  CHECK_FALSE(contains(files.run({"check", "PADDING"}).error, "is the operator"));
+}
+
 TEST_CASE("files without names are not taken for optional tensors that nobody spoke of") {
   const FilesOfUser files;
-  const std::vector<std::string> attention{"check",          "MULTIHEAD_ATTENTION", "--set",
-                                           "MaskType=NONE",  "--set",               "HeadCount=2",
-                                           "--set",          "Scale=1",             "-i",
-                                           "x.npy",          "-i",                  "x.npy"};
+  const std::vector<std::string> attention{"check", "MULTIHEAD_ATTENTION",
+                                           "--set", "MaskType=NONE",
+                                           "--set", "HeadCount=2",
+                                           "--set", "Scale=1",
+                                           "-i",    "x.npy",
+                                           "-i",    "x.npy"};
   const auto two = files.run(attention);
   CHECK(contains(two.error, "which tensors are x.npy, x.npy? "));
   CHECK(contains(two.error, "write -i QueryTensor=x.npy -i KeyTensor=x.npy\n"));
@@ -125,22 +230,24 @@ TEST_CASE("files without names are not taken for optional tensors that nobody sp
 TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes are its own") {
   const FilesOfUser files;
   files.write("i.npy", npy("<i4", "(3,)", std::string(12, '\0')));
-  const auto gather = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i",
-                                 "IndicesTensor=i.npy", "--set", "Axis=0", "--set",
-                                 "IndexDimensions=1"});
+  const auto gather =
+      files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "-i", "IndicesTensor=i.npy", "--set",
+                 "Axis=0", "--set", "IndexDimensions=1"});
   CHECK(contains(gather.error, "IndicesTensor has 1 dimension, must have 2\n"));
   CHECK(contains(gather.error, "help: save array.reshape(1, 3)\n"));
-  const auto written = files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set",
-                                  "IndicesTensor=INT32:3", "--set", "Axis=0", "--set",
-                                  "IndexDimensions=1"});
+  const auto written =
+      files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set", "IndicesTensor=INT32:3",
+                 "--set", "Axis=0", "--set", "IndexDimensions=1"});
   CHECK(contains(written.error, "help: write Sizes of 2 dimensions\n"));
 }
 
 TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
   const FilesOfUser files;
-  const auto index = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
+  const auto index =
+      files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=1", "--set", "K=2"});
   CHECK(contains(index.error, "add --set OutputIndexTensor=UINT32:3,2, for example\n"));
-  const auto taller = files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=0", "--set", "K=1"});
+  const auto taller =
+      files.run({"check", "TOP_K", "-i", "x.npy", "--set", "Axis=0", "--set", "K=1"});
   CHECK(contains(taller.error, "add --set OutputIndexTensor=UINT32:1,4, for example\n"));
   const auto sizes = files.run({"check", "RESAMPLE", "-i", "x.npy", "--set", "Scales=2,2", "--set",
                                 "InterpolationMode=LINEAR"});

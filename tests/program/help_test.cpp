@@ -48,6 +48,15 @@ TEST_CASE("the general help lists every command but the hidden one") {
   }
 }
 
+TEST_CASE("usage shows where several names may stand") {
+  CHECK(dmlop_program({"batch", "--help"}).output.find("dmlop batch [OPTIONS] [JOBS...]\n") !=
+        std::string::npos);
+  CHECK(dmlop_program({"check", "--help"}).output.find("dmlop check [OPTIONS] OP.json...\n") !=
+        std::string::npos);
+  CHECK(dmlop_program({"run", "--help"}).output.find("dmlop run [OPTIONS] OP.json\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("every example of every help works") {
   std::vector<std::string> helps{"--help"};
   for (const std::string& command : commands) helps.push_back(command + " --help");

@@ -50,11 +50,13 @@ TEST_CASE("PADDING: sizes, types, values and feature levels") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": ^[1, 2], "EndPadding": [2])",
      {"StartPadding has 2 values, must have 1\n"
-      "  rule: one value for each dimension: DimensionCount is 1"}},
+      "  rule: one value for each dimension: DimensionCount is 1\n"
+      "  help: write 1 value"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": ^[], "EndPadding": [2])",
      {"StartPadding has 0 values, must have 1\n"
-      "  rule: one value for each dimension: DimensionCount is 1"}},
+      "  rule: one value for each dimension: DimensionCount is 1\n"
+      "  help: write 1 value"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [^4294967295]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"OutputTensor.Sizes[0] would be 4294967298, must be from 1 to 4294967295 (UINT)\n"
@@ -137,20 +139,24 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": ^0)",
      {"P is 0, must be at least 1\n"
-      "  rule: P >= 1"}},
+      "  rule: P >= 1\n"
+      "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [^0, 1], )"
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"Strides[0] is 0, must be at least 1\n"
-      "  rule: Strides[0] >= 1"}},
+      "  rule: Strides[0] >= 1\n"
+      "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^0], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 0, must be at least 1\n"
-      "  rule: WindowSize[1] >= 1"}},
+      "  rule: WindowSize[1] >= 1\n"
+      "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^5], "StartPadding": [0, 1], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 5, must be at most 4\n"
       "  rule: WindowSize[1] <= InputTensor.Sizes[3] + StartPadding[1] + "
-      "EndPadding[1], where 3 + 1 + 0 = 4"}},
+      "EndPadding[1], where 3 + 1 + 0 = 4\n"
+      "  help: write 4 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("DimensionCount": ^4, "Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, )"
      R"(0], "EndPadding": [0, 0], "P": 2)",
@@ -192,7 +198,8 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": ^[2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize has 1 value, must have 2\n"
-      "  rule: one value for each dimension: DimensionCount is 2"}},
+      "  rule: one value for each dimension: DimensionCount is 2\n"
+      "  help: write 2 values"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, ^3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, 2], "StartPadding": [4294967295, 0], "EndPadding": [4294967295, )"
      R"(0], "P": 2)",
@@ -231,45 +238,53 @@ TEST_CASE("SLICE1: windows, sizes and feature levels") {
      R"("InputWindowSizes": [4], "InputWindowStrides": [2])",
      {"InputWindowOffsets[0] + InputWindowSizes[0] is 5, must be at most 4\n"
       "  rule: InputWindowOffsets[0] + InputWindowSizes[0] <= InputTensor.Sizes[0], "
-      "where 1 + 4 = 5"}},
+      "where 1 + 4 = 5\n"
+      "  help: change InputWindowOffsets[0], InputWindowSizes[0] or InputTensor.Sizes[0]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("InputWindowOffsets": [^4294967295], "InputWindowSizes": [4294967295], )"
      R"("InputWindowStrides": [2])",
      {"InputWindowOffsets[0] + InputWindowSizes[0] is 8589934590, must be at most 4\n"
       "  rule: InputWindowOffsets[0] + InputWindowSizes[0] <= InputTensor.Sizes[0], "
-      "where 4294967295 + 4294967295 = 8589934590"}},
+      "where 4294967295 + 4294967295 = 8589934590\n"
+      "  help: change InputWindowOffsets[0], InputWindowSizes[0] or InputTensor.Sizes[0]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [^0], "InputWindowStrides": [2])",
      {"InputWindowSizes[0] is 0, must be at least 1\n"
-      "  rule: InputWindowSizes[0] >= 1"}},
+      "  rule: InputWindowSizes[0] >= 1\n"
+      "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [^0])",
      {"InputWindowStrides[0] is 0, must not be 0\n"
-      "  rule: InputWindowStrides[0] != 0"}},
+      "  rule: InputWindowStrides[0] != 0\n"
+      "  help: change InputWindowStrides[0]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"Sizes": [^3]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [2])",
      {"OutputTensor.Sizes[0] is 3, must be at most 2\n"
       "  rule: 1 <= OutputTensor.Sizes[0] <= 1 + (InputWindowSizes[0] - 1) / "
-      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(2) = 2"}},
+      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(2) = 2\n"
+      "  help: write 2 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"Sizes": [^3]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [-2])",
      {"OutputTensor.Sizes[0] is 3, must be at most 2\n"
       "  rule: 1 <= OutputTensor.Sizes[0] <= 1 + (InputWindowSizes[0] - 1) / "
-      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(-2) = 2"}},
+      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(-2) = 2\n"
+      "  help: write 2 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"Sizes": [^2]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [-2147483648])",
      {"OutputTensor.Sizes[0] is 2, must be at most 1\n"
       "  rule: 1 <= OutputTensor.Sizes[0] <= 1 + (InputWindowSizes[0] - 1) / "
-      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(-2147483648) = 1"}},
+      "abs(InputWindowStrides[0]), where 1 + (4 - 1) / abs(-2147483648) = 1\n"
+      "  help: write 1"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"Sizes": [^0]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [2])",
      {"OutputTensor.Sizes[0] is 0, must be at least 1\n"
       "  rule: 1 <= OutputTensor.Sizes[0] <= 1 + (InputWindowSizes[0] - 1) / "
-      "abs(InputWindowStrides[0])"}},
+      "abs(InputWindowStrides[0])\n"
+      "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"DataType": ^"INT32", "Sizes": [2]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [2])",
@@ -290,7 +305,8 @@ TEST_CASE("SLICE1: windows, sizes and feature levels") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": ^[2, 2])",
      {"InputWindowStrides has 2 values, must have 1\n"
-      "  rule: one value for each dimension: DimensionCount is 1"}},
+      "  rule: one value for each dimension: DimensionCount is 1\n"
+      "  help: write 1 value"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[4]}, "InputWindowOffsets": [0], )"
      R"("InputWindowSizes": [4], "InputWindowStrides": [2])",
      {"InputTensor has 1 dimension, which needs feature level 3_0, this run has 2_1\n"
@@ -310,7 +326,8 @@ TEST_CASE("REVERSE_SUBSEQUENCES: axis, lengths and feature levels") {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, )"
      R"("SequenceLengthsTensor": {"DataType": "UINT32", "Sizes": [3, 1]}, "Axis": ^2)",
      {"Axis is 2, must be less than 2\n"
-      "  rule: Axis < InputTensor.DimensionCount"}},
+      "  rule: Axis < InputTensor.DimensionCount\n"
+      "  help: write 1 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, )"
      R"("SequenceLengthsTensor": {"DataType": "UINT32", "Sizes": [3, 1]})",
      {"the field \"Axis\" is missing\n"

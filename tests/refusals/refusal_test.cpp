@@ -171,7 +171,8 @@ TEST_CASE("op descriptions") {
       "  rule: the operator was introduced in 2_1\n"
       "  help: write \"featureLevel\": \"2_1\", or run with --feature-level 2_1",
       "InputWindowStrides[0] is 0, must not be 0\n"
-      "  rule: InputWindowStrides[0] != 0"}, "2_0"},
+      "  rule: InputWindowStrides[0] != 0\n"
+      "  help: change InputWindowStrides[0]"}, "2_0"},
     {R"({"type": "PADDING", ^"type": "PADDING", )"
      R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",

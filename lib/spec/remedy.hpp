@@ -1,0 +1,20 @@
+// What to write instead of a value that breaks a rule, where the rule's equation does not say it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "spec/field_scope.hpp"
+#include "spec/fields.hpp"
+#include "spec/formula.hpp"
+
+namespace dmlop {
+
+/// The remedy for a violation: the nearest values that the rule allows, or what to change.
+std::string remedy_of(const Formula& formula, const Formula::Violation& violation,
+                      const FieldSet& fields, const FieldScope& scope, const Variables& variables);
+
+/// Whether no rule that names the field `name` is known to be broken.
+bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name);
+
+}  // namespace dmlop
