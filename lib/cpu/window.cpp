@@ -65,6 +65,7 @@ class WindowReducer {
         rows_(kernel.axes),
         blocks_(width_, outputs_at_once),
         type_(kernel.data_type),
+        next_row_(next_row(kernel)),
         columns_(columns_at_once + window_slack) {}
 
   ReachedRows& rows() { return rows_; }
@@ -99,6 +100,14 @@ class WindowReducer {
 
  private:
   static constexpr bool has_vectors = std::is_same_v<Source, float> || std::is_same_v<Source, Half>;
+
+  static std::uint64_t next_row(const WindowKernel& kernel) {
+    if (kernel.axes.size() < 2) return 0;
+    const WindowAxis& height = kernel.axes[kernel.axes.size() - 2];
+    const auto* windows = std::get_if<Windows>(&height.reach);
+    const bool is_forward = windows != nullptr && !height.is_transposed;
+    return (is_forward ? windows->stride : 1) * height.input_stride * sizeof(Source);
+  }
 
   // The columns are the taps of the one output, so many at a time.
   void reduce_alone(const OutputBlock& block) {
@@ -143,7 +152,8 @@ class WindowReducer {
     std::size_t size = 0;
     bool fresh = true;
     const auto reduce_listed = [&] {
-      const auto listed = std::span<const WeighedRow>(rows).first(size);
+      const auto listed = std::span<WeighedRow>(rows).first(size);
+      see_next_rows(listed, count * sizeof(Source));
       if constexpr (std::is_same_v<Number, double>) {
         add_rows(type_, listed, fresh, count, columns_.data());
       } else {
@@ -155,10 +165,20 @@ class WindowReducer {
     rows_.for_each([&](std::uint64_t offset, std::uint64_t, double weight) {
       steps_.add(count + output_steps);
       if (weight == 0) return;
-      rows[size++] = {&input_[(offset + first) * sizeof(Source)], weight};
+      const std::byte* from = &input_[(offset + first) * sizeof(Source)];
+      rows[size++] = {from, weight, from};
       if (size == rows.size()) reduce_listed();
     });
     if (size > 0 || fresh) reduce_listed();
+  }
+
+  // What the next row of outputs reads and this one does not.
+  void see_next_rows(std::span<WeighedRow> rows, std::uint64_t bytes) const {
+    for (WeighedRow& row : rows) {
+      const auto left = static_cast<std::uint64_t>(input_.data() + input_.size() - row.from);
+      if (next_row_ + bytes > left || row.from + next_row_ <= rows.back().from) continue;
+      row.next = row.from + next_row_;
+    }
   }
 
   template <bool is_packed>
@@ -248,6 +268,7 @@ class WindowReducer {
   ReachedRows rows_;
   OutputBlocks blocks_;
   DataType type_;
+  std::uint64_t next_row_;  // bytes from a row to what the next row of outputs reaches in its place
   Steps steps_;
   Number zero_{};
   std::vector<Number> columns_;
@@ -297,6 +318,8 @@ void put_numbers(std::span<const Number> numbers, std::byte* to) {
     std::array<double, columns_at_once> doubles;
     std::copy(numbers.begin(), numbers.end(), doubles.begin());
     halves_of_doubles(std::span(doubles).first(numbers.size()), to);
+  } else if constexpr (std::is_same_v<Element, Number>) {
+    std::memcpy(to, numbers.data(), numbers.size_bytes());
   } else {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       put_number<Element>(to + i * sizeof(Element), numbers[i]);

@@ -12,6 +12,7 @@
 // After it:
 #include "cpu/powers-inl.hpp"
 #include "cpu/simd-inl.hpp"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -108,7 +109,12 @@ void reduce_rows(Reducing reduce, std::span<const WeighedRow> rows, bool fresh, 
     using F = Four<decltype(d)>;
     F result = fresh ? F::all(Reducing::start) : F::load(columns + c);
     for (const WeighedRow& row : rows) {
-      F x = F::template of_elements<Element>(row.from + c * sizeof(Element));
+      const std::size_t at = c * sizeof(Element);
+      F x = F::template of_elements<Element>(row.from + at);
+      if (row.next != row.from) {
+        for (std::size_t line = 0; line < F::lanes() * sizeof(Element); line += 64)
+          hwy::Prefetch(row.next + at + line);
+      }
       if constexpr (is_weighed) {
         x = together(x, F::all(static_cast<Number>(row.weight)),
                      [](auto a, auto b) HWY_ATTR { return hn::Mul(b, a); });

@@ -16,10 +16,12 @@ namespace dmlop::cpu {
 /// are read and written.
 inline constexpr std::size_t window_slack = 64;
 
-/// Packed elements of an input row, and what they are multiplied by.
+/// Packed elements of an input row, and what they are multiplied by. The memory is asked for as
+/// many from `next` on, a few at a time: those of a row that is needed soon, or the same.
 struct WeighedRow {
   const std::byte* from;
   double weight;
+  const std::byte* next;
 };
 
 /// columns[c] += rows[r].weight * element c of row r, one row after the other, for c < count. Where
