@@ -333,8 +333,8 @@ void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::ui
   std::vector<double> means(columns_at_once);
   const auto put = [&](std::span<const double> sums, const OutputBlock& block, std::byte* to) {
     const double divisor = reducer.rows().divisor();
-    if (std::is_same_v<Element, float> && block.divisors.empty())
-      return store_means(sums.data(), divisor * block.divisor, sums.size(), to);
+    if (sizeof(Element) > 1 && block.divisors.empty())
+      return store_means(kernel.data_type, sums.data(), divisor * block.divisor, sums.size(), to);
     for_each_mean(sums, block, divisor, [&](std::size_t i, double mean) {
       // Weights that add up to 1 give an integer but for what double rounds.
       means[i] = sizeof(Element) == 1 ? static_cast<double>(static_cast<float>(mean)) : mean;

@@ -245,32 +245,43 @@ void BlendPairs(const std::array<double, 4>& weights, const double* columns, std
   }
 }
 
-template <class Mean>
-HWY_INLINE void store_floats(const double* sums, std::size_t count, std::byte* to, Mean&& mean) {
+template <typename Element, class Mean>
+HWY_INLINE void store_elements(const double* sums, std::size_t count, std::byte* to, Mean&& mean) {
+  const auto store_with = [&](auto d, std::size_t i) HWY_ATTR {
+    const hn::Rebind<LaneOf<Element>, decltype(d)> elements;
+    const auto number = mean(d, hn::LoadU(d, sums + i));
+    if constexpr (std::is_same_v<Element, Half>) {
+      store(half_from_doubles(d, number), elements, to + i * sizeof(Element));
+    } else {
+      store(float_from_double(d, number), elements, to + i * sizeof(Element));
+    }
+  };
   const hn::ScalableTag<double> d;
   const hn::CappedTag<double, 1> one;
-  const auto store_with = [&](auto tag, std::size_t i) HWY_ATTR {
-    const hn::Rebind<float, decltype(tag)> floats;
-    store(float_from_double(tag, mean(tag, hn::LoadU(tag, sums + i))), floats,
-          to + i * sizeof(float));
-  };
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) store_with(d, i);
   for (; i < count; ++i) store_with(one, i);
 }
 
-void StoreMeans(const double* sums, double divisor, std::size_t count, std::byte* to) {
+template <typename Element>
+void store_means_of(const double* sums, double divisor, std::size_t count, std::byte* to) {
   if (divisor == 1)
-    return store_floats(sums, count, to, [](auto, auto sum) HWY_ATTR { return sum; });
+    return store_elements<Element>(sums, count, to, [](auto, auto sum) HWY_ATTR { return sum; });
   int exponent;
   if (std::frexp(divisor, &exponent) == 0.5) {  // as a division by a power of 2, and faster
-    return store_floats(sums, count, to, [divisor](auto tag, auto sum) HWY_ATTR {
-      return hn::Mul(sum, hn::Set(tag, 1 / divisor));
+    return store_elements<Element>(sums, count, to, [divisor](auto d, auto sum) HWY_ATTR {
+      return hn::Mul(sum, hn::Set(d, 1 / divisor));
     });
   }
-  store_floats(sums, count, to, [divisor](auto tag, auto sum) HWY_ATTR {
-    return hn::Div(sum, hn::Set(tag, divisor));
+  store_elements<Element>(sums, count, to, [divisor](auto d, auto sum) HWY_ATTR {
+    return hn::Div(sum, hn::Set(d, divisor));
   });
+}
+
+void StoreMeans(DataType type, const double* sums, double divisor, std::size_t count,
+                std::byte* to) {
+  if (type == DataType::Float16) return store_means_of<Half>(sums, divisor, count, to);
+  store_means_of<float>(sums, divisor, count, to);
 }
 
 template <typename Lane>
@@ -333,8 +344,9 @@ void blend_pairs(const std::array<double, 4>& weights, const double* columns, st
   DMLOP_BEST_SIMD(BlendPairs)(weights, columns, pairs, sums);
 }
 
-void store_means(const double* sums, double divisor, std::size_t count, std::byte* to) {
-  DMLOP_BEST_SIMD(StoreMeans)(sums, divisor, count, to);
+void store_means(DataType type, const double* sums, double divisor, std::size_t count,
+                 std::byte* to) {
+  DMLOP_BEST_SIMD(StoreMeans)(type, sums, divisor, count, to);
 }
 
 void copy_twice(std::size_t element_size, const std::byte* from, std::size_t pairs, std::byte* to) {

@@ -53,8 +53,9 @@ void raise_to_columns(const EvenWindows& windows, const float* columns, std::siz
 void blend_pairs(const std::array<double, 4>& weights, const double* columns, std::size_t pairs,
                  double* sums);
 
-/// Rounds sums[i] / divisor to floats.
-void store_means(const double* sums, double divisor, std::size_t count, std::byte* to);
+/// Rounds sums[i] / divisor to elements: FLOAT32 or FLOAT16.
+void store_means(DataType type, const double* sums, double divisor, std::size_t count,
+                 std::byte* to);
 
 /// to[2 * i] = to[2 * i + 1] = from[i] for i < pairs: elements of 1, 2 or 4 bytes.
 void copy_twice(std::size_t element_size, const std::byte* from, std::size_t pairs, std::byte* to);
