@@ -21,6 +21,9 @@ namespace {
 
 // Steps of an output; more rows than these are counted as they are read.
 constexpr std::uint64_t output_steps = 16;
+// Elements so far apart lie in pages of their own, and each counts these steps.
+constexpr std::uint64_t far_bytes = 4096;
+constexpr std::uint64_t element_far_steps = far_steps / 32;
 // A part has no more rows than these, unless they are short.
 constexpr std::uint64_t rows_of_part_max = 512;
 // Rows that are reduced together.
@@ -134,7 +137,7 @@ class WindowReducer {
       if (distance == 1) return reduce_packed_rows(first, count);
     }
     std::fill_n(columns_.begin(), count, Reduction::start);
-    const std::uint64_t far = distance * sizeof(Source) >= 4096 ? far_steps / 32 : 1;
+    const std::uint64_t far = distance * sizeof(Source) >= far_bytes ? element_far_steps : 1;
     rows_.for_each([&](std::uint64_t offset, std::uint64_t, double weight) {
       steps_.add(count * far + output_steps);
       if (weight == 0) return;
@@ -457,11 +460,14 @@ void pick(const WindowKernel& kernel, std::span<const std::byte> input, std::uin
   ReachedRows rows(kernel.axes);
   OutputBlocks blocks(axis, output.room(output_steps));
   const std::uint64_t width = axis.output_extent;
+  const bool is_far = axis.input_stride * sizeof(Bits) >= far_bytes;
+  Steps steps;
   while (begin < end) {
     const std::uint64_t o = begin % width;
     rows.set(begin / width);
     const OutputBlock& block = blocks.at(o, std::min(width, o + (end - begin)));
     std::byte* to = output.take(block.runs.size(), output_steps);
+    if (is_far) steps.add(block.runs.size() * element_far_steps);
     rows.for_each([&](std::uint64_t offset, std::uint64_t, double) {
       pick_elements<Bits>(block, &input[offset * sizeof(Bits)], axis.input_stride, to);
     });
