@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"  // this file again, for every instruction set
 // After it:
 #include "cpu/numbers-inl.hpp"
+#include "cpu/powers-inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,18 +17,16 @@ void FloatsOfHalves(const std::byte* from, std::size_t count, float* to) {
   load_halves(from, count, to);
 }
 
-// What NaN carries would otherwise depend on the instruction set.
 void HalvesOfDoubles(const double* from, std::size_t count, std::byte* to) {
-  std::array<double, stretch> numbers;
-  for (std::size_t begin = 0; begin < count; begin += stretch) {
-    const std::size_t part = std::min(stretch, count - begin);
-    for (std::size_t i = 0; i < part; ++i) {
-      const double number = from[begin + i];
-      const double nan = std::copysign(std::numeric_limits<double>::quiet_NaN(), number);
-      numbers[i] = number == number ? number : nan;
-    }
-    store_halves(numbers.data(), part, to + begin * sizeof(Half));
-  }
+  const auto store_with = [&](auto d, std::size_t i) HWY_ATTR {
+    const hn::Rebind<std::uint16_t, decltype(d)> halves;
+    store(half_from_doubles(d, hn::LoadU(d, from + i)), halves, to + i * sizeof(Half));
+  };
+  const hn::ScalableTag<double> d;
+  const hn::CappedTag<double, 1> one;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) store_with(d, i);
+  for (; i < count; ++i) store_with(one, i);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

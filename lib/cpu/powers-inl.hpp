@@ -8,9 +8,11 @@
 #endif
 
 #include <cstdint>
+#include <limits>
 
 #include "cpu/simd-inl.hpp"
 #include "hwy/contrib/math/math-inl.h"
+#include "tensor/half.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
@@ -58,6 +60,33 @@ HWY_INLINE hn::Vec<DBits> half_from_float(D d, hn::Vec<D> v) {
                           result);
   result = hn::IfThenElse(hn::RebindMask(du, hn::Ne(v, v)), hn::Set(du, 0x7E00U), result);
   return hn::DemoteTo(DBits(), hn::BitCast(di, result));
+#endif
+}
+
+/// Doubles rounded once to halves. NaN carries nothing, as that would depend on the instruction
+/// set.
+template <class D, class DBits = hn::Rebind<std::uint16_t, D>>
+HWY_INLINE hn::Vec<DBits> half_from_doubles(D d, hn::Vec<D> v) {
+  const auto nan = hn::CopySign(hn::Set(d, std::numeric_limits<double>::quiet_NaN()), v);
+  const auto number = hn::IfThenElse(hn::Eq(v, v), v, nan);
+#if DMLOP_CPU_HAS_HALF
+  // Cut to the digits of a float. The last one becomes odd where others are cut off, so that no
+  // number beside the middle of two halves becomes this middle.
+  const hn::RebindToUnsigned<D> du;
+  constexpr std::uint64_t last = std::uint64_t{1} << 29;
+  const auto others = hn::Set(du, last - 1);
+  const auto bits = hn::BitCast(du, number);
+  const auto odd = hn::And(hn::Add(hn::And(bits, others), others), hn::Set(du, last));
+  const auto cut = hn::BitCast(d, hn::Or(hn::AndNot(others, bits), odd));
+  const hn::Rebind<float, D> floats;
+  const hn::Rebind<hwy::float16_t, D> halves;
+  return hn::BitCast(DBits(), hn::DemoteTo(halves, hn::DemoteTo(floats, cut)));
+#else
+  HWY_ALIGN double numbers[hn::MaxLanes(D())];
+  HWY_ALIGN std::uint16_t halves[hn::MaxLanes(D())];
+  hn::Store(number, d, numbers);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) halves[i] = half_from_double(numbers[i]);
+  return hn::Load(DBits(), halves);
 #endif
 }
 

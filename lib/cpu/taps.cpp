@@ -23,8 +23,17 @@ Int begin_of(const Windows& windows, std::uint64_t o) {
   return static_cast<Int>(o * windows.stride) - static_cast<Int>(windows.start_padding);
 }
 
+/// Whether a window that begins at `begin` has no padding; false where this is not easy to tell.
+bool is_inside(const Windows& windows, Int begin, std::uint64_t extent) {
+  constexpr std::uint64_t small = std::uint64_t{1} << 31;
+  return begin >= 0 && windows.size - 1 < small && windows.dilation < small &&
+         static_cast<std::uint64_t>(begin) + (windows.size - 1) * windows.dilation < extent;
+}
+
 TapRun taps_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
   const Int begin = begin_of(windows, o);
+  if (is_inside(windows, begin, extent))
+    return {static_cast<std::uint64_t>(begin), windows.size, windows.dilation};
   const std::uint64_t first = elements_before(windows, begin, 0);
   const std::uint64_t last = elements_before(windows, begin, static_cast<Int>(extent));
   if (first == last) return {extent, 0, windows.dilation};
@@ -34,6 +43,7 @@ TapRun taps_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
 
 double divisor_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
   if (windows.divisor == Divisor::none) return 1;
+  if (is_inside(windows, begin_of(windows, o), extent)) return static_cast<double>(windows.size);
   if (windows.divisor == Divisor::elements_inside)
     return static_cast<double>(taps_of(windows, extent, o).count);
   return static_cast<double>(elements_before(windows, begin_of(windows, o),
@@ -67,8 +77,10 @@ double cut(double position, std::uint64_t extent) {
 }
 
 Samples samples_of(const Interpolation& of, std::uint64_t o) {
-  const double center = coordinate(of, o), covered = 1 / double{of.scale};
-  const bool is_spread = of.is_antialiased && of.sampling == Sampling::linear && covered > 2;
+  const double center = coordinate(of, o);
+  if (!of.is_antialiased) return {center, 0, 1};
+  const double covered = 1 / double{of.scale};
+  const bool is_spread = of.sampling == Sampling::linear && covered > 2;
   // Rounded, as a scale that stands for 1/4 may cover a little more than 4.
   const double count = is_spread ? std::ceil(covered / 2 * (1 - 1e-6)) : 1;
   if (count == 1) return {center, 0, 1};

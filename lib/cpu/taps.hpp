@@ -23,6 +23,7 @@ class Taps {
   /// The axis must outlive it.
   explicit Taps(const WindowAxis& axis) : axis_(axis) {}
 
+  const WindowAxis& axis() const { return axis_; }
   TapRun of(std::uint64_t output) const;
   /// Whether all weights are 1.
   bool are_uniform() const {

@@ -1,26 +1,33 @@
 // Windows on the CPU: for some outputs of a row, the rows that they reach are reduced column by
 // column, then each output reduces the columns that it reaches. Nothing is ever subtracted: NaN and
-// infinity stay in their windows, and a result depends on nothing but its window.
+// infinity stay in their windows, and a result depends on nothing but its window. Vectors do the
+// same with many columns at a time (cpu/window_vectors.hpp). Nearest neighbours are copied.
 #include <algorithm>
 #include <array>
-#include <map>
+#include <cstring>
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "cpu/element_bits.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/halves.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reached_rows.hpp"
+#include "cpu/window_blocks.hpp"
+#include "cpu/window_vectors.hpp"
 
 namespace dmlop::cpu {
 namespace {
 
-// Columns that are reduced together: what is worked on stays in the nearest cache.
-constexpr std::uint64_t columns_at_once = 2048;
-// Outputs whose columns lie this much farther apart than what they reach are not computed together.
-constexpr std::uint64_t waste_max = 4;
 // Steps of an output; more rows than these are counted as they are read.
 constexpr std::uint64_t output_steps = 16;
+// Elements so far apart lie in pages of their own, and each counts these steps.
+constexpr std::uint64_t far_bytes = 4096;
+constexpr std::uint64_t element_far_steps = far_steps / 32;
+// A part has no more rows than these, unless they are short.
+constexpr std::uint64_t rows_of_part_max = 512;
+// Rows that are reduced together.
+constexpr std::size_t rows_at_once = 16;
 
 /// Weighted sums in double.
 template <typename Element>
@@ -47,92 +54,6 @@ struct Maximum {
   static void add(Number& most, Number x, double) { add(most, x); }
 };
 
-/// Outputs of a row that are computed together, and what they reach.
-struct Block {
-  std::uint64_t begin = 0, end = 0;  // outputs
-  std::uint64_t low = 0, high = 0;   // elements of the input
-  std::vector<TapRun> runs;          // of each output
-  std::vector<double> weights;   // of all taps, one output after the other; empty where all are 1
-  std::vector<double> divisors;  // of each output along the row; empty where all are 1
-  bool is_copied = false;        // output k is column k
-};
-
-/// Cuts a row into blocks and keeps them, as all rows have the same.
-class Blocks {
- public:
-  Blocks(const WindowAxis& axis, std::uint64_t outputs_at_once)
-      : taps_(axis), outputs_at_once_(std::min(outputs_at_once, columns_at_once)) {}
-
-  /// The block of outputs from `begin` on, behind `end` at most.
-  const Block& at(std::uint64_t begin, std::uint64_t end) {
-    const auto found = kept_.find({begin, end});
-    if (found != kept_.end()) return found->second;
-    Block block = make(begin, end);
-    kept_numbers_ += 4 * block.runs.size() + block.weights.size() + block.divisors.size();
-    if (kept_numbers_ > kept_numbers_max) {
-      kept_.clear();
-      kept_numbers_ = 0;
-    }
-    return kept_[{begin, end}] = std::move(block);
-  }
-
-  const Taps& taps() const { return taps_; }
-
- private:
-  static constexpr std::uint64_t kept_numbers_max = std::uint64_t{1} << 18;
-
-  Block make(std::uint64_t begin, std::uint64_t end) const {
-    Block block;
-    block.begin = block.end = begin;
-    std::uint64_t reached = 0;
-    end = std::min(end, begin + outputs_at_once_);
-    for (; block.end < end; ++block.end) {
-      const TapRun run = taps_.of(block.end);
-      const bool is_first = block.low == block.high;
-      std::uint64_t low = block.low, high = block.high;
-      if (run.count > 0) {
-        low = is_first ? run.first : std::min(low, run.first);
-        high = std::max(high, run.end());
-      }
-      reached += run.count;
-      const bool fits = high - low <= std::min(columns_at_once, waste_max * (reached + 16));
-      if (!fits && block.end > begin) break;
-      block.low = low;
-      block.high = high;
-      block.runs.push_back(run);
-    }
-    if (!taps_.are_uniform() && block.runs.size() > 1) weigh(block);
-    block.is_copied = is_copied(block);
-    for (std::uint64_t o = block.begin; o < block.end; ++o)
-      block.divisors.push_back(taps_.divisor(o));
-    const auto is_one = [](double divisor) { return divisor == 1; };
-    if (std::all_of(block.divisors.begin(), block.divisors.end(), is_one)) block.divisors.clear();
-    return block;
-  }
-
-  void weigh(Block& block) const {
-    for (std::uint64_t o = block.begin; o < block.end; ++o) {
-      const TapRun& run = block.runs[o - block.begin];
-      for (std::uint64_t k = 0; k < run.count; ++k)
-        block.weights.push_back(taps_.weight(o, run, k));
-    }
-  }
-
-  static bool is_copied(const Block& block) {
-    if (block.runs.size() == 1) return false;
-    for (std::size_t i = 0; i < block.runs.size(); ++i) {
-      if (block.runs[i].count != 1 || block.runs[i].first != block.low + i) return false;
-    }
-    return std::all_of(block.weights.begin(), block.weights.end(),
-                       [](double weight) { return weight == 1; });
-  }
-
-  Taps taps_;
-  std::uint64_t outputs_at_once_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Block> kept_;
-  std::uint64_t kept_numbers_ = 0;
-};
-
 /// Reduces windows to numbers. `Source` of the reduction is the type of an element.
 template <typename Reduction>
 class WindowReducer {
@@ -146,37 +67,53 @@ class WindowReducer {
         input_(input),
         rows_(kernel.axes),
         blocks_(width_, outputs_at_once),
-        columns_(columns_at_once) {}
+        type_(kernel.data_type),
+        next_row_(next_row(kernel)),
+        columns_(columns_at_once + window_slack) {}
 
   ReachedRows& rows() { return rows_; }
   const Taps& taps() const { return blocks_.taps(); }
-  const Block& block_at(std::uint64_t begin, std::uint64_t end) { return blocks_.at(begin, end); }
+  const OutputBlock& block_at(std::uint64_t begin, std::uint64_t end) {
+    return blocks_.at(begin, end);
+  }
 
   /// What is subtracted from every element of a sum.
   void set_zero(Number zero) { zero_ = zero; }
 
   /// The results of a block in the current row, and how many elements each reaches along the row.
-  std::span<const Number> reduce(const Block& block) {
-    results_.assign(block.runs.size(), Reduction::start);
-    if (rows_.is_empty()) return results_;
-    if (block.runs.size() == 1) {
-      reduce_alone(block);
-      return results_;
+  std::span<Number> reduce(const OutputBlock& block) {
+    const std::size_t count = block.runs.size();
+    if (results_.size() < count + window_slack) results_.resize(count + window_slack);
+    const auto results = std::span(results_).first(count);
+    if (rows_.is_empty() || count == 1) {
+      std::fill(results.begin(), results.end(), Reduction::start);
+      if (!rows_.is_empty()) reduce_alone(block);
+      return results;
     }
     reduce_rows(block.low, 1, block.high - block.low);
     if (block.is_copied) {
-      std::copy_n(columns_.begin(), results_.size(), results_.begin());
+      std::copy_n(columns_.begin(), count, results.begin());
     } else if (block.weights.empty()) {
       reduce_columns(block);
     } else {
       weigh_columns(block);
     }
-    return results_;
+    return results;
   }
 
  private:
+  static constexpr bool has_vectors = std::is_same_v<Source, float> || std::is_same_v<Source, Half>;
+
+  static std::uint64_t next_row(const WindowKernel& kernel) {
+    if (kernel.axes.size() < 2) return 0;
+    const WindowAxis& height = kernel.axes[kernel.axes.size() - 2];
+    const auto* windows = std::get_if<Windows>(&height.reach);
+    const bool is_forward = windows != nullptr && !height.is_transposed;
+    return (is_forward ? windows->stride : 1) * height.input_stride * sizeof(Source);
+  }
+
   // The columns are the taps of the one output, so many at a time.
-  void reduce_alone(const Block& block) {
+  void reduce_alone(const OutputBlock& block) {
     const TapRun& run = block.runs[0];
     const bool is_uniform = taps().are_uniform();
     for (std::uint64_t k = 0; k < run.count; k += columns_at_once) {
@@ -195,40 +132,66 @@ class WindowReducer {
   // Column c is the elements first + c * step of all rows.
   void reduce_rows(std::uint64_t first, std::uint64_t step, std::uint64_t count) {
     if (count == 0) return;
-    std::fill_n(columns_.begin(), count, Reduction::start);
     const std::uint64_t distance = step * width_.input_stride;
-    const std::uint64_t far = distance * sizeof(Source) >= 4096 ? far_steps / 32 : 1;
+    if constexpr (has_vectors) {
+      if (distance == 1) return reduce_packed_rows(first, count);
+    }
+    std::fill_n(columns_.begin(), count, Reduction::start);
+    const std::uint64_t far = distance * sizeof(Source) >= far_bytes ? element_far_steps : 1;
     rows_.for_each([&](std::uint64_t offset, std::uint64_t, double weight) {
       steps_.add(count * far + output_steps);
       if (weight == 0) return;
       const std::byte* from = &input_[(offset + first * width_.input_stride) * sizeof(Source)];
       if (distance == 1) {
-        add_row<true>(from, 1, count, weight);
+        add_elements<true>(from, 1, count, weight);
       } else {
-        add_row<false>(from, distance, count, weight);
+        add_elements<false>(from, distance, count, weight);
       }
     });
   }
 
-  template <bool is_packed>
-  void add_row(const std::byte* from, std::uint64_t distance, std::uint64_t count, double weight) {
-    if constexpr (is_packed && std::is_same_v<Source, Half>) {
-      std::array<float, columns_at_once> floats;
-      floats_of_halves(from, std::span(floats).first(count));
-      add_elements<true, float>(reinterpret_cast<const std::byte*>(floats.data()), 1, count, weight);
-    } else {
-      add_elements<is_packed, Source>(from, distance, count, weight);
+  void reduce_packed_rows(std::uint64_t first, std::uint64_t count) {
+    std::array<WeighedRow, rows_at_once> rows;
+    std::size_t size = 0;
+    bool fresh = true;
+    const auto reduce_listed = [&] {
+      const auto listed = std::span<WeighedRow>(rows).first(size);
+      see_next_rows(listed, count * sizeof(Source));
+      if constexpr (std::is_same_v<Number, double>) {
+        add_rows(type_, listed, fresh, count, columns_.data());
+      } else {
+        raise_to_rows(type_, listed, fresh, count, columns_.data());
+      }
+      fresh = false;
+      size = 0;
+    };
+    rows_.for_each([&](std::uint64_t offset, std::uint64_t, double weight) {
+      steps_.add(count + output_steps);
+      if (weight == 0) return;
+      const std::byte* from = &input_[(offset + first) * sizeof(Source)];
+      rows[size++] = {from, weight, from};
+      if (size == rows.size()) reduce_listed();
+    });
+    if (size > 0 || fresh) reduce_listed();
+  }
+
+  // What the next row of outputs reads and this one does not.
+  void see_next_rows(std::span<WeighedRow> rows, std::uint64_t bytes) const {
+    for (WeighedRow& row : rows) {
+      const auto left = static_cast<std::uint64_t>(input_.data() + input_.size() - row.from);
+      if (next_row_ + bytes > left || row.from + next_row_ <= rows.back().from) continue;
+      row.next = row.from + next_row_;
     }
   }
 
-  template <bool is_packed, typename Element>
+  template <bool is_packed>
   void add_elements(const std::byte* from, std::uint64_t distance, std::uint64_t count,
                     double weight) {
     Number* columns = columns_.data();
     const Number zero = zero_;
     for (std::uint64_t c = 0; c < count; ++c) {
       const std::uint64_t place = is_packed ? c : c * distance;
-      const auto x = static_cast<Number>(number_at<Element>(from + place * sizeof(Element)));
+      const auto x = static_cast<Number>(number_at<Source>(from + place * sizeof(Source)));
       if constexpr (std::is_same_v<Number, double>) {
         Reduction::add(columns[c], x - zero, weight);
       } else {
@@ -237,9 +200,30 @@ class WindowReducer {
     }
   }
 
-  void reduce_columns(const Block& block) {
-    for (std::size_t i = 0; i < results_.size(); ++i) {
+  // Vectors write over what stands behind their results.
+  void reduce_columns(const OutputBlock& block) {
+    OutputRange whole;
+    if constexpr (has_vectors) whole = block.whole;
+    if constexpr (has_vectors) reduce_whole(block);
+    reduce_columns(block, {0, whole.begin});
+    reduce_columns(block, {whole.end(), block.runs.size() - whole.end()});
+  }
+
+  void reduce_whole(const OutputBlock& block) {
+    if (block.whole.count == 0) return;
+    const Number* columns = &columns_[block.runs[block.whole.begin].first - block.low];
+    Number* results = &results_[block.whole.begin];
+    if constexpr (std::is_same_v<Number, double>) {
+      add_columns(block.windows, columns, block.whole.count, results);
+    } else {
+      raise_to_columns(block.windows, columns, block.whole.count, results);
+    }
+  }
+
+  void reduce_columns(const OutputBlock& block, const OutputRange& outputs) {
+    for (std::size_t i = outputs.begin; i < outputs.end(); ++i) {
       const TapRun& run = block.runs[i];
+      results_[i] = Reduction::start;
       if (run.count == 0) continue;
       const Number* column = &columns_[run.first - block.low];
       Number result = Reduction::start;
@@ -248,9 +232,23 @@ class WindowReducer {
     }
   }
 
-  void weigh_columns(const Block& block) {
-    const double* weight = block.weights.data();
-    for (std::size_t i = 0; i < results_.size(); ++i) {
+  void weigh_columns(const OutputBlock& block) {
+    const OutputRange& pairs = block.pairs;
+    if constexpr (std::is_same_v<Number, double>) {
+      if (pairs.count > 0 && block.has_blended_pairs()) {
+        blend_pairs(block.pair_weights, &columns_[block.runs[pairs.begin].first - block.low],
+                    pairs.count / 2, &results_[pairs.begin]);
+        weigh_columns(block, {0, pairs.begin}, 0);
+        return weigh_columns(block, {pairs.end(), block.runs.size() - pairs.end()},
+                             block.pair_place + 2 * pairs.count);
+      }
+    }
+    weigh_columns(block, {0, block.runs.size()}, 0);
+  }
+
+  void weigh_columns(const OutputBlock& block, const OutputRange& outputs, std::size_t place) {
+    const double* weight = block.weights.data() + place;
+    for (std::size_t i = outputs.begin; i < outputs.end(); ++i) {
       const TapRun& run = block.runs[i];
       const Number* column = &columns_[run.first - block.low];
       Number result = Reduction::start;
@@ -271,7 +269,9 @@ class WindowReducer {
   const WindowAxis& width_;
   std::span<const std::byte> input_;
   ReachedRows rows_;
-  Blocks blocks_;
+  OutputBlocks blocks_;
+  DataType type_;
+  std::uint64_t next_row_;  // bytes from a row to what the next row of outputs reaches in its place
   Steps steps_;
   Number zero_{};
   std::vector<Number> columns_;
@@ -292,7 +292,7 @@ void for_each_block(WindowReducer<Reduction>& reducer, const WindowKernel& kerne
       reducer.rows().set(current);
       row();
     }
-    const Block& block = reducer.block_at(o, std::min(width, o + (end - begin)));
+    const OutputBlock& block = reducer.block_at(o, std::min(width, o + (end - begin)));
     const std::uint64_t count = block.runs.size();
     const auto results = reducer.reduce(block);
     put(results, block, output.take(count, output_steps));
@@ -302,11 +302,13 @@ void for_each_block(WindowReducer<Reduction>& reducer, const WindowKernel& kerne
 
 /// Calls put(i, mean) for each sum of a block, in a row whose sums have a divisor of their own.
 template <typename Put>
-void for_each_mean(std::span<const double> sums, const Block& block, double divisor, Put&& put) {
-  if (block.divisors.empty() && divisor == 1) {
+void for_each_mean(std::span<const double> sums, const OutputBlock& block, double divisor,
+                   Put&& put) {
+  const double divisor_of_all = divisor * block.divisor;
+  if (block.divisors.empty() && divisor_of_all == 1) {
     for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i]);
   } else if (block.divisors.empty()) {
-    for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i] / divisor);
+    for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i] / divisor_of_all);
   } else {
     for (std::size_t i = 0; i < sums.size(); ++i) put(i, sums[i] / (divisor * block.divisors[i]));
   }
@@ -319,6 +321,8 @@ void put_numbers(std::span<const Number> numbers, std::byte* to) {
     std::array<double, columns_at_once> doubles;
     std::copy(numbers.begin(), numbers.end(), doubles.begin());
     halves_of_doubles(std::span(doubles).first(numbers.size()), to);
+  } else if constexpr (std::is_same_v<Element, Number>) {
+    std::memcpy(to, numbers.data(), numbers.size_bytes());
   } else {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       put_number<Element>(to + i * sizeof(Element), numbers[i]);
@@ -330,8 +334,11 @@ void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::ui
          Output& output) {
   WindowReducer<Sum<Element>> reducer(kernel, inputs[0], output.room(output_steps));
   std::vector<double> means(columns_at_once);
-  const auto put = [&](std::span<const double> sums, const Block& block, std::byte* to) {
-    for_each_mean(sums, block, reducer.rows().divisor(), [&](std::size_t i, double mean) {
+  const auto put = [&](std::span<const double> sums, const OutputBlock& block, std::byte* to) {
+    const double divisor = reducer.rows().divisor();
+    if (sizeof(Element) > 1 && block.divisors.empty())
+      return store_means(kernel.data_type, sums.data(), divisor * block.divisor, sums.size(), to);
+    for_each_mean(sums, block, divisor, [&](std::size_t i, double mean) {
       // Weights that add up to 1 give an integer but for what double rounds.
       means[i] = sizeof(Element) == 1 ? static_cast<double>(static_cast<float>(mean)) : mean;
     });
@@ -391,7 +398,7 @@ void sum_quantized(const WindowKernel& kernel, Inputs inputs, std::uint64_t begi
     quantization.set(reducer.rows().place(1));
     reducer.set_zero(quantization.input_zero);
   };
-  const auto put = [&](std::span<const double> sums, const Block& block, std::byte* to) {
+  const auto put = [&](std::span<const double> sums, const OutputBlock& block, std::byte* to) {
     for_each_mean(sums, block, reducer.rows().divisor(),
                   [&](std::size_t i, double mean) { quantization.put(to + i, mean); });
   };
@@ -404,20 +411,77 @@ void maximum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std
   using Reduction = Maximum<Element>;
   WindowReducer<Reduction> reducer(kernel, inputs[0], output.room(output_steps));
   using Number = typename Reduction::Number;
-  std::vector<Number> found(columns_at_once);
-  const auto put = [&](std::span<const Number> maxima, const Block& block, std::byte* to) {
-    for (std::size_t i = 0; i < maxima.size(); ++i) {
-      const bool is_empty = reducer.rows().is_empty() || block.runs[i].count == 0;
-      found[i] = is_empty ? Reduction::of_nothing : maxima[i];
+  const auto put = [&](std::span<Number> maxima, const OutputBlock& block, std::byte* to) {
+    const bool is_empty = reducer.rows().is_empty();
+    for (std::size_t i = 0; i < maxima.size() && (is_empty || block.has_empty); ++i) {
+      if (is_empty || block.runs[i].count == 0) maxima[i] = Reduction::of_nothing;
     }
-    put_numbers<Element>(std::span<const Number>(found).first(maxima.size()), to);
+    put_numbers<Element>(std::span<const Number>(maxima), to);
   };
   for_each_block(
       reducer, kernel, begin, end, output, [] {}, put);
 }
 
+/// Whether every output is one element of the input, as nearest neighbours are.
+bool picks(const WindowKernel& kernel) {
+  const auto picks_along = [](const WindowAxis& axis) {
+    if (axis.is_transposed) return false;
+    if (const auto* interpolation = std::get_if<Interpolation>(&axis.reach))
+      return interpolation->sampling != Sampling::linear;
+    const auto& windows = std::get<Windows>(axis.reach);
+    return windows.size == 1 && windows.start_padding == 0 && axis.output_extent > 0 &&
+           (axis.output_extent - 1) * windows.stride < axis.input_extent;
+  };
+  return !kernel.requantization && std::all_of(kernel.axes.begin(), kernel.axes.end(), picks_along);
+}
+
+/// Copies the elements that the outputs of a block reach from a row of the input.
+template <typename Bits>
+void pick_elements(const OutputBlock& block, const std::byte* row, std::uint64_t stride,
+                   std::byte* to) {
+  const auto pick_each = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::byte* from = row + block.runs[i].first * stride * sizeof(Bits);
+      std::memcpy(to + i * sizeof(Bits), from, sizeof(Bits));
+    }
+  };
+  if (stride != 1 || block.pairs.count == 0) return pick_each(0, block.runs.size());
+  copy_twice(sizeof(Bits), row + block.runs[block.pairs.begin].first * sizeof(Bits),
+             block.pairs.count / 2, to + block.pairs.begin * sizeof(Bits));
+  pick_each(0, block.pairs.begin);
+  pick_each(block.pairs.end(), block.runs.size());
+}
+
+/// Moves elements as they are: NaN and -0, too.
+template <typename Bits>
+void pick(const WindowKernel& kernel, std::span<const std::byte> input, std::uint64_t begin,
+          std::uint64_t end, Output& output) {
+  const WindowAxis& axis = kernel.axes.back();
+  ReachedRows rows(kernel.axes);
+  OutputBlocks blocks(axis, output.room(output_steps));
+  const std::uint64_t width = axis.output_extent;
+  const bool is_far = axis.input_stride * sizeof(Bits) >= far_bytes;
+  Steps steps;
+  while (begin < end) {
+    const std::uint64_t o = begin % width;
+    rows.set(begin / width);
+    const OutputBlock& block = blocks.at(o, std::min(width, o + (end - begin)));
+    std::byte* to = output.take(block.runs.size(), output_steps);
+    if (is_far) steps.add(block.runs.size() * element_far_steps);
+    rows.for_each([&](std::uint64_t offset, std::uint64_t, double) {
+      pick_elements<Bits>(block, &input[offset * sizeof(Bits)], axis.input_stride, to);
+    });
+    begin += block.runs.size();
+  }
+}
+
 void reduce(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
             Output& output) {
+  if (picks(kernel)) {
+    return with_bits(size_of(kernel.data_type), [&](auto bits) {
+      pick<decltype(bits)>(kernel, inputs[0], begin, end, output);
+    });
+  }
   if (kernel.function == WindowFunction::maximum) {
     return visit_type(kernel.data_type, [&](auto zero) {
       maximum<decltype(zero)>(kernel, inputs, begin, end, output);
@@ -439,8 +503,14 @@ void reduce(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std:
 
 }  // namespace
 
-PartShape part_shape(const WindowKernel&, std::uint64_t) {
-  return {};
+// Each part finds out what the outputs of a row reach. So it has many rows, and whole ones where
+// these are short; but there are enough parts for many threads.
+PartShape part_shape(const WindowKernel& kernel, std::uint64_t bytes) {
+  constexpr std::uint64_t parts_min = 64;
+  const std::uint64_t width = kernel.axes.back().output_extent;
+  if (width == 0 || width > bytes / size_of(kernel.data_type)) return {};
+  const std::uint64_t rows = kernel.output_elements() / width;
+  return {.granule = width * std::clamp<std::uint64_t>(rows / parts_min, 1, rows_of_part_max)};
 }
 
 void run_part(const WindowKernel& kernel, Inputs inputs, const Part& part, Stores stores,
