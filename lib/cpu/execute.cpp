@@ -13,9 +13,6 @@
 namespace dmlop::cpu {
 namespace {
 
-// A thread takes so much output at a time: enough for the taking not to matter.
-constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
-
 // Outputs from this size on are not kept in the caches, however large these are.
 constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
 
@@ -76,20 +73,27 @@ void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint
                Stores::cached, {&destination, 1});
 }
 
-void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
-                 std::span<std::byte* const> outputs) {
-  const Parts parts(kernel, part_bytes);
-  std::vector<std::uint64_t> sizes;
-  for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
-  const bool is_small = output_elements(kernel) * sizes.front() < streamed_bytes;
+void for_each_part(const Parts& parts, std::span<const std::size_t> sizes, unsigned threads,
+                   std::span<std::byte* const> outputs, const ExecutePart& execute) {
+  const bool is_small = parts.elements() * sizes.front() < streamed_bytes;
   const Stores stores = is_small ? Stores::cached : Stores::streaming;
   parallel_for(threads, parts.count(), [&](unsigned, std::uint64_t index) {
     const Part part = parts[index];
     std::vector<Destination> destinations;
     for (std::size_t k = 0; k < outputs.size(); ++k)
       destinations.push_back({outputs[k] + part.begin * sizes[k], part.step * sizes[k]});
-    execute_part(kernel, inputs, part, stores, destinations);
+    execute(part, stores, destinations);
   });
+}
+
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 std::span<std::byte* const> outputs) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
+  for_each_part(Parts(kernel, part_bytes), sizes, threads, outputs,
+                [&](const Part& part, Stores stores, Destinations destinations) {
+                  execute_part(kernel, inputs, part, stores, destinations);
+                });
 }
 
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output) {

@@ -84,11 +84,14 @@ PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64
   return {.blocks = Blocks{extent, inner, length}};
 }
 
-Parts::Parts(const Kernel& kernel, std::uint64_t bytes) : total_(output_elements(kernel)) {
-  const PartShape shape =
-      std::visit([&](const auto& kind) { return part_shape(kind, bytes); }, kernel);
+Parts::Parts(const Kernel& kernel, std::uint64_t bytes)
+    : Parts(std::visit([&](const auto& kind) { return part_shape(kind, bytes); }, kernel),
+            output_elements(kernel), output_element_size(kernel), bytes) {}
+
+Parts::Parts(const PartShape& shape, std::uint64_t elements, std::size_t size, std::uint64_t bytes)
+    : total_(elements) {
   const auto& blocks = shape.blocks;
-  const std::uint64_t granules = bytes / output_element_size(kernel) / shape.granule;
+  const std::uint64_t granules = bytes / size / shape.granule;
   const std::uint64_t stretch = shape.granule * std::max<std::uint64_t>(1, granules);
   ranges_ = blocks ? blocks->ranges : 1;
   sequence_ = blocks && blocks->of != 0 ? blocks->of : ranges_;

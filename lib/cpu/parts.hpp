@@ -9,6 +9,8 @@
 
 namespace dmlop::cpu {
 
+struct PartShape;  // cpu/kinds.hpp
+
 /// For each i < count the output elements from begin + i * step, `length` of them.
 struct Part {
   std::uint64_t begin;
@@ -21,7 +23,10 @@ class Parts {
  public:
   /// Parts of about so many bytes of output.
   Parts(const Kernel& kernel, std::uint64_t bytes);
+  /// Parts of this shape of an output of `elements`, which have `size` bytes.
+  Parts(const PartShape& shape, std::uint64_t elements, std::size_t size, std::uint64_t bytes);
 
+  std::uint64_t elements() const { return total_; }
   std::uint64_t count() const { return count_; }
   Part operator[](std::uint64_t index) const;
 

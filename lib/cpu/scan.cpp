@@ -1,5 +1,7 @@
 // Running sums and products on the CPU. Sequences that stand alone are computed a few at a time,
-// because each addition waits for the one before; those that stand beside each other all together.
+// because each addition waits for the one before: where machines have vectors of four doubles, with
+// an element of each of four sequences in one. Those that stand beside each other are computed all
+// together.
 //
 // The order is that of the elements, so that every instruction set gives the same bits.
 #include <algorithm>
@@ -63,6 +65,91 @@ inline void settle_all(double* totals, Power* powers, std::size_t count) {
   }
 }
 
+#undef DMLOP_CPU_SCANS_VECTORS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#define DMLOP_CPU_SCANS_VECTORS 1
+#else
+#define DMLOP_CPU_SCANS_VECTORS 0
+#endif
+
+#if DMLOP_CPU_SCANS_VECTORS
+using FourSums = hn::CappedTag<double, 4>;
+using FourFloats = hn::Rebind<float, FourSums>;
+using FourRows = std::array<hn::Vec<FourFloats>, 4>;
+
+/// Four elements of each of four rows: an element of each row in one vector, and back.
+HWY_INLINE FourRows transposed(const FourRows& rows) {
+  const FourFloats d;
+  const hn::RebindToUnsigned<hn::Repartition<double, FourFloats>> pairs;
+  const auto upper = [&](auto a, auto b) HWY_ATTR {
+    return hn::BitCast(d, hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+  };
+  const auto lower = [&](auto a, auto b) HWY_ATTR {
+    return hn::BitCast(d, hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+  };
+  const auto a = hn::InterleaveLower(d, rows[0], rows[1]),
+             b = hn::InterleaveLower(d, rows[2], rows[3]);
+  const auto c = hn::InterleaveUpper(d, rows[0], rows[1]),
+             e = hn::InterleaveUpper(d, rows[2], rows[3]);
+  return {lower(a, b), upper(a, b), lower(c, e), upper(c, e)};
+}
+
+/// Totals as floats. For FLOAT16 they keep that digits were lost in an odd last bit, so that they
+/// are rounded once.
+template <bool for_halves>
+HWY_INLINE hn::Vec<FourFloats> floats_of(hn::Vec<FourSums> totals) {
+  const FourSums d;
+  if constexpr (for_halves) {
+    const hn::RebindToUnsigned<FourSums> du;
+    const auto lost = hn::Set(du, (std::uint64_t{1} << 29) - 1);
+    const auto bits = hn::BitCast(du, totals);
+    const auto odd = hn::Or(bits, hn::Add(hn::And(bits, lost), lost));
+    totals = hn::BitCast(d, hn::AndNot(lost, odd));
+  }
+  return hn::DemoteTo(FourFloats(), totals);
+}
+
+/// The running sums of eight rows: from where they are to where they go, from either end.
+template <bool is_exclusive, bool from_end, bool for_halves>
+void sum_eight_rows(const std::array<const float*, 8>& from, std::size_t count, float* to,
+                    std::size_t pitch, double* totals) {
+  const FourSums d;
+  const FourFloats floats;
+  std::array now{hn::LoadU(d, totals), hn::LoadU(d, totals + 4)};
+  const std::size_t fours = count / 4;
+  for (std::size_t k = 0; k < fours; ++k) {
+    const std::size_t at = from_end ? count - 4 * (k + 1) : 4 * k;
+    HWY_UNROLL(2)
+    for (std::size_t half = 0; half < 2; ++half) {
+      FourRows rows;
+      for (std::size_t r = 0; r < 4; ++r) rows[r] = hn::LoadU(floats, from[4 * half + r] + at);
+      rows = transposed(rows);
+      HWY_UNROLL(4)
+      for (std::size_t j = 0; j < 4; ++j) {
+        auto& element = rows[from_end ? 3 - j : j];
+        const auto before = now[half];
+        now[half] = hn::Add(before, hn::PromoteTo(d, element));
+        element = floats_of<for_halves>(is_exclusive ? before : now[half]);
+      }
+      rows = transposed(rows);
+      for (std::size_t r = 0; r < 4; ++r)
+        hn::StoreU(rows[r], floats, to + (4 * half + r) * pitch + at);
+    }
+  }
+  hn::StoreU(now[0], d, totals);
+  hn::StoreU(now[1], d, totals + 4);
+  for (std::size_t k = 4 * fours; k < count; ++k) {
+    const std::size_t at = from_end ? count - 1 - k : k;
+    for (std::size_t r = 0; r < 8; ++r) {
+      const double before = totals[r];
+      totals[r] = before + static_cast<double>(from[r][at]);
+      const double result = is_exclusive ? before : totals[r];
+      to[r * pitch + at] = for_halves ? float_for_half(result) : static_cast<float>(result);
+    }
+  }
+}
+#endif
+
 /// Value is what totals are kept as: double, or an integer that wraps as the elements do.
 template <typename Value, bool is_product>
 class Scan {
@@ -97,10 +184,17 @@ class Scan {
   /// Sequences that stand alone: `count` from `first` on, one behind the other.
   void run_alone(std::uint64_t first, std::uint64_t count, std::byte* to) {
     const std::uint64_t pitch = along_.extent * size_;
+    const bool are_short = together * pitch <= OutputBytes::stretch && along_.extent <= chunk;
+    OutputBytes output(to, stores_);
     for (std::uint64_t k = 0; k < count; k += together) {
       const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(together, count - k));
-      run_together(first + k, rows, to + k * pitch, pitch);
+      if (are_short) {
+        run_short(first + k, rows, output.take(rows * pitch), pitch);
+      } else {
+        run_together(first + k, rows, to + k * pitch, pitch);
+      }
     }
+    if (are_short) output.finish();
   }
 
   /// Sequences [begin, end) of an outer index.
@@ -163,15 +257,35 @@ class Scan {
     }
   }
 
+  /// Where sequences that are computed together lie, and what they have come to.
+  struct Group {
+    std::size_t rows;
+    bool takes_vectors;
+    std::array<const std::byte*, together> inputs;
+    Totals totals;
+    std::array<Power, together> powers;
+  };
+
+  Group group_of(std::uint64_t first, std::size_t rows) const {
+    Group group{.rows = rows, .takes_vectors = rows == together && can_take_vectors()};
+    for (std::size_t r = 0; r < rows; ++r)
+      group.inputs[r] = input_ + outer_.offsets(first + r)[0] * size_;
+    group.totals.fill(Value{is_product});
+    return group;
+  }
+
+  // Whole sequences, whose outputs are taken together.
+  void run_short(std::uint64_t first, std::size_t rows, std::byte* to, std::uint64_t pitch) {
+    Group group = group_of(first, rows);
+    const auto count = static_cast<std::size_t>(along_.extent);
+    compute_chunk(group, 0, count);
+    for (std::size_t r = 0; r < rows; ++r) store_chunk(group, r, count, to + r * pitch);
+  }
+
   // Chunks end where lines of the first output do, from either end.
   void run_together(std::uint64_t first, std::size_t rows, std::byte* to, std::uint64_t pitch) {
     constexpr std::uint64_t line = 64;
-    std::array<const std::byte*, together> inputs;
-    for (std::size_t r = 0; r < rows; ++r)
-      inputs[r] = input_ + outer_.offsets(first + r)[0] * size_;
-    Totals totals;
-    totals.fill(Value{is_product});
-    std::array<Power, together> powers;
+    Group group = group_of(first, rows);
     const std::uint64_t behind = reinterpret_cast<std::uintptr_t>(to) % line / size_;
     for (std::uint64_t done = 0; done < along_.extent;) {
       std::uint64_t begin = done, end = 0;
@@ -183,17 +297,71 @@ class Scan {
         end = std::min(along_.extent, (begin + behind) / chunk * chunk + chunk - behind);
       }
       const auto count = static_cast<std::size_t>(end - begin);
-      for (std::size_t r = 0; r < rows; ++r)
-        load_numbers(inputs[r] + begin * along_.stride * size_, along_.stride, count,
-                     &numbers_[r * chunk]);
-      scan_chunk(count, totals, powers);
+      compute_chunk(group, begin, count);
       for (std::size_t r = 0; r < rows; ++r) {
         OutputBytes output(to + r * pitch + begin * size_, stores_);
-        store_numbers(&numbers_[r * chunk], count, output.take(count * size_));
+        store_chunk(group, r, count, output.take(count * size_));
         output.finish();
       }
       done += count;
     }
+  }
+
+  // Elements [begin, begin + count) of each sequence.
+  void compute_chunk(Group& group, std::uint64_t begin, std::size_t count) {
+    if (group.takes_vectors) return sum_chunk(group.inputs, begin, count, group.totals);
+    for (std::size_t r = 0; r < group.rows; ++r)
+      load_numbers(group.inputs[r] + begin * along_.stride * size_, along_.stride, count,
+                   &numbers_[r * chunk]);
+    scan_chunk(count, group.totals, group.powers);
+  }
+
+  void store_chunk(const Group& group, std::size_t row, std::size_t count, std::byte* to) const {
+    if (!group.takes_vectors) return store_numbers(&numbers_[row * chunk], count, to);
+    store<StoreMode::truncates, float>(kernel_.data_type, &floats_[row * chunk], count, to);
+  }
+
+  /// Whether several rows are summed by vectors: sums of floats that lie at a stretch.
+  bool can_take_vectors() const {
+    const bool is_float =
+        kernel_.data_type == DataType::Float32 || kernel_.data_type == DataType::Float16;
+    return DMLOP_CPU_SCANS_VECTORS != 0 && std::is_same_v<Value, double> && !is_product &&
+           is_float && along_.stride == 1;
+  }
+
+  // Elements [begin, begin + count) of each row, to floats_.
+  void sum_chunk([[maybe_unused]] const std::array<const std::byte*, together>& inputs,
+                 [[maybe_unused]] std::uint64_t begin, [[maybe_unused]] std::size_t count,
+                 [[maybe_unused]] Totals& totals) {
+#if DMLOP_CPU_SCANS_VECTORS
+    if constexpr (std::is_same_v<Value, double>) {
+      steps_.add(count * 4 * together);
+      floats_.resize(together * chunk);
+      std::array<const float*, together> from;
+      for (std::size_t r = 0; r < together; ++r) {
+        const std::byte* input = inputs[r] + begin * size_;
+        from[r] = reinterpret_cast<const float*>(input);
+        if (is_direct_ && reinterpret_cast<std::uintptr_t>(input) % sizeof(float) == 0) continue;
+        load(kernel_.data_type, input, 1, count, &floats_[r * chunk]);
+        from[r] = &floats_[r * chunk];
+      }
+      const auto sum = [&](auto is_exclusive, auto from_end, auto for_halves) {
+        sum_eight_rows<is_exclusive(), from_end(), for_halves()>(from, count, floats_.data(), chunk,
+                                                                 totals.data());
+      };
+      with_bool(kernel_.is_exclusive, [&](auto is_exclusive) {
+        with_bool(kernel_.from_end, [&](auto from_end) {
+          with_bool(!is_direct_, [&](auto for_halves) { sum(is_exclusive, from_end, for_halves); });
+        });
+      });
+    }
+#endif
+  }
+
+  /// Calls action with the value as a type.
+  template <typename Action>
+  static void with_bool(bool value, Action&& action) {
+    value ? action(std::true_type()) : action(std::false_type());
   }
 
   void scan_chunk(std::size_t count, Totals& totals, std::array<Power, together>& powers) {
@@ -295,6 +463,7 @@ class Scan {
   StridedAxis along_;
   Walk<1> outer_, inner_;
   std::vector<Value> numbers_;
+  std::vector<float> floats_;  // the same of sums by vectors
   std::vector<Value> totals_;
   std::vector<Power> powers_;
   Steps steps_;

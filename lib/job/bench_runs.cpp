@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cpu/execute.hpp"
+#include "cpu/plan_step.hpp"
 
 namespace dmlop {
 
@@ -21,13 +21,15 @@ PlanInMemory::PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads)
 }
 
 void PlanInMemory::run() {
-  for (const Pass& pass : plan_.passes) {
+  for (std::size_t at = 0; at < plan_.passes.size();) {
+    const cpu::PlanStep step(plan_, at);
     std::vector<std::span<const std::byte>> read;
     std::vector<std::byte*> write;
-    for (const std::size_t slot : pass.reads)
+    for (const std::size_t slot : step.reads())
       read.push_back(plan_.slots[slot].kind == SlotKind::input ? inputs_[slot] : written_[slot]);
-    for (const std::size_t slot : pass.writes) write.push_back(written_[slot].data());
-    cpu::execute_all(pass.kernel, read, threads_, write);
+    for (const std::size_t slot : step.writes()) write.push_back(written_[slot].data());
+    step.execute_all(read, threads_, write);
+    at += step.passes();
   }
 }
 

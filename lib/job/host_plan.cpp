@@ -4,7 +4,7 @@
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
-#include "cpu/execute.hpp"
+#include "cpu/plan_step.hpp"
 
 namespace dmlop {
 namespace {
@@ -21,15 +21,16 @@ class HostPlan {
         temporaries_(plan.slots.size()) {}
 
   void run() {
-    for (std::size_t at = 0; at < plan_.passes.size(); ++at) {
-      const Pass& pass = plan_.passes[at];
-      for (const std::size_t slot : pass.writes) {
+    for (std::size_t at = 0; at < plan_.passes.size();) {
+      const cpu::PlanStep step(plan_, at);
+      at += step.passes();
+      for (const std::size_t slot : step.writes()) {
         if (is_temporary(slot))
           temporaries_[slot] = Buffer(plan_.slots[slot].bytes(), plan_.slots[slot].field);
       }
-      run(pass);
+      run(step);
       for (std::size_t slot = 0; slot < temporaries_.size(); ++slot) {
-        if (is_temporary(slot) && last_use(plan_, slot) == at) temporaries_[slot] = Buffer();
+        if (is_temporary(slot) && last_use(plan_, slot) < at) temporaries_[slot] = Buffer();
       }
     }
   }
@@ -42,24 +43,26 @@ class HostPlan {
     return plan_.slots[slot].kind == SlotKind::temporary;
   }
 
-  void run(const Pass& pass) {
+  void run(const cpu::PlanStep& step) {
     std::vector<std::span<const std::byte>> inputs;
-    for (const std::size_t slot : pass.reads)
+    for (const std::size_t slot : step.reads())
       inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
-    const cpu::Parts parts(pass.kernel, part_bytes_);
-    std::vector<PartBuffers> buffers(threads_, PartBuffers(pass.writes.size()));
+    const cpu::Parts parts = step.parts(part_bytes_);
+    std::vector<PartBuffers> buffers(threads_, PartBuffers(step.writes().size()));
     parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
-      run_part(pass, inputs, parts[index], buffers[worker]);
+      run_part(step, inputs, parts[index], buffers[worker]);
     });
   }
 
   // Temporaries are written where they belong, outputs to a buffer that then goes to the sink.
-  void run_part(const Pass& pass, cpu::Inputs inputs, const cpu::Part& part, PartBuffers& buffers) {
+  void run_part(const cpu::PlanStep& step, cpu::Inputs inputs, const cpu::Part& part,
+                PartBuffers& buffers) {
+    const std::vector<std::size_t>& writes = step.writes();
     std::vector<cpu::Destination> destinations;
-    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-      const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
-      if (is_temporary(pass.writes[k])) {
-        std::byte* whole = temporaries_[pass.writes[k]].data();
+    for (std::size_t k = 0; k < writes.size(); ++k) {
+      const std::uint64_t size = plan_.slots[writes[k]].element_size;
+      if (is_temporary(writes[k])) {
+        std::byte* whole = temporaries_[writes[k]].data();
         destinations.push_back({whole + part.begin * size, part.step * size});
         continue;
       }
@@ -67,16 +70,16 @@ class HostPlan {
       if (buffers[k].size() < part.count * bytes) buffers[k].resize(part.count * bytes);
       destinations.push_back({buffers[k].data(), bytes});
     }
-    cpu::execute_part(pass.kernel, inputs, part, cpu::Stores::cached, destinations);
-    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-      if (is_temporary(pass.writes[k])) continue;
-      const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
+    step.execute_part(inputs, part, cpu::Stores::cached, destinations);
+    for (std::size_t k = 0; k < writes.size(); ++k) {
+      if (is_temporary(writes[k])) continue;
+      const std::uint64_t size = plan_.slots[writes[k]].element_size;
       // Ranges that follow each other are one.
       const bool is_one = part.step == part.length;
       const std::uint64_t count = is_one ? 1 : part.count;
       const std::uint64_t bytes = part.length * (is_one ? part.count : 1) * size;
       for (std::uint64_t i = 0; i < count; ++i) {
-        sink_(pass.writes[k], (part.begin + i * part.step) * size,
+        sink_(writes[k], (part.begin + i * part.step) * size,
               std::span(buffers[k]).subspan(i * bytes, bytes));
       }
     }

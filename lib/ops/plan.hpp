@@ -54,6 +54,11 @@ struct Plan {
 /// The last pass that reads or writes a slot.
 std::size_t last_use(const Plan& plan, std::size_t slot);
 
+/// Whether no pass behind `last` needs the slot, and it is no output.
+inline bool is_forgotten(const Plan& plan, std::size_t slot, std::size_t last) {
+  return plan.slots[slot].kind == SlotKind::temporary && last_use(plan, slot) <= last;
+}
+
 class PlanBuilder {
  public:
   explicit PlanBuilder(const Description& description) : description_(description) {}

@@ -14,7 +14,7 @@
 namespace dmlop {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 class Validator {
  public:

@@ -8,7 +8,11 @@
 #include <limits>
 #include <numeric>
 
+#include "cpu/execute.hpp"
+#include "described.hpp"
+#include "ops/operator.hpp"
 #include "plan_case.hpp"
+#include "reference/number.hpp"
 #include "reference/scanning.hpp"
 #include "simd_targets.hpp"
 #include "sweep.hpp"
@@ -238,6 +242,60 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
   });
   check({4201}, 0, DataType::Float32);
   check({4201}, 0, DataType::Int64);
+}
+
+/// The same as check_plan_case, from inputs and to outputs that are aligned.
+void check_in_memory(const PlanCase& a_case) {
+  const NamedTensor& expected = a_case.outputs.front();
+  const nlohmann::ordered_json description = a_case.description();
+  const Checked checked = check_desc(description["type"], description["desc"]);
+  REQUIRE(checked.description);
+  const Plan plan = make_plan(*checked.description);
+  const std::span<const std::byte> input(a_case.inputs.front().tensor.bytes);
+  Tensor found = expected.tensor;
+  cpu::execute_all(plan.passes.front().kernel, {&input, 1}, 2, found.bytes.data());
+  int wrong = 0;
+  for (std::size_t at = 0; at < found.bytes.size(); at += found.element_size()) {
+    const double is = number(found.type, &found.bytes[at]);
+    const double must_be = number(found.type, &expected.tensor.bytes[at]);
+    wrong += (std::isnan(must_be) ? std::isnan(is) : is == must_be) ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
+/// Numbers of 24 digits, of which a sum loses some. The last row ends with infinity and NaN.
+Tensor packed_numbers(DataType type, const List& sizes, bool has_special, Random& random) {
+  Tensor tensor = Tensor::packed(type, sizes);
+  const std::size_t size = tensor.element_size();
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += size) {
+    const int exponent = static_cast<int>(random.below(16)) - 12;
+    double value = std::ldexp(static_cast<double>(random.below(1 << 24)), exponent - 24);
+    if (has_special && at + 2 * size == tensor.bytes.size())
+      value = std::numeric_limits<double>::infinity();
+    if (has_special && at + size == tensor.bytes.size()) value = std::nan("");
+    std::memcpy(&tensor.bytes[at], element(type, random.one_in(2) ? -value : value).data(), size);
+  }
+  return tensor;
+}
+
+// Eight of them are added up by vectors, others by themselves.
+TEST_CASE("CUMULATIVE_SUMMATION: sequences by eights, rounded once on every instruction set") {
+  Random random(76);
+  const std::vector<List> shapes{{8, 1}, {9, 3}, {17, 37}, {8, 258}, {19, 131}, {16, 523}};
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (const List& sizes : shapes) {
+      for (int direction = 0; direction < 4; ++direction) {
+        const Tensor input = packed_numbers(type, sizes, direction == 0, random);
+        const Scan scan{1, false, direction / 2 == 1, direction % 2 == 1};
+        PlanCase a_case = scan_case(scan, input);
+        a_case.outputs.front().has_any_nan = true;
+        on_every_target([&] {
+          check_plan_case(a_case);
+          check_in_memory(a_case);
+        });
+      }
+    }
+  }
 }
 
 TEST_CASE(

@@ -177,15 +177,6 @@ ElementWiseParameters parameters_of(const ElementWiseKernel& kernel) {
 
 }  // namespace
 
-bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
-  std::uint64_t stride = 1;
-  for (std::size_t a = kernel.extents.size(); a-- > 0;) {
-    if (kernel.extents[a] > 1 && input.strides[a] != stride) return false;
-    stride *= kernel.extents[a];
-  }
-  return true;
-}
-
 std::optional<std::size_t> activation_number(Expression expression) {
   const auto found = std::find(group_4.begin(), group_4.end(), expression);
   if (found == group_4.end() || info(expression).inputs != 1) return {};

@@ -13,9 +13,6 @@ namespace dmlop::gpu::resident {
 /// The most dimensions of a kernel.
 inline constexpr std::size_t axes_most = 8;
 
-/// Whether an input stands as the packed output does.
-bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input);
-
 /// Where an activation stands in its group of shaders/expressions.def; nothing for other expressions.
 std::optional<std::size_t> activation_number(Expression expression);
 

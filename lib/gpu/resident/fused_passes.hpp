@@ -26,9 +26,4 @@ std::optional<FusedPasses> fused_rows(const Plan& plan, std::size_t first);
 /// The same, if they divide by sums of squares over windows along one axis.
 std::optional<FusedPasses> fused_local_response(const Plan& plan, std::size_t first);
 
-/// Whether no pass behind `last` needs the slot, and it is no output.
-inline bool is_forgotten(const Plan& plan, std::size_t slot, std::size_t last) {
-  return plan.slots[slot].kind == SlotKind::temporary && last_use(plan, slot) <= last;
-}
-
 }  // namespace dmlop::gpu::resident

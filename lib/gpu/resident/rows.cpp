@@ -7,22 +7,13 @@
 #include "gpu/resident/element_wise.hpp"
 #include "gpu/resident/fused_passes.hpp"
 #include "gpu/resident/parameters.hpp"
+#include "ops/row_passes.hpp"
 
 namespace dmlop::gpu::resident {
 namespace {
 
 #include "../../../shaders/parameters/rows.hlsli"
 
-// As in the kernel.
-enum class Operation : uint {
-  softmax,
-  log_softmax,
-  center,
-  normalize,
-  normalize_about_0,
-  by_norm_1,
-  by_norm_2,
-};
 enum Step : uint { whole_rows, in_parts, join, outputs };
 enum class Lie : uint { constant, repeated, vector, strided };  // of a scale or bias
 constexpr std::uint64_t group_threads = 256;
@@ -30,104 +21,16 @@ constexpr std::uint64_t part_words = 8, result_words = 2;
 
 // --- which passes
 
-const ReduceKernel* reduction_at(const Plan& plan, std::size_t pass) {
-  return pass < plan.passes.size() ? std::get_if<ReduceKernel>(&plan.passes[pass].kernel) : nullptr;
-}
-const ElementWiseKernel* element_wise_at(const Plan& plan, std::size_t pass) {
-  return pass < plan.passes.size() ? std::get_if<ElementWiseKernel>(&plan.passes[pass].kernel)
-                                   : nullptr;
-}
-
-/// The first and second reduction of rows, and what an element becomes by them.
-struct Pattern {
-  Operation operation;
-  Expression expression;
-  ReduceFunction function = ReduceFunction::sum;
-  ReduceTerm term = ReduceTerm::value;
-  ReduceFinish finish = ReduceFinish::none;
-  bool has_second = false;
-  ReduceTerm second_term = ReduceTerm::value;
-  ReduceFinish second_finish = ReduceFinish::none;
-};
-
-constexpr std::array patterns{
-    Pattern{Operation::softmax, Expression::softmax, ReduceFunction::maximum, ReduceTerm::value,
-            ReduceFinish::none, true, ReduceTerm::exponential, ReduceFinish::none},
-    Pattern{Operation::log_softmax, Expression::log_softmax, ReduceFunction::maximum,
-            ReduceTerm::value, ReduceFinish::none, true, ReduceTerm::exponential,
-            ReduceFinish::softmax_logarithm},
-    Pattern{Operation::normalize, Expression::normalize, ReduceFunction::sum, ReduceTerm::value,
-            ReduceFinish::mean, true, ReduceTerm::squared_difference, ReduceFinish::mean},
-    Pattern{Operation::center, Expression::normalize, ReduceFunction::sum, ReduceTerm::value,
-            ReduceFinish::mean},
-    Pattern{Operation::normalize_about_0, Expression::normalize, ReduceFunction::sum,
-            ReduceTerm::square, ReduceFinish::mean},
-    Pattern{Operation::by_norm_1, Expression::divide_by_norm, ReduceFunction::sum,
-            ReduceTerm::magnitude, ReduceFinish::none},
-    Pattern{Operation::by_norm_2, Expression::divide_by_norm, ReduceFunction::sum,
-            ReduceTerm::square, ReduceFinish::root},
-};
-
-/// Passes that match a pattern.
-struct Match {
-  Operation operation;
-  const ReduceKernel* reduction;
-  const ElementWiseKernel* map;
+/// Passes over rows, with the activation that follows.
+struct Match : RowPasses {
   const ElementWiseKernel* activation = nullptr;
-  std::size_t passes;
 };
-
-bool is_constant(const ElementWiseInput& input, float value) {
-  return input.constant && *input.constant == value;
-}
-
-bool is_reduction(const ReduceKernel* kernel, ReduceFunction function, ReduceTerm term,
-                  ReduceFinish finish) {
-  return kernel != nullptr && kernel->function == function && kernel->term == term &&
-         kernel->finish == finish && kernel->output_type == DataType::Float32 &&
-         !kernel->operands.front().is_position;
-}
-
-// Whether an element-wise pass reads x, its row's values and nothing else but constants, a scale
-// and a bias.
-bool reads_rows(const Pattern& pattern, const ElementWiseKernel& map, const Pass& pass,
-                const std::vector<std::size_t>& slots) {
-  if (map.input_scale || pass.reads.size() < slots.size()) return false;
-  if (!std::equal(slots.begin(), slots.end(), pass.reads.begin())) return false;
-  if (pattern.expression != Expression::normalize) return pass.reads.size() == slots.size();
-  const bool has_mean = pattern.operation != Operation::normalize_about_0;
-  const bool has_variance = pattern.operation != Operation::center;
-  return (has_mean ? !map.inputs[1].constant : is_constant(map.inputs[1], 0)) &&
-         (has_variance ? !map.inputs[2].constant : is_constant(map.inputs[2], 1)) &&
-         is_constant(map.inputs[5], 0);
-}
-
-std::optional<Match> match_of(const Pattern& pattern, const Plan& plan, std::size_t first) {
-  const ReduceKernel* reduction = reduction_at(plan, first);
-  if (!is_reduction(reduction, pattern.function, pattern.term, pattern.finish)) return {};
-  const std::size_t map_pass = first + (pattern.has_second ? 2 : 1);
-  const ElementWiseKernel* map = element_wise_at(plan, map_pass);
-  if (map == nullptr || map->expression != pattern.expression) return {};
-  const std::size_t x = plan.passes[first].reads.front();
-  std::vector<std::size_t> slots{x, plan.passes[first].writes.front()};
-  if (pattern.has_second) {
-    const ReduceKernel* second = reduction_at(plan, first + 1);
-    if (!is_reduction(second, ReduceFunction::sum, pattern.second_term, pattern.second_finish) ||
-        plan.passes[first + 1].reads != slots)
-      return {};
-    slots.push_back(plan.passes[first + 1].writes.front());
-  }
-  if (!reads_rows(pattern, *map, plan.passes[map_pass], slots)) return {};
-  for (std::size_t i = 1; i < slots.size(); ++i) {
-    if (!is_forgotten(plan, slots[i], map_pass)) return {};
-  }
-  return Match{pattern.operation, reduction, map, nullptr, map_pass - first + 1};
-}
 
 // Adds the activation that follows.
 void add_activation(const Plan& plan, std::size_t first, Match& match) {
   const std::size_t next = first + match.passes;
-  const ElementWiseKernel* activation = element_wise_at(plan, next);
+  if (next == plan.passes.size()) return;
+  const auto* activation = std::get_if<ElementWiseKernel>(&plan.passes[next].kernel);
   if (activation == nullptr || activation->inputs.size() != 1 ||
       activation->inputs.front().constant || activation->compute != ComputeType::float32)
     return;
@@ -350,13 +253,11 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
 }  // namespace
 
 std::optional<FusedPasses> fused_rows(const Plan& plan, std::size_t first) {
-  for (const Pattern& pattern : patterns) {
-    std::optional<Match> match = match_of(pattern, plan, first);
-    if (!match) continue;
-    add_activation(plan, first, *match);
-    return fused(plan, first, *match);
-  }
-  return {};
+  const std::optional<RowPasses> found = row_passes(plan, first);
+  if (!found) return {};
+  Match match{*found};
+  add_activation(plan, first, match);
+  return fused(plan, first, match);
 }
 
 }  // namespace dmlop::gpu::resident

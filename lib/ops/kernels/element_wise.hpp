@@ -77,4 +77,14 @@ struct ElementWiseKernel {
   std::vector<std::size_t> output_element_sizes() const { return {size_of(output_type)}; }
 };
 
+/// Whether an input stands as the packed output does.
+inline bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
+  std::uint64_t stride = 1;
+  for (std::size_t a = kernel.extents.size(); a-- > 0;) {
+    if (kernel.extents[a] > 1 && input.strides[a] != stride) return false;
+    stride *= kernel.extents[a];
+  }
+  return true;
+}
+
 }  // namespace dmlop
