@@ -31,7 +31,7 @@ const browser = await playwright.chromium.launch({executablePath: executable, he
 export async function open(file, hash = '', options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
   const page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(300000);
   const address = pathToFileURL(file).href;
   page.complaints = [];
   page.on('console', message => {
