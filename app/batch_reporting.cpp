@@ -101,7 +101,7 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
       print(out, {"  ", rounded(result.seconds), " s  ", result.id, "\n"});
   }
   if (summary.jobs() == 0) {
-    // That there is none is an error, or a note, unless it was allowed.
+    // Without --allow-empty, an error or a note says so.
     if (options_.allow_empty) print(out, {"0 jobs\n"});
     if (!summary.interrupted.empty())
       print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
