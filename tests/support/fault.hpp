@@ -63,6 +63,7 @@ inline const std::vector<HarmlessCall> harmless_calls{
     {"open", "-", "out/", "a record without an output's digest proves nothing to --resume"},
     {"read", "reading", "/out/", "likewise"},
     {"fstat", "reading", "/out/", "likewise"},
+    {"mmap", "reading", "/out/", "likewise, where the output is old enough to be mapped"},
 };
 
 inline const HarmlessCall* find_harmless(const FailedCall& failed) {
