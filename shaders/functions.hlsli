@@ -186,6 +186,7 @@ FOR_HALVES(erf)
 FOR_HALVES(exp)
 FOR_HALVES(expm1)
 FOR_HALVES(gelu)
+FOR_HALVES(log)
 FOR_HALVES(sigmoid)
 FOR_HALVES(sin)
 FOR_HALVES(tanh)
@@ -197,7 +198,6 @@ float asinh_of(float a) { return fast_asinh(a); }
 float atan_of(float a) { return fast_atan(a); }
 float atanh_of(float a) { return fast_atanh(a); }
 float cosh_of(float a) { return fast_cosh(a); }
-float log_of(float a) { return fast_log(a); }
 float sinh_of(float a) { return fast_sinh(a); }
 float softplus_of(float a) { return fast_softplus(a); }
 float swish_of(float a, float b) {

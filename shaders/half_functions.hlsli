@@ -32,6 +32,25 @@ FUNCTION float half_expm1(float x) {
   return magnitude_of(x) < 1.0e-8f ? x : result;  // keeps the sign of 0
 }
 
+// Of what is not below the smallest normal number of FLOAT32, unless it is 0.
+FUNCTION float half_log(float x) {
+  const uint bits = split_bits(x);
+  const float f = split_rest(bits);
+  // log(1 + f) / f
+  float p = 0.0872235969f;
+  p = mad(p, f, -0.143668458f);
+  p = mad(p, f, 0.149522662f);
+  p = mad(p, f, -0.165623933f);
+  p = mad(p, f, 0.199568331f);
+  p = mad(p, f, -0.250020742f);
+  p = mad(p, f, 0.333341867f);
+  p = mad(p, f, -0.499999881f);
+  p = mad(p, f, 1.0f);
+  const float result = mad(exponent_in(bits), 0.693147181f, p * f);
+  const float special = x == 0.0f ? -infinity() : x < 0.0f ? not_a_number() : x;
+  return x > 0.0f && x < infinity() ? result : special;
+}
+
 FUNCTION float half_sigmoid(float x) {
   const float result = 1.0f / (1.0f + half_exp(-x));
   return x < -87.0f ? 0.0f : result;

@@ -5,12 +5,14 @@
 #define PARAMETERS LocalResponseParameters
 #define LOADS_VECTORS
 #include "resident.hlsli"
-#include "functions.hlsli"
 
 SPECIALIZED(0, TYPE)    // FLOAT32 or FLOAT16
 SPECIALIZED(1, BEFORE)  // channels of a window before that of the output
 SPECIALIZED(2, WINDOW)  // all of them, at most WINDOW_MOST
 #define WINDOW_MOST 8
+
+#define IS_OF_HALVES (TYPE == FLOAT16)
+#include "functions.hlsli"
 
 // Direct3D's compiler takes long to unroll loops.
 #ifdef DMLOP_VULKAN
@@ -41,6 +43,8 @@ Numbers numbers_of(uint4 vector_) {
 // The planner sees to it that no base is negative.
 float response_of(float x, float sum) {
   const float base = parameters[0].bias + parameters[0].factor * sum;
+  const bool is_usual = base >= 1.17549435e-38f && base < infinity();
+  if (!is_usual) return x * fast_exp(-parameters[0].beta * fast_log(base));
   return x * exp_of(-parameters[0].beta * log_of(base));
 }
 
