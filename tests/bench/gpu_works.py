@@ -132,10 +132,10 @@ def gathers_and_scans(sizes):
         lambda torch, x: torch.nn.functional.unfold(x, 3))
     rows = n * c * h
     yield Work("GATHER of rows", .90, {"type": "GATHER", "desc": {
-        "InputTensor": tensor([1, 1, rows // 4, w]),
+        "InputTensor": tensor([1, 1, rows, w]),
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, rows]},
         "OutputTensor": tensor([1, 1, rows, w]), "Axis": 2, "IndexDimensions": 1}},
-        lambda torch, x, i: torch.index_select(x, 2, i.flatten().remainder(rows // 4)))
+        lambda torch, x, i: torch.index_select(x, 2, i.flatten().remainder(rows)))
     yield Work("GATHER_ELEMENTS last axis", .80, {"type": "GATHER_ELEMENTS", "desc": {
         "InputTensor": tensor(sizes), "IndicesTensor": {"DataType": "UINT32", "Sizes": sizes},
         "OutputTensor": tensor(sizes), "Axis": 3}})
