@@ -472,6 +472,48 @@ Cell second_of_part(uint part, bool is_last, float pivot, Cell first) {
   return cell;
 }
 
+// Whether a part's sum and its squares are found at once: every lane has as many numbers, whose squares do not leave the
+// range of floats. Direct3D's compiler does not see that all lanes of a group agree on this.
+bool has_moments(Lane lane) {
+#ifdef DMLOP_VULKAN
+  return OPERATION == NORMALIZE && TYPE == FLOAT16 && lane.count == VECTORS * lane.lanes;
+#else
+  return false;
+#endif
+}
+
+// The sum of a part, and the squares about its mean. A lane begins with its own mean. Two that have n numbers each, and
+// whose sums differ by d, together have d^2 / 2n more than the squares about the mean of each.
+void gather_moments(Lane lane, uint in_group, inout Cell first, inout Cell second) {
+  EACH_FOUR first = with_sum(first, sum_of(values[f]), 0.0f);
+  float half_share = 0.5f / (4.0f * float(fours()));  // 1 / 2n
+  const float mean = (first.high + first.low) * 2.0f * half_share;
+  float squares = 0.0f;
+  EACH_FOUR {
+    const float4 four = values[f] - mean;
+    squares += sum_of(four * four);
+  }
+  shared_high[in_group] = first.high;
+  shared_low[in_group] = first.low;
+  shared_largest[in_group] = squares;
+  GroupMemoryBarrierWithGroupSync();
+  [loop]
+  for (uint half_ = lane.lanes >> 1; half_ > 0; half_ >>= 1) {
+    if (lane.position < half_) {
+      const uint other = in_group + half_;
+      const float difference = first.high - shared_high[other];
+      squares += shared_largest[other] + difference * difference * half_share;
+      first = with_sum(first, shared_high[other], shared_low[other]);
+      shared_high[in_group] = first.high;
+      shared_low[in_group] = first.low;
+      shared_largest[in_group] = squares;
+    }
+    half_share *= 0.5f;
+    GroupMemoryBarrierWithGroupSync();
+  }
+  second.high = squares;  // of the first lane, which stores the part
+}
+
 // Each row's pivot and factor.
 void join_parts(uint row, bool is_active, Lane lane, uint in_group, uint results) {
   Cell firsts[1], seconds[1];
@@ -546,6 +588,11 @@ void run(uint thread, uint in_group) {
   if (IN_PARTS != 0 && STEP == PARTS) {
     const bool is_last = part + 1 == parameters[0].parts;
     scaled_length = float2((is_last ? parameters[0].last_length : parameters[0].part_length) * parameters[0].down, 0.0f);
+    if (has_moments(lane)) {
+      gather_moments(lane, in_group, firsts[0], seconds[0]);
+      if (is_active && lane.position == 0) store_part(task, firsts[0], seconds[0]);
+      return;
+    }
   }
 #endif
   if (!is_known) {
