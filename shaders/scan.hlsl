@@ -385,6 +385,30 @@ uint total_place(uint vector_) { return vector_ + (vector_ >> 2); }
 // Vector v of a lane, from where the scan begins.
 uint vector_index(uint tile, uint v, uint position) { return tile + (v << BASE) + position; }
 
+// As scan_lanes() of one sequence, with half as many barriers: the cells of each round stand in another place than those
+// of the round before. Returns where the last ones begin.
+uint scan_row_lanes(uint4 cell, uint own, uint position, uint lanes, bool is_simple) {
+  uint begin = 0;
+  share(own, cell, is_simple);
+  GroupMemoryBarrierWithGroupSync();
+  [loop]
+  for (uint distance = 1; distance < lanes; distance <<= 1) {
+    if (position >= distance) cell = joined_as(is_simple, shared_cell(begin + own - distance, is_simple), cell);
+    begin = GROUP_SIZE - begin;
+    share(begin + own, cell, is_simple);
+    GroupMemoryBarrierWithGroupSync();
+  }
+  return begin;
+}
+
+// Loads go together. Vectors behind the end are the tensor's first.
+void load_row(uint tile, uint position, uint begin, uint end, inout uint4 elements[VECTORS_MOST]) {
+  EACH_VECTOR(v) {
+    const uint index = vector_index(tile, v, position);
+    elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? end - 1 - index : index) : 0);
+  }
+}
+
 void scan_rows(uint thread, uint lane) {
   const uint lanes = 1u << BASE, position = lane & (lanes - 1);
   const uint vectors = parameters[0].length / per_vector();
@@ -392,13 +416,12 @@ void scan_rows(uint thread, uint lane) {
   const uint end = thread < END_OF_THREADS ? vectors : 0;
   const uint own = (lane - position) * VECTORS;  // the first total of the row
   uint4 carry = empty_cell();
+  uint4 next[VECTORS_MOST], elements[VECTORS_MOST];
+  load_row(0, position, begin, end, next);
   for (uint tile = 0; tile < vectors; tile += lanes * VECTORS) {
-    uint4 elements[VECTORS_MOST];
-    // Loads go together.
-    EACH_VECTOR(v) {
-      const uint index = vector_index(tile, v, position);
-      elements[v] = load_vector(1, index < end ? begin + (FROM_END != 0 ? vectors - 1 - index : index) : 0);
-    }
+    EACH_VECTOR(a) elements[a] = next[a];
+    // The next tile is under way while the lanes of this one wait for each other.
+    if (tile + lanes * VECTORS < vectors) load_row(tile + lanes * VECTORS, position, begin, end, next);
     bool plain = true;
     EACH_VECTOR(e) plain = plain && is_plain(elements[e]);
     if (!plain) shared_is_simple = 0;
@@ -416,11 +439,10 @@ void scan_rows(uint thread, uint lane) {
       cell = joined_as(is_simple, cell, totals[n]);
     }
     GroupMemoryBarrierWithGroupSync();
-    const uint4 of_lane[SEQUENCES_MOST] = {cell, cell, cell, cell};
-    scan_lanes(of_lane, 1, lane, position, lanes, 1, is_simple);
+    const uint scanned = scan_row_lanes(cell, lane, position, lanes, is_simple);
     cell = carry;
-    if (position > 0) cell = joined_as(is_simple, carry, shared_cell(lane - 1, is_simple));
-    carry = joined_as(is_simple, carry, shared_cell(lane | (lanes - 1), is_simple));
+    if (position > 0) cell = joined_as(is_simple, carry, shared_cell(scanned + lane - 1, is_simple));
+    carry = joined_as(is_simple, carry, shared_cell(scanned + (lane | (lanes - 1)), is_simple));
     GroupMemoryBarrierWithGroupSync();
     EACH_VECTOR(p) {
       share(total_place(own + position * VECTORS + p), cell, is_simple);
