@@ -150,6 +150,12 @@ FUNCTION uint split_bits(float x) { return asuint(x) + (0x3F800000u - 0x3F3504F3
 FUNCTION float exponent_in(uint bits) { return asfloat((bits >> 23) + 0x4B000000u) - 8388735.0f; }
 FUNCTION float split_rest(uint bits) { return asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f; }
 
+// Of a normal number above 0.
+FUNCTION float fast_normal_log(float x) {
+  const uint bits = split_bits(x);
+  return log_of_parts(exponent_in(bits), split_rest(bits), 0.0f);
+}
+
 FUNCTION float fast_log(float x) {
   const bool is_small = x < 1.17549435e-38f;
   const float normal = is_small ? x * 8388608.0f : x;

@@ -1,6 +1,6 @@
 // Functions of FLOAT16 whose result is FLOAT16, too: shorter than those of elementary.hlsli, which says how they are
-// written, because a relative error of 2^-21 seldom changes what a FLOAT16 is rounded to. Only the angles must be
-// FLOAT16; the others take any number.
+// written, because a relative error of 2^-21 seldom changes what a FLOAT16 is rounded to. Angles, and numbers whose
+// logarithm is taken, must be FLOAT16; the others take any number.
 
 FUNCTION float half_exp(float x) {
   const float low = x < -87.0f ? -87.0f : x;
@@ -32,8 +32,8 @@ FUNCTION float half_expm1(float x) {
   return magnitude_of(x) < 1.0e-8f ? x : result;  // keeps the sign of 0
 }
 
-// Of what is not below the smallest normal number of FLOAT32, unless it is 0.
-FUNCTION float half_log(float x) {
+// Of a normal number of FLOAT32 above 0.
+FUNCTION float half_normal_log(float x) {
   const uint bits = split_bits(x);
   const float f = split_rest(bits);
   // log(1 + f) / f
@@ -46,9 +46,13 @@ FUNCTION float half_log(float x) {
   p = mad(p, f, 0.333341867f);
   p = mad(p, f, -0.499999881f);
   p = mad(p, f, 1.0f);
-  const float result = mad(exponent_in(bits), 0.693147181f, p * f);
+  return mad(exponent_in(bits), 0.693147181f, p * f);
+}
+
+// FLOAT16 has no numbers that are not normal numbers of FLOAT32.
+FUNCTION float half_log(float x) {
   const float special = x == 0.0f ? -infinity() : x < 0.0f ? not_a_number() : x;
-  return x > 0.0f && x < infinity() ? result : special;
+  return x > 0.0f && x < infinity() ? half_normal_log(x) : special;
 }
 
 FUNCTION float half_sigmoid(float x) {

@@ -45,7 +45,7 @@ float response_of(float x, float sum) {
   const float base = parameters[0].bias + parameters[0].factor * sum;
   const bool is_usual = base >= 1.17549435e-38f && base < infinity();
   if (!is_usual) return x * fast_exp(-parameters[0].beta * fast_log(base));
-  return x * exp_of(-parameters[0].beta * log_of(base));
+  return x * exp_of(-parameters[0].beta * normal_log_of(base));
 }
 
 float4 responses_of(float4 four, float4 sum) {
