@@ -65,10 +65,8 @@ inline void settle_all(double* totals, Power* powers, std::size_t count) {
   }
 }
 
-// Not on Windows: what follows these sums ends there with page faults, for a reason that is not
-// known yet.
 #undef DMLOP_CPU_SCANS_VECTORS
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(_WIN32)
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 #define DMLOP_CPU_SCANS_VECTORS 1
 #else
 #define DMLOP_CPU_SCANS_VECTORS 0
