@@ -1,6 +1,7 @@
 // The operators that normalize rows, their gradients, and the Adam optimizer.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "plan_case.hpp"
@@ -246,6 +247,24 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, about 0 and 4") {
   check_packed({{1, 20008}, {1}, {}, {}, DataType::Float16, true, true, false, 4});
 }
 
+// Lanes of a GPU have different means, which they join.
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION1: a packed row in parts whose numbers differ everywhere") {
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    const List sizes{1, 20008};
+    Numbers x;
+    for (std::size_t k = 0; k < sizes[1]; ++k)
+      x.push_back(static_cast<double>(k / 8 % 64 + k / 4096 * 16) + static_cast<double>(k % 8) / 8);
+    const auto [mean, variance] = rows::statistics(x, rows::rows_of(sizes, {1}), true);
+    const Numbers ones(x.size(), 1), zeros(x.size(), 0);
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION1",
+                            {{"Axes", {1}}, {"NormalizeVariance", true}, {"Epsilon", 0.25}})
+                        .input("InputTensor", rows::tensor_of(type, sizes, x))
+                        .output("OutputTensor", type, sizes,
+                                normalized(x, mean, variance, 0.25, ones, zeros))
+                        .done());
+  }
+}
+
 // Sums and squares of these leave the range of FLOAT32.
 TEST_CASE("MEAN_VARIANCE_NORMALIZATION1: packed rows of very large and of very small numbers") {
   const auto check = [](const Tensor& input, bool is_divided, const Numbers& expected) {
@@ -454,6 +473,26 @@ TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: packed channels, in one segment and in 
                                                  {"Bias", bias}})
             .input("InputTensor", input)
             .output("OutputTensor", row.type, row.sizes, expected)
+            .done());
+  }
+}
+
+// 0 / 0, and infinity / infinity, are no numbers; 1 / infinity is 0.
+TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: packed channels of zeros and of infinities") {
+  const Numbers channels{0, 0, 1, 2, std::numeric_limits<double>::infinity(), 1, 3};
+  const List sizes{1, channels.size(), 2, 4};
+  Numbers x, squares, expected;
+  for (const double channel : channels) x.insert(x.end(), sizes[2] * sizes[3], channel);
+  for (const double value : x) squares.push_back(value * value);
+  const Numbers sums = rows::window_sums(squares, sizes, 3, true);
+  for (std::size_t k = 0; k < x.size(); ++k) expected.push_back(x[k] * std::pow(sums[k], -0.75));
+  REQUIRE(std::isnan(expected.front()));
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    check_plan_case(
+        Builder("LOCAL_RESPONSE_NORMALIZATION",
+                {{"CrossChannel", true}, {"LocalSize", 3}, {"Alpha", 3}, {"Beta", 0.75}, {"Bias", 0}})
+            .input("InputTensor", rows::tensor_of(type, sizes, x))
+            .output("OutputTensor", type, sizes, expected)
             .done());
   }
 }
