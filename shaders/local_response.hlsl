@@ -48,12 +48,17 @@ float response_of(float x, float sum) {
   return x * exp_of(-parameters[0].beta * normal_log_of(base));
 }
 
+// Each turn takes the first of four and puts its result last. An index that changes would not do: Direct3D's compiler
+// multiplies by 1 and 0 to choose an element, so that an infinite one makes the others NaN.
 float4 responses_of(float4 four, float4 sum) {
-  float numbers[4] = {four.x, four.y, four.z, four.w};
-  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
+  float4 responses = four;
   LOOP
-  for (uint i = 0; i < 4; ++i) numbers[i] = response_of(numbers[i], sums[i]);
-  return float4(numbers[0], numbers[1], numbers[2], numbers[3]);
+  for (uint i = 0; i < 4; ++i) {
+    responses = float4(responses.yzw, response_of(four.x, sum.x));
+    four = four.yzwx;
+    sum = sum.yzwx;
+  }
+  return responses;
 }
 
 uint2 halves_of(float4 four) {
