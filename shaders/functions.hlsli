@@ -5,6 +5,12 @@
 #define IS_OF_HALVES false
 #endif
 
+// Functions of one number after the other take four in turns: each takes the first, and puts its result last. An index
+// that changes would not do. Direct3D's compiler multiplies by 1 and 0 to choose a number, so that an infinite one makes
+// the others NaN.
+float4 turned(float4 four) { return four.yzwx; }
+float4 with_last(float4 four, float last) { return float4(four.yzw, last); }
+
 // Integers of 64 bits: x low, y high; int2 with a sign.
 uint2 negated(uint2 a) { return uint2(0 - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }
 uint2 sum(uint2 a, uint2 b) {

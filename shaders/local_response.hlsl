@@ -48,17 +48,13 @@ float response_of(float x, float sum) {
   return x * exp_of(-parameters[0].beta * normal_log_of(base));
 }
 
-// Each turn takes the first of four and puts its result last. An index that changes would not do: Direct3D's compiler
-// multiplies by 1 and 0 to choose an element, so that an infinite one makes the others NaN.
 float4 responses_of(float4 four, float4 sum) {
-  float4 responses = four;
   LOOP
-  for (uint i = 0; i < 4; ++i) {
-    responses = float4(responses.yzw, response_of(four.x, sum.x));
-    four = four.yzwx;
-    sum = sum.yzwx;
+  for (uint turn = 0; turn < 4; ++turn) {
+    four = with_last(four, response_of(four.x, sum.x));
+    sum = turned(sum);
   }
-  return responses;
+  return four;
 }
 
 uint2 halves_of(float4 four) {

@@ -52,9 +52,6 @@ SPECIALIZED(6, IN_PARTS)
 #define EACH_VECTOR [loop] for (uint v = 0; v < VECTORS; ++v)
 #endif
 
-#define PARTS_OF(four) {(four).x, (four).y, (four).z, (four).w}
-#define FOUR_OF(numbers) float4(numbers[0], numbers[1], numbers[2], numbers[3])
-
 uint per_vector() { return 16 / size_of(TYPE); }
 uint fours_per_vector() { return per_vector() / 4; }
 uint fours() { return VECTORS * fours_per_vector(); }
@@ -149,10 +146,12 @@ NUMBER pivot_of(Cell cell) {
   NUMBER pivot = 0.0f;
   if (has_mean()) {
 #ifdef COLUMNS
-    float numbers[4];
-    const float highs[4] = PARTS_OF(cell.high), lows[4] = PARTS_OF(cell.low);
-    LOOP for (uint i = 0; i < 4; ++i) numbers[i] = mean_of(highs[i], lows[i]);
-    pivot = FOUR_OF(numbers);
+    LOOP
+    for (uint turn = 0; turn < 4; ++turn) {
+      pivot = with_last(pivot, mean_of(cell.high.x, cell.low.x));
+      cell.high = turned(cell.high);
+      cell.low = turned(cell.low);
+    }
 #else
     pivot = mean_of(cell.high, cell.low);
 #endif
@@ -176,10 +175,15 @@ float factor_of(float high, float low, float largest) {
 
 NUMBER factors_of(Cell sum, Cell first) {
 #ifdef COLUMNS
-  float numbers[4];
-  const float highs[4] = PARTS_OF(sum.high), lows[4] = PARTS_OF(sum.low), largest[4] = PARTS_OF(first.largest);
-  LOOP for (uint i = 0; i < 4; ++i) numbers[i] = factor_of(highs[i], lows[i], largest[i]);
-  return FOUR_OF(numbers);
+  float4 factors = sum.high;
+  LOOP
+  for (uint turn = 0; turn < 4; ++turn) {
+    factors = with_last(factors, factor_of(sum.high.x, sum.low.x, first.largest.x));
+    sum.high = turned(sum.high);
+    sum.low = turned(sum.low);
+    first.largest = turned(first.largest);
+  }
+  return factors;
 #else
   return factor_of(sum.high, sum.low, first.largest);
 #endif
@@ -200,9 +204,8 @@ float power_of_e(float x) {
 }
 
 float4 powers_of_e(float4 four) {
-  float numbers[4] = PARTS_OF(four);
-  LOOP for (uint i = 0; i < 4; ++i) numbers[i] = power_of_e(numbers[i]);
-  return FOUR_OF(numbers);
+  LOOP for (uint turn = 0; turn < 4; ++turn) four = with_last(four, power_of_e(four.x));
+  return four;
 }
 
 // --- lanes
@@ -390,16 +393,18 @@ float4 result_of(float4 four, NUMBER factor, uint element) {
     four = four * (operand_four(2, SCALE, parameters[0].scale, element) * four_of(factor)) +
            operand_four(3, BIAS, parameters[0].bias, element);
   if (ACTIVATION == 0) return four;
-  float numbers[4] = PARTS_OF(four);
-  LOOP for (uint i = 0; i < 4; ++i) numbers[i] = activated(numbers[i]);
-  return FOUR_OF(numbers);
+  LOOP for (uint turn = 0; turn < 4; ++turn) four = with_last(four, activated(four.x));
+  return four;
 }
 
 uint2 halves_of(float4 four) {
-  const float numbers[4] = PARTS_OF(four);
-  uint bits[4];
-  LOOP for (uint i = 0; i < 4; ++i) bits[i] = half_bits(numbers[i]);
-  return uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
+  uint4 bits = uint4(0, 0, 0, 0);
+  LOOP
+  for (uint turn = 0; turn < 4; ++turn) {
+    bits = uint4(bits.yzw, half_bits(four.x));
+    four = turned(four);
+  }
+  return uint2(bits.x | bits.y << 16, bits.z | bits.w << 16);
 }
 
 void write_outputs(Lane lane, NUMBER factors[CELLS_MOST]) {

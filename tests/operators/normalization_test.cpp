@@ -1,6 +1,7 @@
 // The operators that normalize rows, their gradients, and the Adam optimizer.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -494,6 +495,26 @@ TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: packed channels of zeros and of infinit
             .input("InputTensor", rows::tensor_of(type, sizes, x))
             .output("OutputTensor", type, sizes, expected)
             .done());
+  }
+}
+
+// x / infinity is 0. A kernel takes several of these rows at once.
+TEST_CASE("LP_NORMALIZATION: infinity and NaN stay in their rows, which lie beside each other") {
+  const List sizes{1, 5, 2, 16};
+  const std::size_t beside = 32;
+  Numbers x(5 * beside, 2.0);
+  x[beside + 5] = std::numeric_limits<double>::infinity();
+  x[3 * beside + 18] = std::numeric_limits<double>::quiet_NaN();
+  const Numbers sums =
+      rows::row_sums(rows::rows_of(sizes, {1}), x.size(), [&](std::uint64_t k) { return x[k] * x[k]; });
+  Numbers expected;
+  for (std::size_t k = 0; k < x.size(); ++k) expected.push_back(x[k] / std::sqrt(sums[k]));
+  REQUIRE(std::ranges::count_if(expected, [](double y) { return std::isnan(y); }) == 1 + 5);
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    check_plan_case(Builder("LP_NORMALIZATION", {{"Axis", 1}, {"Epsilon", 0}, {"P", 2}})
+                        .input("InputTensor", rows::tensor_of(type, sizes, x))
+                        .output("OutputTensor", type, sizes, expected)
+                        .done());
   }
 }
 
