@@ -5,9 +5,9 @@
 #define IS_OF_HALVES false
 #endif
 
-// Functions of one number after the other take four in turns: each takes the first, and puts its result last. An index
-// that changes would not do. Direct3D's compiler multiplies by 1 and 0 to choose a number, so that an infinite one makes
-// the others NaN.
+// For loops that apply a function to four numbers: each turn takes the first number and puts its result last. A changing
+// index would not do, because Direct3D's compiler then chooses a number by products with 1 and 0, and an infinite one
+// makes the others NaN.
 float4 turned(float4 four) { return four.yzwx; }
 float4 with_last(float4 four, float last) { return float4(four.yzw, last); }
 
