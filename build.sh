@@ -7,10 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # The packages, by purpose; the names are the same on Debian 12 and Ubuntu 24.04.
 packages_to_build=(
   cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
-  glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
+  glslang-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
   libhwy-dev
 )
-packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers)
+packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
 # Tests that need one of these skip themselves, with the reason, if it is missing.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
 packages_to_fuzz=(clang libclang-rt-dev)

@@ -70,7 +70,6 @@ file(GLOB_RECURSE dmlop_kernel_headers CONFIGURE_DEPENDS
 
 function(dmlop_spirv_sources result)
   find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
-  find_program(SPIRV_VAL spirv-val REQUIRED)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
   file(MAKE_DIRECTORY ${folder})
   set(includes "")
@@ -81,10 +80,8 @@ function(dmlop_spirv_sources result)
     set(definitions ${ARGN})
     list(TRANSFORM definitions PREPEND -D)
     set(options ${language} -V -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions} -I${PROJECT_SOURCE_DIR}/shaders)
+    # The test spirv checks that modules are valid: glslang has reported success for others.
     add_custom_command(OUTPUT ${folder}/${name}.h
-      COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
-      # glslang has reported success for invalid modules.
-      COMMAND ${SPIRV_VAL} --target-env vulkan1.1 ${folder}/${name}.spv
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} --vn kernel_${name} -o ${folder}/${name}.h ${source}
       DEPENDS ${source} ${dmlop_kernel_headers}
       COMMENT "Kernel ${name}" VERBATIM)
@@ -111,18 +108,15 @@ function(dmlop_spirv_sources result)
 namespace dmlop::gpu::vulkan {
 namespace {
 
-struct Kernel {
-  std::string_view name;
-  std::span<const std::uint32_t> spirv;
-};
-
-constexpr std::array kernels{
+constexpr std::array all_kernels{
 @rows@};
 
 }  // namespace
 
+std::span<const Kernel> kernels() { return all_kernels; }
+
 std::span<const std::uint32_t> find_kernel(std::string_view name) {
-  for (const Kernel& kernel : kernels) {
+  for (const Kernel& kernel : all_kernels) {
     if (kernel.name == name) return kernel.spirv;
   }
   return {};

@@ -7,6 +7,14 @@
 
 namespace dmlop::gpu::vulkan {
 
+/// A kernel variant.
+struct Kernel {
+  std::string_view name;  // "lp_pooling_4_2"
+  std::span<const std::uint32_t> spirv;
+};
+
+std::span<const Kernel> kernels();
+
 /// The SPIR-V of a kernel variant; empty where none has this name.
 std::span<const std::uint32_t> find_kernel(std::string_view name);
 

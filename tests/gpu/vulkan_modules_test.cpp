@@ -1,0 +1,38 @@
+// Every kernel that the program holds is a valid module: glslang has reported success for others.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "folder.hpp"
+#include "gpu/vulkan/kernels.hpp"
+#include "program.hpp"
+
+namespace dmlop::test {
+namespace {
+
+/// What spirv-val says of a module; "" if it is valid.
+std::string complaint(std::span<const std::uint32_t> spirv, const Folder& folder) {
+  folder.write("module.spv",
+               std::string(reinterpret_cast<const char*>(spirv.data()), spirv.size_bytes()));
+  const ProgramResult found =
+      shell("spirv-val --target-env vulkan1.1 module.spv 2>&1", {.folder = folder.path()});
+  return found.code == 0 ? "" : "exit code " + std::to_string(found.code) + ": " + found.output;
+}
+
+TEST_CASE("Vulkan: every kernel is a valid module") {
+  REQUIRE(has_command("spirv-val"));
+  const Folder folder;
+  for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
+    CAPTURE(kernel.name);
+    CHECK(complaint(kernel.spirv, folder) == "");
+  }
+  CHECK(gpu::vulkan::kernels().size() >= 90);
+}
+
+TEST_CASE("Vulkan: spirv-val is asked, and refuses half a module") {
+  const std::span<const std::uint32_t> whole = gpu::vulkan::find_kernel("copy");
+  CHECK(complaint(whole.first(whole.size() / 2), Folder()) != "");
+}
+
+}  // namespace
+}  // namespace dmlop::test
