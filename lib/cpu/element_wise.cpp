@@ -195,40 +195,74 @@ HWY_INLINE To cast_of(From from) {
 
 /// Between FLOAT16 and another type, through a stretch of floats.
 template <typename To, typename From>
-void cast_halves(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
+void cast_halves(const std::byte* from, std::size_t count, std::byte* to) {
   std::array<float, stretch> numbers;
   if constexpr (std::is_same_v<From, Half>) {
-    load(DataType::Float16, from, stride, count, numbers.data());
+    load(DataType::Float16, from, 1, count, numbers.data());
     for (std::size_t i = 0; i < count; ++i)
       cpu::store(to + i * sizeof(To), cast_of<To>(numbers[i]));
   } else {
     for (std::size_t i = 0; i < count; ++i)
-      numbers[i] = float_for_half(cpu::load<From>(from + i * stride * sizeof(From)));
+      numbers[i] = float_for_half(cpu::load<From>(from + i * sizeof(From)));
     store_halves(numbers.data(), count, to);
   }
 }
 
 template <typename To, typename From>
-void cast_elements(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
+void cast_elements(const std::byte* from, std::size_t count, std::byte* to) {
   if constexpr (std::is_same_v<To, Half> != std::is_same_v<From, Half>) {
-    cast_halves<To, From>(from, stride, count, to);
-  } else if (stride == 1) {
-    for (std::size_t i = 0; i < count; ++i)
-      cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
+    cast_halves<To, From>(from, count, to);
   } else {
     for (std::size_t i = 0; i < count; ++i)
-      cpu::store(to + i * sizeof(To),
-                 cast_of<To>(cpu::load<From>(from + i * stride * sizeof(From))));
+      cpu::store(to + i * sizeof(To), cast_of<To>(cpu::load<From>(from + i * sizeof(From))));
   }
 }
 
-using Cast = void (*)(const std::byte* from, std::uint64_t stride, std::size_t count,
-                      std::byte* to);
+/// The unsigned integer with as many bits, where `is_it` holds; otherwise the type itself.
+template <typename T, bool is_it>
+using UnsignedIf = typename std::conditional_t<is_it, std::make_unsigned<T>, std::common_type<T>>::type;
+
+/// Casts between integers that keep the low bits do not depend on the sign of the target, nor on
+/// that of a source of which no bit is made: one function serves all of them.
+template <typename To, typename From>
+constexpr auto integers_alike() {
+  constexpr bool are_integers = std::is_integral_v<To> && std::is_integral_v<From>;
+  constexpr bool keeps_bits =
+      are_integers && sizeof(To) > 1 && !(sizeof(To) == 2 && std::is_same_v<From, std::int8_t>);
+  // What is saturated to 8 bits are the low 32.
+  constexpr bool has_all_bits =
+      are_integers && (sizeof(To) == 1 ? sizeof(From) >= 4 : sizeof(From) >= sizeof(To));
+  return cast_elements<UnsignedIf<To, keeps_bits>, UnsignedIf<From, has_all_bits>>;
+}
+
+using Cast = void (*)(const std::byte* from, std::size_t count, std::byte* to);
 Cast find_cast(DataType from, DataType to) {
   return visit_type(from, [&](auto source) {
-    return visit_type(
-        to, [&](auto target) -> Cast { return cast_elements<decltype(target), decltype(source)>; });
+    return visit_type(to, [&](auto target) -> Cast {
+      return integers_alike<decltype(target), decltype(source)>();
+    });
   });
+}
+
+/// Puts elements that are a stride apart side by side; at most a stretch.
+template <typename Bits>
+void put_together(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to) {
+  for (std::size_t i = 0; i < count; ++i)
+    cpu::store(to + i * sizeof(Bits), cpu::load<Bits>(from + i * stride * sizeof(Bits)));
+}
+
+void put_together(std::size_t size, const std::byte* from, std::uint64_t stride, std::size_t count,
+                  std::byte* to) {
+  switch (size) {
+    case 1:
+      return put_together<std::uint8_t>(from, stride, count, to);
+    case 2:
+      return put_together<std::uint16_t>(from, stride, count, to);
+    case 4:
+      return put_together<std::uint32_t>(from, stride, count, to);
+    default:
+      return put_together<std::uint64_t>(from, stride, count, to);
+  }
 }
 
 // --- rows of tensors
@@ -439,21 +473,33 @@ void apply_function(const NumberFunction& function, std::span<float> numbers) {
   }
 }
 
+void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
+                  std::uint64_t end, Output& output) {
+  const Cast cast = find_cast(kernel.inputs[0].type, kernel.output_type);
+  const std::uint64_t stride = kernel.inputs[0].strides.back();
+  const std::size_t input_size = size_of(kernel.inputs[0].type);
+  const std::size_t output_size = size_of(kernel.output_type);
+  const Stretches stretches(kernel, inputs);
+  std::array<std::byte, stretch * 8> together;
+  const auto cast_piece = [&](const std::byte* from, std::size_t count, std::byte* to) {
+    if (stride != 1) {
+      put_together(input_size, from, stride, count, together.data());
+      from = together.data();
+    }
+    cast(from, count, to);
+  };
+  stretches.run(begin, end, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
+    stretches.for_each_piece(0, at, count,
+                             [&](const std::byte* from, std::size_t first, std::size_t part) {
+                               cast_piece(from, part, to + first * output_size);
+                             });
+  });
+}
+
 void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
                           std::uint64_t end, Output& output) {
-  if (kernel.expression == Expression::cast) {
-    const Cast cast = find_cast(kernel.inputs[0].type, kernel.output_type);
-    const std::uint64_t stride = kernel.inputs[0].strides.back();
-    const std::size_t size = size_of(kernel.output_type);
-    const Stretches stretches(kernel, inputs);
-    return stretches.run(
-        begin, end, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
-          stretches.for_each_piece(0, at, count,
-                                   [&](const std::byte* from, std::size_t first, std::size_t part) {
-                                     cast(from, stride, part, to + first * size);
-                                   });
-        });
-  }
+  if (kernel.expression == Expression::cast)
+    return execute_cast(kernel, inputs, begin, end, output);
   switch (kernel.compute) {
     case ComputeType::float32:
       return ElementWise<float>(kernel, inputs).run(begin, end, output);
