@@ -236,6 +236,21 @@ void store(DataType type, const T* from, std::size_t count, std::byte* to) {
   }
 }
 
+// They are large: numbers.cpp compiles them once for all kernels.
+#define DMLOP_FOR_EACH_NUMBER(DO) \
+  DO(float, rounds, truncates)    \
+  DO(double, rounds, truncates)   \
+  DO(std::int32_t, wraps, abs8)   \
+  DO(std::uint32_t, wraps, abs8)  \
+  DO(std::int64_t, wraps, abs8)   \
+  DO(std::uint64_t, wraps, abs8)
+#define DMLOP_DECLARE(T, one, other)                                                       \
+  extern template void load(DataType, const std::byte*, std::uint64_t, std::size_t, T*);   \
+  extern template void store<StoreMode::one>(DataType, const T*, std::size_t, std::byte*); \
+  extern template void store<StoreMode::other>(DataType, const T*, std::size_t, std::byte*);
+DMLOP_FOR_EACH_NUMBER(DMLOP_DECLARE)
+#undef DMLOP_DECLARE
+
 }  // namespace dmlop::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
