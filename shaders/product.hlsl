@@ -47,6 +47,7 @@ SPECIALIZED(21, BUFFER_RIGHT_SCALE)
 SPECIALIZED(22, BUFFER_ADDED)
 SPECIALIZED(23, BUFFER_OUTPUT_SCALE)
 SPECIALIZED(24, BUFFER_OUTPUT_ZERO)
+SPECIALIZED(25, HAS_REST)  // the last part of a sum is shorter than the others, or ends within a slice
 #define BUFFER_LEFT 1
 #define BUFFER_RIGHT 2
 
@@ -415,7 +416,8 @@ uint right_begin(Tile tile, Load load, uint k) {
 
 // `rest` elements of the part of the sum are left from the slice on; where the load has none, anything is loaded.
 float4 loaded_vector(uint buffer, Load load, uint at, uint rest) {
-  return asfloat(load_vector(buffer, load.depth < rest ? at : 0));
+  if (HAS_REST != 0 && load.depth >= rest) at = 0;
+  return asfloat(load_vector(buffer, at));
 }
 
 uint padded_width() { return (parameters[0].output_extents[2] + 3) / 4 * 4; }
@@ -630,7 +632,7 @@ void add_up(uint thread, uint lane) {
   const uint right_step = DEPTH * parameters[0].right_depth_stride / 4;
   for (uint slice = 0; slice < BASE; ++slice) {
     const uint buffer = slice & 1;
-    if (rest < DEPTH) {
+    if (HAS_REST != 0 && rest < DEPTH) {
       [unroll]
       for (uint i = 0; i < LOADS / 4; ++i) {
         if (left_load(lane, i).depth >= rest) left_next[i] = none;
@@ -645,14 +647,16 @@ void add_up(uint thread, uint lane) {
     }
     GroupMemoryBarrierWithGroupSync();
     rest -= min(rest, DEPTH);
+    // The last slice is loaded twice where nothing else prevents a load behind it: a branch costs more.
+    const uint next = HAS_REST != 0 ? slice + 1 : min(slice + 1, BASE - 1);
     [unroll]
     for (uint l = 0; l < LOADS / 4; ++l) {
-      left_next[l] = loaded_vector(BUFFER_LEFT, left_load(lane, l), left_at[l] + (slice + 1) * left_step, rest);
+      left_next[l] = loaded_vector(BUFFER_LEFT, left_load(lane, l), left_at[l] + next * left_step, rest);
       if (HAS_WINDOWS != 0) {
         right_next[l] = loaded_windows(window, (1 - buffer) * DEPTH + load_by_side(lane, l).depth, inside[l]);
       } else {
         right_next[l] =
-            loaded_vector(BUFFER_RIGHT, load_by_side(lane, l), right_at[l] + (slice + 1) * right_step, rest);
+            loaded_vector(BUFFER_RIGHT, load_by_side(lane, l), right_at[l] + next * right_step, rest);
       }
     }
     // No thread reads the places of this slice any more.

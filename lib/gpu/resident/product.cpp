@@ -206,6 +206,7 @@ std::vector<uint> specialization_of(const ProductKernel& kernel, const ProductDi
   uint buffer = 2;
   for (std::size_t i = 2; i < inputs.size(); ++i)
     numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
+  numbers.push_back(kernel.sum_length() % division.part_length == 0 ? 0 : 1);
   return numbers;
 }
 
