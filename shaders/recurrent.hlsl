@@ -29,7 +29,9 @@ SPECIALIZED(9, IS_PACKED)  // weights are in scratch; for few steps, they are no
 // A thread adds up the gates of one hidden number for some sequences.
 #define UNITS 8
 #define FOURS 2  // of sequences
-#define DEPTH 4  // fours of states that are under way together
+#ifdef DMLOP_VULKAN
+#define DEPTH 4  // fours of states that are under way together; Direct3D's compiler takes too long for several
+#endif
 #define COLUMNS (1u << COLUMN_BITS)
 #define SLICES (GROUP_SIZE / UNITS >> COLUMN_BITS)
 #define PAIRS (4 * FOURS * COLUMNS * UNITS)  // of hidden numbers and sequences in a group
@@ -287,6 +289,7 @@ void multiply(Tile tile, uint lane, uint from, uint first_gate, uint count) {
     weights_step = 4 * SLICES * parameters[0].strides[WEIGHTS + 2];
   }
   uint k = slice;
+#ifdef DEPTH
   for (; k + (DEPTH - 1) * SLICES < tile.fours; k += DEPTH * SLICES) {
     [unroll]
     for (uint d = 0; d < DEPTH; ++d) {
@@ -296,6 +299,8 @@ void multiply(Tile tile, uint lane, uint from, uint first_gate, uint count) {
     weights += DEPTH * weights_step;
     states += DEPTH * states_step;
   }
+#endif
+  [loop]
   for (; k < tile.fours; k += SLICES) {
     add_products(sums, weights, pitch, parameters[0].hidden - 4 * k, states, sequences, count);
     weights += weights_step;
