@@ -1,7 +1,8 @@
 // The parameters of shaders/recurrent.hlsl. Inputs are the weights, bias, first states, first cells and peepholes: for
 // each of these its strides.
 struct RecurrentParameters {
-  uint steps, batch, hidden, gates, directions;
+  uint steps, batch, hidden, directions;
+  uint fours;                 // of states, so many that hold all
   uint rows;                  // of the output
   uint strides[15];           // 3 for each input
   uint bias_offset, length_stride;
@@ -11,5 +12,5 @@ struct RecurrentParameters {
   uint functions[6];          // 3 for each direction: where they stand in the table of activations
   float numbers[24];          // 4 for each function
   float clip;
-  uint cells_at, gates_at, reset_at, reset_gates_at;  // in scratch
+  uint cells_at, weights_at, gate_at, reset_at;  // in scratch
 };

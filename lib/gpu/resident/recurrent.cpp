@@ -24,49 +24,74 @@ constexpr std::array activations{
 
 // As in the kernel.
 uint number_of(Expression expression) {
-  constexpr uint identity = 100, tanh = 101;
+  constexpr uint identity = 100, tanh = 101, sigmoid = 102;
   if (expression == Expression::identity) return identity;
   if (expression == Expression::tanh) return tanh;
+  if (expression == Expression::sigmoid) return sigmoid;
   const auto found = std::find(activations.begin(), activations.end(), expression);
   if (found == activations.end()) throw std::logic_error("an activation is not in the table");
   return static_cast<uint>(found - activations.begin());
 }
 
-/// The stages of the kernel.
-enum Step : std::uint32_t { begin, multiply, reset, multiply_reset, advance, finish };
+// As in the kernel: threads of a group, hidden numbers that it owns, and sequences of a thread.
+constexpr std::uint64_t threads_of_group = 256, units_of_group = 8, sequences_of_thread = 8;
 
-/// Where scratch holds what, in words.
+/// The stages of the kernel.
+enum Step : std::uint32_t { pack, begin, reset, advance, finish };
+
+/// Where scratch holds what, in words: weights and states in fours that lie along a sum.
 struct Places {
-  std::uint64_t states = 0;  // elements of one step
-  std::uint64_t cells_at = 0, gates_at = 0, reset_at = 0, reset_gates_at = 0, end = 0;
+  std::uint64_t fours = 0;    // of the states of a sequence
+  std::uint64_t states = 0;   // elements of one step
+  std::uint64_t weights = 0;  // fours
+  std::uint64_t cells_at = 0, gate_at = 0, reset_at = 0, weights_at = 0, end = 0;
 };
 
 bool resets_first(const RecurrentKernel& kernel) {
   return kernel.cell == RecurrentCell::gru && !kernel.is_linear_before_reset;
 }
 
+/// Whether weights are read often enough to be packed before the first step.
+bool is_packed(const RecurrentKernel& kernel) {
+  return kernel.steps > 2;
+}
+
 Places places_of(const RecurrentKernel& kernel) {
-  Places places{.states = kernel.directions.size() * kernel.batch * kernel.hidden};
-  places.cells_at = (kernel.has_sequence ? kernel.steps + 1 : 1) * places.states;
-  places.gates_at = places.cells_at + places.states;
-  places.reset_at = places.gates_at + kernel.gates() * places.states;
-  places.reset_gates_at = places.reset_at + places.states;
-  places.end = places.reset_gates_at + places.states;
+  const std::uint64_t directions = kernel.directions.size();
+  Places places{.fours = divided_up(kernel.hidden, 4)};
+  places.states = directions * places.fours * kernel.batch * 4;
+  if (is_packed(kernel))
+    places.weights = directions * places.fours * kernel.gates() * kernel.hidden;
+  places.cells_at = (kernel.has_sequence ? kernel.steps + 1 : 2) * places.states;
+  places.gate_at = places.cells_at + places.states;
+  places.reset_at = places.gate_at + (resets_first(kernel) ? places.states : 0);
+  places.weights_at = places.reset_at + (resets_first(kernel) ? places.states : 0);
+  const std::uint64_t words = kernel.weights.data_type == DataType::Float16 ? 2 : 4;
+  places.end = places.weights_at + places.weights * words;
   return places;
 }
 
-/// Threads that add up one sum: several where they read neighbouring weights. As a power of two.
-unsigned lane_bits_of(const RecurrentKernel& kernel) {
-  constexpr unsigned most = 5, long_sum = 64;
-  return kernel.hidden >= long_sum ? most : 0;
-}
-std::uint64_t lanes_of(const RecurrentKernel& kernel) {
-  return std::uint64_t{1} << lane_bits_of(kernel);
+/// Threads of a group that take other sequences, as a power of two; the others share their sums.
+unsigned column_bits_of(const RecurrentKernel& kernel) {
+  constexpr unsigned most = 2;
+  unsigned bits = 0;
+  while (bits < most && sequences_of_thread << bits < kernel.batch) ++bits;
+  return bits;
 }
 
-std::uint64_t work_of_product(const RecurrentKernel& kernel) {
-  constexpr std::uint64_t reduction = 16;
-  return divided_up(kernel.hidden, lanes_of(kernel)) + reduction;
+std::uint64_t groups_of(const RecurrentKernel& kernel) {
+  const std::uint64_t sequences = sequences_of_thread << column_bits_of(kernel);
+  return kernel.directions.size() * divided_up(kernel.batch, sequences) *
+         divided_up(places_of(kernel).fours * 4, units_of_group);
+}
+
+/// Iterations of a thread, as if no loop were unrolled: its products, and what makes states of the
+/// sums of several threads.
+std::uint64_t work_of_advance(const RecurrentKernel& kernel) {
+  constexpr std::uint64_t product = 24, others = 96;
+  const std::uint64_t slices = threads_of_group / units_of_group >> column_bits_of(kernel);
+  return (divided_up(places_of(kernel).fours, slices) + 1) * product +
+         (slices + 1) * kernel.gates() + others;
 }
 
 /// The inputs behind those of the gates, in the kernel's order; null for those that are not there.
@@ -104,7 +129,7 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
   parameters.steps = word(kernel.steps);
   parameters.batch = word(kernel.batch);
   parameters.hidden = word(kernel.hidden);
-  parameters.gates = word(kernel.gates());
+  parameters.fours = word(places.fours);
   parameters.directions = word(kernel.directions.size());
   parameters.rows = word(kernel.output_rows());
   std::size_t at = 0;
@@ -130,43 +155,41 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
   set_functions(kernel, parameters);
   parameters.clip = kernel.clip.value_or(0);
   parameters.cells_at = word(places.cells_at);
-  parameters.gates_at = word(places.gates_at);
+  parameters.weights_at = word(places.weights_at);
+  parameters.gate_at = word(places.gate_at);
   parameters.reset_at = word(places.reset_at);
-  parameters.reset_gates_at = word(places.reset_gates_at);
   return parameters;
 }
 
 // Inputs that are not there have the type of the output, so that few variants serve all networks.
 std::vector<uint> specialization_of(const RecurrentKernel& kernel) {
   std::vector<uint> numbers{static_cast<uint>(kernel.cell), resets_first(kernel) ? 1U : 0U,
-                            lane_bits_of(kernel), static_cast<uint>(kernel.output_type)};
+                            column_bits_of(kernel), static_cast<uint>(kernel.output_type)};
   const auto inputs = inputs_of(kernel);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const DataType type = inputs[i] == nullptr ? kernel.output_type : inputs[i]->data_type;
     if (i != lengths_place) numbers.push_back(static_cast<uint>(type));
   }
+  numbers.push_back(is_packed(kernel) ? 1U : 0U);
   return numbers;
 }
 
 std::vector<Stage> stages_of(const RecurrentKernel& kernel) {
   constexpr std::uint64_t few = 64;  // iterations of a thread that has no sums
   const Places places = places_of(kernel);
-  const std::uint64_t lanes = lanes_of(kernel), product = work_of_product(kernel);
+  const std::uint64_t threads = groups_of(kernel) * threads_of_group;
+  const std::uint64_t work = work_of_advance(kernel);
   std::vector<Stage> stages;
-  const auto add = [&](Step step, std::uint64_t threads, std::uint64_t work, std::uint64_t i = 0) {
-    Stage& stage = stages.emplace_back(0, threads, work);
+  const auto add = [&](Step step, std::uint64_t end, std::uint64_t most, std::uint64_t i = 0) {
+    Stage& stage = stages.emplace_back(0, end, most);
     stage.step = step;
     stage.base = word(i);
   };
-  const std::uint64_t together = resets_first(kernel) ? 2 : kernel.gates();
+  if (is_packed(kernel)) add(pack, places.weights, few);
   add(begin, places.states, few);
   for (std::uint64_t i = 0; i < kernel.steps; ++i) {
-    add(multiply, together * places.states * lanes, product, i);
-    if (resets_first(kernel)) {
-      add(reset, places.states, few, i);
-      add(multiply_reset, places.states * lanes, product, i);
-    }
-    add(advance, places.states, few, i);
+    if (resets_first(kernel)) add(reset, threads, work, i);
+    add(advance, threads, work, i);
   }
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   add(finish, divided_up(kernel.output_elements(), elements), few);
@@ -182,7 +205,7 @@ std::string refusal_of(const RecurrentKernel& kernel) {
   });
   if (has_64_bits) return "GPU kernels compute with at most 32 bits";
   const bool is_too_large = places_of(kernel).end * sizeof(uint) > scratch_bytes_most ||
-                            work_of_product(kernel) > thread_work_limit;
+                            work_of_advance(kernel) > thread_work_limit;
   return is_too_large ? "its states do not fit the memory that a GPU kernel may have for them" : "";
 }
 
