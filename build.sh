@@ -137,7 +137,7 @@ demo() {
   [ -z "$(missing "${packages_to_test[@]}")" ] || tests=OFF
   step "Configuring"
   configure release -DDMLOP_TESTS=$tests
-  step "Building build/dmlop: takes about seven minutes on two cores, the first time"
+  step "Building build/dmlop: takes three to seven minutes on two cores, the first time"
   cmake --build --preset release --target dmlop
   step "Running the sample samples/padding"
   show cat samples/padding/op.json

@@ -149,6 +149,13 @@ Ranges positive(const BenchInput&) {
   return {{0.5, 1.5}};
 }
 
+/// Weights of recurrent networks: so small that a state forgets, and a last bit does not become a
+/// difference from step to step.
+Ranges weights(const BenchInput& input) {
+  const double most = 1 / std::sqrt(static_cast<double>(input.desc.sizes.back()));
+  return {{-most, most}};
+}
+
 /// What the fields of operators hold. The first row that fits counts.
 struct Row {
   std::string_view operator_name;  // also with a 1 behind it; "ACTIVATION_": how it begins
@@ -192,6 +199,12 @@ constexpr Row rows[] = {
     {"ELEMENT_WISE_ERF", "InputTensor", floats<-40, 40>},
     {"CUMULATIVE_PRODUCT", "InputTensor", floats<9, 11>},
     {"REDUCE", "InputTensor", floats<5, 15>},
+    {"RNN", "WeightTensor", weights},
+    {"RNN", "RecurrenceTensor", weights},
+    {"GRU", "WeightTensor", weights},
+    {"GRU", "RecurrenceTensor", weights},
+    {"LSTM", "WeightTensor", weights},
+    {"LSTM", "RecurrenceTensor", weights},
     {"", "ScaleTensor", positive},
     {"", "VarianceTensor", positive},
     {"", "SecondMomentTensor", positive},

@@ -85,6 +85,7 @@ def main():
     torch = None
     if not options.no_torch:
         import torch
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     print(f"FLOAT32 tensors of {options.sizes}, {datetime.date.today()}, device {options.device}"
           + (f", {torch.cuda.get_device_name()}, PyTorch {torch.__version__}" if torch else "") + "\n")
     print("| work | rate | share | goal | PyTorch |\n|---|--:|--:|--:|--:|")

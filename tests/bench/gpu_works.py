@@ -240,6 +240,30 @@ def products():
                 *(x.view(8, 2048, 16, 64).transpose(1, 2) for x in (q, k, v))), operations=4 * 8 * 16 * 2048 ** 2 * 64)
 
 
+def lstm(steps, batch, states, size):
+    def activation(name):
+        return {"Type": "ACTIVATION_" + name, "Desc": {}}
+
+    description = {"type": "LSTM", "desc": {
+        "InputTensor": tensor([1, steps, batch, states], size), "WeightTensor": tensor([1, 1, 4 * states, states], size),
+        "RecurrenceTensor": tensor([1, 1, 4 * states, states], size),
+        "OutputSequenceTensor": tensor([steps, 1, batch, states], size), "ActivationDescCount": 3,
+        "ActivationDescs": [activation("SIGMOID"), activation("TANH"), activation("TANH")], "Direction": "FORWARD",
+        "UseClipThreshold": False, "ClipThreshold": 0, "CoupleInputForget": False}}
+
+    def peer(torch, x, w, r):
+        zeros = torch.zeros(1, batch, states, device=x.device, dtype=x.dtype)
+        return torch._VF.lstm(x[0], (zeros, zeros), (w[0, 0], r[0, 0]), False, 1, 0., False, False, False)
+
+    return description, 2 * steps * batch * 4 * states * 2 * states, peer
+
+
+def recurrent():
+    for size in (4, 2):
+        description, operations, peer = lstm(128, 64, 512, size)
+        yield Work(f"LSTM 128 steps, 64 sequences, 512 states, {FLOATS[size]}", .6, description, peer, operations=operations)
+
+
 def works(sizes):
     yield from moves(sizes)
     yield from lp_poolings(sizes)
@@ -247,3 +271,4 @@ def works(sizes):
     yield from gathers_and_scans(sizes)
     yield from rows_and_windows(sizes)
     yield from products()
+    yield from recurrent()

@@ -200,6 +200,33 @@ TEST_CASE("bench: indices, lengths and other numbers lie within what they are fo
   }
 }
 
+TEST_CASE("bench: on a GPU the states of long sequences are the CPU's") {
+  if (program_gpu().empty()) {
+    MESSAGE("SKIPPED on gpu: dmlop devices lists none");
+    return;
+  }
+  for (const auto& [cell, gates] :
+       {std::pair{"RNN", 1}, std::pair{"GRU", 3}, std::pair{"LSTM", 4}}) {
+    CAPTURE(cell);
+    Json activations = Json::array();
+    for (int i = 0; i < (gates + 2) / 2; ++i)
+      activations.push_back({{"Type", "ACTIVATION_TANH"}, {"Desc", Json::object()}});
+    Json desc{{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {1, 100, 2, 16}}}},
+              {"WeightTensor", {{"DataType", "FLOAT32"}, {"Sizes", {1, 1, gates * 16, 16}}}},
+              {"RecurrenceTensor", {{"DataType", "FLOAT32"}, {"Sizes", {1, 1, gates * 16, 16}}}},
+              {"OutputSequenceTensor", {{"DataType", "FLOAT32"}, {"Sizes", {100, 1, 2, 16}}}},
+              {"ActivationDescCount", activations.size()},
+              {"ActivationDescs", activations},
+              {"Direction", "FORWARD"}};
+    if (gates == 3) desc["LinearBeforeReset"] = false;
+    if (gates == 4)
+      desc.update(
+          {{"UseClipThreshold", false}, {"ClipThreshold", 0}, {"CoupleInputForget", false}});
+    CHECK(measured({{"type", cell}, {"desc", desc}}, program_gpu()).at("runs").get<unsigned>() >=
+          1);
+  }
+}
+
 TEST_CASE("bench: coordinates lie within each dimension, and regions within the image") {
   const auto coordinates = made_up(
       described("GATHER_ND", {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {3, 40, 2}}}},
