@@ -80,7 +80,7 @@ function(dmlop_spirv_sources result)
     set(definitions ${ARGN})
     list(TRANSFORM definitions PREPEND -D)
     set(options ${language} -V -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions} -I${PROJECT_SOURCE_DIR}/shaders)
-    # The test spirv checks that modules are valid: glslang has reported success for others.
+    # The test vulkan_modules checks that modules are valid: glslang has reported success for invalid ones.
     add_custom_command(OUTPUT ${folder}/${name}.h
       COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} --vn kernel_${name} -o ${folder}/${name}.h ${source}
       DEPENDS ${source} ${dmlop_kernel_headers}

@@ -152,16 +152,16 @@ uint2 load_pair(uint pair) { return uint2(scratch[2 * pair], scratch[2 * pair + 
 
 uint words_of_four() { return WEIGHTS_TYPE == FLOAT16 ? 2 : 4; }
 
-// Four `at` of those in scratch, or elements of the input from `at` on, of which `count` are left.
+// Four number `at` in scratch; unpacked, the elements of the input from `at` on, of which `count` are left.
 float4 load_weights(uint at, uint count) {
   if (IS_PACKED == 0) {
     const uint stride = parameters[0].strides[WEIGHTS + 2];
-    float4 weights = float4(0, 0, 0, 0);
-    weights.x = load_real(WEIGHTS_BUFFER, at, WEIGHTS_TYPE);
-    if (count > 1) weights.y = load_real(WEIGHTS_BUFFER, at + stride, WEIGHTS_TYPE);
-    if (count > 2) weights.z = load_real(WEIGHTS_BUFFER, at + 2 * stride, WEIGHTS_TYPE);
-    if (count > 3) weights.w = load_real(WEIGHTS_BUFFER, at + 3 * stride, WEIGHTS_TYPE);
-    return weights;
+    const uint last = count - 1;
+    const float4 weights = float4(load_real(WEIGHTS_BUFFER, at, WEIGHTS_TYPE),
+                                  load_real(WEIGHTS_BUFFER, at + min(1, last) * stride, WEIGHTS_TYPE),
+                                  load_real(WEIGHTS_BUFFER, at + min(2, last) * stride, WEIGHTS_TYPE),
+                                  load_real(WEIGHTS_BUFFER, at + min(3, last) * stride, WEIGHTS_TYPE));
+    return float4(weights.x, last < 1 ? 0.0f : weights.y, last < 2 ? 0.0f : weights.z, last < 3 ? 0.0f : weights.w);
   }
   if (WEIGHTS_TYPE != FLOAT16) return load_states(parameters[0].weights_at / 4 + at);
   const uint2 pair = load_pair(parameters[0].weights_at / 2 + at);
@@ -236,8 +236,8 @@ struct Sequences {
   uint4 fours[FOURS];
 };
 
-// Adds the products of a four of states and those of `count` gates, which stand `pitch` from one to the next. So many
-// as `rest` weights are left of each.
+// Adds the products of a four of states and those of `count` gates, which stand `pitch` from one to the next. `rest`
+// weights of each gate are left.
 void add_products(inout Sums sums, uint weights, uint pitch, uint rest, uint states, Sequences sequences, uint count) {
   float4 a[FOURS], b[FOURS], c[FOURS], d[FOURS];
   [unroll]
@@ -416,20 +416,22 @@ void advance(uint thread, uint lane) {
   unit.hidden = tile.hidden + lane % UNITS;
   const bool is_there = tile.fours != 0 && lane < PAIRS && unit.sequence < parameters[0].batch &&
                         unit.hidden < 4 * parameters[0].fours;
-  const bool advances = is_there && unit.hidden < parameters[0].hidden && BASE < steps_of(unit);
+  // Threads without a unit read what belongs to the last one.
+  unit.direction = min(unit.direction, parameters[0].directions - 1);
+  unit.sequence = min(unit.sequence, parameters[0].batch - 1);
+  unit.hidden = min(unit.hidden, 4 * parameters[0].fours - 1);
   const uint place = place_of(unit);
+  const bool has_number = unit.hidden < parameters[0].hidden;
+  unit.hidden = min(unit.hidden, parameters[0].hidden - 1);
+  const bool advances = is_there && has_number && BASE < steps_of(unit);
   Numbers numbers;
-  numbers.inputs = numbers.biases = numbers.sums = float4(0, 0, 0, 0);
-  numbers.state = numbers.cell = 0.0f;
-  if (is_there) {
-    numbers.state = asfloat(scratch[states_at(BASE) + place]);
-    if (CELL == LSTM) numbers.cell = asfloat(scratch[parameters[0].cells_at + place]);
-  }
-  if (advances) {
-    numbers.inputs = float4(input_of(unit, 0), input_of(unit, 1), input_of(unit, 2), input_of(unit, 3));
-    numbers.biases = float4(bias_of(unit, 0), bias_of(unit, 1), bias_of(unit, 2), bias_of(unit, 3));
-    if (RESETS_FIRST != 0 && !resets) numbers.inputs.x = asfloat(scratch[parameters[0].gate_at + place]);
-  }
+  numbers.sums = float4(0, 0, 0, 0);
+  numbers.state = asfloat(scratch[states_at(BASE) + place]);
+  numbers.cell = 0.0f;
+  if (CELL == LSTM) numbers.cell = asfloat(scratch[parameters[0].cells_at + place]);
+  numbers.inputs = float4(input_of(unit, 0), input_of(unit, 1), input_of(unit, 2), input_of(unit, 3));
+  numbers.biases = float4(bias_of(unit, 0), bias_of(unit, 1), bias_of(unit, 2), bias_of(unit, 3));
+  if (RESETS_FIRST != 0 && !resets) numbers.inputs.x = asfloat(scratch[parameters[0].gate_at + place]);
   const uint first_gate = RESETS_FIRST != 0 && !resets ? 2 : 0;
   const uint count = RESETS_FIRST == 0 ? GATES : resets ? 2 : 1;
   multiply(tile, lane, first_gate == 2 ? parameters[0].reset_at : states_at(BASE), first_gate, count);

@@ -27,15 +27,19 @@ constexpr std::uint64_t stream_bytes_max = (std::uint64_t{1} << 30) - 1;
 
 constexpr std::int64_t milliseconds = 1'000'000;
 
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorKind::io_failed, message);
+}
+
 [[noreturn]] void refuse_directory() {
   throw Error(ErrorKind::invalid_input, "is a directory; name a file inside it");
 }
 
 void refuse_change(FileChange change) {
   if (change == FileChange::none) return;
-  fail_io(std::string("the file ") +
-          (change == FileChange::shorter ? "became shorter" : "was changed") +
-          " while it was read; run this again when nothing writes to the file");
+  fail(std::string("the file ") +
+       (change == FileChange::shorter ? "became shorter" : "was changed") +
+       " while it was read; run this again when nothing writes to the file");
 }
 
 [[noreturn]] void refuse_size(const std::string& has, std::uint64_t max_bytes) {
@@ -46,7 +50,7 @@ void refuse_change(FileChange change) {
 FileStatus status_of(const SystemFile& file) {
   std::error_code error;
   const FileStatus status = file.status(error);
-  if (error) fail_io(reason(error));
+  if (error) fail(reason(error));
   return status;
 }
 
@@ -112,7 +116,7 @@ class Gathered {
     try {
       bytes_.reserve(bytes);
     } catch (const std::exception&) {  // bad_alloc, length_error
-      fail_io("out of memory: the file has " + std::to_string(bytes) + " bytes");
+      fail("out of memory: the file has " + std::to_string(bytes) + " bytes");
     }
   }
 
@@ -126,7 +130,7 @@ class Gathered {
     try {
       bytes_.resize(size);
     } catch (const std::exception&) {  // bad_alloc, length_error
-      fail_io("out of memory after " + std::to_string(used_) + " bytes");
+      fail("out of memory after " + std::to_string(used_) + " bytes");
     }
   }
 
@@ -138,7 +142,7 @@ class Gathered {
     std::error_code error;
     const std::size_t count = file_.read_some(std::span(bytes_).subspan(used_, room), error);
     if (error == std::errc::is_a_directory) refuse_directory();
-    if (error) fail_io(reason(error));
+    if (error) fail(reason(error));
     used_ += count;
     return count != 0;
   }
@@ -207,7 +211,7 @@ bool differs(SystemFile& file, std::uint64_t offset, std::span<const std::byte> 
     const std::span<std::byte> room = std::span(again).first(std::min(read.size(), again.size()));
     std::error_code error;
     const std::size_t count = file.read_some_at(offset, room, error);
-    if (error) fail_io(reason(error));
+    if (error) fail(reason(error));
     if (count == 0 ||
         !std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count), read.begin()))
       return true;
@@ -245,7 +249,7 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
   const bool is_stream = is_standard_input(path);
   SystemFile file =
       is_stream ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
-  if (error) fail_io(reason(error) + neighbour(path, error));
+  if (error) fail(reason(error) + neighbour(path, error));
   file.wait_for_running_write();
   FileStatus status = status_of(file);
   if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {
@@ -311,7 +315,7 @@ bool InputFile::map(const SystemFile& file, const FileStatus& status, const std:
   std::error_code error;
   const std::byte* const mapping = map_to_read(file, status.bytes, error);
   if (mapping == nullptr && error != std::errc::no_such_device)
-    fail_io("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
+    fail("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
   if (mapping == nullptr) return false;
   path_ = path;
   opened_ = status;
@@ -337,11 +341,11 @@ FileChange InputFile::change() const {
   const FileChange change = change_of(path_, opened_, error);
   if (has_lost_bytes(mapping_)) {
     if (change == FileChange::shorter) return change;
-    fail_io(
+    fail(
         "the file could not be read to its end: it became shorter, or its disk or network failed; "
         "run this again when nothing writes to the file");
   }
-  if (error) fail_io("asking whether the file was changed while it was read: " + reason(error));
+  if (error) fail("asking whether the file was changed while it was read: " + reason(error));
   return change;
 }
 

@@ -14,12 +14,12 @@ std::FILE* file_of(StandardStream stream) {
 }
 
 /// What one system call writes. Standard error has no buffer of its own.
-class PrintBuffer {
+class Buffer {
  public:
-  explicit PrintBuffer(std::FILE* file) : file_(file) {}
-  PrintBuffer(const PrintBuffer&) = delete;
-  PrintBuffer& operator=(const PrintBuffer&) = delete;
-  ~PrintBuffer() { empty(); }
+  explicit Buffer(std::FILE* file) : file_(file) {}
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { empty(); }
 
   void add(std::string_view text) {
     if (text.size() > bytes_.size() - used_) empty();
@@ -91,7 +91,7 @@ class Printer {
     pass({digits.data(), written.ptr});
   }
 
-  PrintBuffer buffer_;
+  Buffer buffer_;
   LineEscaper escaper_{LineEscaper::Place::start_of_line};
 };
 

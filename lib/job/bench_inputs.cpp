@@ -149,8 +149,8 @@ Ranges positive(const BenchInput&) {
   return {{0.5, 1.5}};
 }
 
-/// Weights of recurrent networks: so small that a state forgets, and a last bit does not become a
-/// difference from step to step.
+/// Weights of recurrent networks: so small that a state forgets, and a last bit does not grow
+/// into a difference from step to step.
 Ranges weights(const BenchInput& input) {
   const double most = 1 / std::sqrt(static_cast<double>(input.desc.sizes.back()));
   return {{-most, most}};

@@ -2,7 +2,7 @@
 // each of these its strides.
 struct RecurrentParameters {
   uint steps, batch, hidden, directions;
-  uint fours;                 // of states, so many that hold all
+  uint fours;                 // how many fours hold the states of a sequence
   uint rows;                  // of the output
   uint strides[15];           // 3 for each input
   uint bias_offset, length_stride;

@@ -51,24 +51,29 @@ bool resets_first(const RecurrentKernel& kernel) {
   return kernel.cell == RecurrentCell::gru && !kernel.is_linear_before_reset;
 }
 
-/// Whether weights are read often enough to be packed before the first step.
-bool is_packed(const RecurrentKernel& kernel) {
-  return kernel.steps > 2;
-}
-
 Places places_of(const RecurrentKernel& kernel) {
+  constexpr std::uint64_t few_steps = 2;  // for which packing weights is not worth it
   const std::uint64_t directions = kernel.directions.size();
   Places places{.fours = divided_up(kernel.hidden, 4)};
   places.states = directions * places.fours * kernel.batch * 4;
-  if (is_packed(kernel))
-    places.weights = directions * places.fours * kernel.gates() * kernel.hidden;
   places.cells_at = (kernel.has_sequence ? kernel.steps + 1 : 2) * places.states;
   places.gate_at = places.cells_at + places.states;
   places.reset_at = places.gate_at + (resets_first(kernel) ? places.states : 0);
   places.weights_at = places.reset_at + (resets_first(kernel) ? places.states : 0);
+  places.end = places.weights_at;
+  const std::uint64_t weights = directions * places.fours * kernel.gates() * kernel.hidden;
   const std::uint64_t words = kernel.weights.data_type == DataType::Float16 ? 2 : 4;
-  places.end = places.weights_at + places.weights * words;
+  if (kernel.steps > few_steps &&
+      (places.end + weights * words) * sizeof(uint) <= scratch_bytes_most) {
+    places.weights = weights;
+    places.end += weights * words;
+  }
   return places;
+}
+
+/// Whether weights are packed before the first step; otherwise they are read where they are.
+bool is_packed(const RecurrentKernel& kernel) {
+  return places_of(kernel).weights != 0;
 }
 
 /// Threads of a group that take other sequences, as a power of two; the others share their sums.
