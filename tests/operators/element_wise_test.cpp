@@ -5,6 +5,7 @@
 
 #include "plan_case.hpp"
 #include "reference/element_wise.hpp"
+#include "reference/values.hpp"
 #include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
@@ -202,6 +203,22 @@ TEST_CASE("element-wise: casts truncate and saturate floats, and keep the low bi
         Tensor::of<std::uint16_t>(DataType::Int16, {2}, {0x5678, 5}));
   check(floats({4}, {65519, 65520, 1e-7F, 1}),
         Tensor::of<std::uint16_t>(DataType::Float16, {4}, {0x7BFF, 0x7C00, 2, 0x3C00}));
+}
+
+TEST_CASE("element-wise: casts of elements that are a stride apart, or all the same") {
+  for (const DataType type : {DataType::UInt8, DataType::Int16, DataType::Float16, DataType::UInt32,
+                              DataType::Float32, DataType::Float64}) {
+    for (const std::uint64_t stride : {0, 2, 3}) {
+      CAPTURE(name_of(type));
+      CAPTURE(stride);
+      Tensor input = Tensor::strided(type, {5}, {stride});
+      for (std::uint64_t i = 0; i < 5; ++i) set_value(input, {i}, static_cast<double>(i + 1));
+      std::vector<float> expected{1, 2, 3, 4, 5};
+      if (stride == 0) expected.assign(5, 5);  // the last that was set
+      check_plan_case(
+          case_of_tensors("CAST", {}, {"InputTensor"}, {input}, floats({5}, expected), 0));
+    }
+  }
 }
 
 TEST_CASE("element-wise: casts to FLOAT16 are rounded once, however many there are") {

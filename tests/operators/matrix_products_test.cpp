@@ -122,18 +122,19 @@ TEST_CASE("GEMM: matrices of whole vectors") {
                              {96, 68, 20, true, false},
                              {96, 68, 20, false, true},
                              {96, 12, 8, true, true},
-                             {96, 13, 36, false, false}}) {
+                             {96, 13, 36, false, false},
+                             {96, 68, 32, false, false},
+                             {2, 68, 32, true, false}}) {
     CAPTURE(shape.matrices);
     CAPTURE(shape.rows);
     const List batch{shape.matrices};
-    check_gemm(
-        {.a = small_numbers(DataType::Float32,
-                            matrix_sizes(batch, shape.rows, shape.depth, shape.transposes_a),
-                            random),
-         .b = small_numbers(DataType::Float32,
-                            matrix_sizes(batch, shape.depth, 72, shape.transposes_b), random),
-         .transposes_a = shape.transposes_a,
-         .transposes_b = shape.transposes_b});
+    const auto packed = [&](const List& sizes) {
+      return with_small_numbers(Tensor::packed(DataType::Float32, sizes), random);
+    };
+    check_gemm({.a = packed(matrix_sizes(batch, shape.rows, shape.depth, shape.transposes_a)),
+                .b = packed(matrix_sizes(batch, shape.depth, 72, shape.transposes_b)),
+                .transposes_a = shape.transposes_a,
+                .transposes_b = shape.transposes_b});
   }
 }
 

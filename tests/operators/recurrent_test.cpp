@@ -156,8 +156,8 @@ TEST_CASE("LSTM: random networks") {
   check_random("LSTM", 73);
 }
 
-// More states than are summed at once, and more sequences than are worked on together; so few and
-// so many of them that threads share sums in other ways.
+// More states than are summed at once, and more sequences than are worked on together; numbers of
+// them for which threads share sums differently.
 TEST_CASE("recurrent networks: many states and sequences") {
   Random random(74);
   for (const std::string cell : {"RNN", "GRU", "LSTM"}) {
