@@ -51,7 +51,11 @@ DMLOP_CONSTANTS cbuffer Launch DMLOP_REGISTER(b0) { uint4 launch; };
 #define STEP launch.z
 #define BASE launch.w
 
-#define GROUP_SIZE 256
+// Launches count so many threads for a group, also for those of a kernel that defines a smaller GROUP_SIZE.
+#define THREADS_OF_LAUNCH 256
+#ifndef GROUP_SIZE
+#define GROUP_SIZE THREADS_OF_LAUNCH
+#endif
 #define GROUPS_PER_ROW 65535
 
 #ifdef WHOLE_GROUPS
@@ -62,7 +66,7 @@ void run(uint thread);
 
 [numthreads(GROUP_SIZE, 1, 1)]
 void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
-  const uint thread = launch.x + (group.y * GROUPS_PER_ROW + group.x) * GROUP_SIZE + lane;
+  const uint thread = launch.x + (group.y * GROUPS_PER_ROW + group.x) * THREADS_OF_LAUNCH + lane;
 #ifdef WHOLE_GROUPS
   run(thread, lane);
 #else

@@ -10,7 +10,7 @@ namespace {
 
 #include "../../../shaders/parameters/attention.hlsli"
 
-constexpr std::uint64_t threads_of_group = 256;
+constexpr std::uint64_t threads_of_group = 256;  // as launches count them
 
 void set_input(AttentionParameters& parameters, std::size_t at, const AttentionInput& input) {
   parameters.offsets[at] = word(input.offset);
@@ -101,8 +101,9 @@ bool begin_at(const AttentionInput& input, std::uint64_t size, std::uint64_t tog
          is_whole(input.batch_stride) && is_whole(input.head_stride) && is_whole(input.row_stride);
 }
 
-// As in attention_tiles.hlsl.
-constexpr std::uint64_t queries_of_tile = 128, keys_of_tile = 64, slice = 16, most_values = 128;
+// As in attention_tiles.hlsl: a group's queries, its keys and elements of values at a time, and
+// elements or keys of a slice.
+constexpr std::uint64_t queries_of_tile = 128, columns_of_tile = 64, slice = 16;
 
 // Whether fours of FLOAT32 begin at multiples of 16 bytes in every row.
 bool has_fours(const AttentionInput& input, std::uint64_t size) {
@@ -115,15 +116,16 @@ bool has_vectors(const AttentionKernel& kernel) {
 }
 
 std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
-  constexpr std::uint64_t rows = 8 * (4 + 1);
-  const std::uint64_t load = has_vectors(kernel) ? 4 : 4 * (4 + 1);
-  const std::uint64_t slices = divided_up(kernel.size, slice) + keys_of_tile / slice;
-  return divided_up(kernel.keys, keys_of_tile) * (slices * (slice + load + 1) + rows) + 1000;
+  constexpr std::uint64_t scores = 16 * (4 + 1) + 2 * 8;
+  const std::uint64_t loads = has_vectors(kernel) ? 0 : 8 * 4;
+  const std::uint64_t slices = divided_up(kernel.size, slice) + columns_of_tile / slice;
+  return divided_up(kernel.keys, columns_of_tile) * (slices * (slice + loads + 1) + scores) + 1000;
 }
 
-// Whether queries fill tiles, and a thread can go over all keys.
+// Whether queries fill tiles, and a thread can go over all keys. Each tile of values needs the scores again, so that
+// long ones are better computed by rows.
 bool runs_in_tiles(const AttentionKernel& kernel) {
-  constexpr std::uint64_t least_queries = 8;
+  constexpr std::uint64_t least_queries = 8, most_values = 4 * columns_of_tile;
   return kernel.queries >= least_queries && kernel.value_size <= most_values &&
          kernel.value_size * size_of(kernel.output_type) % bytes_per_thread == 0 &&
          work_of_tiles(kernel) <= thread_work_limit;
@@ -131,10 +133,9 @@ bool runs_in_tiles(const AttentionKernel& kernel) {
 
 void run_in_tiles(const AttentionKernel& kernel, ResidentDispatch& dispatch) {
   dispatch.kernel = "attention_tiles";
-  dispatch.specialization.push_back(kernel.value_size > keys_of_tile ? 1 : 0);
   dispatch.specialization.push_back(has_vectors(kernel) ? 1 : 0);
-  const std::uint64_t groups =
-      kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_tile);
+  const std::uint64_t groups = kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_tile) *
+                               divided_up(kernel.value_size, columns_of_tile);
   dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_tiles(kernel));
 }
 
