@@ -142,7 +142,7 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
   return exit_done;
 }
 
-int run(const BenchCommandOptions& options) {
+int run_bench(const BenchCommandOptions& options) {
   Diagnostics diagnostics;
   const auto file = options.description.open(options.description.name(), diagnostics);
   if (!file) return report(diagnostics, options.format);
@@ -177,7 +177,7 @@ Action add_bench(OptionList& command) {
       .type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);
   add_format_option(command, options->format);
-  return [options] { return run(*options); };
+  return [options] { return run_bench(*options); };
 }
 
 }  // namespace dmlop::app

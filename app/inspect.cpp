@@ -32,7 +32,7 @@ Json to_json(const std::string& path, const NpyFile& file) {
 }
 
 // Nothing is printed of a file that was changed meanwhile.
-void print_text(const std::string& path, const NpyFile& file) {
+void print_header(const std::string& path, const NpyFile& file) {
   const NpyHeader& header = file.header();
   const std::string contents = contents_text(Elements(file));
   require_intact(file, path);
@@ -52,7 +52,7 @@ int inspect(const InspectOptions& options) {
         list.push_back(to_json(path, file));
         require_intact(file, path);
       } else {
-        print_text(path, file);
+        print_header(path, file);
       }
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});

@@ -115,20 +115,21 @@ void end_at_once() {
   end_with_report();
 }
 
-int exit_code_for(const Error& error) {
+int exit_code_after(const Error& error) {
   if (error.kind() == ErrorKind::interrupted) return interrupted_exit_code();
   return exit_code_of(error.kind());
 }
 
 // --help or --version: for CLI11 the end of the command line.
-int print_help(const CLI::App& program, const CLI::ParseError& end) {
+int print_requested_help(const CLI::App& program, const CLI::ParseError& end) {
   std::ostringstream text;
   const int code = program.exit(end, text, text);
   print({Text::lines(text.str())});
   return code;
 }
 
-// Whether a file, a job or an operator is named by "", as by a variable of a script that is not set.
+// Whether a file, a job or an operator is named by "", as by a variable of a script that is not
+// set.
 bool has_empty_name(const CLI::App& command) {
   const auto is_empty_name = [](const CLI::Option* option) {
     const auto& texts = option->results();
@@ -148,12 +149,13 @@ int run_command_line(const std::vector<std::string>& words, int argument_count, 
   try {
     line.app.parse(marked_arguments(argument_count, arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return print_help(line.app, error);
+    if (error.get_exit_code() == 0) return print_requested_help(line.app, error);
     return fail(wrong_arguments(line.app, error));
   }
   for (const CLI::App* command : line.app.get_subcommands()) {
     if (has_empty_name(*command))
-      return fail("an argument is empty and names nothing: give it a name, or leave it out", exit_usage);
+      return fail("an argument is empty and names nothing: give it a name, or leave it out",
+                  exit_usage);
   }
   for (std::size_t i = 0; i < commands().size(); ++i) {
     if (line.app.got_subcommand(commands()[i].name)) return line.actions[i]();
@@ -203,7 +205,7 @@ int run_program(int argument_count, char** arguments) {
                                          arguments + argument_count);
     code = run_command_line(words, argument_count, arguments);
   } catch (const Error& error) {
-    code = fail(error.what(), exit_code_for(error));
+    code = fail(error.what(), exit_code_after(error));
   } catch (const std::bad_alloc&) {
     code = fail("out of memory", exit_run_failed);
   } catch (const std::filesystem::filesystem_error& error) {

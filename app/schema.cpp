@@ -17,7 +17,7 @@ namespace {
 
 using schema::Json;
 
-constexpr std::size_t line_length = 100;
+constexpr std::size_t schema_line_length = 100;
 
 struct SchemaOptions {
   std::string name;
@@ -61,7 +61,7 @@ class JsonPrinter {
 
   void write(const Json& json, std::size_t depth) {
     const std::size_t line_start = text_.rfind('\n') + 1;
-    if (write_on_one_line(json, line_start + line_length)) return;
+    if (write_on_one_line(json, line_start + schema_line_length)) return;
     if (!json.is_structured()) return write_scalar(json);
     open(json);
     const char* separator = "";
@@ -131,10 +131,9 @@ int print_schema(const SchemaOptions& options) {
 
 Action add_schema(OptionList& command) {
   const auto options = std::make_shared<SchemaOptions>();
-  const Option name = command
-                          .add_option("NAME", options->name,
-                                      "An operator: the schema of its descriptions alone")
-                          .choices(specified_operators());
+  const Option name =
+      command.add_option("NAME", options->name, "An operator: the schema of its descriptions alone")
+          .choices(specified_operators());
   const Option jobs = command.add_flag("--jobs", options->jobs, "The schema of a file of jobs");
   const Option job = command.add_flag("--job", options->job, "The schema of job.json");
   const Option tolerance =

@@ -13,13 +13,15 @@ std::FILE* file_of(StandardStream stream) {
   return stream == StandardStream::output ? stdout : stderr;
 }
 
+}  // namespace
+
 /// What one system call writes. Standard error has no buffer of its own.
-class Buffer {
+class PrintBuffer {
  public:
-  explicit Buffer(std::FILE* file) : file_(file) {}
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { empty(); }
+  explicit PrintBuffer(std::FILE* file) : file_(file) {}
+  PrintBuffer(const PrintBuffer&) = delete;
+  PrintBuffer& operator=(const PrintBuffer&) = delete;
+  ~PrintBuffer() { empty(); }
 
   void add(std::string_view text) {
     if (text.size() > bytes_.size() - used_) empty();
@@ -41,8 +43,6 @@ class Buffer {
   std::array<char, 4096> bytes_;
   std::size_t used_ = 0;
 };
-
-}  // namespace
 
 class Printer {
  public:
@@ -91,7 +91,7 @@ class Printer {
     pass({digits.data(), written.ptr});
   }
 
-  Buffer buffer_;
+  PrintBuffer buffer_;
   LineEscaper escaper_{LineEscaper::Place::start_of_line};
 };
 

@@ -49,7 +49,7 @@ int open_descriptor(const std::string& path, int flags, std::error_code& error) 
   return number;
 }
 
-FileStatus status_of(const struct stat& found) {
+FileStatus status_from(const struct stat& found) {
   if (S_ISDIR(found.st_mode)) return {FileKind::folder};
   if (!S_ISREG(found.st_mode)) return {FileKind::other};
 #ifdef __APPLE__
@@ -205,7 +205,7 @@ SystemFile SystemFile::inherited_output(int descriptor, std::error_code& error) 
 FileStatus SystemFile::status(std::error_code& error) const {
   struct stat found {};
   error = called([&] { return ::fstat(handle_, &found); });
-  return error ? FileStatus{} : status_of(found);
+  return error ? FileStatus{} : status_from(found);
 }
 
 bool SystemFile::is_terminal() const noexcept {
@@ -353,7 +353,7 @@ FileChange change_of(const std::string& path, const FileStatus& before, std::err
   error = called([&] { return ::stat(path.c_str(), &found); });
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
     error.clear();  // the mapped file exists even without a name
-  return error ? FileChange::none : change_between(before, status_of(found));
+  return error ? FileChange::none : change_between(before, status_from(found));
 }
 
 std::int64_t file_clock_nanoseconds() {
@@ -401,9 +401,7 @@ void remove_file(const char* path) noexcept {
 namespace {
 
 struct CloseFolder {
-  void operator()(DIR* folder) const {
-    ::closedir(folder);
-  }
+  void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
 EntryKind kind_of(DIR* folder, const dirent& entry) {

@@ -40,7 +40,7 @@ std::int64_t nanoseconds_of(const FILETIME& time) {
   return (steps - steps_before_1970) * 100;
 }
 
-FileStatus status_of(const BY_HANDLE_FILE_INFORMATION& found) {
+FileStatus status_from(const BY_HANDLE_FILE_INFORMATION& found) {
   if ((found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {FileKind::folder};
   return {.kind = FileKind::regular,
           .bytes = together(found.nFileSizeHigh, found.nFileSizeLow),
@@ -111,7 +111,7 @@ FileStatus SystemFile::status(std::error_code& error) const {
     error = last_error();
     return {};
   }
-  return status_of(found);
+  return status_from(found);
 }
 
 bool SystemFile::is_terminal() const noexcept {

@@ -22,7 +22,7 @@ std::string safe_lines(const std::string& text) {
 }
 
 // Workflow commands end at a line end; their properties also end at commas and colons.
-std::string escaped(const std::string& text, bool is_property) {
+std::string escaped_for_workflow(const std::string& text, bool is_property) {
   std::string command;
   for (const char c : safe_lines(text)) {
     if (c == '%') {
@@ -43,8 +43,8 @@ std::string escaped(const std::string& text, bool is_property) {
 }
 
 std::string place_properties(const Location& location) {
-  return ",file=" + escaped(location.file, true) + ",line=" + std::to_string(location.line) +
-         ",col=" + std::to_string(location.column);
+  return ",file=" + escaped_for_workflow(location.file, true) +
+         ",line=" + std::to_string(location.line) + ",col=" + std::to_string(location.column);
 }
 
 // Formats text as code, which has no markup, links, mentions or formulas. It also works in a
@@ -79,8 +79,8 @@ std::string github_annotations(const std::vector<BatchResult>& results) {
     const std::string title = std::string(name_of(result.status)) + " " + result.id;
     const Location location = result.wrong.file.empty() ? result.location() : result.wrong;
     const std::string message = result.message + "\n" + result.brief;
-    text += "::error title=" + escaped(title, true) + place_properties(location) +
-            "::" + escaped(message, false) + "\n";
+    text += "::error title=" + escaped_for_workflow(title, true) + place_properties(location) +
+            "::" + escaped_for_workflow(message, false) + "\n";
   }
   return text;
 }

@@ -20,7 +20,7 @@ std::string shown(std::string_view line, bool is_attribute) {
 }
 
 // Escapes text for XML, and as for a line of a log. Attributes keep line ends as references.
-std::string escaped(std::string_view text, bool is_attribute = true) {
+std::string escaped_for_xml(std::string_view text, bool is_attribute = true) {
   std::string xml;
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
@@ -75,18 +75,18 @@ std::string class_of(const std::string& id) {
 
 std::string test_case(const BatchResult& result) {
   const Location location = result.location();
-  std::string xml = "    <testcase classname=\"" + escaped(class_of(result.id)) + "\" name=\"" +
-                    escaped(result.id) + "\" file=\"" + escaped(location.file) + "\" line=\"" +
-                    std::to_string(location.line) + "\" time=\"" + seconds_text(result.seconds) +
-                    "\"";
+  std::string xml = "    <testcase classname=\"" + escaped_for_xml(class_of(result.id)) +
+                    "\" name=\"" + escaped_for_xml(result.id) + "\" file=\"" +
+                    escaped_for_xml(location.file) + "\" line=\"" + std::to_string(location.line) +
+                    "\" time=\"" + seconds_text(result.seconds) + "\"";
   const char* element = element_of(result.outcome());
   if (element == nullptr) return xml + "/>\n";
   const std::string name(element);
-  xml += ">\n      <" + name + " message=\"" + escaped(result.message) + "\"";
+  xml += ">\n      <" + name + " message=\"" + escaped_for_xml(result.message) + "\"";
   if (result.status != Status::skipped)
     xml += " type=\"" + std::string(name_of(result.status)) + "\"";
-  xml += ">" + escaped(result.details, false);
-  if (!result.repeat.empty()) xml += "repeat: " + escaped(result.repeat, false);
+  xml += ">" + escaped_for_xml(result.details, false);
+  if (!result.repeat.empty()) xml += "repeat: " + escaped_for_xml(result.repeat, false);
   return xml + "</" + name + ">\n    </testcase>\n";
 }
 
@@ -106,8 +106,8 @@ std::string junit_xml(const BatchReport& report) {
                              count_text(report, Outcome::skipped) + "\" time=\"" +
                              seconds_text(summary.seconds) + "\"";
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dmlop\"" +
-                    counts + ">\n  <testsuite name=\"" + escaped(report.title) + "\"" + counts +
-                    ">\n";
+                    counts + ">\n  <testsuite name=\"" + escaped_for_xml(report.title) + "\"" +
+                    counts + ">\n";
   for (const BatchResult& result : report.results) xml += test_case(result);
   return xml + "  </testsuite>\n</testsuites>\n";
 }

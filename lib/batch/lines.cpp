@@ -12,7 +12,7 @@ namespace {
 // A line that is too long is skipped up to this length.
 constexpr std::uint64_t dropped_max = std::uint64_t{1} << 30;
 
-[[noreturn]] void fail(const std::string& path, const std::error_code& error) {
+[[noreturn]] void fail_reading_line(const std::string& path, const std::error_code& error) {
   throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
 }
 
@@ -31,7 +31,7 @@ LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
     : path_(path), line_bytes_max_(line_bytes_max) {
   std::error_code error;
   file_ = path == "-" ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
-  if (error) fail(path, error);
+  if (error) fail_reading_line(path, error);
   file_.wait_for_running_write();
   opened_ = file_.status(error);
   is_regular_ = opened_.kind == FileKind::regular;
@@ -41,7 +41,7 @@ LineReader::LineReader(const std::string& path, std::size_t line_bytes_max)
 void LineReader::require_intact() const {
   std::error_code error;
   const FileChange change = change_between(opened_, file_.status(error));
-  if (error) fail(path_, error);
+  if (error) fail_reading_line(path_, error);
   if (change != FileChange::none && change != FileChange::longer)
     throw Error(ErrorKind::io_failed, "reading the jobs " + path_ +
                                           ": the file was changed while it was read; run this "
@@ -61,7 +61,7 @@ bool LineReader::fill() {
   const std::size_t count =
       file_.read_some(std::as_writable_bytes(std::span(buffer_).subspan(used)), error);
   buffer_.resize(used + count);
-  if (error) fail(path_, error);
+  if (error) fail_reading_line(path_, error);
   at_end_ = count == 0;
   if (at_end_ && is_regular_) require_intact();
   return !at_end_;

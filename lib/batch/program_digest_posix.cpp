@@ -13,7 +13,7 @@
 namespace dmlop {
 namespace {
 
-std::string hexadecimal(std::span<const std::byte> bytes) {
+std::string hexadecimal_bytes(std::span<const std::byte> bytes) {
   static constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   for (const std::byte byte : bytes) {
@@ -35,7 +35,7 @@ std::string build_id_in(std::span<const std::byte> notes) {
     if (next > notes.size()) break;
     const bool is_id = header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
                        std::memcmp(notes.data() + name, "GNU", 4) == 0;
-    if (is_id) return hexadecimal(notes.subspan(content, header.n_descsz));
+    if (is_id) return hexadecimal_bytes(notes.subspan(content, header.n_descsz));
     notes = notes.subspan(next);
   }
   return "";

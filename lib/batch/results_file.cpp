@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void fail(const std::string& path, const std::error_code& error) {
+[[noreturn]] void fail_on_results(const std::string& path, const std::error_code& error) {
   throw Error(ErrorKind::io_failed, "writing the results " + path + ": " + reason(error));
 }
 
@@ -223,9 +223,9 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   }
   std::error_code error;
   file_ = SystemFile::open_to_append(path, error);
-  if (error) fail(path, error);
+  if (error) fail_on_results(path, error);
   is_regular_ = file_.status(error).kind == FileKind::regular;
-  if (error) fail(path, error);
+  if (error) fail_on_results(path, error);
   if (!is_regular_) return;
   if (file_.lock() == std::errc::resource_unavailable_try_again) {
     throw Error(ErrorKind::io_failed, "writing the results " + path +
@@ -237,7 +237,7 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
   // Checked only when the file belongs to this batch, because another one may just be emptying it.
   if (!begins_as_results(path)) refuse_to_replace("--results", path);
   error = file_.resize(0);
-  if (error) fail(path, error);
+  if (error) fail_on_results(path, error);
 }
 
 // A run that was killed while writing left an incomplete line. It is cut off only when the first
@@ -245,7 +245,7 @@ ResultsFile::ResultsFile(const std::string& path, bool append) : path_(path) {
 void ResultsFile::cut_off_part_of_line() {
   if (!std::exchange(may_end_in_part_of_line_, false)) return;
   bytes_ = whole_lines_of(path_);
-  if (const std::error_code error = file_.resize(bytes_)) fail(path_, error);
+  if (const std::error_code error = file_.resize(bytes_)) fail_on_results(path_, error);
 }
 
 void ResultsFile::start(const std::string& version, const std::string& program) {
@@ -259,7 +259,7 @@ void ResultsFile::add(const std::string& record) {
   const std::string line = one_line(record) + "\n";
   const std::error_code error = file_.write_all(std::as_bytes(std::span(line)));
   if (error && is_regular_) file_.resize(bytes_);
-  if (error) fail(path_, error);
+  if (error) fail_on_results(path_, error);
   bytes_ += line.size();
 }
 
@@ -275,7 +275,7 @@ void ResultsFile::add(const BatchSummary& summary) {
   if (!summary.shard.empty()) json["shard"] = summary.shard;
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());
-  if (const std::error_code error = file_.close()) fail(path_, error);
+  if (const std::error_code error = file_.close()) fail_on_results(path_, error);
 }
 
 RecordedResults read_results(const std::string& path) {

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr std::size_t max_depth = 32;
+constexpr std::size_t max_value_depth = 32;
 
 bool is_hexadecimal(const Token& token) {
   return token.kind == Token::Kind::number &&
@@ -76,7 +76,7 @@ class DebuggerReader {
 
   Value value(std::size_t depth = 0) {
     const std::size_t first = at_;
-    if (depth > max_depth || is_over()) return hidden(first);
+    if (depth > max_value_depth || is_over()) return hidden(first);
     const Token token = now();
     if (token.is("{")) return braces(depth);
     if (is_hexadecimal(token) && (is_address(token) || next_is("{") || next_is("<")))

@@ -10,7 +10,7 @@
 namespace dmlop::cpp {
 namespace {
 
-constexpr std::size_t max_depth = 200;
+constexpr std::size_t max_statement_depth = 200;
 
 // Statements that set no variable.
 constexpr std::array<std::string_view, 10> ignored{
@@ -20,11 +20,11 @@ constexpr std::array<std::string_view, 10> ignored{
 }  // namespace
 
 Reader::Depth::Depth(Reader& reader) : reader_(reader) {
-  if (++reader_.depth_ <= max_depth) return;
+  if (++reader_.depth_ <= max_statement_depth) return;
   const LineColumn at = position_of(reader_.text_, reader_.now().span.begin);
   throw Error(ErrorKind::invalid_input, "line " + std::to_string(at.line) + ", column " +
                                             std::to_string(at.column) + ": more than " +
-                                            std::to_string(max_depth) +
+                                            std::to_string(max_statement_depth) +
                                             " levels are nested; leave only the code of one "
                                             "description");
 }
@@ -117,7 +117,7 @@ std::size_t Reader::end_of_operand(std::size_t from) const {
 }
 
 void Reader::open_scope(bool is_conditional) {
-  if (scopes_.size() > max_depth) Depth{*this}, throw NotUnderstood{};
+  if (scopes_.size() > max_statement_depth) Depth{*this}, throw NotUnderstood{};
   if (is_conditional) ++conditions_;
   scopes_.push_back(
       {.id = next_scope_++, .is_conditional = is_conditional, .conditions = conditions_});

@@ -80,7 +80,7 @@ void bench_cpu(const Plan& plan, SlotBytes inputs, unsigned threads, const Bench
   }
 }
 
-unsigned threads_of(const BenchOptions& options) {
+unsigned bench_threads(const BenchOptions& options) {
   return options.execution.threads != 0 ? options.execution.threads : hardware_threads();
 }
 
@@ -88,7 +88,7 @@ unsigned threads_of(const BenchOptions& options) {
 
 BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const BenchOptions& options) {
   const Plan plan = make_plan(job.description);
-  const Workload workload = make_workload(job, plan, threads_of(options));
+  const Workload workload = make_workload(job, plan, bench_threads(options));
   BenchResult result = bench(*job.description.spec, plan, workload.inputs, request, options);
   for (const BoundInput& input : job.inputs) require_intact(input.file, input.path);
   return result;
@@ -96,7 +96,7 @@ BenchResult bench(const Job& job, const gpu::DeviceRequest& request, const Bench
 
 BenchResult bench(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs,
                   const gpu::DeviceRequest& request, const BenchOptions& options) {
-  const unsigned threads = threads_of(options);
+  const unsigned threads = bench_threads(options);
   const auto start = BenchClock::now();
   Backend backend(request);
   BenchResult result;

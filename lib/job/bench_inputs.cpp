@@ -13,7 +13,7 @@
 namespace dmlop {
 namespace {
 
-constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t made_part_bytes = std::uint64_t{1} << 20;
 
 using Ranges = std::vector<NumberRange>;
 
@@ -282,10 +282,10 @@ Bytes bench_input(const Description& description, const FieldSpec& field,
   const MadeUp made_up(*desc.data_type, ranges);
   Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
   parallel_for(
-      threads, (bytes.size() + part_bytes - 1) / part_bytes, [&](unsigned, std::uint64_t part) {
+      threads, (bytes.size() + made_part_bytes - 1) / made_part_bytes, [&](unsigned, std::uint64_t part) {
         std::mt19937_64 random(seed + part);
-        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * part_bytes);
-        for (std::uint64_t at = part * part_bytes; at < end; at += size)
+        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * made_part_bytes);
+        for (std::uint64_t at = part * made_part_bytes; at < end; at += size)
           made_up.write(&bytes[at], at / size, random());
       });
   return bytes;

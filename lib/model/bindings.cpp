@@ -12,7 +12,7 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-constexpr std::uint64_t int64_max = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t largest_offset = std::numeric_limits<std::int64_t>::max();
 
 /// The bytes that a buffer must have for a tensor, as DirectML counts them.
 std::uint64_t needed_bytes(const TensorDesc& desc) {
@@ -138,8 +138,9 @@ class BindingReader {
                    std::optional<std::size_t> element, const TensorDesc& desc) {
     const std::string tensor = tensor_name(field, element);
     if (info(*desc.data_type).bits == 4) {
-      reading_.add(source, tensor + " is " + std::string(name_of(*desc.data_type)) +
-                               ", which has two elements in a byte of a buffer",
+      reading_.add(source,
+                   tensor + " is " + std::string(name_of(*desc.data_type)) +
+                       ", which has two elements in a byte of a buffer",
                    "tensors of 4 bits run as op descriptions only",
                    "use an op description, where a file has a byte for each element");
       return;
@@ -173,7 +174,7 @@ class BindingReader {
     const json::Value* value = source.find(member);
     if (value == nullptr) return 0;
     const auto number =
-        reading_.reader.integer(*value, tensor + "." + member, "UINT64", 0, int64_max);
+        reading_.reader.integer(*value, tensor + "." + member, "UINT64", 0, largest_offset);
     return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
   }
 
@@ -202,7 +203,7 @@ class BindingReader {
                    "write \"elementSizeInBytes\": 4, for example");
       return std::nullopt;
     }
-    if (*offset > int64_max / *size) {
+    if (*offset > largest_offset / *size) {
       reading_.reader.expected(*source.find("elementOffset"), tensor + ".elementOffset",
                                "within the resource");
       return std::nullopt;
@@ -289,7 +290,8 @@ void check_overlaps(ModelReading& reading, const json::Value& place,
       const json::Value* written = place.find(output.tensor);
       reading.add(written != nullptr ? *written : place,
                   tensor_name(output.tensor, output.element) + " and " +
-                      tensor_name(input.tensor, input.element) + " are bound to the same bytes of \"" +
+                      tensor_name(input.tensor, input.element) +
+                      " are bound to the same bytes of \"" +
                       printable(reading.model.resources[a.resource].name) + "\"",
                   "DML_OPERATOR_" + spec.name +
                       (spec.in_place ? " may write over an input, but to the same bytes only"

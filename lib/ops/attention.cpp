@@ -215,14 +215,14 @@ class AttentionPlanner {
   DataType type_;
 };
 
-std::uint64_t count_of(const Description& description, const char* field) {
+std::uint64_t count_in_field(const Description& description, const char* field) {
   return static_cast<std::uint64_t>(description.integer(field));
 }
 
 }  // namespace
 
 Plan plan_multihead_attention(const Description& description) {
-  const std::uint64_t heads = count_of(description, "HeadCount");
+  const std::uint64_t heads = count_in_field(description, "HeadCount");
   return AttentionPlanner(description, heads, heads).plan();
 }
 
@@ -233,8 +233,8 @@ Plan plan_multihead_attention1(const Description& description) {
                 "PastSequenceLengthsTensor without PastKeyTensor takes the earlier keys from the "
                 "buffer of OutputPresentKeyTensor, which dmlop only writes: give what the buffers "
                 "of the present keys and values hold as PastKeyTensor and PastValueTensor");
-  return AttentionPlanner(description, count_of(description, "QueryHeadCount"),
-                          count_of(description, "KeyValueHeadCount"))
+  return AttentionPlanner(description, count_in_field(description, "QueryHeadCount"),
+                          count_in_field(description, "KeyValueHeadCount"))
       .plan();
 }
 

@@ -20,10 +20,6 @@ Plan moved(const Description& description, std::vector<IndexMapAxis> axes) {
   return single_pass(description, simplified(std::move(kernel)), {"InputTensor"}, "OutputTensor");
 }
 
-IndexMapAxis axis(std::uint64_t extent, std::uint64_t stride) {
-  return {.extent = extent, .stride = static_cast<std::int64_t>(stride)};
-}
-
 Plan depth_to_space(const Description& description, DepthOrder order) {
   const TensorDesc& input = description.tensor("InputTensor");
   const Sizes& sizes = description.tensor("OutputTensor").sizes;
@@ -32,9 +28,10 @@ Plan depth_to_space(const Description& description, DepthOrder order) {
   const bool depth_is_fastest = order == DepthOrder::depth_column_row;
   const std::uint64_t depth = strides[1] * (depth_is_fastest ? 1 : block * block);
   const std::uint64_t column = strides[1] * (depth_is_fastest ? sizes[1] : 1);
-  return moved(description, {axis(sizes[0], strides[0]), axis(sizes[1], depth),
-                             axis(sizes[2] / block, strides[2]), axis(block, block * column),
-                             axis(sizes[3] / block, strides[3]), axis(block, column)});
+  return moved(description,
+               {whole_axis(sizes[0], strides[0]), whole_axis(sizes[1], depth),
+                whole_axis(sizes[2] / block, strides[2]), whole_axis(block, block * column),
+                whole_axis(sizes[3] / block, strides[3]), whole_axis(block, column)});
 }
 
 Plan space_to_depth(const Description& description, DepthOrder order) {
@@ -42,13 +39,13 @@ Plan space_to_depth(const Description& description, DepthOrder order) {
   const Sizes& sizes = description.tensor("OutputTensor").sizes;
   const auto block = static_cast<std::uint64_t>(description.integer("BlockSize"));
   const Strides strides = input_strides(input);
-  const IndexMapAxis depth = axis(input.sizes[1], strides[1]);
-  const IndexMapAxis row = axis(block, strides[2]), column = axis(block, strides[3]);
+  const IndexMapAxis depth = whole_axis(input.sizes[1], strides[1]);
+  const IndexMapAxis row = whole_axis(block, strides[2]), column = whole_axis(block, strides[3]);
   const bool depth_is_fastest = order == DepthOrder::depth_column_row;
-  return moved(description,
-               {axis(sizes[0], strides[0]), depth_is_fastest ? row : depth,
-                depth_is_fastest ? column : row, depth_is_fastest ? depth : column,
-                axis(sizes[2], block * strides[2]), axis(sizes[3], block * strides[3])});
+  return moved(description, {whole_axis(sizes[0], strides[0]), depth_is_fastest ? row : depth,
+                             depth_is_fastest ? column : row, depth_is_fastest ? depth : column,
+                             whole_axis(sizes[2], block * strides[2]),
+                             whole_axis(sizes[3], block * strides[3])});
 }
 
 }  // namespace

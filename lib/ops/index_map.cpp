@@ -87,6 +87,10 @@ IndexMapKernel simplified(IndexMapKernel kernel) {
   return kernel;
 }
 
+IndexMapAxis whole_axis(std::uint64_t extent, std::uint64_t stride) {
+  return {.extent = extent, .stride = static_cast<std::int64_t>(stride)};
+}
+
 IndexMapKernel packed_copy(const TensorDesc& tensor) {
   IndexMapKernel kernel{.element_size = size_of(*tensor.data_type)};
   const Strides strides = input_strides(tensor);

@@ -15,6 +15,9 @@ IndexMapKernel simplified(IndexMapKernel kernel);
 /// The elements of a tensor, packed.
 IndexMapKernel packed_copy(const TensorDesc& tensor);
 
+/// An axis that is moved from its first element to its last.
+IndexMapAxis whole_axis(std::uint64_t extent, std::uint64_t stride);
+
 /// A stretch of an axis along which the source moves evenly: the output indices [o, o + count) read
 /// offset, offset + stride, … or, where outside, the fill.
 struct Piece {

@@ -26,18 +26,18 @@ requires OneOf<Kind, AttentionKernel, BandKernel, ElementWiseKernel, FoldKernel,
   return std::nullopt;
 }
 
-std::vector<std::uint64_t> extents_of(const std::vector<IndexedAxis>& coordinates) {
+std::vector<std::uint64_t> extents_of_axes(const std::vector<IndexedAxis>& coordinates) {
   std::vector<std::uint64_t> extents;
   for (const IndexedAxis& axis : coordinates) extents.push_back(axis.extent);
   return extents;
 }
 
 std::optional<IndexRead> index_read(const GatherKernel& kernel) {
-  return IndexRead{1, extents_of(kernel.coordinates)};
+  return IndexRead{1, extents_of_axes(kernel.coordinates)};
 }
 
 std::optional<IndexRead> index_read(const ScatterKernel& kernel) {
-  return IndexRead{1, extents_of(kernel.coordinates)};
+  return IndexRead{1, extents_of_axes(kernel.coordinates)};
 }
 
 std::optional<IndexRead> index_read(const UnpoolKernel& kernel) {

@@ -4,7 +4,7 @@ namespace dmlop {
 namespace {
 
 template <typename Axis>
-std::uint64_t product(const std::vector<Axis>& axes) {
+std::uint64_t product_of_extents(const std::vector<Axis>& axes) {
   std::uint64_t count = 1;
   for (const Axis& axis : axes) count *= axis.extent;
   return count;
@@ -70,31 +70,31 @@ std::uint64_t TopKKernel::output_elements() const {
 }
 
 std::uint64_t GatherKernel::output_elements() const {
-  return product(axes);
+  return product_of_extents(axes);
 }
 
 std::uint64_t ScatterKernel::output_elements() const {
-  return product(outer) * product(coordinates) * product(inner);
+  return product_of_extents(outer) * product_of_extents(coordinates) * product_of_extents(inner);
 }
 
 std::uint64_t ScanKernel::output_elements() const {
-  return product(axes);
+  return product_of_extents(axes);
 }
 
 std::uint64_t NonzeroCountKernel::output_elements() const {
-  return (product(axes) + block - 1) / block;
+  return (product_of_extents(axes) + block - 1) / block;
 }
 
 std::uint64_t NonzeroKernel::output_elements() const {
-  return product(count.axes) * coordinates;
+  return product_of_extents(count.axes) * coordinates;
 }
 
 std::uint64_t BandKernel::output_elements() const {
-  return product(axes);
+  return product_of_extents(axes);
 }
 
 std::uint64_t FoldKernel::output_elements() const {
-  return product(batches) * product(axes);
+  return product_of_extents(batches) * product_of_extents(axes);
 }
 
 bool is_tiled(const Kernel& kernel) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t first_spatial = 2;
 
 /// One axis of the input and, where `windows` has a dilation, what becomes of it.
-struct Axis {
+struct PooledAxis {
   std::uint64_t extent;
   std::uint64_t count;  // windows
   Windows windows;
@@ -27,12 +27,13 @@ struct Axis {
   }
 };
 
-std::uint64_t product(const Sizes& sizes) {
+std::uint64_t elements_of_sizes(const Sizes& sizes) {
   return element_count(sizes).value_or(0);
 }
 
 /// The input with zeros around it along the axes that are laid out.
-IndexMapKernel padded(const std::vector<Axis>& axes, const Strides& strides, std::size_t size) {
+IndexMapKernel padded_input(const std::vector<PooledAxis>& axes, const Strides& strides,
+                            std::size_t size) {
   IndexMapKernel kernel{.element_size = size};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     IndexMapAxis axis{.extent = axes[i].extent, .stride = static_cast<std::int64_t>(strides[i])};
@@ -48,7 +49,8 @@ IndexMapKernel padded(const std::vector<Axis>& axes, const Strides& strides, std
 }
 
 /// The windows side by side.
-IndexMapKernel laid_out(const std::vector<Axis>& axes, const Strides& strides, std::size_t size) {
+IndexMapKernel laid_out(const std::vector<PooledAxis>& axes, const Strides& strides,
+                        std::size_t size) {
   IndexMapKernel kernel{.element_size = size};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto stride = static_cast<std::int64_t>(strides[i]);
@@ -66,8 +68,8 @@ IndexMapKernel laid_out(const std::vector<Axis>& axes, const Strides& strides, s
 }
 
 /// The norms of the windows of tensors with such sizes and strides.
-LpPoolingKernel norms(const std::vector<Axis>& axes, const Sizes& sizes, const Strides& strides,
-                      DataType type, std::uint64_t p) {
+LpPoolingKernel norms(const std::vector<PooledAxis>& axes, const Sizes& sizes,
+                      const Strides& strides, DataType type, std::uint64_t p) {
   LpPoolingKernel kernel{.data_type = type,
                          .batch_extents = {sizes[0], sizes[1]},
                          .batch_strides = {strides[0], strides[1]},
@@ -92,7 +94,7 @@ Plan plan_lp_pooling1(const Description& description) {
   PlanBuilder plan(description);
   const TensorDesc& input = description.tensor("InputTensor");
   const DataType type = *input.data_type;
-  std::vector<Axis> axes;
+  std::vector<PooledAxis> axes;
   for (const WindowAxis& axis :
        pooling_axes(description, input, description.tensor("OutputTensor")))
     axes.push_back({axis.input_extent, axis.output_extent, std::get<Windows>(axis.reach)});
@@ -101,24 +103,25 @@ Plan plan_lp_pooling1(const Description& description) {
   Sizes sizes = input.sizes;
   Strides strides = input_strides(input);
   const auto move = [&](IndexMapKernel kernel, const Sizes& to, const char* what) {
-    const std::size_t moved = plan.temporary(what, product(to), size_of(type));
+    const std::size_t moved = plan.temporary(what, elements_of_sizes(to), size_of(type));
     plan.add(simplified(std::move(kernel)), {slot}, {moved});
     slot = moved;
     sizes = to;
     strides = packed_strides(to);
   };
-  const auto any = [&](bool (Axis::*is_so)() const) {
-    return std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) { return (axis.*is_so)(); });
+  const auto any = [&](bool (PooledAxis::*is_so)() const) {
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](const PooledAxis& axis) { return (axis.*is_so)(); });
   };
-  if (any(&Axis::is_padded)) {
+  if (any(&PooledAxis::is_padded)) {
     Sizes to = sizes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       if (axes[i].is_padded()) to[i] = axes[i].reached();
     }
-    move(padded(axes, strides, size_of(type)), to, "the padded input");
+    move(padded_input(axes, strides, size_of(type)), to, "the padded input");
     for (std::size_t i = 0; i < axes.size(); ++i) axes[i].extent = to[i];
   }
-  if (any(&Axis::is_laid_out)) {
+  if (any(&PooledAxis::is_laid_out)) {
     Sizes to = sizes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       if (axes[i].is_laid_out()) to[i] = axes[i].count * axes[i].windows.size;

@@ -44,20 +44,20 @@ Plan padded(const Description& description, const std::array<std::byte, 8>& fill
   return single_pass(description, simplified(std::move(kernel)), {"InputTensor"}, "OutputTensor");
 }
 
-bool is_constant(const Description& description) {
+bool fills_with_constant(const Description& description) {
   return description.integer("PaddingMode") == constant_mode;
 }
 
 }  // namespace
 
 Plan plan_padding(const Description& description) {
-  if (!is_constant(description)) return padded(description, {});
+  if (!fills_with_constant(description)) return padded(description, {});
   const auto type = *description.tensor("InputTensor").data_type;
   return padded(description, element_from(type, description.number("PaddingValue", 0)));
 }
 
 Plan plan_padding1(const Description& description) {
-  if (!is_constant(description)) return padded(description, {});
+  if (!fills_with_constant(description)) return padded(description, {});
   return padded(description, scalar(description, "PaddingValue"));
 }
 

@@ -52,13 +52,13 @@ Reduction reduction_of(Function function) {
   return {};
 }
 
-RowShape rows_of(const Description& description) {
+RowShape reduced_rows(const Description& description) {
   return RowShape::along(description.tensor("InputTensor").sizes, description.integers("Axes"));
 }
 
 Plan plan_index(const Description& description, ReduceFunction function) {
   constexpr std::int64_t decreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
-  RowPlan plan(description, rows_of(description));
+  RowPlan plan(description, reduced_rows(description));
   plan.reduce(
       "OutputTensor",
       {.function = function, .takes_last = description.integer("AxisDirection") == decreasing},
@@ -70,7 +70,7 @@ Plan plan_index(const Description& description, ReduceFunction function) {
 
 Plan plan_reduce(const Description& description) {
   const auto function = static_cast<Function>(description.integer("Function"));
-  RowPlan plan(description, rows_of(description));
+  RowPlan plan(description, reduced_rows(description));
   const RowValue x = plan.tensor("InputTensor");
   if (function != Function::log_sum_exp) {
     plan.reduce("OutputTensor", reduction_of(function), {x});

@@ -7,7 +7,7 @@
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t reduce_max = 7;        // DML_REDUCE_FUNCTION_MAX
+constexpr std::int64_t reduce_max = 7;  // DML_REDUCE_FUNCTION_MAX
 
 std::array<StridedAxis, 4> image_axes(const TensorDesc& tensor) {
   const Strides strides = input_strides(tensor);
@@ -22,7 +22,7 @@ std::array<std::uint64_t, 2> box_strides(const TensorDesc& tensor) {
   return {strides[strides.size() - 2], strides.back()};
 }
 
-std::uint64_t count_of(const TensorDesc& boxes) {
+std::uint64_t box_count(const TensorDesc& boxes) {
   return boxes.sizes[boxes.sizes.size() - 2];
 }
 
@@ -39,7 +39,7 @@ Regions regions_of(const Description& description, const TensorDesc& images,
   const Field* corners = description.find("AlignRegionsToCorners");
   return {
       .data_type = *images.data_type,
-      .count = count_of(boxes),
+      .count = box_count(boxes),
       .input = image_axes(images),
       .output = {grids.sizes[2], grids.sizes[3]},
       .box_strides = box_strides(boxes),
@@ -94,7 +94,7 @@ Plan plan_roi_pooling(const Description& description) {
   const TensorDesc& boxes = description.tensor("ROITensor");
   const TensorDesc& output = description.tensor("OutputTensor");
   RegionMaximumKernel kernel{.data_type = *input.data_type,
-                             .count = count_of(boxes),
+                             .count = box_count(boxes),
                              .input = image_axes(input),
                              .output = {output.sizes[2], output.sizes[3]},
                              .box_strides = box_strides(boxes),

@@ -37,10 +37,6 @@ std::vector<Spread> spreads_of(const Description& description) {
   return spreads;
 }
 
-IndexMapAxis axis(std::uint64_t extent, std::uint64_t stride) {
-  return {.extent = extent, .stride = static_cast<std::int64_t>(stride)};
-}
-
 IndexMapAxis padded_axis(std::uint64_t extent, std::int64_t stride, std::uint64_t before,
                          std::uint64_t count) {
   return {.extent = extent,
@@ -63,7 +59,7 @@ IndexMapKernel padded_gradients(const TensorDesc& input, const std::vector<Sprea
     }
     kernel.axes.push_back(spread.step == 1
                               ? padded_axis(spread.extent, stride, spread.first, spread.count)
-                              : axis(spread.count, static_cast<std::uint64_t>(stride)));
+                              : whole_axis(spread.count, static_cast<std::uint64_t>(stride)));
   }
   return kernel;
 }
@@ -93,7 +89,7 @@ Plan plan_slice_grad(const Description& description) {
     const Strides strides = next_pass();
     for (std::size_t j = 0; j < spreads.size(); ++j) {
       if (j != i) {
-        kernel.axes.push_back(axis(used[j], strides[j]));
+        kernel.axes.push_back(whole_axis(used[j], strides[j]));
         continue;
       }
       kernel.axes.push_back(padded_axis(spread.rows(), static_cast<std::int64_t>(strides[i]),
@@ -106,7 +102,8 @@ Plan plan_slice_grad(const Description& description) {
   }
   if (sizes != used) {
     const Strides strides = next_pass();
-    for (std::size_t i = 0; i < used.size(); ++i) kernel.axes.push_back(axis(used[i], strides[i]));
+    for (std::size_t i = 0; i < used.size(); ++i)
+      kernel.axes.push_back(whole_axis(used[i], strides[i]));
   }
   plan.add(simplified(std::move(kernel)), {source}, {plan.tensor("OutputGradientTensor")});
   return plan.take();

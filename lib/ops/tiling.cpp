@@ -33,7 +33,7 @@ std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size) {
 
 namespace {
 
-std::vector<std::uint64_t> extents_of(const Kernel& kernel) {
+std::vector<std::uint64_t> kernel_extents(const Kernel& kernel) {
   return std::visit([](const auto& kind) { return tiles::extents_of(kind); }, kernel);
 }
 
@@ -55,7 +55,7 @@ bool fits(const Tile& tile, const TileLimits& limits) {
 class Cutter {
  public:
   Cutter(const Kernel& kernel, const TileLimits& limits)
-      : kernel_(kernel), limits_(limits), extents_(extents_of(kernel)) {
+      : kernel_(kernel), limits_(limits), extents_(kernel_extents(kernel)) {
     input_sizes_ =
         std::visit([](const auto& kind) { return tiles::input_element_sizes(kind); }, kernel);
     for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
@@ -136,7 +136,7 @@ std::optional<TileGrid> TileGrid::make(const Kernel& kernel, const TileLimits& l
   TileGrid grid;
   grid.kernel_ = kernel;
   if (fits(whole_tile(kernel), limits)) {
-    for (const std::uint64_t extent : extents_of(kernel)) grid.cuts_.push_back({0, extent});
+    for (const std::uint64_t extent : kernel_extents(kernel)) grid.cuts_.push_back({0, extent});
     grid.whole_ = true;
     return grid;
   }

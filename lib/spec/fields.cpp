@@ -9,7 +9,8 @@ const json::Value* desc_of(const json::Value* value) {
   return nested != nullptr ? nested : value;
 }
 
-const json::Value* either(const json::Value* value, const char* name, const char* other) {
+const json::Value* member_of_either_name(const json::Value* value, const char* name,
+                                         const char* other) {
   const json::Value* found = value->find(name);
   return found != nullptr ? found : value->find(other);
 }
@@ -75,7 +76,7 @@ const json::Value* FieldSet::value_of(const Place& place) const {
   }
   const std::string& attribute = place.reference.attribute;
   if (attribute.empty()) return value;
-  if (field->spec->is_nested_operator()) return either(value, "Type", "type");
+  if (field->spec->is_nested_operator()) return member_of_either_name(value, "Type", "type");
   value = desc_of(value);
   const json::Value* found = value->find(attribute);
   if (found == nullptr && attribute == "DimensionCount") found = value->find("Sizes");

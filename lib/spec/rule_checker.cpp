@@ -18,7 +18,7 @@ std::uint64_t as_unsigned(std::int64_t value) {
 }
 
 // After this many findings about one rule, the rest are not listed.
-constexpr int findings_listed = 8;
+constexpr int rule_findings_listed = 8;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void RuleChecker::apply(const Rule& rule) {
   int findings = 0;
   rule.formula.for_each(scope_, [&](const Variables& variables) {
     const std::size_t before = diagnostics_.size();
-    if (apply_to({rule, variables}) && ++findings > findings_listed &&
+    if (apply_to({rule, variables}) && ++findings > rule_findings_listed &&
         diagnostics_.size() > before) {
       diagnostics_.pop_back();
       ++diagnostics_.back().more;
