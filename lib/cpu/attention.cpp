@@ -268,8 +268,8 @@ class Attention {
 };
 
 /// A stretch of outputs, which need not end with a head.
-void run_stretch(const AttentionKernel& kernel, Attention& attention, const Part& part,
-                 std::byte* to) {
+void attend_stretch(const AttentionKernel& kernel, Attention& attention, const Part& part,
+                    std::byte* to) {
   const std::uint64_t size = size_of(kernel.output_type), end = part.begin + part.length;
   std::vector<std::byte> whole(kernel.value_size * size);
   for (std::uint64_t at = part.begin; at < end;) {
@@ -297,7 +297,7 @@ void run_part(const AttentionKernel& kernel, Inputs inputs, const Part& part, St
               Destinations outputs) {
   Attention attention(kernel, inputs);
   const Destination& output = outputs.front();
-  if (part.count == 1) return run_stretch(kernel, attention, part, output.to);
+  if (part.count == 1) return attend_stretch(kernel, attention, part, output.to);
   const std::uint64_t inner = kernel.heads * kernel.value_size, query = part.begin / inner;
   attention.run({query / kernel.queries, part.begin % inner / kernel.value_size,
                  query % kernel.queries, part.count, output.to, output.pitch});

@@ -295,7 +295,7 @@ namespace {
 // for all threads.
 constexpr std::uint64_t length_most = std::uint64_t{1} << 18;
 
-bool is_float(DataType type) {
+bool is_float_type(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
 
@@ -316,7 +316,7 @@ std::optional<FusedRows> fused_rows(const Plan& plan, std::size_t first) {
   const std::optional<RowPasses> passes = row_passes(plan, first);
   if (!passes || !are_stretches(*passes)) return {};
   const ElementWiseKernel& map = *passes->map;
-  if (!is_float(map.inputs.front().type) || !is_float(map.output_type)) return {};
+  if (!is_float_type(map.inputs.front().type) || !is_float_type(map.output_type)) return {};
   const Pass& last = plan.passes[first + passes->passes - 1];
   FusedRows rows{*passes, {last.reads.front()}, last.writes.front()};
   // Behind x and what the reductions wrote.

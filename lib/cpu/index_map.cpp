@@ -20,7 +20,7 @@ namespace {
 using Int = std::int64_t;
 
 template <typename T>
-void fill(std::byte* output, std::uint64_t count, T value) {
+void fill_elements(std::byte* output, std::uint64_t count, T value) {
   for (std::uint64_t k = 0; k < count; ++k) store(output + k * sizeof(T), value);
 }
 
@@ -31,7 +31,7 @@ void move(std::byte* output, const std::byte* input, Int stride, std::uint64_t c
   if (stride == 1) {
     std::memcpy(output, input, count * sizeof(T));
   } else if (stride == 0) {
-    fill(output, count, load<T>(input));
+    fill_elements(output, count, load<T>(input));
   } else if (stride == -1 && count >= call_pays) {
     copy_backwards(sizeof(T), output, input, count);
   } else if ((stride == 2 || stride == -2) && count >= call_pays) {
@@ -240,7 +240,7 @@ class IndexMap {
   }
 
   void whole_rows(const Rows& rows, std::uint64_t count, std::byte* output) const {
-    if (rows.outside()) return fill(output, count * row_, fill_);
+    if (rows.outside()) return fill_elements(output, count * row_, fill_);
     Int offset = rows.offset();
     for (std::uint64_t r = 0; r < count; ++r, offset += rows.step(), output += row_ * sizeof(T)) {
       if (r + 1 < rows.run()) fetch_next(rows, offset);
@@ -259,7 +259,7 @@ class IndexMap {
   }
 
   void row_part(const Rows& rows, std::uint64_t o, std::uint64_t count, std::byte* output) const {
-    if (rows.outside()) return fill(output, count, fill_);
+    if (rows.outside()) return fill_elements(output, count, fill_);
     if (turns_ != 0) return in_turns(rows.offset(), o, count, output);
     if (!table_.offsets.empty()) return looked_up(rows.offset(), o, count, output);
     if (!kernel_.reversal) {
@@ -324,7 +324,7 @@ class IndexMap {
   std::byte* put(const Piece& piece, Int offset, Int ahead, std::uint64_t count,
                  std::byte* output) const {
     if (piece.outside) {
-      fill(output, count, fill_);
+      fill_elements(output, count, fill_);
     } else if (spreads_ && ahead != 0 && piece.stride != 0) {
       put_and_fetch(piece.stride, offset + piece.offset, ahead, count, output);
     } else {

@@ -23,7 +23,7 @@ std::uint64_t elements_of(const std::vector<StridedAxis>& axes) {
   return count;
 }
 
-Walk<1> walk_of(const std::vector<StridedAxis>& axes) {
+Walk<1> walk_of_axes(const std::vector<StridedAxis>& axes) {
   std::vector<WalkAxis<1>> all;
   for (const StridedAxis& axis : axes) all.push_back({axis.extent, {axis.stride}});
   return Walk<1>(all);
@@ -36,7 +36,7 @@ class Nonzero {
       : kernel_(kernel),
         input_(inputs.front().data()),
         elements_(elements_of(kernel.axes)),
-        walk_(walk_of(kernel.axes)),
+        walk_(walk_of_axes(kernel.axes)),
         mask_(static_cast<T>(mask_of(kernel.data_type))) {}
 
   std::uint64_t count(std::uint64_t block) {

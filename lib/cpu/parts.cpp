@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/divide.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/transpose.hpp"
 
@@ -21,10 +22,6 @@ bool has_own_lengths(const IndexMapKernel& map) {
     if (map.axes[i].lengths_stride != 0) return true;
   }
   return false;
-}
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
 }
 
 // Where indices along an outer axis take elements of the same cache lines in turns, as those of
@@ -97,8 +94,8 @@ Parts::Parts(const PartShape& shape, std::uint64_t elements, std::size_t size, s
   sequence_ = blocks && blocks->of != 0 ? blocks->of : ranges_;
   inner_ = blocks ? blocks->inner : total_;
   length_ = blocks ? blocks->length : stretch;
-  per_sequence_ = ceil_div(inner_, length_);
-  per_axis_ = ceil_div(sequence_, ranges_);
+  per_sequence_ = divided_up(inner_, length_);
+  per_axis_ = divided_up(sequence_, ranges_);
   count_ = total_ == 0 ? 0 : total_ / (inner_ * sequence_) * per_axis_ * per_sequence_;
 }
 

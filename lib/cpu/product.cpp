@@ -345,8 +345,8 @@ class Product {
 
 /// Outputs [begin, end) in row-major order: the rest of a row, whole rows, and so on.
 template <typename T>
-void run_stretch(const ProductKernel& kernel, Product<T>& product, const Part& part,
-                 std::byte* to) {
+void multiply_stretch(const ProductKernel& kernel, Product<T>& product, const Part& part,
+                      std::byte* to) {
   const std::uint64_t columns = kernel.column_count(), size = size_of(kernel.output_type);
   const std::uint64_t end = part.begin + part.length;
   for (std::uint64_t at = part.begin; at < end;) {
@@ -364,7 +364,7 @@ template <typename T>
 void run_as(const ProductKernel& kernel, Inputs inputs, const Part& part,
             const Destination& output) {
   Product<T> product(kernel, inputs);
-  if (part.count == 1) return run_stretch(kernel, product, part, output.to);
+  if (part.count == 1) return multiply_stretch(kernel, product, part, output.to);
   const std::uint64_t columns = kernel.column_count(), row = part.begin / columns;
   product.run({row / kernel.rows, row % kernel.rows, part.count, part.begin % columns, part.length,
                output.to, output.pitch});

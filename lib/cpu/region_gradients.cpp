@@ -13,7 +13,7 @@
 namespace dmlop::cpu {
 namespace {
 
-constexpr std::uint64_t sample_steps = 16;
+constexpr std::uint64_t gradient_steps = 16;
 
 template <typename Element>
 class RegionGradients {
@@ -62,7 +62,7 @@ class RegionGradients {
     for (std::uint64_t ky = 0; ky < region.y.count; ++ky) {
       const double y = region.y.position(row, ky);
       for (std::uint64_t kx = 0; kx < region.x.count; ++kx) {
-        steps_.add(sample_steps);
+        steps_.add(gradient_steps);
         const auto sample = sample_at(regions_, region, y, region.x.position(column, kx));
         action(sample ? &*sample : nullptr);
       }

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/divide.hpp"
+
 namespace dmlop::cpu {
 namespace {
 
 using Int = std::int64_t;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
-
 /// How many elements of a window that begins at `begin` lie before `position`.
 std::uint64_t elements_before(const Windows& windows, Int begin, Int position) {
   if (position <= begin) return 0;
   return std::min(windows.size,
-                  ceil_div(static_cast<std::uint64_t>(position - begin), windows.dilation));
+                  divided_up(static_cast<std::uint64_t>(position - begin), windows.dilation));
 }
 
 Int begin_of(const Windows& windows, std::uint64_t o) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/divide.hpp"
 #include "cpu/panels.hpp"
 
 namespace dmlop::cpu {
@@ -26,10 +27,6 @@ std::optional<std::uint64_t> source_index(const ProductWindow& axis, std::uint64
 
 // Taps along the innermost axis of which something is noted.
 constexpr std::uint64_t most_reaches = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a <= 0 ? -(-a / b) : (a + b - 1) / b;
-}
 
 }  // namespace
 
@@ -161,10 +158,10 @@ typename WindowPacking<T>::Reach WindowPacking<T>::reach_of(std::uint64_t tap) c
   const std::int64_t start = static_cast<std::int64_t>(tap) * axis.tap_step + axis.offset;
   const auto extent = static_cast<std::int64_t>(axis.input_extent);
   // Either the step or the divisor is 1.
-  std::int64_t begin = std::max<std::int64_t>(0, ceil_div(-start, axis.step));
+  std::int64_t begin = std::max<std::int64_t>(0, divided_up(-start, axis.step));
   begin += (axis.divisor - (begin * axis.step + start) % axis.divisor) % axis.divisor;
   return {.begin = begin,
-          .end = ceil_div(extent * axis.divisor - start, axis.step),
+          .end = divided_up(extent * axis.divisor - start, axis.step),
           .x_step = axis.divisor,
           .source = (begin * axis.step + start) / axis.divisor,
           .source_step = axis.step};
@@ -275,11 +272,11 @@ template <typename T>
 void WindowPacking<T>::read_segment(const Segment& segment, const Reach& reach,
                                     const std::byte* row, T* line) {
   const auto x = static_cast<std::int64_t>(segment.x);
-  const std::int64_t skipped = x <= reach.begin ? 0 : ceil_div(x - reach.begin, reach.x_step);
+  const std::int64_t skipped = x <= reach.begin ? 0 : divided_up(x - reach.begin, reach.x_step);
   const std::int64_t begin = reach.begin + skipped * reach.x_step;
   const std::int64_t end = std::min(reach.end, x + static_cast<std::int64_t>(segment.count));
   if (begin >= end) return;
-  const auto count = static_cast<std::uint64_t>(ceil_div(end - begin, reach.x_step));
+  const auto count = static_cast<std::uint64_t>(divided_up(end - begin, reach.x_step));
   const auto source = static_cast<std::uint64_t>(reach.source + skipped * reach.source_step);
   const std::uint64_t stride = axes_[2].input_stride;
   const std::uint64_t step = static_cast<std::uint64_t>(reach.source_step) * stride;

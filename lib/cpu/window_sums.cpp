@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/panels.hpp"
 
@@ -14,10 +15,6 @@ constexpr std::uint64_t most_rows_of_weights = 2;
 constexpr std::uint64_t most_columns = 2048, most_copied = std::uint64_t{1} << 14;
 // Windows that reach further have mostly gaps between their taps.
 constexpr std::uint64_t most_reach = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a <= 0 ? -(-a / b) : (a + b - 1) / b;
-}
 
 std::uint64_t reach_of(const ProductWindow& axis) {
   return (axis.taps - 1) *
@@ -137,9 +134,9 @@ void WindowSums::copy_row(const std::byte* row, std::uint64_t x, float* to) {
   for (std::size_t phase = 0; phase < phases_; ++phase, to += pitch) {
     const std::int64_t first =
         static_cast<std::int64_t>(x) * width.step + lowest(2) + static_cast<std::int64_t>(phase);
-    const std::int64_t begin = std::clamp<std::int64_t>(ceil_div(-first, width.step), 0, pitch);
+    const std::int64_t begin = std::clamp<std::int64_t>(divided_up(-first, width.step), 0, pitch);
     const std::int64_t end =
-        std::clamp<std::int64_t>(ceil_div(extent - first, width.step), begin, pitch);
+        std::clamp<std::int64_t>(divided_up(extent - first, width.step), begin, pitch);
     std::fill(to, to + begin, 0.0F);
     if (begin < end) {
       const auto source = static_cast<std::uint64_t>(first + begin * width.step);

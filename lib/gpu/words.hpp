@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/divide.hpp"
+
 namespace dmlop::gpu {
 
 using Word = std::uint32_t;
@@ -13,10 +15,6 @@ inline Word word(std::uint64_t value) {
 }
 inline Word word(std::int64_t value) {
   return static_cast<Word>(value);
-}
-
-inline std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return (a + b - 1) / b;
 }
 
 }  // namespace dmlop::gpu
