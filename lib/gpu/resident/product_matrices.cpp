@@ -92,19 +92,21 @@ struct MatrixTile {
   std::uint64_t subgroups() const { return rows / subgroup_rows * (columns / subgroup_columns); }
   std::uint64_t threads() const { return subgroups() * threads_of_subgroup; }
   // Vectors of 16 bytes in shared memory: slices and places of windows or, at last, sums.
-  std::uint64_t shared_vectors() const {
-    const std::uint64_t left = std::max(rows * pitch_of(depth), depth * pitch_of(rows));
-    const std::uint64_t right = std::max(columns * pitch_of(depth), depth * pitch_of(columns));
+  std::uint64_t shared_vectors(bool is_left_by_row, bool is_right_by_depth) const {
+    const std::uint64_t left = is_left_by_row ? depth * pitch_of(rows) : rows * pitch_of(depth);
+    const std::uint64_t right =
+        is_right_by_depth ? columns * pitch_of(depth) : depth * pitch_of(columns);
     return std::max(slices * (left + right) + 2 * depth,
                     subgroups() * 16 * (subgroup_columns / 4 + 1));
   }
 };
 
-// By measurement. Threads that read windows have more to do for each slice: these are longer.
-// A module of its own has the numbers of its tile in it; see the kernel.
+// By measurement: two groups share a multiprocessor of an H100 only if both have at most 24 KiB of
+// shared memory. Threads that read windows have more to do for each slice: these are longer, and
+// there is room for one. A module of its own has the numbers of its tile in it; see the kernel.
 constexpr std::array plain_tiles{MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
-constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 2},
-                                  MatrixTile{64, 128, 32, 32, 64, 2}};
+constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},
+                                  MatrixTile{64, 128, 32, 32, 64, 1}};
 constexpr MatrixTile small_tile{64, 64, 32, 32, 32, 2};
 
 // Columns as tiles count them: in whole vectors.
@@ -180,7 +182,7 @@ std::vector<uint> specialization_of(const ProductKernel& kernel, const MatrixTil
           word(tile.subgroup_rows),
           word(tile.subgroup_columns),
           word(tile.slices),
-          word(tile.shared_vectors()),
+          word(tile.shared_vectors(by_row, by_depth)),
           word(tile.threads())};
 }
 
