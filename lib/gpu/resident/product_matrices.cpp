@@ -107,7 +107,8 @@ struct MatrixTile {
 constexpr std::array plain_tiles{MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},
                                   MatrixTile{64, 128, 32, 32, 64, 1}};
-constexpr MatrixTile small_tile{64, 64, 32, 32, 32, 2};
+constexpr MatrixTile small_plain_tile{64, 64, 32, 32, 32, 2},
+    small_window_tile{64, 64, 32, 32, 32, 1};
 
 // Columns as tiles count them: in whole vectors.
 std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
@@ -144,10 +145,12 @@ MatrixTile tile_of(const ProductKernel& kernel) {
         2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
     return fills_it && division_into(kernel, tile).tiles >= few_tiles;
   };
+  const bool is_plain_product = kernel.windows.empty();
   const std::span<const MatrixTile> tiles =
-      kernel.windows.empty() ? std::span<const MatrixTile>(plain_tiles) : window_tiles;
+      is_plain_product ? std::span<const MatrixTile>(plain_tiles) : window_tiles;
   const auto tile = std::find_if(tiles.begin(), tiles.end(), suits);
-  return tile == tiles.end() ? small_tile : *tile;
+  if (tile != tiles.end()) return *tile;
+  return is_plain_product ? small_plain_tile : small_window_tile;
 }
 
 std::uint64_t elements_per_thread(const ProductKernel& kernel) {
