@@ -57,7 +57,9 @@ macro(dmlop_for_each_kernel)
   # For devices with cooperative matrices, and what tests can run without.
   dmlop_vulkan_kernel(product_matrices product_matrices)
   dmlop_vulkan_kernel(product_matrices_128 product_matrices
-    ROWS=128 COLUMNS=128 DEPTH=16 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32)
+    ROWS=128 COLUMNS=128 DEPTH=16 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=2)
+  dmlop_vulkan_kernel(product_matrices_256 product_matrices
+    ROWS=256 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=1)
   dmlop_vulkan_kernel(product_matrices_emulated product_matrices EMULATED=1)
   dmlop_vulkan_kernel(attention_matrices attention_matrices SIZE=64 ROWS=32 SUBGROUPS=4 KEYS=32)
   dmlop_vulkan_kernel(attention_matrices_emulated attention_matrices

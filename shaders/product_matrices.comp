@@ -3,8 +3,8 @@
 //
 // A group computes a tile of ROWS and COLUMNS, a subgroup SUBGROUP_ROWS and SUBGROUP_COLUMNS of it: all are chosen when
 // the pipeline is made (lib/gpu/resident/product_matrices.cpp), or are macros of a module, which has no windows. With
-// macros an H200 computes products by large tiles at 183 TFLOP/s, without them at 101. Slices of DEPTH elements of the sums pass through shared
-// memory, one of which is filled while another is multiplied. Both matrices are read by eights along the axis where
+// macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101. Slices of DEPTH elements of the
+// sums pass through shared memory, one of which is filled while another is multiplied where there is room for two. Both matrices are read by eights along the axis where
 // their elements are neighbours, and lie in shared memory as they do in their buffers.
 //
 // The right matrix of a convolution is read through its windows: eight columns are positions side by side in a row of
@@ -35,7 +35,6 @@ layout(constant_id = 6) const uint TYPE_ADDED = 0;  // 0: nothing is added
 layout(constant_id = 7) const uint IS_ADDED_SCALED = 0;
 #ifdef ROWS
 #define WINDOW_STEP 0
-#define BUFFERS 2
 #else
 layout(constant_id = 8) const uint WINDOW_STEP = 0;  // from window to window in a row; 0: there are no windows
 layout(constant_id = 9) const uint ROWS = 64;
@@ -47,6 +46,7 @@ layout(constant_id = 14) const uint BUFFERS = 2;  // slices in shared memory
 layout(constant_id = 15) const uint SHARED_VECTORS = 1;
 layout(local_size_x_id = 16) in;  // GROUP_SIZE
 #endif
+layout(constant_id = 17) const uint HAS_REST = 0;  // parts of the sum end within a slice
 
 #define FLOAT32 1
 #define FLOAT16 2
@@ -267,7 +267,7 @@ uint elements_left(Line line, uint rest, bool is_along_sum) {
 // The vector of a slice, with anything in place of what is not there: a thread that looked at it at once would wait
 // for memory.
 uvec4 loaded_left(Line line, uint slice, uint rest) {
-  const uint count = elements_left(line, rest, IS_LEFT_READ_BY_ROW == 0);
+  const uint count = HAS_REST != 0 ? elements_left(line, rest, IS_LEFT_READ_BY_ROW == 0) : line.most;
   const uint at = count > 0 ? line.at + slice * line.step : 0;
   if (IS_LEFT_ALIGNED != 0) return left_vectors[at / 8];
   uvec4 result;
@@ -276,7 +276,7 @@ uvec4 loaded_left(Line line, uint slice, uint rest) {
 }
 
 uvec4 loaded_right(Line line, uint slice, uint rest) {
-  const uint count = elements_left(line, rest, IS_RIGHT_READ_BY_DEPTH != 0);
+  const uint count = HAS_REST != 0 ? elements_left(line, rest, IS_RIGHT_READ_BY_DEPTH != 0) : line.most;
   const uint at = count > 0 ? line.at + slice * line.step : 0;
   if (IS_RIGHT_ALIGNED != 0) return right_vectors[at / 8];
   uvec4 result;
@@ -505,7 +505,7 @@ void add_up(uint group) {
   for (uint slice = 0; slice < slices; ++slice) {
     const uint buffer_ = slice % BUFFERS * SLICE_VECTORS;
     if (BUFFERS == 1) barrier();
-    if (rest < DEPTH) {
+    if (HAS_REST != 0 && rest < DEPTH) {
       UNROLL for (uint i = 0; i < LEFT_LOADS; ++i)
         left_next[i] = first_of(left_next[i], elements_left(lefts[i], rest, IS_LEFT_READ_BY_ROW == 0));
       if (WINDOW_STEP == 0) {
@@ -518,9 +518,11 @@ void add_up(uint group) {
       vectors[buffer_ + right_place(i)] = WINDOW_STEP == 0 ? right_next[i] : elements_of(eights[i]);
     barrier();
     rest -= min(rest, DEPTH);
-    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) left_next[i] = loaded_left(lefts[i], slice + 1, rest);
+    // The last slice is loaded twice where nothing else prevents a load behind it: a branch costs more.
+    const uint next_slice = HAS_REST != 0 ? slice + 1 : min(slice + 1, slices - 1);
+    UNROLL for (uint i = 0; i < LEFT_LOADS; ++i) left_next[i] = loaded_left(lefts[i], next_slice, rest);
     if (WINDOW_STEP == 0) {
-      UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) right_next[i] = loaded_right(rights[i], slice + 1, rest);
+      UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i) right_next[i] = loaded_right(rights[i], next_slice, rest);
     } else {
       const uint next = PLACES + (slice + 1) % 2 * DEPTH;
       UNROLL for (uint i = 0; i < RIGHT_LOADS; ++i)

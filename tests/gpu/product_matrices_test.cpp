@@ -155,6 +155,14 @@ TEST_CASE("product matrices: convolutions of images whose rows are whole vectors
   }
 }
 
+TEST_CASE("product matrices: convolutions whose sums are whole slices") {
+  if (!has_gpu()) return;
+  Random random(71);
+  Convolution use = convolution({1, 32, 5, 14}, {34, 32, 1, 3}, random);
+  use.start = use.end = {0, 1};
+  check_product(use);
+}
+
 TEST_CASE("product matrices: convolutions with strides, dilations, groups and flipped filters") {
   if (!has_gpu()) return;
   Random random(67);
@@ -210,9 +218,12 @@ TEST_CASE("product matrices: large products get large tiles, and small ones none
   REQUIRE(dispatches_of(1024, DataType::Float16).size() == 1);
   constexpr std::size_t rows = 9;  // of a tile, among the kernel's constants
   CHECK(dispatches_of(1024, DataType::Float16)[0].specialization[rows] == 64);
-  CHECK(dispatches_of(4096, DataType::Float16)[0].specialization[rows] == 128);
+  CHECK(dispatches_of(2056, DataType::Float16)[0].specialization[rows] == 128);
+  CHECK(dispatches_of(4096, DataType::Float16)[0].specialization[rows] == 256);
   CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices");
-  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_128");
+  // 2056 are no whole slices of the largest tiles.
+  CHECK(dispatches_of(2056, DataType::Float16)[0].kernel == "product_matrices_128");
+  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_256");
   CHECK(dispatches_of(4096, DataType::Float16)[0].scratch_bytes == 0);
 }
 

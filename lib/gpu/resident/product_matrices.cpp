@@ -104,7 +104,8 @@ struct MatrixTile {
 // By measurement: two groups share a multiprocessor of an H100 only if both have at most 24 KiB of
 // shared memory. Threads that read windows have more to do for each slice: these are longer, and
 // there is room for one. A module of its own has the numbers of its tile in it; see the kernel.
-constexpr std::array plain_tiles{MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
+constexpr std::array plain_tiles{MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256"},
+                                 MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},
                                   MatrixTile{64, 128, 32, 32, 64, 1}};
 constexpr MatrixTile small_plain_tile{64, 64, 32, 32, 32, 2},
@@ -137,13 +138,21 @@ ProductDivision division_into(const ProductKernel& kernel, const MatrixTile& til
   return division;
 }
 
-// The largest tile of which there are enough to fill a device.
+// Whether all parts of the sums end with a slice.
+bool has_whole_slices(const ProductKernel& kernel, const ProductDivision& division) {
+  return kernel.sum_length() % division.depth == 0;
+}
+
+// The largest tile of which there are enough to fill a device. The largest of all has no registers
+// to spare for slices that end early.
 MatrixTile tile_of(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_tiles = 96;
+  constexpr std::uint64_t few_tiles = 96, largest_rows = 256;
   const auto suits = [&](const MatrixTile& tile) {
     const bool fills_it =
         2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
-    return fills_it && division_into(kernel, tile).tiles >= few_tiles;
+    const ProductDivision division = division_into(kernel, tile);
+    const bool has_room = tile.rows < largest_rows || has_whole_slices(kernel, division);
+    return fills_it && has_room && division.tiles >= few_tiles;
   };
   const bool is_plain_product = kernel.windows.empty();
   const std::span<const MatrixTile> tiles =
@@ -165,7 +174,8 @@ bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
 }
 
 std::vector<uint> specialization_of(const ProductKernel& kernel, const MatrixTile& tile,
-                                    bool direct) {
+                                    const ProductDivision& division) {
+  const bool direct = is_direct(kernel, division);
   const bool by_row = is_left_read_by_row(kernel), by_depth = is_right_read_by_depth(kernel);
   const ProductInput &left = kernel.left, &right = kernel.right;
   const std::uint64_t step =
@@ -186,7 +196,8 @@ std::vector<uint> specialization_of(const ProductKernel& kernel, const MatrixTil
           word(tile.subgroup_columns),
           word(tile.slices),
           word(tile.shared_vectors(by_row, by_depth)),
-          word(tile.threads())};
+          word(tile.threads()),
+          has_whole_slices(kernel, division) ? 0U : 1U};
 }
 
 ProductParameters matrices_parameters_of(const ProductKernel& kernel,
@@ -206,7 +217,7 @@ std::optional<ResidentDispatch> matrices_dispatch_of(const ProductKernel& kernel
   const ProductDivision division = division_into(kernel, tile);
   const bool direct = is_direct(kernel, division);
   ResidentDispatch dispatch{.kernel = tile.kernel,
-                            .specialization = specialization_of(kernel, tile, direct)};
+                            .specialization = specialization_of(kernel, tile, division)};
   set_parameters(dispatch, matrices_parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
   dispatch.stages.emplace_back(0, division.parts * division.tiles * threads_of_group,

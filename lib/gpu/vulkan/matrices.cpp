@@ -40,17 +40,19 @@ bool has_features(VkPhysicalDevice physical) {
          memory.vulkanMemoryModel == VK_TRUE;
 }
 
-// The kernel takes 32 threads for a subgroup, and as much memory of a group as every device with
-// such matrices has.
+// The kernels take 32 threads for a subgroup, and as many threads and as much memory of a group as
+// every device with such matrices has.
 bool has_limits(VkPhysicalDevice physical) {
-  constexpr std::uint32_t threads = 32, group_bytes = 48 * 1024;
+  constexpr std::uint32_t threads = 32, group_threads = 512, group_bytes = 48 * 1024;
   VkPhysicalDeviceSubgroupProperties subgroups{
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
   VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                          .pNext = &subgroups};
   vkGetPhysicalDeviceProperties2(physical, &properties);
-  return subgroups.subgroupSize == threads &&
-         properties.properties.limits.maxComputeSharedMemorySize >= group_bytes;
+  const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+  return subgroups.subgroupSize == threads && limits.maxComputeSharedMemorySize >= group_bytes &&
+         limits.maxComputeWorkGroupInvocations >= group_threads &&
+         limits.maxComputeWorkGroupSize[0] >= group_threads;
 }
 
 bool is_wanted(const VkCooperativeMatrixPropertiesNV& shape) {
