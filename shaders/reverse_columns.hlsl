@@ -1,14 +1,19 @@
 // Reversal along the axis before the innermost one (lib/ops/kernels/index_map.hpp), where words of 32 bits stand below
 // words. A thread moves one column of words, or a part of it, and reads the lengths of its elements once.
 //
+// With STAGED, a thread keeps the words of its column, which has few rows, in groupshared memory of its own and picks the
+// elements there: threads side by side, which need different rows, would load from as many lines of a cache at once.
+//
 // constants[0]: x elements, y words of a length, z the source's first word, w columns of words of a row
 // constants[1]: x rows, y rows of a thread, z parts of a column, w source words from row to row
 // constants[2]: x columns of a block, y blocks of a row, z columns of a word from length to length
 // constants[3 + a]: outer axis a of two: x extent, y source words and z lengths from one to the next
 #define OUTPUT_WORDS
+#define WHOLE_GROUPS
 #include "common.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)
+SPECIALIZED(1, STAGED_ROWS)  // all rows, with STAGED
 
 #define ELEMENTS_OF_WORD (ELEMENT_SIZE == 1 ? 4 : ELEMENT_SIZE == 2 ? 2 : 1)
 #define ROWS constants[1].x
@@ -73,7 +78,44 @@ void move_words(uint row, uint end, uint length, int first, uint place) {
   }
 }
 
-void run(uint thread) {
+#ifdef STAGED
+#define STAGED_MOST 16
+groupshared uint staged[STAGED_MOST * GROUP_SIZE];
+
+uint staged_word(uint row, uint length, uint lane) {
+  return staged[(row < length ? length - 1 - row : row) * GROUP_SIZE + lane];
+}
+
+uint staged_elements(uint row, uint4 lengths, uint lane) {
+  const uint word = staged_word(row, lengths.x, lane);
+  if (ELEMENTS_OF_WORD == 1) return word;
+  if (ELEMENTS_OF_WORD == 2) return (word & 0xFFFF) | (staged_word(row, lengths.y, lane) & 0xFFFF0000);
+  return (word & 0xFF) | (staged_word(row, lengths.y, lane) & 0xFF00) |
+         (staged_word(row, lengths.z, lane) & 0xFF0000) | (staged_word(row, lengths.w, lane) & 0xFF000000);
+}
+
+// Moves a whole column. Loads of all rows are under way together.
+void move_staged(uint lane, uint4 lengths, int first, uint place) {
+  uint words[STAGED_MOST];
+  uint i;
+  [unroll]
+  for (i = 0; i < STAGED_MOST; ++i) {
+    words[i] = 0;
+    if (i < STAGED_ROWS) words[i] = source_word(i, 0, first);
+  }
+  [unroll]
+  for (i = 0; i < STAGED_MOST; ++i) {
+    if (i < STAGED_ROWS) staged[i * GROUP_SIZE + lane] = words[i];
+  }
+  [unroll]
+  for (i = 0; i < STAGED_MOST; ++i) {
+    if (i < STAGED_ROWS) output0[place + i * constants[0].w] = staged_elements(i, lengths, lane);
+  }
+}
+#endif
+
+void run(uint thread, uint lane) {
+  if (thread >= constants[7].y) return;
   // Groups take all rows of a block of columns one after the other: what one of them reads, the next ones need, too.
   uint rest = thread / constants[2].x;
   const uint in_block = thread - rest * constants[2].x;
@@ -98,12 +140,15 @@ void run(uint thread) {
     lengths.z = length_at(length_place + 2 * constants[2].z);
     lengths.w = length_at(length_place + 3 * constants[2].z);
   }
+#ifdef STAGED
+  move_staged(lane, lengths, first, place);
+#else
   const bool is_one_length = all(lengths == lengths.xxxx);
-
   const uint row = part * constants[1].y;
   const uint end = min(row + constants[1].y, ROWS);
   if (ELEMENTS_OF_WORD == 1 || is_one_length)
     move_words(row, end, lengths.x, first, place);
   else
     move_elements(row, end, lengths, first, place);
+#endif
 }

@@ -89,8 +89,11 @@ Dispatch columns_dispatch(const IndexMapKernel& kernel) {
   for (std::size_t a = 0; a < outer_axes; ++a) outer *= kernel.axes[a].extent;
   const Columns columns(inner.extent * kernel.element_size / bytes_of_word, rows.extent, outer);
 
-  dispatch.kernel = "reverse_columns";
-  dispatch.specialization = {word(std::uint64_t{kernel.element_size})};
+  constexpr std::uint64_t staged_most = 16;  // rows, as in the kernel
+  const bool is_staged = columns.parts == 1 && columns.rows <= staged_most;
+  dispatch.kernel = is_staged ? "reverse_columns_staged" : "reverse_columns";
+  dispatch.specialization = {word(std::uint64_t{kernel.element_size}),
+                             is_staged ? word(columns.rows) : 0};
   dispatch.constants[1] = words_of_length(*kernel.reversal);
   dispatch.constants[2] = word(input_slack_bytes / bytes_of_word) + in_words(kernel.offset);
   dispatch.constants[3] = word(columns.words);
@@ -109,7 +112,7 @@ Dispatch columns_dispatch(const IndexMapKernel& kernel) {
     dispatch.constants[14 + i * 4] = word(axis.lengths_stride);
   }
   dispatch.stages.emplace_back(0, outer * columns.blocks * columns.parts * columns.width,
-                               divided_up(columns.rows, 4) + 2);
+                               is_staged ? columns.rows * 3 : divided_up(columns.rows, 4) + 2);
   return dispatch;
 }
 
