@@ -17,7 +17,7 @@
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/fused_rows.cpp"

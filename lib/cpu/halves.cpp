@@ -1,6 +1,6 @@
 #include "cpu/halves.hpp"
 
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/halves.cpp"

@@ -1,5 +1,5 @@
 // Loads and stores of numbers for all kernels, for every instruction set.
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/numbers.cpp"

@@ -14,7 +14,7 @@
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reduce_shape.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 #include "tensor/half.hpp"
 
 #undef HWY_TARGET_INCLUDE

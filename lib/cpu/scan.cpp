@@ -15,7 +15,7 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
-#include "cpu/simd.hpp"
+#include "cpu/simd_small.hpp"
 #include "cpu/walk.hpp"
 
 #undef HWY_TARGET_INCLUDE
