@@ -1,10 +1,10 @@
-// Attention of many queries without scratch: AttentionKernel (lib/ops/kernels/attention.hpp). A group has QUERIES queries
-// of a head and COLUMNS elements of their values, and takes the keys by tiles of COLUMNS. A thread has the products of
-// eight queries with eight keys, and then with eight elements of values. The powers of the scores are relative to the
-// largest score so far: when a tile has a larger one, what was added up before is scaled down.
+// Attention of many queries without scratch: AttentionKernel (lib/ops/kernels/attention.hpp). A group has QUERIES
+// queries of a head and COLUMNS elements of their values, and takes the keys by tiles of COLUMNS. A thread has the
+// products of eight queries with eight keys, and then with eight elements of values. The powers of the scores are
+// relative to the largest score so far: when a tile has a larger one, what was added up before is scaled down.
 //
-// Queries and keys pass through groupshared memory in slices of their elements, powers and values in slices of keys: one
-// slice is filled while the other is multiplied.
+// Queries and keys pass through groupshared memory in slices of their elements, powers and values in slices of keys.
+// One slice is filled while the other is multiplied.
 #define STORES_WORDS
 #define GROUP_SIZE 128
 #include "attention.hlsli"

@@ -3,9 +3,11 @@
 //
 // A group computes a tile of ROWS and COLUMNS, a subgroup SUBGROUP_ROWS and SUBGROUP_COLUMNS of it: all are chosen when
 // the pipeline is made (lib/gpu/resident/product_matrices.cpp), or are macros of a module, which has no windows. With
-// macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101. Slices of DEPTH elements of the
-// sums pass through shared memory, one of which is filled while another is multiplied where there is room for two. Both matrices are read by eights along the axis where
-// their elements are neighbours, and lie in shared memory as they do in their buffers.
+// macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101.
+//
+// Slices of DEPTH elements of the sums pass through shared memory. Where there is room for two, one is filled while the
+// other is multiplied. Both matrices are read by eights along the axis where their elements are neighbours, and lie in
+// shared memory as they do in their buffers.
 //
 // The right matrix of a convolution is read through its windows: eight columns are positions side by side in a row of
 // the output, for which rows count as if their length were a multiple of eight.

@@ -281,13 +281,14 @@ Bytes bench_input(const Description& description, const FieldSpec& field,
   const Ranges ranges = bench_ranges(description, field, element);
   const MadeUp made_up(*desc.data_type, ranges);
   Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
-  parallel_for(
-      threads, (bytes.size() + made_part_bytes - 1) / made_part_bytes, [&](unsigned, std::uint64_t part) {
-        std::mt19937_64 random(seed + part);
-        const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), (part + 1) * made_part_bytes);
-        for (std::uint64_t at = part * made_part_bytes; at < end; at += size)
-          made_up.write(&bytes[at], at / size, random());
-      });
+  parallel_for(threads, (bytes.size() + made_part_bytes - 1) / made_part_bytes,
+               [&](unsigned, std::uint64_t part) {
+                 std::mt19937_64 random(seed + part);
+                 const std::uint64_t end =
+                     std::min<std::uint64_t>(bytes.size(), (part + 1) * made_part_bytes);
+                 for (std::uint64_t at = part * made_part_bytes; at < end; at += size)
+                   made_up.write(&bytes[at], at / size, random());
+               });
   return bytes;
 }
 

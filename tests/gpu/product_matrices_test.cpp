@@ -4,6 +4,8 @@
 // exact.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "emulated_matrices.hpp"
@@ -113,6 +115,30 @@ TEST_CASE("product matrices: batches, of which one matrix is repeated, and sums 
   REQUIRE(dispatches.size() == 1);
   CHECK(dispatches[0].stages.size() == 2);
   check_product(product);
+}
+
+// One tile of any size has these products.
+TEST_CASE("product matrices: the largest tiles, of sums of whole slices") {
+  if (!has_gpu()) return;
+  Random random(72);
+  for (const bool transposes_a : {false, true}) {
+    for (const bool transposes_b : {false, true}) {
+      const MatrixProduct product{.a = halves(transposes_a ? List{96, 60} : List{60, 96}, random,
+                                              transposes_a ? List{61, 1} : List{97, 1}),
+                                  .b = halves(transposes_b ? List{56, 96} : List{96, 56}, random),
+                                  .transposes_a = transposes_a,
+                                  .transposes_b = transposes_b};
+      const Tensor expected = product.result(DataType::Float16);
+      const PlanCase a_case = case_of(product, expected);
+      auto dispatches = with_matrices(plan_of(a_case));
+      REQUIRE(dispatches.size() == 1);
+      constexpr std::array<std::uint32_t, 8> largest{256, 128, 32, 64, 32, 1, 2304, 512};
+      constexpr std::size_t first = 9, has_rest = 17;  // among the kernel's constants
+      std::copy(largest.begin(), largest.end(), dispatches[0].specialization.begin() + first);
+      CHECK(dispatches[0].specialization[has_rest] == 0);
+      CHECK(emulated(dispatches[0], {&product.a, &product.b}, expected).bytes == expected.bytes);
+    }
+  }
 }
 
 TEST_CASE("product matrices: numbers behind the end of a sum count for nothing") {

@@ -7,9 +7,11 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "gpu/dispatch.hpp"
 #include "ops/operator.hpp"
 #include "plan_case.hpp"
 #include "small_numbers.hpp"
+#include "spec/validate.hpp"
 #include "sweep.hpp"
 
 namespace dmlop::test {
@@ -179,7 +181,7 @@ TEST_CASE("MULTIHEAD_ATTENTION: random heads of all layouts and masks") {
   }
 }
 
-// Tiles of 64 queries and keys, slices of 16 elements, and values of up to twice 64.
+// Tiles of 128 queries and 64 keys, slices of 16 elements, and values of up to four times 64.
 TEST_CASE("MULTIHEAD_ATTENTION: several tiles of queries and keys") {
   Random random(84);
   for (int i = 0; i < 8; ++i) {
@@ -205,6 +207,42 @@ TEST_CASE("MULTIHEAD_ATTENTION: tiles that are read by fours, and an infinite va
                          .scale = 0.5};
   set_value(use.value, {0, 64, 66}, std::numeric_limits<double>::infinity());
   check_plan_case(case_of(use, {}, 2e-5));
+}
+
+// Nothing behind the last element of the last key counts: it is -infinity, and 0 times that is NaN.
+TEST_CASE("MULTIHEAD_ATTENTION: three tiles of queries, of keys and of values") {
+  Random random(86);
+  const auto tensor = [&](const List& sizes) {
+    return with_small_numbers(Tensor::packed(DataType::Float32, sizes), random, 0.25);
+  };
+  MultiheadAttention use{.query = tensor({1, 257, 20}),
+                         .key = tensor({1, 129, 20}),
+                         .value = tensor({1, 129, 196}),
+                         .scale = 0.5};
+  for (std::uint64_t query = 0; query < 257; ++query) set_value(use.query, {0, query, 19}, 1);
+  set_value(use.key, {0, 128, 19}, -std::numeric_limits<double>::infinity());
+  check_plan_case(case_of(use, {}, 2e-5));
+  check_plan_case(
+      case_of(random_attention(DataType::Float16, {1, 2, 136, 70, 18, 200}, 1, random), {}, 2e-2));
+}
+
+// How long keys may be that a thread goes over.
+TEST_CASE("MULTIHEAD_ATTENTION: sequences of 16384 run in tiles") {
+  const auto kernel_of = [](DataType type, std::uint64_t keys) {
+    const Tensor heads{type, {1, keys, 64}, {keys * 64, 64, 1}, {}};
+    Diagnostics diagnostics;
+    const PlanCase a_case{
+        "DML_OPERATOR_MULTIHEAD_ATTENTION",
+        {{"Scale", 1}, {"MaskFilterValue", 0}, {"MaskType", "NONE"}, {"HeadCount", 1}},
+        {{"QueryTensor", heads}, {"KeyTensor", heads}, {"ValueTensor", heads}},
+        {{.field = "OutputTensor", .tensor = heads}}};
+    const auto description =
+        read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
+    REQUIRE(description);
+    return gpu::make_resident_dispatches(make_plan(*description).passes[0].kernel).front().kernel;
+  };
+  CHECK(kernel_of(DataType::Float32, 16384) == "attention_tiles");
+  CHECK(kernel_of(DataType::Float16, 8192) == "attention_tiles");
 }
 
 // More keys than are multiplied at once, more queries, and more scores than are kept at a time.

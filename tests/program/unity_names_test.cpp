@@ -2,11 +2,14 @@
 // give one name to different functions, the compiler may choose the other file's without a word.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -75,19 +78,29 @@ bool can_meet(const std::string& a, const std::string& b) {
   return !(is_of(a, "posix") && is_of(b, "windows")) && !(is_of(a, "windows") && is_of(b, "posix"));
 }
 
+/// The files of a folder that give each name.
+std::map<std::string, std::vector<std::string>> files_by_name(const fs::path& folder) {
+  std::map<std::string, std::vector<std::string>> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.ends_with(".cpp")) continue;
+    for (const std::string& name : unnamed_names(entry.path())) files[name].push_back(file);
+  }
+  return files;
+}
+
 TEST_CASE("names: no two files of a folder that is compiled as one share a name") {
   std::size_t count = 0;
   for (const std::string& folder : unity_folders()) {
-    std::map<std::string, std::string> file_of;
-    for (const fs::directory_entry& entry : fs::directory_iterator(source / folder)) {
-      const std::string file = entry.path().filename().string();
-      if (!file.ends_with(".cpp")) continue;
-      for (const std::string& name : unnamed_names(entry.path())) {
-        ++count;
-        const auto [other, is_new] = file_of.emplace(name, file);
-        CHECK_MESSAGE((is_new || !can_meet(file, other->second)),
-                      folder << ": " << name << " is in " << other->second << " and in " << file
-                             << ": give one of them another name");
+    for (const auto& entry : files_by_name(source / folder)) {
+      const std::vector<std::string>& files = entry.second;
+      count += files.size();
+      for (std::size_t a = 0; a < files.size(); ++a) {
+        for (std::size_t b = a + 1; b < files.size(); ++b) {
+          const std::string clash = folder + ": " + entry.first + " is in " + files[a] +
+                                    " and in " + files[b] + ": give one of them another name";
+          CHECK_MESSAGE(!can_meet(files[a], files[b]), clash);
+        }
       }
     }
   }

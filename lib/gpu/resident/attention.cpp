@@ -116,14 +116,18 @@ bool has_vectors(const AttentionKernel& kernel) {
 }
 
 std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
-  constexpr std::uint64_t scores = 16 * (4 + 1) + 2 * 8;
-  const std::uint64_t loads = has_vectors(kernel) ? 0 : 8 * 4;
-  const std::uint64_t slices = divided_up(kernel.size, slice) + columns_of_tile / slice;
-  return divided_up(kernel.keys, columns_of_tile) * (slices * (slice + loads + 1) + scores) + 1000;
+  // Of a slice of queries and keys, of one of values, and of the scores of a tile.
+  const std::uint64_t load = has_vectors(kernel) ? 0 : 4;
+  const std::uint64_t factors = slice + 8 * load + 1, values = slice + 2 * load + 1;
+  const bool has_more = kernel.mask != AttentionMask::none || kernel.position_bias;
+  const std::uint64_t scores = (has_more ? 16 * (4 + 1) : 0) + 2 * 8;
+  const std::uint64_t tile =
+      divided_up(kernel.size, slice) * factors + columns_of_tile / slice * values + scores;
+  return divided_up(kernel.keys, columns_of_tile) * tile + 1000;
 }
 
-// Whether queries fill tiles, and a thread can go over all keys. Each tile of values needs the scores again, so that
-// long ones are better computed by rows.
+// Whether queries fill tiles, and a thread can go over all keys. Each tile of values needs the
+// scores again, so that long ones are better computed by rows.
 bool runs_in_tiles(const AttentionKernel& kernel) {
   constexpr std::uint64_t least_queries = 8, most_values = 4 * columns_of_tile;
   return kernel.queries >= least_queries && kernel.value_size <= most_values &&
@@ -134,7 +138,8 @@ bool runs_in_tiles(const AttentionKernel& kernel) {
 void run_in_tiles(const AttentionKernel& kernel, ResidentDispatch& dispatch) {
   dispatch.kernel = "attention_tiles";
   dispatch.specialization.push_back(has_vectors(kernel) ? 1 : 0);
-  const std::uint64_t groups = kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_tile) *
+  const std::uint64_t groups = kernel.batch * kernel.heads *
+                               divided_up(kernel.queries, queries_of_tile) *
                                divided_up(kernel.value_size, columns_of_tile);
   dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_tiles(kernel));
 }

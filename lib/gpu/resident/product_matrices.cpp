@@ -101,9 +101,10 @@ struct MatrixTile {
   }
 };
 
-// By measurement: two groups share a multiprocessor of an H100 only if both have at most 24 KiB of
-// shared memory. Threads that read windows have more to do for each slice: these are longer, and
-// there is room for one. A module of its own has the numbers of its tile in it; see the kernel.
+// By measurement on an H100, where two groups share a multiprocessor only if each has at most
+// 24 KiB of shared memory. Groups of the largest tile run alone. Threads that read windows have
+// more to do for each slice, so that longer ones pay, of which there is room for one at a time. A
+// module of its own has the numbers of its tile in it; see the kernel.
 constexpr std::array plain_tiles{MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256"},
                                  MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},

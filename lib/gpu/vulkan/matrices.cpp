@@ -40,8 +40,8 @@ bool has_features(VkPhysicalDevice physical) {
          memory.vulkanMemoryModel == VK_TRUE;
 }
 
-// The kernels take 32 threads for a subgroup, and as many threads and as much memory of a group as
-// every device with such matrices has.
+// What the kernels take: subgroups of 32 threads, and of a group 512 threads and 48 KiB of shared
+// memory.
 bool has_limits(VkPhysicalDevice physical) {
   constexpr std::uint32_t threads = 32, group_threads = 512, group_bytes = 48 * 1024;
   VkPhysicalDeviceSubgroupProperties subgroups{
