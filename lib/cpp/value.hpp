@@ -37,7 +37,7 @@ struct Value {
   std::string why = {};     // "it is a parameter"
   std::string remedy = {};  // "write its value"
   Number number = {};
-  std::vector<Entry> entries = {};
+  std::vector<Entry> entries;
   std::string type = {};   // of a struct
   bool is_zeroed = false;  // members that are not named are zero
   Place target = {};

@@ -86,7 +86,7 @@ class Gather {
 
   void stretch(std::uint64_t input, std::uint64_t indices, std::uint64_t count,
                std::byte* to) const {
-    const auto [input_step, indices_step] = walk_.steps();
+    const std::uint64_t input_step = walk_.steps()[0], indices_step = walk_.steps()[1];
     if (indices_step == 0) {
       fetch_ahead(input, indices, count);
       const std::uint64_t from = input + places(indices);

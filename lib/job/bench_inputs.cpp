@@ -90,7 +90,7 @@ Ranges regions(const BenchInput& input) {
 
 /// Every key counts, by all types of masks.
 Ranges mask(const BenchInput& input) {
-  enum : std::int64_t { lengths = 1, ends_and_starts = 2, starts_of_both = 3 };
+  enum : std::int64_t { lengths_of_keys = 1, ends_and_starts = 2, starts_of_both = 3 };
   const auto size_of = [&](const char* field) {
     const TensorDesc* tensor = input.description.find_tensor(field);
     return tensor == nullptr ? 0.0 : static_cast<double>(tensor->sizes.end()[-2]);
@@ -102,7 +102,7 @@ Ranges mask(const BenchInput& input) {
   const std::size_t batch = output.end()[-3];
   Ranges ranges(batch, {keys, keys});
   switch (input.description.integer("MaskType")) {
-    case lengths:
+    case lengths_of_keys:
       return ranges;
     case ends_and_starts:
       ranges.resize(2 * batch, {0, 0});
