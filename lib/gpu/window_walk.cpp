@@ -105,7 +105,7 @@ class Walker {
   // The fewest loads that begin where they should for every thread in every row.
   Loads loads() const {
     Loads best = loads_of(1);
-    for (const std::uint64_t at_once : {2, 4}) {
+    for (const std::uint64_t at_once : {2U, 4U}) {
       const std::uint64_t elements = at_once * per_word();
       const bool is_multiple = column_blocks() == 1 || columns() * width_.stride % elements == 0;
       const Loads loads = loads_of(at_once);

@@ -122,7 +122,8 @@ void add_golden_files(JobRequest& request, const Description& description,
 // A name without what people add or leave out: "Input_Tensor" and "input" are "input".
 std::string bare_name(const std::string& name) {
   std::string bare;
-  for (const unsigned char c : name) {
+  for (const char letter : name) {
+    const auto c = static_cast<unsigned char>(letter);
     if (std::isalnum(c) != 0) bare += static_cast<char>(std::tolower(c));
   }
   constexpr std::string_view word = "tensor";
