@@ -28,6 +28,11 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// Throws an Error of a file that could not be read or written.
+[[noreturn]] inline void fail_io(const std::string& message) {
+  throw Error(ErrorKind::io_failed, message);
+}
+
 /// Calls `action`. An Error that leaves it gets "CONTEXT: " in front of its message.
 template <typename Action>
 decltype(auto) with_context(std::string_view context, Action&& action) {

@@ -13,14 +13,6 @@ namespace dmlop {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-[[noreturn]] void fail_creating(const std::string& message) {
-  throw Error(ErrorKind::io_failed, message);
-}
-
-}  // namespace
-
 std::string resolve_links(const std::string& path) {
   constexpr int max_links = 40;  // the limit of Linux
   fs::path resolved = to_path(path);
@@ -30,11 +22,11 @@ std::string resolve_links(const std::string& path) {
     const fs::file_type type = fs::symlink_status(resolved, error).type();
     if (type != fs::file_type::symlink && type != fs::file_type::none) return to_text(resolved);
     const fs::path link = error ? fs::path() : fs::read_symlink(resolved, error);
-    if (error) fail_creating("creating " + path + ": " + reason(error));
+    if (error) fail_io("creating " + path + ": " + reason(error));
     resolved = resolved.parent_path() / link;
   }
-  fail_creating("creating " + path + ": " +
-                reason(std::make_error_code(std::errc::too_many_symbolic_link_levels)));
+  fail_io("creating " + path + ": " +
+          reason(std::make_error_code(std::errc::too_many_symbolic_link_levels)));
 }
 
 std::optional<int> open_file_named(const std::string& path) {

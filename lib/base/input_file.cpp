@@ -27,19 +27,15 @@ constexpr std::uint64_t stream_bytes_max = (std::uint64_t{1} << 30) - 1;
 
 constexpr std::int64_t milliseconds = 1'000'000;
 
-[[noreturn]] void fail_reading(const std::string& message) {
-  throw Error(ErrorKind::io_failed, message);
-}
-
 [[noreturn]] void refuse_directory() {
   throw Error(ErrorKind::invalid_input, "is a directory; name a file inside it");
 }
 
 void refuse_change(FileChange change) {
   if (change == FileChange::none) return;
-  fail_reading(std::string("the file ") +
-               (change == FileChange::shorter ? "became shorter" : "was changed") +
-               " while it was read; run this again when nothing writes to the file");
+  fail_io(std::string("the file ") +
+          (change == FileChange::shorter ? "became shorter" : "was changed") +
+          " while it was read; run this again when nothing writes to the file");
 }
 
 [[noreturn]] void refuse_size(const std::string& has, std::uint64_t max_bytes) {
@@ -50,7 +46,7 @@ void refuse_change(FileChange change) {
 FileStatus status_of(const SystemFile& file) {
   std::error_code error;
   const FileStatus status = file.status(error);
-  if (error) fail_reading(reason(error));
+  if (error) fail_io(reason(error));
   return status;
 }
 
@@ -116,7 +112,7 @@ class Gathered {
     try {
       bytes_.reserve(bytes);
     } catch (const std::exception&) {  // bad_alloc, length_error
-      fail_reading("out of memory: the file has " + std::to_string(bytes) + " bytes");
+      fail_io("out of memory: the file has " + std::to_string(bytes) + " bytes");
     }
   }
 
@@ -130,7 +126,7 @@ class Gathered {
     try {
       bytes_.resize(size);
     } catch (const std::exception&) {  // bad_alloc, length_error
-      fail_reading("out of memory after " + std::to_string(used_) + " bytes");
+      fail_io("out of memory after " + std::to_string(used_) + " bytes");
     }
   }
 
@@ -142,7 +138,7 @@ class Gathered {
     std::error_code error;
     const std::size_t count = file_.read_some(std::span(bytes_).subspan(used_, room), error);
     if (error == std::errc::is_a_directory) refuse_directory();
-    if (error) fail_reading(reason(error));
+    if (error) fail_io(reason(error));
     used_ += count;
     return count != 0;
   }
@@ -211,7 +207,7 @@ bool differs(SystemFile& file, std::uint64_t offset, std::span<const std::byte> 
     const std::span<std::byte> room = std::span(again).first(std::min(read.size(), again.size()));
     std::error_code error;
     const std::size_t count = file.read_some_at(offset, room, error);
-    if (error) fail_reading(reason(error));
+    if (error) fail_io(reason(error));
     if (count == 0 ||
         !std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count), read.begin()))
       return true;
@@ -249,7 +245,7 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
   const bool is_stream = is_standard_input(path);
   SystemFile file =
       is_stream ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
-  if (error) fail_reading(reason(error) + neighbour(path, error));
+  if (error) fail_io(reason(error) + neighbour(path, error));
   file.wait_for_running_write();
   FileStatus status = status_of(file);
   if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {
@@ -315,7 +311,7 @@ bool InputFile::map(const SystemFile& file, const FileStatus& status, const std:
   std::error_code error;
   const std::byte* const mapping = map_to_read(file, status.bytes, error);
   if (mapping == nullptr && error != std::errc::no_such_device)
-    fail_reading("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
+    fail_io("mapping " + std::to_string(status.bytes) + " bytes: " + reason(error));
   if (mapping == nullptr) return false;
   path_ = path;
   opened_ = status;
@@ -341,12 +337,11 @@ FileChange InputFile::change() const {
   const FileChange change = change_of(path_, opened_, error);
   if (has_lost_bytes(mapping_)) {
     if (change == FileChange::shorter) return change;
-    fail_reading(
+    fail_io(
         "the file could not be read to its end: it became shorter, or its disk or network failed; "
         "run this again when nothing writes to the file");
   }
-  if (error)
-    fail_reading("asking whether the file was changed while it was read: " + reason(error));
+  if (error) fail_io("asking whether the file was changed while it was read: " + reason(error));
   return change;
 }
 

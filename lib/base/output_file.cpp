@@ -26,10 +26,6 @@ namespace {
 
 constexpr std::uint64_t min_reserved_bytes = std::uint64_t{1} << 20;
 
-[[noreturn]] void fail_writing(const std::string& message) {
-  throw Error(ErrorKind::io_failed, message);
-}
-
 }  // namespace
 
 namespace {
@@ -105,8 +101,7 @@ namespace fs = std::filesystem;
 fs::file_type find_existing(const std::string& path) {
   std::error_code error;
   const fs::file_type type = fs::status(to_path(path), error).type();
-  if (error && type != fs::file_type::not_found)
-    fail_writing("creating " + path + ": " + reason(error));
+  if (error && type != fs::file_type::not_found) fail_io("creating " + path + ": " + reason(error));
   return type;
 }
 
@@ -115,32 +110,31 @@ void require_folder(const std::string& path, const std::string& folder) {
   const fs::file_type type = fs::status(to_path(folder), error).type();
   if (type == fs::file_type::directory || type == fs::file_type::none) return;
   if (type != fs::file_type::not_found)
-    fail_writing("creating " + path + ": " + folder + " is no folder");
-  fail_writing("creating " + path + ": folder " + folder +
-               " does not exist; create it first (mkdir -p)");
+    fail_io("creating " + path + ": " + folder + " is no folder");
+  fail_io("creating " + path + ": folder " + folder +
+          " does not exist; create it first (mkdir -p)");
 }
 
 }  // namespace
 
 void OutputFile::State::choose_target(std::uint64_t size) {
-  if (path.empty()) fail_writing("creating an output file: its path is empty");
+  if (path.empty()) fail_io("creating an output file: its path is empty");
   constexpr int standard_output = 1;
   stream = path == "-" ? standard_output : open_file_named(path);
   if (stream) {
     std::error_code error;
     open_stream(error);
-    if (error) fail_writing("opening " + path + ": " + reason(error));
+    if (error) fail_io("opening " + path + ": " + reason(error));
     return;
   }
   const fs::file_type existing = find_existing(path);
   if (existing == fs::file_type::directory)
-    fail_writing("creating " + path + ": is a directory; name a file");
+    fail_io("creating " + path + ": is a directory; name a file");
   if (existing == fs::file_type::socket)
-    fail_writing("creating " + path +
-                 ": is a socket; name a file or a pipe, or - for standard output");
+    fail_io("creating " + path + ": is a socket; name a file or a pipe, or - for standard output");
   if (existing != fs::file_type::regular && existing != fs::file_type::not_found) {
     if (const std::error_code error = check_writable(path))
-      fail_writing("opening " + path + ": " + reason(error));
+      fail_io("opening " + path + ": " + reason(error));
     target = path;
     return;
   }
@@ -149,7 +143,7 @@ void OutputFile::State::choose_target(std::uint64_t size) {
   create_file();
   if (existing == fs::file_type::regular) {
     if (const std::error_code error = file.take_permissions_of(path))
-      fail_writing("setting the permissions of " + path + ": " + reason(error));
+      fail_io("setting the permissions of " + path + ": " + reason(error));
   }
   reserve(size);
 }
@@ -174,19 +168,18 @@ void OutputFile::State::require_name() const {
   // fs::equivalent reports any failure as a missing file. Asking for each status gives the reason,
   // or succeeds now.
   const fs::file_type here = fs::status(to_path(path), error).type();
-  if (here == fs::file_type::none) fail_writing("creating " + path + ": " + reason(error));
+  if (here == fs::file_type::none) fail_io("creating " + path + ": " + reason(error));
   const fs::file_type there = fs::status(to_path(target), error).type();
-  if (there == fs::file_type::none) fail_writing("creating " + path + ": " + reason(error));
+  if (there == fs::file_type::none) fail_io("creating " + path + ": " + reason(error));
   if (there != fs::file_type::not_found && fs::equivalent(to_path(path), to_path(target), error))
     return;
-  fail_writing("creating " + path + ": the file behind it has no name, or not " + target +
-               "; name a file, or - for standard output");
+  fail_io("creating " + path + ": the file behind it has no name, or not " + target +
+          "; name a file, or - for standard output");
 }
 
 void OutputFile::State::create_file() {
   const fs::path target_path = to_path(target);
-  if (target_path.filename().empty())
-    fail_writing("creating " + path + ": names a folder; name a file");
+  if (target_path.filename().empty()) fail_io("creating " + path + ": names a folder; name a file");
   folder = target_path.has_parent_path() ? to_text(target_path.parent_path()) : ".";
   require_folder(path, folder);
   is_held_back = false;
@@ -199,8 +192,7 @@ void OutputFile::State::create_file() {
     return failed;
   });
   if (error)
-    fail_writing("creating " + path + ": no temporary file in folder " + folder + ": " +
-                 reason(error));
+    fail_io("creating " + path + ": no temporary file in folder " + folder + ": " + reason(error));
 }
 
 /// Calls `take` with one name after another until one is free; `taken` is then that name.
@@ -225,13 +217,13 @@ void OutputFile::State::reserve(std::uint64_t size) {
   if (size < min_reserved_bytes) return;
   const std::string action = "reserving " + std::to_string(size) + " bytes for " + path + ": ";
   if (size > max_file_bytes)
-    fail_writing(action + reason(std::make_error_code(std::errc::file_too_large)));
+    fail_io(action + reason(std::make_error_code(std::errc::file_too_large)));
   // Asks first, because reserving too much would fill the disk for a moment.
   std::error_code error;
   const fs::space_info disk = fs::space(to_path(folder), error);
   if (!error && disk.capacity > 0 && disk.available < size) {
-    fail_writing(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
-                 "; its folder has " + std::to_string(disk.available) + " bytes free");
+    fail_io(action + reason(std::make_error_code(std::errc::no_space_on_device)) +
+            "; its folder has " + std::to_string(disk.available) + " bytes free");
   }
   // A file system in memory takes seconds for large sizes.
   constexpr std::uint64_t step = std::uint64_t{1} << 26;
@@ -239,7 +231,7 @@ void OutputFile::State::reserve(std::uint64_t size) {
     check_for_stop();
     error = file.reserve(begin, std::min(step, size - begin));
     if (error == std::errc::operation_not_supported) return;
-    if (error) fail_writing(action + reason(error));
+    if (error) fail_io(action + reason(error));
   }
   reserved = size;
 }
@@ -250,7 +242,7 @@ void OutputFile::State::reserve_memory(std::uint64_t size) {
   try {
     held_back.reserve(size);
   } catch (const std::exception&) {  // bad_alloc, length_error
-    fail_writing("holding " + std::to_string(size) + " bytes for " + path + ": out of memory");
+    fail_io("holding " + std::to_string(size) + " bytes for " + path + ": out of memory");
   }
 }
 
@@ -260,7 +252,7 @@ void OutputFile::State::hold_back(std::uint64_t offset, std::span<const std::byt
   try {
     if (needed > held_back.size()) held_back.resize(needed);
   } catch (const std::exception&) {  // bad_alloc, length_error
-    fail_writing("holding " + std::to_string(needed) + " bytes for " + path + ": out of memory");
+    fail_io("holding " + std::to_string(needed) + " bytes for " + path + ": out of memory");
   }
   std::memcpy(held_back.data() + offset, bytes.data(), bytes.size());
 }
@@ -276,7 +268,7 @@ void OutputFile::State::send_to_stream(void (*between_steps)()) {
   SystemFile opened = open_stream(error);
   if (!error) error = opened.write_all(held_back, between_steps);
   if (error)
-    fail_writing("writing to " + (path == "-" ? "standard output" : path) + ": " + reason(error));
+    fail_io("writing to " + (path == "-" ? "standard output" : path) + ": " + reason(error));
 }
 
 void OutputFile::State::send_held_back(bool wanted_after_stop) {
@@ -291,16 +283,16 @@ void OutputFile::State::send_held_back(bool wanted_after_stop) {
     check_for_stop();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  if (error) fail_writing("opening " + path + ": " + reason(error));
+  if (error) fail_io("opening " + path + ": " + reason(error));
   error = file.write_all(held_back, between_steps);
   if (!error) error = file.close();
-  if (error) fail_writing("writing " + path + ": " + reason(error));
+  if (error) fail_io("writing " + path + ": " + reason(error));
 }
 
 void OutputFile::State::shrink_to_end() {
   std::error_code error;
   if (reserved > end) error = file.resize(end);
-  if (error) fail_writing("writing " + path + ": " + reason(error));
+  if (error) fail_io("writing " + path + ": " + reason(error));
   reserved = 0;
 }
 
@@ -308,9 +300,9 @@ void OutputFile::State::give_name() {
   shrink_to_end();
   if (temporary.empty() && link()) return;
   std::error_code error = file.close();
-  if (error) fail_writing("writing " + path + ": " + reason(error));
+  if (error) fail_io("writing " + path + ": " + reason(error));
   error = replace_file(temporary, target);
-  if (error) fail_writing("naming " + path + ": " + reason(error));
+  if (error) fail_io("naming " + path + ": " + reason(error));
   unlist_unfinished(temporary);
   temporary.clear();
 }
@@ -321,9 +313,9 @@ bool OutputFile::State::link() {
   std::error_code error = file.link(target);
   const bool is_taken = error == std::errc::file_exists;
   if (is_taken)
-    error =
-        take_temporary_name(temporary, [this](const std::string& name) { return file.link(name); });
-  if (error) fail_writing("naming " + path + ": " + reason(error));
+    error = take_temporary_name(temporary,
+                                [this](const std::string& name) { return file.link(name); });
+  if (error) fail_io("naming " + path + ": " + reason(error));
   return !is_taken;
 }
 
@@ -382,8 +374,8 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   assert(!state.committed && "write_at after commit");
   if (bytes.empty()) return;
   if (bytes.size() > max_file_bytes || offset > max_file_bytes - bytes.size()) {
-    fail_writing("writing " + state.path + ": " +
-                 reason(std::make_error_code(std::errc::file_too_large)));
+    fail_io("writing " + state.path + ": " +
+            reason(std::make_error_code(std::errc::file_too_large)));
   }
   if (state.is_held_back) {
     state.hold_back(offset, bytes);
@@ -392,7 +384,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   in_pieces(bytes.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
     const std::error_code error =
         state.file.write_all_at(offset + begin, bytes.subspan(begin, end - begin));
-    if (error) fail_writing("writing " + state.path + ": " + reason(error));
+    if (error) fail_io("writing " + state.path + ": " + reason(error));
   });
   bytes_written += bytes.size();
   const std::uint64_t end = offset + bytes.size();
