@@ -6,6 +6,7 @@
 #include <random>
 #include <string_view>
 
+#include "base/divide.hpp"
 #include "base/parallel.hpp"
 #include "ops/operator.hpp"
 #include "tensor/half.hpp"
@@ -13,7 +14,7 @@
 namespace dmlop {
 namespace {
 
-constexpr std::uint64_t made_part_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t bytes_made_at_once = std::uint64_t{1} << 20;
 
 using Ranges = std::vector<NumberRange>;
 
@@ -281,12 +282,12 @@ Bytes bench_input(const Description& description, const FieldSpec& field,
   const Ranges ranges = bench_ranges(description, field, element);
   const MadeUp made_up(*desc.data_type, ranges);
   Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
-  parallel_for(threads, (bytes.size() + made_part_bytes - 1) / made_part_bytes,
+  parallel_for(threads, divided_up(bytes.size(), bytes_made_at_once),
                [&](unsigned, std::uint64_t part) {
                  std::mt19937_64 random(seed + part);
                  const std::uint64_t end =
-                     std::min<std::uint64_t>(bytes.size(), (part + 1) * made_part_bytes);
-                 for (std::uint64_t at = part * made_part_bytes; at < end; at += size)
+                     std::min<std::uint64_t>(bytes.size(), (part + 1) * bytes_made_at_once);
+                 for (std::uint64_t at = part * bytes_made_at_once; at < end; at += size)
                    made_up.write(&bytes[at], at / size, random());
                });
   return bytes;

@@ -88,6 +88,7 @@ std::uint64_t pitch_of(std::uint64_t elements) {
 struct MatrixTile {
   std::uint64_t rows, columns, depth, subgroup_rows, subgroup_columns, slices;
   const char* kernel = "product_matrices";
+  bool needs_whole_slices = false;  // no registers are left for slices that end early
 
   std::uint64_t subgroups() const { return rows / subgroup_rows * (columns / subgroup_columns); }
   std::uint64_t threads() const { return subgroups() * threads_of_subgroup; }
@@ -105,7 +106,7 @@ struct MatrixTile {
 // 24 KiB of shared memory. Groups of the largest tile run alone. Threads that read windows have
 // more to do for each slice, so that longer ones pay, of which there is room for one at a time. A
 // module of its own has the numbers of its tile in it; see the kernel.
-constexpr std::array plain_tiles{MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256"},
+constexpr std::array plain_tiles{MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256", true},
                                  MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},
                                   MatrixTile{64, 128, 32, 32, 64, 1}};
@@ -144,16 +145,15 @@ bool has_whole_slices(const ProductKernel& kernel, const ProductDivision& divisi
   return kernel.sum_length() % division.depth == 0;
 }
 
-// The largest tile of which there are enough to fill a device. The largest of all has no registers
-// to spare for slices that end early.
+// The largest tile of which there are enough to fill a device.
 MatrixTile tile_of(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_tiles = 96, largest_rows = 256;
+  constexpr std::uint64_t few_tiles = 96;
   const auto suits = [&](const MatrixTile& tile) {
     const bool fills_it =
         2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
     const ProductDivision division = division_into(kernel, tile);
-    const bool has_room = tile.rows < largest_rows || has_whole_slices(kernel, division);
-    return fills_it && has_room && division.tiles >= few_tiles;
+    const bool has_slices = !tile.needs_whole_slices || has_whole_slices(kernel, division);
+    return fills_it && has_slices && division.tiles >= few_tiles;
   };
   const bool is_plain_product = kernel.windows.empty();
   const std::span<const MatrixTile> tiles =
