@@ -66,33 +66,24 @@ Block block_of(uint group) {
 
 // Four elements of a row that begins at row_at. Those behind the last are anything: a thread that looked at them at once
 // would wait for memory.
-#define FOUR(result, input, slot, type, row_at, element, size)                                     \
-  if (IS_VECTORS != 0) {                                                                           \
-    result = load_four(input, (row_at) + min(element, (size) - 4));                                \
-  } else {                                                                                         \
-    [loop]                                                                                         \
-    for (uint part = 0; part < 4; ++part) {                                                        \
-      const uint at = min((element) + part, (size) - 1);                                           \
-      const float number = load_real(input, (row_at) + at * parameters[0].element_strides[slot], type); \
-      result = float4(result.yzw, number);                                                         \
-    }                                                                                              \
+#define FOUR_OF(name, input, slot, type, size)                                                               \
+  float4 name(uint row_at, uint element) {                                                                   \
+    float4 result = float4(0.0f, 0.0f, 0.0f, 0.0f);                                                          \
+    if (IS_VECTORS != 0) {                                                                                   \
+      result = load_four(input, row_at + min(element, parameters[0].size - 4));                              \
+    } else {                                                                                                 \
+      [loop]                                                                                                 \
+      for (uint part = 0; part < 4; ++part) {                                                                \
+        const uint at = min(element + part, parameters[0].size - 1);                                         \
+        const float number = load_real(input, row_at + at * parameters[0].element_strides[slot], type);      \
+        result = float4(result.yzw, number);                                                                 \
+      }                                                                                                      \
+    }                                                                                                        \
+    return result;                                                                                           \
   }
-
-float4 four_of_query(uint row_at, uint element) {
-  float4 result = float4(0.0f, 0.0f, 0.0f, 0.0f);
-  FOUR(result, 1, QUERY, QUERY_TYPE, row_at, element, parameters[0].size)
-  return result;
-}
-float4 four_of_key(uint row_at, uint element) {
-  float4 result = float4(0.0f, 0.0f, 0.0f, 0.0f);
-  FOUR(result, 2, KEY, KEY_TYPE, row_at, element, parameters[0].size)
-  return result;
-}
-float4 four_of_value(uint row_at, uint element) {
-  float4 result = float4(0.0f, 0.0f, 0.0f, 0.0f);
-  FOUR(result, 3, VALUE, VALUE_TYPE, row_at, element, parameters[0].value_size)
-  return result;
-}
+FOUR_OF(four_of_query, 1, QUERY, QUERY_TYPE, size)
+FOUR_OF(four_of_key, 2, KEY, KEY_TYPE, size)
+FOUR_OF(four_of_value, 3, VALUE, VALUE_TYPE, value_size)
 
 // Zeros in place of elements from `size` on.
 float4 elements_inside(float4 four, uint element, uint size) {
@@ -125,23 +116,17 @@ uint4 rows_of_square(uint lane, uint head_at, uint row_stride, uint first_row, u
   return head_at + row_stride * min(first_row + 4 * vector_of_square(lane) + uint4(0, 1, 2, 3), rows - 1);
 }
 
-Square load_queries(uint4 rows, uint element) {
-  Square square;
-  square.a = four_of_query(rows.x, element);
-  square.b = four_of_query(rows.y, element);
-  square.c = four_of_query(rows.z, element);
-  square.d = four_of_query(rows.w, element);
-  return square;
-}
-
-Square load_keys(uint4 rows, uint element) {
-  Square square;
-  square.a = four_of_key(rows.x, element);
-  square.b = four_of_key(rows.y, element);
-  square.c = four_of_key(rows.z, element);
-  square.d = four_of_key(rows.w, element);
-  return square;
-}
+#define SQUARE_OF(name, four_of)              \
+  Square name(uint4 rows, uint element) {     \
+    Square square;                            \
+    square.a = four_of(rows.x, element);      \
+    square.b = four_of(rows.y, element);      \
+    square.c = four_of(rows.z, element);      \
+    square.d = four_of(rows.w, element);      \
+    return square;                            \
+  }
+SQUARE_OF(load_queries, four_of_query)
+SQUARE_OF(load_keys, four_of_key)
 
 // Where vectors of a slice stand: swapped so that threads that store together do so in different banks.
 uint query_at(uint buffer, uint depth, uint vector_) {
