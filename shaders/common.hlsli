@@ -94,6 +94,7 @@ void store_words(uint at, uint count, uint4 words) {
 // constants[0]: x is the number of output elements. Everything else up to constants[6] belongs to the kernel.
 // constants[7] describes a launch (lib/gpu/launches.hpp): x first thread, y end of its threads, z step of the
 // stage, w base of the stage.
+#define END_OF_THREADS constants[7].y
 #define STEP constants[7].z
 #define BASE constants[7].w
 
@@ -109,6 +110,6 @@ void main(uint3 group : SV_GroupID, uint lane : SV_GroupIndex) {
 #ifdef WHOLE_GROUPS
   run(thread, lane);
 #else
-  if (thread < constants[7].y) run(thread);
+  if (thread < END_OF_THREADS) run(thread);
 #endif
 }

@@ -6,6 +6,7 @@
 #define PARAMETERS ProductParameters
 #define LOADS_VECTORS
 #define STORES_WORDS
+#define WHOLE_GROUPS
 #include "resident.hlsli"
 
 #define WEIGHTED
@@ -49,7 +50,7 @@ uint batch_offset(uint input, uint batch) {
 
 int plane_begin(uint plane) { return int(batch_offset(RIGHT, plane / parameters[0].rows)); }
 
-float result_of(float joined, uint n, int column, uint row, uint y) {
+float result_of(float joined, int column, uint row, uint y) {
   return joined * parameters[0].factor + added;
 }
 
@@ -70,7 +71,7 @@ void load_filter(uint plane) {
     added = parameters[0].added_factor * load_real(3, batch_offset(ADDED, batch) + row * parameters[0].row_strides[ADDED], added_type);
 }
 
-void run(uint thread) {
+void run(uint thread, uint lane) {
   shape.input_width = int(parameters[0].input_extents[COLUMNS_AXIS]);
   shape.input_height = int(parameters[0].input_extents[ROWS_AXIS]);
   shape.row_stride = int(parameters[0].input_strides[ROWS_AXIS]);
@@ -82,6 +83,6 @@ void run(uint thread) {
   shape.row_blocks = parameters[0].row_tiles;
   shape.block_rows = parameters[0].part_length;
   last_vector = parameters[0].last_word / 4;
-  load_filter(thread / shape.column_blocks / shape.row_blocks);
-  walk_down(thread);
+  load_filter(min(thread, END_OF_THREADS - 1) / shape.column_blocks / shape.row_blocks);
+  walk_down(thread, lane);
 }

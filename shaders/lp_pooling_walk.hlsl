@@ -4,6 +4,7 @@
 // Constants: those of lp_norm.hlsli; also
 // constants[1]: w blocks of columns; constants[5]: w blocks of rows; constants[6]: w rows of a block, at most 32
 #define WORDS_AND_VECTORS
+#define WHOLE_GROUPS
 #include "common.hlsli"
 
 #define P OPERATION
@@ -43,9 +44,9 @@ float quick_root(float sum) {
   return root(sum);
 }
 
-float result_of(float joined, uint n, int column, uint row, uint y) {
+float result_of(float joined, int column, uint row, uint y) {
   if (HAS_LIMITS) {
-    limits |= is_limit(joined) ? 1u << y : 0;
+    limits |= y < walk.rows && is_limit(joined) ? 1u << y : 0;
     return quick_root(joined);
   }
   // The bounds are for 0 and infinity, which the product keeps.
@@ -54,10 +55,10 @@ float result_of(float joined, uint n, int column, uint row, uint y) {
 }
 
 // Takes one output again, with its elements scaled.
-void store_scaled(uint row, int column) {
-  if (uint(column) >= constants[4].y) return;
-  const float norm = scaled_norm(window_at(row, column));
-  const uint element = row * constants[4].y + uint(column);
+void store_scaled(uint row, uint column) {
+  if (column >= constants[4].y) return;
+  const float norm = scaled_norm(window_at(row, int(column)));
+  const uint element = row * constants[4].y + column;
   if (ELEMENT_SIZE == 4) {
     output_words[element] = asuint(norm);
   } else {
@@ -73,11 +74,11 @@ void finish_limits() {
     limits &= limits - 1;
     const uint row = walk.first_row + y;
     [loop]
-    for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, column_of(row) + int(n));
+    for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, uint(walk.first_column) + n);
   }
 }
 
-void run(uint thread) {
+void run(uint thread, uint lane) {
   shape.input_width = int(constants[4].x);
   shape.input_height = int(constants[3].x);
   shape.row_stride = int(constants[3].z);
@@ -89,6 +90,10 @@ void run(uint thread) {
   shape.row_blocks = constants[5].w;
   shape.block_rows = constants[6].w;
   limits = 0;
-  walk_down(thread);
-  if (HAS_LIMITS) finish_limits();
+  walk_down(thread, lane);
+  if (HAS_LIMITS) {
+    // Other threads have stored some of this one's results.
+    AllMemoryBarrierWithGroupSync();
+    finish_limits();
+  }
 }

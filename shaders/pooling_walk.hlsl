@@ -5,6 +5,7 @@
 #define PARAMETERS uint
 #define LOADS_VECTORS
 #define STORES_WORDS
+#define WHOLE_GROUPS
 #include "resident.hlsli"
 
 // OPERATION
@@ -67,7 +68,7 @@ float divisor_of(uint axis, int begin, int size) {
 
 static bool is_divided;
 
-float result_of(float joined, uint n, int column, uint row, uint y) {
+float result_of(float joined, int column, uint row, uint y) {
   if (IS_PADDED == 0) {
     return OPERATION == MAXIMUM || !is_divided ? joined : joined / float(WIDTH * HEIGHT);
   }
@@ -77,7 +78,7 @@ float result_of(float joined, uint n, int column, uint row, uint y) {
   return joined / (rows * columns);
 }
 
-void run(uint thread) {
+void run(uint thread, uint lane) {
   const uint rows = rows_axis(), columns = columns_axis();
   shape.input_width = int(parameters[columns + axis_end] - parameters[columns + axis_start]);
   shape.input_height = int(parameters[rows + axis_end] - parameters[rows + axis_start]);
@@ -91,5 +92,5 @@ void run(uint thread) {
   shape.block_rows = parameters[at_part_rows];
   last_vector = parameters[at_part_columns];
   is_divided = parameters[columns + axis_divisor] != DIVISOR_NONE;
-  walk_down(thread);
+  walk_down(thread, lane);
 }

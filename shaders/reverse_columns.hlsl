@@ -115,7 +115,7 @@ void move_staged(uint lane, uint4 lengths, int first, uint place) {
 #endif
 
 void run(uint thread, uint lane) {
-  if (thread >= constants[7].y) return;
+  if (thread >= END_OF_THREADS) return;
   // Groups take all rows of a block of columns one after the other: what one of them reads, the next ones need, too.
   uint rest = thread / constants[2].x;
   const uint in_block = thread - rest * constants[2].x;

@@ -6,15 +6,19 @@
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
 //
-// A kernel defines in front of it
+// Rows of the output may begin within a vector that threads store at once. Threads leave their results in groupshared
+// memory, and each stores the vector that begins in front of its own first result, with the last results of the thread
+// before. Only at the ends of rows and groups are words stored by themselves.
+//
+// A kernel defines WHOLE_GROUPS, and in front of this file
 //   JOINED(a, b): two numbers as one, of which a comes first; and NEUTRAL, which changes nothing. With WEIGHTED NEUTRAL
 //   alone, which takes the place of padding;
 //   float value_of(float element);
 //   uint4 load_words(uint at, uint count), store_words(uint at, uint count, uint4 words), and output_words;
 // and behind it
 //   int plane_begin(uint plane): the element where a plane of the input begins, and
-//   float result_of(float joined, uint n, int column, uint row, uint y): of the nth column of a thread, which is `column`
-//   of `row` of all planes, the y-th of the thread. It is called for columns in front of or behind the row, too.
+//   float result_of(float joined, int column, uint row, uint y): of `column` of `row` of all planes, the y-th of the
+//   thread. It is called for columns behind the row, too.
 
 SPECIALIZED(0, ELEMENT_SIZE)  // 4: FLOAT32; 2: FLOAT16
 SPECIALIZED(1, OPERATION)     // the kernel's
@@ -22,14 +26,13 @@ SPECIALIZED(2, WIDTH)         // of a window
 SPECIALIZED(3, HEIGHT)
 SPECIALIZED(4, STRIDE_X)
 SPECIALIZED(5, STRIDE_Y)
-SPECIALIZED(6, COLUMNS)     // that a thread owns: whole words of each row
+SPECIALIZED(6, COLUMNS)     // that a thread owns of each row: 8 or 16 bytes, a vector
 SPECIALIZED(7, LOADED)      // words of the input at once: 1, 2 or 4
-SPECIALIZED(8, STORED)      // words of the output at once
-SPECIALIZED(9, IS_PADDED)   // windows reach beyond the input
-SPECIALIZED(10, IS_SHIFTED)  // what a thread needs of a row may begin within a word
-SPECIALIZED(11, SHIFT)       // so many elements every second row of the output begins behind what is stored at once: 0 to 2
-SPECIALIZED(12, AHEAD)       // rows whose words are loaded before a row is used: bytes in flight, which hide latency
-SPECIALIZED(13, SKIPPED)     // elements that are loaded in front of those needed, so that loads begin where they should
+SPECIALIZED(8, IS_PADDED)   // windows reach beyond the input
+SPECIALIZED(9, IS_SHIFTED)  // what a thread needs of a row may begin within a word
+SPECIALIZED(10, IS_ALIGNED)  // rows of the output are whole vectors of COLUMNS
+SPECIALIZED(11, AHEAD)       // rows whose words are loaded before a row is used: bytes in flight, which hide latency
+SPECIALIZED(12, SKIPPED)     // elements that are loaded in front of those needed, so that loads begin where they should
 
 // Rows after which the ring is as it was. A copy of a row's code for each of them pays only where weights stand between
 // the rows; Direct3D's compiler takes too long for it. Elsewhere the ring is moved on by one row each time.
@@ -43,22 +46,23 @@ SPECIALIZED(13, SKIPPED)     // elements that are loaded in front of those neede
 #else
 #define WALK_LOOP [loop]
 #endif
-// Columns that a thread joins: in a row that begins so much behind, it owns columns to the left.
-#define SPAN (COLUMNS + SHIFT)
-#define SPAN_MOST 9
+#define COLUMNS_MOST 8
 #define HEIGHT_MOST 8
 // Elements of a row, and the words that hold them.
-#define REACH ((SPAN - 1) * STRIDE_X + WIDTH)
+#define REACH ((COLUMNS - 1) * STRIDE_X + WIDTH)
 #define PER_WORD (4 / ELEMENT_SIZE)
 #define WORDS (ELEMENT_SIZE == 4 ? SKIPPED + REACH : (SKIPPED + REACH + IS_SHIFTED + 1) / 2)
 #define WORDS_MOST 28
+#define STORED (COLUMNS / PER_WORD)  // words of a vector
+#define STORED_MOST 4
 #define AHEAD_MOST 4
 
 static uint words[WORDS_MOST];
 static uint next_words[AHEAD_MOST * WORDS_MOST];
 static float values[32];
-static float ring[SPAN_MOST * HEIGHT_MOST];
-static float results[8];
+static float ring[COLUMNS_MOST * HEIGHT_MOST];
+// The results of all threads of a group, of two rows in turns, so that a row needs one barrier.
+groupshared uint4 vectors[2 * GROUP_SIZE];
 #ifdef WEIGHTED
 static float weights[49];
 #endif
@@ -84,14 +88,18 @@ struct Walk {
   int column;       // of the input: that of this element
   int row;          // of the input: the next one
   int last_row;     // that the thread needs
-  bool is_inner;    // no element lies outside of a row
-  uint first_row;   // of the outputs of all planes
-  int first_column;  // of the outputs
+  bool is_inner;      // no element lies outside of a row
+  uint first_row;     // of the outputs of all planes
+  int first_column;   // of the outputs
+  uint rows;          // of outputs, from this one on
+  uint lane;
+  bool has_previous;  // the thread before owns the columns to the left
+  bool has_next;
 };
 static Walk walk;
 
 int plane_begin(uint plane);
-float result_of(float joined, uint n, int column, uint row, uint y);
+float result_of(float joined, int column, uint row, uint y);
 
 #ifndef WEIGHTED
 // a(0) to a(count - 1), 1 to 8 numbers, joined in pairs.
@@ -186,9 +194,9 @@ void set_values(int row) {
 void join_row(uint slot) {
   WALK_LOOP
   for (uint y = 0; y < HEIGHT; ++y) {
-    const uint at = (slot + HEIGHT - 1 - y) % HEIGHT * SPAN_MOST;
+    const uint at = (slot + HEIGHT - 1 - y) % HEIGHT * COLUMNS_MOST;
     WALK_LOOP
-    for (uint c = 0; c < SPAN; ++c) {
+    for (uint c = 0; c < COLUMNS; ++c) {
       float total = values[c * STRIDE_X] * weights[y * WIDTH];
       if (y > 0) total += ring[at + c];
       WALK_LOOP
@@ -201,23 +209,23 @@ void join_row(uint slot) {
 // Joins the row under each window and keeps that in place `slot` of the ring.
 void join_row(uint slot) {
   [unroll]
-  for (uint c = 0; c < SPAN; c += 2) {
-    if (STRIDE_X == 1 && WIDTH > 1 && c + 1 < SPAN) {
+  for (uint c = 0; c < COLUMNS; c += 2) {
+    if (STRIDE_X == 1 && WIDTH > 1 && c + 1 < COLUMNS) {
       // Windows side by side share all but one column.
       float middle;
 #define MIDDLE(k) values[c + 1 + (k)]
       JOIN_PAIRS(middle, WIDTH - 1, MIDDLE)
-      ring[slot * SPAN_MOST + c] = JOINED(values[c], middle);
-      ring[slot * SPAN_MOST + c + 1] = JOINED(middle, values[c + WIDTH]);
+      ring[slot * COLUMNS_MOST + c] = JOINED(values[c], middle);
+      ring[slot * COLUMNS_MOST + c + 1] = JOINED(middle, values[c + WIDTH]);
     } else {
       float joined;
 #define FIRST(k) values[c * STRIDE_X + (k)]
       JOIN_PAIRS(joined, WIDTH, FIRST)
-      ring[slot * SPAN_MOST + c] = joined;
-      if (c + 1 < SPAN) {
+      ring[slot * COLUMNS_MOST + c] = joined;
+      if (c + 1 < COLUMNS) {
 #define SECOND(k) values[(c + 1) * STRIDE_X + (k)]
         JOIN_PAIRS(joined, WIDTH, SECOND)
-        ring[slot * SPAN_MOST + c + 1] = joined;
+        ring[slot * COLUMNS_MOST + c + 1] = joined;
       }
     }
   }
@@ -226,11 +234,11 @@ void join_row(uint slot) {
 
 void move_ring() {
   [unroll]
-  for (uint c = 0; c < SPAN; ++c) {
+  for (uint c = 0; c < COLUMNS; ++c) {
     const float first = ring[c];
     [unroll]
-    for (uint k = 0; k + 1 < HEIGHT; ++k) ring[k * SPAN_MOST + c] = ring[(k + 1) * SPAN_MOST + c];
-    ring[(HEIGHT - 1) * SPAN_MOST + c] = first;
+    for (uint k = 0; k + 1 < HEIGHT; ++k) ring[k * COLUMNS_MOST + c] = ring[(k + 1) * COLUMNS_MOST + c];
+    ring[(HEIGHT - 1) * COLUMNS_MOST + c] = first;
   }
 }
 
@@ -240,91 +248,132 @@ void store_half(uint at, uint word, uint mask) {
   InterlockedOr(output_words[at], word & mask);
 }
 
-// Stores a word at an end of a row, as far as it is in the row; it may be one of two rows.
-void store_end(uint at, int x, uint word) {
-  const int width = int(shape.output_width);
-  if (x >= 0 && x + int(PER_WORD) <= width) {
-    store_words(at, 1, uint4(word, 0, 0, 0));
-  } else if (ELEMENT_SIZE == 2 && SHIFT == 1 && x + 1 >= 0 && x < width) {
-    store_half(at, word, x < 0 ? 0xFFFF0000u : 0xFFFFu);
+uint4 first_vector(uint sequence[2 * STORED_MOST]) { return uint4(sequence[0], sequence[1], sequence[2], sequence[3]); }
+
+// The COLUMNS results of which the first `count` are the last ones of `previous`, and the others the first of `own`.
+uint4 vector_across(uint4 previous, uint4 own, uint count) {
+  uint words_[2 * STORED_MOST] = {previous.x, previous.y, STORED == 4 ? previous.z : own.x, STORED == 4 ? previous.w : own.y,
+                                  own.x, own.y, own.z, own.w};
+  // By halves, so that all indices are known.
+  const uint first = COLUMNS - count;
+  const uint first_word = first / PER_WORD;
+  [unroll]
+  for (uint step = STORED_MOST; step > 0; step /= 2) {
+    [unroll]
+    for (uint w = 0; w + step < 2 * STORED_MOST; ++w) words_[w] = (first_word & step) != 0 ? words_[w + step] : words_[w];
   }
+  if (PER_WORD == 2 && (first & 1) != 0) {
+    [unroll]
+    for (uint w = 0; w < STORED_MOST; ++w) words_[w] = words_[w] >> 16 | words_[w + 1] << 16;
+  }
+  return first_vector(words_);
 }
 
-// Stores the results of the columns from `column` on; `first` is the output element of column 0.
-void store_results(uint first, int column) {
-  const int width = int(shape.output_width);
-  uint packed[8];
+// Stores elements [first, end) of a vector of the output, word by word.
+void store_part(uint vector_, uint4 words_, uint first, uint end) {
   [unroll]
-  for (uint k = 0; k < COLUMNS / PER_WORD; ++k) {
-    packed[k] = asuint(results[k]);
-    if (ELEMENT_SIZE == 2) packed[k] = half_bits(results[2 * k]) | (half_bits(results[2 * k + 1]) << 16);
-  }
-  [unroll]
-  for (uint w = 0; w < COLUMNS / PER_WORD; w += STORED) {
-    const int x = column + int(PER_WORD * w);
-    const bool is_whole = SHIFT == 0 ? x < width : x >= 0 && x + int(STORED * PER_WORD) <= width;
-    const uint at = (first + uint(x)) / PER_WORD;
-    if (is_whole) {
-      uint4 stored = uint4(packed[w], 0, 0, 0);
-      if (STORED > 1) stored.y = packed[w + 1];
-      if (STORED > 2) stored.z = packed[w + 2];
-      if (STORED > 2) stored.w = packed[w + 3];
-      store_words(at, STORED, stored);
-    } else if (SHIFT != 0) {
-      [unroll]
-      for (uint i = 0; i < STORED; ++i) store_end(at + i, x + int(PER_WORD * i), packed[w + i]);
+  for (uint w = 0; w < STORED; ++w) {
+    const uint at = vector_ * STORED + w;
+    const uint word = w == 0 ? words_.x : w == 1 ? words_.y : w == 2 ? words_.z : words_.w;
+    const bool has_low = w * PER_WORD >= first && w * PER_WORD < end;
+    const bool has_high = w * PER_WORD + PER_WORD - 1 >= first && w * PER_WORD + PER_WORD - 1 < end;
+    if (has_low && has_high) {
+      store_words(at, 1, uint4(word, 0, 0, 0));
+    } else if (has_low || has_high) {
+      store_half(at, word, has_low ? 0xFFFFu : 0xFFFF0000u);
     }
   }
 }
 
-// The first column that the thread owns in a row of all planes.
-int column_of(uint row) {
-  return walk.first_column - (SHIFT != 0 && (row * shape.output_width & (2 * SHIFT - 1)) != 0 ? int(SHIFT) : 0);
+// Stores a vector of which elements [first, end) are the thread's to store.
+void store_vector(uint vector_, uint4 words_, uint first, uint end) {
+  if (first == 0 && end >= COLUMNS) {
+    store_words(vector_ * STORED, STORED, words_);
+  } else {
+    store_part(vector_, words_, first, end);
+  }
+}
+
+// Stores results of a row of all planes, the y-th of the thread, from the thread's first column on.
+void store_results(uint row, uint y, uint4 own) {
+  const uint begin = row * shape.output_width + uint(walk.first_column);
+  const uint left = shape.output_width - uint(walk.first_column);  // elements of the row
+  const uint behind = IS_ALIGNED != 0 ? 0 : begin % COLUMNS;  // so far the thread's results begin behind a vector
+  const uint vector_ = begin / COLUMNS;
+  uint4 previous = own;
+  if (IS_ALIGNED == 0) {
+    const uint at = (y & 1) * GROUP_SIZE + walk.lane;
+    vectors[at] = own;
+    GroupMemoryBarrierWithGroupSync();
+    previous = vectors[walk.has_previous ? at - 1 : at];
+  }
+  if (y < walk.rows) {
+    if (behind == 0) {
+      store_vector(vector_, own, 0, left);
+    } else {
+      store_vector(vector_, vector_across(previous, own, behind), walk.has_previous ? 0 : behind, behind + left);
+      // No other thread has the last results.
+      if (!walk.has_next && left + behind > COLUMNS)
+        store_part(vector_ + 1, vector_across(own, own, behind), 0, min(behind, left + behind - COLUMNS));
+    }
+  }
 }
 
 // The thread's row y of outputs, whose last row of the input stands in place `slot` of the ring.
 void finish_row(uint y, uint slot) {
   const uint row = walk.first_row + y;
-  const int column = column_of(row);
-  float joined[SPAN_MOST];
+  uint packed[STORED_MOST] = {0, 0, 0, 0};
   [unroll]
-  for (uint c = 0; c < SPAN; ++c) {
+  for (uint c = 0; c < COLUMNS; ++c) {
+    float joined;
 #ifdef WEIGHTED
-    joined[c] = ring[slot * SPAN_MOST + c];
+    joined = ring[slot * COLUMNS_MOST + c];
 #else
-    float all;
-#define IN_RING(k) ring[(slot + 1 + (k)) % HEIGHT * SPAN_MOST + c]
-    JOIN_PAIRS(all, HEIGHT, IN_RING)
-    joined[c] = all;
+#define IN_RING(k) ring[(slot + 1 + (k)) % HEIGHT * COLUMNS_MOST + c]
+    JOIN_PAIRS(joined, HEIGHT, IN_RING)
 #endif
+    const float result = result_of(joined, walk.first_column + int(c), row, y);
+    if (ELEMENT_SIZE == 4) {
+      packed[c] = asuint(result);
+    } else {
+      packed[c / 2] |= half_bits(result) << (c % 2 * 16);
+    }
   }
-  [unroll]
-  for (uint n = 0; n < COLUMNS; ++n) {
-    float all = joined[n];
-    if (SHIFT != 0) all = column < walk.first_column ? all : joined[n + SHIFT];
-    results[n] = result_of(all, n, column + int(n), row, y);
-  }
-  store_results(row * shape.output_width, column);
+  store_results(row, y, uint4(packed[0], packed[1], packed[2], packed[3]));
 }
 
-void walk_down(uint thread) {
+void begin_walk(uint thread, uint lane) {
+  // Threads behind the last one do what it does, and store nothing.
+  const bool is_there = thread < END_OF_THREADS;
+  const uint next = thread + 1;
+  thread = min(thread, END_OF_THREADS - 1);
   const uint rest = thread / shape.column_blocks;
+  const uint block = thread - rest * shape.column_blocks;
   const uint plane = rest / shape.row_blocks;
   const uint first_y = (rest - plane * shape.row_blocks) * shape.block_rows;
   const uint rows = min(shape.block_rows, shape.output_height - first_y);
-  const uint input_rows = (rows - 1) * STRIDE_Y + HEIGHT;
+  walk.rows = is_there ? rows : 0;
   walk.first_row = plane * shape.output_height + first_y;
-  walk.first_column = int((thread - rest * shape.column_blocks) * COLUMNS);
-  walk.column = (walk.first_column - int(SHIFT)) * int(STRIDE_X) - shape.start_x;
+  walk.first_column = int(block * COLUMNS);
+  walk.column = walk.first_column * int(STRIDE_X) - shape.start_x;
   walk.begin = plane_begin(plane) + walk.column;
   walk.row = int(first_y * STRIDE_Y) - shape.start_y;
-  walk.last_row = walk.row + int(input_rows) - 1;
+  walk.last_row = walk.row + int((rows - 1) * STRIDE_Y + HEIGHT) - 1;
   walk.is_inner = walk.column >= 0 && walk.column + int(REACH) <= shape.input_width;
+  walk.lane = lane;
+  walk.has_previous = lane > 0 && block > 0;
+  walk.has_next = lane + 1 < GROUP_SIZE && block + 1 < shape.column_blocks && next < END_OF_THREADS;
+}
+
+void walk_down(uint thread, uint lane) {
+  begin_walk(thread, lane);
 #ifdef DMLOP_VULKAN
   [unroll]
   for (uint k = 0; k < AHEAD; ++k) load_row(walk.row + int(k), k);
 #endif
   uint y = 0;
+  // As many rows for all threads, because of the barriers.
+  const uint input_rows = (shape.block_rows - 1) * STRIDE_Y + HEIGHT;
   [loop]
   for (uint i = 0; i < input_rows; i += PERIOD) {
     [unroll]

@@ -34,15 +34,14 @@ class Walker {
            width_.stride <= stride_x_most && fits_slack();
   }
 
+  /// A vector of each row. Wider ones are stored faster, but more windows of wide ones need more
+  /// registers.
   std::uint64_t columns() const {
-    // Columns to the left of so many cost more than storing half as much at once.
-    const bool is_word =
-        shifts_rows() && size_ == 2 && width_.output_extent % 4 == 2 && width_.window > narrow_most;
-    return is_word ? 2 : windows_.columns_bytes / size_;
+    const bool is_narrow = width_.stride == 1 && width_.window <= narrow_most;
+    return windows_.vector_bytes.value_or(is_narrow ? 16 : 8) / size_;
   }
-  std::uint64_t column_blocks() const {
-    return divided_up(width_.output_extent + shift(), columns());
-  }
+  std::uint64_t column_blocks() const { return divided_up(width_.output_extent, columns()); }
+  bool is_aligned() const { return width_.output_extent % columns() == 0; }
   bool is_shifted() const { return size_ == 2 && !rows_begin_at_multiples_of(2); }
   bool is_padded() const { return is_padded(height_) || is_padded(width_); }
   /// Rows that are loaded before they are needed.
@@ -51,33 +50,16 @@ class Walker {
   std::uint64_t rows_most() const {
     return shares_rows() ? shared_rows_most : side_by_side_rows_most;
   }
-  /// How far every second row of the output begins behind what is stored at once; see the kernel.
-  std::uint64_t shift() const {
-    if (size_ == 2 && width_.output_extent % 2 != 0) return 1;
-    const std::uint64_t half = columns() / 2;
-    return shifts_rows() && width_.output_extent % columns() == half ? half : 0;
-  }
-  /// Words that are loaded and stored at once.
+  /// Words that are loaded at once.
   std::uint64_t loaded() const { return loads().words; }
-  std::uint64_t stored() const {
-    const bool is_within_word = size_ == 2 && width_.output_extent % 2 != 0;
-    const bool is_whole = !is_within_word && width_.output_extent % columns() == shift();
-    return is_whole ? columns() / per_word() : 1;
-  }
   std::uint64_t skipped() const { return loads().skipped; }
-  /// Columns whose windows a thread joins, the elements that these reach, and the words of them.
-  std::uint64_t span() const { return columns() + shift(); }
-  std::uint64_t reach() const { return (span() - 1) * width_.stride + width_.window; }
+  /// Elements of a row that a thread needs, and the words of them.
+  std::uint64_t reach() const { return (columns() - 1) * width_.stride + width_.window; }
   std::uint64_t words() const { return loads().count; }
 
  private:
-  // The kernel moves rows by at most two elements, which are half of what a thread owns.
-  bool shifts_rows() const { return windows_.columns_bytes == 8; }
   bool shares_rows() const { return height_.stride < height_.window; }
   std::uint64_t per_word() const { return 4 / size_; }
-
-  // How many elements in front of its row the first thread needs the first one.
-  Int before() const { return width_.start_padding + static_cast<Int>(shift() * width_.stride); }
 
   bool rows_begin_at_multiples_of(std::uint64_t elements) const {
     return std::all_of(windows_.strides.begin(), windows_.strides.end(),
@@ -96,7 +78,8 @@ class Walker {
     Loads loads{.words = at_once};
     const auto elements = static_cast<Int>(at_once * per_word());
     if (!is_shifted())
-      loads.skipped = static_cast<std::uint64_t>((elements - before() % elements) % elements);
+      loads.skipped =
+          static_cast<std::uint64_t>((elements - width_.start_padding % elements) % elements);
     const std::uint64_t first = loads.skipped + (is_shifted() ? 1 : 0);
     loads.count = divided_up(first + reach(), per_word());
     return loads;
@@ -126,7 +109,7 @@ class Walker {
     if (!windows_.slack_bytes) return true;
     const auto slack = static_cast<Int>(*windows_.slack_bytes / size_);
     const auto last = static_cast<Int>((column_blocks() - 1) * columns() * width_.stride);
-    const Int begin = before() + static_cast<Int>(skipped());
+    const Int begin = width_.start_padding + static_cast<Int>(skipped());
     const Int end = last - begin + static_cast<Int>((words() + 3) * per_word());
     return begin <= slack && end - static_cast<Int>(width_.input_extent) <= slack;
   }
@@ -140,12 +123,12 @@ class Walker {
 // What a thread does for so many rows of outputs, with all loops counted as if none were unrolled.
 std::uint64_t work_of(const WalkedWindows& windows, const Walker& walker, std::uint64_t rows) {
   const std::uint64_t height = windows.height.window;
-  const std::uint64_t columns = walker.columns() + 1, span = walker.span() + 1;
+  constexpr std::uint64_t storing = 64;
+  const std::uint64_t columns = walker.columns() + 1;
   const std::uint64_t input_row = 2 + (2 + walker.rows_ahead()) * (walker.words() + 1) +
                                   (walker.reach() + 1) * (2 + windows.element_work) +
-                                  span * (2 + 2 * height);
-  const std::uint64_t output_row =
-      span + 3 * columns + columns * columns + columns * (2 + windows.output_work);
+                                  columns * (2 + 2 * height);
+  const std::uint64_t output_row = storing + columns * (2 + windows.output_work);
   const std::uint64_t input_rows = (rows - 1) * windows.height.stride + 2 * height;
   return windows.plane_work + 3 * columns + input_rows * input_row + rows * output_row + 16;
 }
@@ -175,9 +158,9 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
                          word(windows.width.window),    word(windows.height.window),
                          word(windows.width.stride),    word(windows.height.stride),
                          word(walker.columns()),        word(walker.loaded()),
-                         word(walker.stored()),         walker.is_padded() ? 1U : 0U,
-                         walker.is_shifted() ? 1U : 0U, word(walker.shift()),
-                         word(walker.rows_ahead()),     word(walker.skipped())};
+                         walker.is_padded() ? 1U : 0U,  walker.is_shifted() ? 1U : 0U,
+                         walker.is_aligned() ? 1U : 0U, word(walker.rows_ahead()),
+                         word(walker.skipped())};
   return walk;
 }
 

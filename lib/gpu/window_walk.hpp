@@ -27,9 +27,9 @@ struct WalkedWindows {
   /// Bytes that may be loaded in front of the first element and behind the last; none where the
   /// kernel keeps loads inside.
   std::optional<std::uint64_t> slack_bytes = {};
-  // Of a thread: bytes of a row that it owns, and rows that are loaded ahead. More need more
-  // registers.
-  std::uint64_t columns_bytes = 8;
+  // Of a thread: bytes of each row that it owns, 8 or 16, which follow from the windows unless
+  // they are given; and rows that are loaded ahead. More need more registers.
+  std::optional<std::uint64_t> vector_bytes = {};
   std::uint32_t rows_ahead = 1;
   // Iterations of loops for each plane, element and output.
   std::uint64_t plane_work = 0;

@@ -67,7 +67,7 @@ std::optional<WindowWalk> walk_of(const ProductKernel& kernel) {
       .width = walked(width),
       .planes = kernel.output_elements() / (height.output_extent * width.output_extent),
       .strides = {height.input_stride, kernel.right.offset},
-      .columns_bytes = 16,
+      .vector_bytes = 16,
       .rows_ahead = 2,
       .plane_work = 3 * (kernel.batches.size() + 1) + 2 * (height.taps + 1) * (width.taps + 1),
       .element_work = height.taps * width.taps};
