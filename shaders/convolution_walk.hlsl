@@ -83,6 +83,6 @@ void run(uint thread, uint lane) {
   shape.row_blocks = parameters[0].row_tiles;
   shape.block_rows = parameters[0].part_length;
   last_vector = parameters[0].last_word / 4;
-  load_filter(min(thread, END_OF_THREADS - 1) / shape.column_blocks / shape.row_blocks);
+  load_filter(walk_number(thread) / shape.column_blocks / shape.row_blocks);
   walk_down(thread, lane);
 }

@@ -46,7 +46,7 @@ float quick_root(float sum) {
 
 float result_of(float joined, int column, uint row, uint y) {
   if (HAS_LIMITS) {
-    limits |= y < walk.rows && is_limit(joined) ? 1u << y : 0;
+    limits |= is_limit(joined) ? 1u << y : 0;
     return quick_root(joined);
   }
   // The bounds are for 0 and infinity, which the product keeps.
@@ -67,14 +67,24 @@ void store_scaled(uint row, uint column) {
   }
 }
 
+// A thread also stores results of the one before.
+void share_limits() {
+  const uint at = (shape.block_rows & 1) * GROUP_SIZE + walk.lane;
+  vectors[at] = uint4(limits, 0, 0, 0);
+  GroupMemoryBarrierWithGroupSync();
+  limits |= vectors[walk.lane > 0 ? at - 1 : at].x;
+}
+
 void finish_limits() {
+  if (walk.rows < 32) limits &= (1u << walk.rows) - 1;
   [loop]
   while (limits != 0) {
     const uint y = firstbitlow(limits);
     limits &= limits - 1;
     const uint row = walk.first_row + y;
+    const uint first = uint(walk.first_column) - stored_before(row);
     [loop]
-    for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, uint(walk.first_column) + n);
+    for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, first + n);
   }
 }
 
@@ -92,8 +102,7 @@ void run(uint thread, uint lane) {
   limits = 0;
   walk_down(thread, lane);
   if (HAS_LIMITS) {
-    // Other threads have stored some of this one's results.
-    AllMemoryBarrierWithGroupSync();
+    if (!IS_ALIGNED) share_limits();
     finish_limits();
   }
 }

@@ -6,9 +6,10 @@
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
 //
-// Rows of the output may begin within a vector that threads store at once. Threads leave their results in groupshared
-// memory, and each stores the vector that begins in front of its own first result, with the last results of the thread
-// before. Only at the ends of rows and groups are words stored by themselves.
+// Rows of the output may begin within a vector that threads store at once. Threads then leave their results in
+// groupshared memory, and each stores the vector that begins in front of its own first result, with the last results of
+// the thread before. The first thread of a group stores nothing: it does what the last one of the group before does. So
+// words are stored by themselves at the ends of rows alone.
 //
 // A kernel defines WHOLE_GROUPS, and in front of this file
 //   JOINED(a, b): two numbers as one, of which a comes first; and NEUTRAL, which changes nothing. With WEIGHTED NEUTRAL
@@ -30,7 +31,7 @@ SPECIALIZED(6, COLUMNS)     // that a thread owns of each row: 8 or 16 bytes, a 
 SPECIALIZED(7, LOADED)      // words of the input at once: 1, 2 or 4
 SPECIALIZED(8, IS_PADDED)   // windows reach beyond the input
 SPECIALIZED(9, IS_SHIFTED)  // what a thread needs of a row may begin within a word
-SPECIALIZED(10, IS_ALIGNED)  // rows of the output are whole vectors of COLUMNS
+SPECIALIZED(10, ALIGNMENT)  // rows of the output begin at multiples of so many elements; at most COLUMNS
 SPECIALIZED(11, AHEAD)       // rows whose words are loaded before a row is used: bytes in flight, which hide latency
 SPECIALIZED(12, SKIPPED)     // elements that are loaded in front of those needed, so that loads begin where they should
 
@@ -55,6 +56,7 @@ SPECIALIZED(12, SKIPPED)     // elements that are loaded in front of those neede
 #define WORDS_MOST 28
 #define STORED (COLUMNS / PER_WORD)  // words of a vector
 #define STORED_MOST 4
+#define IS_ALIGNED (ALIGNMENT == COLUMNS)
 #define AHEAD_MOST 4
 
 static uint words[WORDS_MOST];
@@ -93,8 +95,6 @@ struct Walk {
   int first_column;   // of the outputs
   uint rows;          // of outputs, from this one on
   uint lane;
-  bool has_previous;  // the thread before owns the columns to the left
-  bool has_next;
 };
 static Walk walk;
 
@@ -254,15 +254,15 @@ uint4 first_vector(uint sequence[2 * STORED_MOST]) { return uint4(sequence[0], s
 uint4 vector_across(uint4 previous, uint4 own, uint count) {
   uint words_[2 * STORED_MOST] = {previous.x, previous.y, STORED == 4 ? previous.z : own.x, STORED == 4 ? previous.w : own.y,
                                   own.x, own.y, own.z, own.w};
-  // By halves, so that all indices are known.
+  // Moved by powers of two, so that all indices are known.
   const uint first = COLUMNS - count;
-  const uint first_word = first / PER_WORD;
   [unroll]
   for (uint step = STORED_MOST; step > 0; step /= 2) {
+    const bool is_moved = step * PER_WORD >= ALIGNMENT && (first / PER_WORD & step) != 0;
     [unroll]
-    for (uint w = 0; w + step < 2 * STORED_MOST; ++w) words_[w] = (first_word & step) != 0 ? words_[w + step] : words_[w];
+    for (uint w = 0; w + step < 2 * STORED_MOST; ++w) words_[w] = is_moved ? words_[w + step] : words_[w];
   }
-  if (PER_WORD == 2 && (first & 1) != 0) {
+  if (ALIGNMENT < PER_WORD && (first & 1) != 0) {
     [unroll]
     for (uint w = 0; w < STORED_MOST; ++w) words_[w] = words_[w] >> 16 | words_[w + 1] << 16;
   }
@@ -270,51 +270,43 @@ uint4 vector_across(uint4 previous, uint4 own, uint count) {
 }
 
 // Stores elements [first, end) of a vector of the output, word by word.
-void store_part(uint vector_, uint4 words_, uint first, uint end) {
+void store_part(uint vector_, uint4 words_, int first, int end) {
   [unroll]
   for (uint w = 0; w < STORED; ++w) {
     const uint at = vector_ * STORED + w;
     const uint word = w == 0 ? words_.x : w == 1 ? words_.y : w == 2 ? words_.z : words_.w;
-    const bool has_low = w * PER_WORD >= first && w * PER_WORD < end;
-    const bool has_high = w * PER_WORD + PER_WORD - 1 >= first && w * PER_WORD + PER_WORD - 1 < end;
+    const int low = int(w * PER_WORD), high = low + int(PER_WORD) - 1;
+    const bool has_low = low >= first && low < end, has_high = high >= first && high < end;
     if (has_low && has_high) {
       store_words(at, 1, uint4(word, 0, 0, 0));
-    } else if (has_low || has_high) {
+    } else if (ALIGNMENT < PER_WORD && (has_low || has_high)) {
       store_half(at, word, has_low ? 0xFFFFu : 0xFFFF0000u);
     }
   }
 }
 
-// Stores a vector of which elements [first, end) are the thread's to store.
-void store_vector(uint vector_, uint4 words_, uint first, uint end) {
-  if (first == 0 && end >= COLUMNS) {
-    store_words(vector_ * STORED, STORED, words_);
-  } else {
-    store_part(vector_, words_, first, end);
-  }
-}
+// How many results of the thread before a thread stores in a row of all planes.
+uint stored_before(uint row) { return row * shape.output_width % COLUMNS; }
 
-// Stores results of a row of all planes, the y-th of the thread, from the thread's first column on.
+// Stores results of a row of all planes, the y-th of the thread: the vector that holds the first of them.
 void store_results(uint row, uint y, uint4 own) {
   const uint begin = row * shape.output_width + uint(walk.first_column);
-  const uint left = shape.output_width - uint(walk.first_column);  // elements of the row
-  const uint behind = IS_ALIGNED != 0 ? 0 : begin % COLUMNS;  // so far the thread's results begin behind a vector
-  const uint vector_ = begin / COLUMNS;
-  uint4 previous = own;
-  if (IS_ALIGNED == 0) {
+  uint4 stored = own;
+  int first = 0, end = int(shape.output_width) - walk.first_column;  // of the vector's elements, those of the row
+  if (!IS_ALIGNED) {
     const uint at = (y & 1) * GROUP_SIZE + walk.lane;
     vectors[at] = own;
     GroupMemoryBarrierWithGroupSync();
-    previous = vectors[walk.has_previous ? at - 1 : at];
+    const uint count = stored_before(row);
+    stored = vector_across(vectors[walk.lane > 0 ? at - 1 : at], own, count);
+    first = walk.first_column == 0 ? int(count) : 0;
+    end += int(count);
   }
-  if (y < walk.rows) {
-    if (behind == 0) {
-      store_vector(vector_, own, 0, left);
+  if (IS_ALIGNED || y < walk.rows) {
+    if (first == 0 && end >= int(COLUMNS)) {
+      store_words(begin / COLUMNS * STORED, STORED, stored);
     } else {
-      store_vector(vector_, vector_across(previous, own, behind), walk.has_previous ? 0 : behind, behind + left);
-      // No other thread has the last results.
-      if (!walk.has_next && left + behind > COLUMNS)
-        store_part(vector_ + 1, vector_across(own, own, behind), 0, min(behind, left + behind - COLUMNS));
+      store_part(begin / COLUMNS, stored, first, end);
     }
   }
 }
@@ -342,27 +334,31 @@ void finish_row(uint y, uint slot) {
   store_results(row, y, uint4(packed[0], packed[1], packed[2], packed[3]));
 }
 
-void begin_walk(uint thread, uint lane) {
-  // Threads behind the last one do what it does, and store nothing.
-  const bool is_there = thread < END_OF_THREADS;
-  const uint next = thread + 1;
+// Which of all walks a thread takes.
+uint walk_number(uint thread) {
   thread = min(thread, END_OF_THREADS - 1);
-  const uint rest = thread / shape.column_blocks;
-  const uint block = thread - rest * shape.column_blocks;
+  if (IS_ALIGNED) return thread;
+  const uint group = thread / GROUP_SIZE;
+  return max(thread - group, 1) - 1;
+}
+
+void begin_walk(uint thread, uint lane) {
+  const uint number = walk_number(thread);
+  const uint rest = number / shape.column_blocks;
   const uint plane = rest / shape.row_blocks;
   const uint first_y = (rest - plane * shape.row_blocks) * shape.block_rows;
   const uint rows = min(shape.block_rows, shape.output_height - first_y);
-  walk.rows = is_there ? rows : 0;
+  walk.rows = thread < END_OF_THREADS && (IS_ALIGNED || lane > 0) ? rows : 0;
   walk.first_row = plane * shape.output_height + first_y;
-  walk.first_column = int(block * COLUMNS);
-  walk.column = walk.first_column * int(STRIDE_X) - shape.start_x;
+  walk.first_column = int((number - rest * shape.column_blocks) * COLUMNS);
+  // Columns behind the row are there for what the thread before leaves; nobody stores their own results.
+  const int last_column = int((shape.output_width - 1) / COLUMNS * COLUMNS);
+  walk.column = min(walk.first_column, last_column) * int(STRIDE_X) - shape.start_x;
   walk.begin = plane_begin(plane) + walk.column;
   walk.row = int(first_y * STRIDE_Y) - shape.start_y;
   walk.last_row = walk.row + int((rows - 1) * STRIDE_Y + HEIGHT) - 1;
   walk.is_inner = walk.column >= 0 && walk.column + int(REACH) <= shape.input_width;
   walk.lane = lane;
-  walk.has_previous = lane > 0 && block > 0;
-  walk.has_next = lane + 1 < GROUP_SIZE && block + 1 < shape.column_blocks && next < END_OF_THREADS;
 }
 
 void walk_down(uint thread, uint lane) {
@@ -372,8 +368,9 @@ void walk_down(uint thread, uint lane) {
   for (uint k = 0; k < AHEAD; ++k) load_row(walk.row + int(k), k);
 #endif
   uint y = 0;
-  // As many rows for all threads, because of the barriers.
-  const uint input_rows = (shape.block_rows - 1) * STRIDE_Y + HEIGHT;
+  // With barriers, all threads take as many rows.
+  const uint rows = IS_ALIGNED ? walk.rows : shape.block_rows;
+  const uint input_rows = rows > 0 ? (rows - 1) * STRIDE_Y + HEIGHT : 0;
   [loop]
   for (uint i = 0; i < input_rows; i += PERIOD) {
     [unroll]

@@ -18,7 +18,7 @@ namespace dmlop::gpu {
 
 /// Kernels may load a vector before the first and behind the last element of input 0: on the device
 /// its first element stands this many bytes into the buffer, and as many are free behind the last.
-inline constexpr std::uint64_t input_slack_bytes = 32;
+inline constexpr std::uint64_t input_slack_bytes = 64;
 
 /// The most work of one thread: iterations of all its loops together. The test that ends a loop
 /// counts as an iteration, and so does one of each loop that llvmpipe enters although a condition
@@ -52,6 +52,9 @@ struct Dispatch {
   std::uint64_t state_bytes = 0;     // what stages leave to later ones, in input 1
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
+
+/// As in shaders/common.hlsli and resident.hlsli. Launches count so many.
+inline constexpr std::uint64_t group_threads = 256;
 
 /// What a resident kernel can have (shaders/resident.hlsli).
 inline constexpr std::size_t resident_inputs_most = 8;
@@ -110,7 +113,8 @@ class Stream {
   virtual std::span<const std::byte> finish() = 0;
   virtual DispatchTimes times() const = 0;
   /// Runs a kernel on ranges that begin at multiples of resident_alignment. No output overlaps
-  /// another range, and each ends with its buffer or at a multiple of 16 bytes. Returns as submit().
+  /// another range, and each ends with its buffer or at a multiple of 16 bytes. Returns as
+  /// submit().
   virtual void run(const ResidentDispatch& dispatch, std::span<const ResidentRange> inputs,
                    std::span<const ResidentRange> outputs) = 0;
   /// Copies between the host and the device, done on return.

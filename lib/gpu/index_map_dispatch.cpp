@@ -9,7 +9,7 @@
 namespace dmlop::gpu {
 namespace {
 
-constexpr std::uint64_t group_threads = 256, bytes_of_vector = 16, bytes_of_word = 4;
+constexpr std::uint64_t bytes_of_vector = 16, bytes_of_word = 4;
 
 constexpr std::size_t table_axes = 8;
 

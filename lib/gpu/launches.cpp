@@ -7,15 +7,13 @@ namespace dmlop::gpu {
 namespace {
 
 // As in shaders/common.hlsli.
-constexpr std::uint32_t threads_per_group = 256;
 constexpr std::uint32_t groups_per_row = 65535;
 
 // A launch takes some microseconds, however little its threads do.
 constexpr std::size_t launches_together = 256;
 
 std::uint32_t groups_of(std::uint32_t threads) {
-  return static_cast<std::uint32_t>((std::uint64_t{threads} + threads_per_group - 1) /
-                                    threads_per_group);
+  return static_cast<std::uint32_t>((std::uint64_t{threads} + group_threads - 1) / group_threads);
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ Submission Launches::next(std::uint64_t work) {
   while (!done() && submission.launches.size() < launches_together) {
     const Stage& stage = stages_[stage_];
     const std::uint64_t left = work - std::min(work, submission.work);
-    std::uint64_t groups = left / (std::uint64_t{stage.work} * threads_per_group);
+    std::uint64_t groups = left / (std::uint64_t{stage.work} * group_threads);
     if (groups == 0 && !submission.launches.empty()) break;
     const std::uint32_t first = stage.first + at_;
     groups = std::clamp<std::uint64_t>(groups, 1, groups_of(stage.end - first));
@@ -61,7 +59,7 @@ Submission Launches::next(std::uint64_t work) {
     // that do little.
     if (groups > groups_per_row) groups -= groups % groups_per_row;
     const auto threads = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(stage.end - first, groups * threads_per_group));
+        std::min<std::uint64_t>(stage.end - first, groups * group_threads));
     submission.launches.push_back(launch(first, first + threads));
     submission.work += std::uint64_t{stage.work} * threads;
     has_written_ = true;

@@ -8,7 +8,7 @@
 namespace dmlop::gpu {
 namespace {
 
-constexpr std::uint64_t group_threads = 256, bytes_of_vector = 16, bytes_of_word = 4;
+constexpr std::uint64_t bytes_of_vector = 16, bytes_of_word = 4;
 
 // Iterations of a thread's loops, should a driver unroll none.
 constexpr std::uint64_t unrolled_work = 256;

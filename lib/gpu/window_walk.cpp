@@ -1,6 +1,7 @@
 #include "gpu/window_walk.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "gpu/device.hpp"
 #include "gpu/words.hpp"
@@ -34,14 +35,18 @@ class Walker {
            width_.stride <= stride_x_most && fits_slack();
   }
 
-  /// A vector of each row. Wider ones are stored faster, but more windows of wide ones need more
-  /// registers.
+  /// A vector of each row. Wide windows of many columns need more registers than there are.
   std::uint64_t columns() const {
-    const bool is_narrow = width_.stride == 1 && width_.window <= narrow_most;
-    return windows_.vector_bytes.value_or(is_narrow ? 16 : 8) / size_;
+    const bool is_wide = size_ == 2 && width_.window > narrow_most;
+    return windows_.vector_bytes.value_or(is_wide ? 8 : 16) / size_;
   }
-  std::uint64_t column_blocks() const { return divided_up(width_.output_extent, columns()); }
-  bool is_aligned() const { return width_.output_extent % columns() == 0; }
+  /// Elements at whose multiples rows of the output begin, as far as that matters.
+  std::uint64_t alignment() const { return std::gcd(width_.output_extent, columns()); }
+  bool is_aligned() const { return alignment() == columns(); }
+  /// Threads store vectors that begin in front of their columns.
+  std::uint64_t column_blocks() const {
+    return divided_up(width_.output_extent + columns() - alignment(), columns());
+  }
   bool is_shifted() const { return size_ == 2 && !rows_begin_at_multiples_of(2); }
   bool is_padded() const { return is_padded(height_) || is_padded(width_); }
   /// Rows that are loaded before they are needed.
@@ -108,7 +113,8 @@ class Walker {
   bool fits_slack() const {
     if (!windows_.slack_bytes) return true;
     const auto slack = static_cast<Int>(*windows_.slack_bytes / size_);
-    const auto last = static_cast<Int>((column_blocks() - 1) * columns() * width_.stride);
+    const auto last =
+        static_cast<Int>((width_.output_extent - 1) / columns() * columns() * width_.stride);
     const Int begin = width_.start_padding + static_cast<Int>(skipped());
     const Int end = last - begin + static_cast<Int>((words() + 3) * per_word());
     return begin <= slack && end - static_cast<Int>(width_.input_extent) <= slack;
@@ -153,14 +159,15 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   if (walk.work > thread_work_limit) return std::nullopt;
   walk.row_blocks = divided_up(outputs, walk.block_rows);
   walk.threads = row_threads * walk.row_blocks;
+  // The first thread of each group stores nothing.
+  if (!walker.is_aligned()) walk.threads += 1 + (walk.threads - 1) / (group_threads - 1);
   const auto word = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-  walk.specialization = {word(windows.element_size),    windows.operation,
-                         word(windows.width.window),    word(windows.height.window),
-                         word(windows.width.stride),    word(windows.height.stride),
-                         word(walker.columns()),        word(walker.loaded()),
-                         walker.is_padded() ? 1U : 0U,  walker.is_shifted() ? 1U : 0U,
-                         walker.is_aligned() ? 1U : 0U, word(walker.rows_ahead()),
-                         word(walker.skipped())};
+  walk.specialization = {
+      word(windows.element_size),    windows.operation,          word(windows.width.window),
+      word(windows.height.window),   word(windows.width.stride), word(windows.height.stride),
+      word(walker.columns()),        word(walker.loaded()),      walker.is_padded() ? 1U : 0U,
+      walker.is_shifted() ? 1U : 0U, word(walker.alignment()),   word(walker.rows_ahead()),
+      word(walker.skipped())};
   return walk;
 }
 

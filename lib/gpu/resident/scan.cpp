@@ -16,7 +16,6 @@ constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
 enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
 enum class Way : uint { by_blocks, by_rows, by_columns, by_columns_alone };
-constexpr std::uint64_t group_threads = 256;
 
 // Sequences that are shorter are not cut.
 constexpr std::uint64_t long_sequence = 2 * block;

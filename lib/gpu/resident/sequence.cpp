@@ -32,7 +32,7 @@ std::vector<ResidentDispatch> dispatches_of(const SequenceKernel& kernel) {
   dispatch.specialization = {static_cast<uint>(kernel.data_type), is_constant(kernel) ? 1U : 0U};
   set_parameters(dispatch, parameters);
   if (is_constant(kernel)) {
-    constexpr std::uint64_t vectors = 4, group_threads = 256;  // as in the kernel
+    constexpr std::uint64_t vectors = 4;  // as in the kernel
     dispatch.stages.emplace_back(
         0, divided_up(parameters.vectors, vectors * group_threads) * group_threads, vectors + 1);
   } else {
