@@ -67,22 +67,28 @@ void store_scaled(uint row, uint column) {
   }
 }
 
+#ifdef ALIGNED
+void share_limits() {}
+uint first_stored(uint row) { return uint(walk.first_column); }
+#else
 // A thread also stores results of the one before.
 void share_limits() {
   const uint at = (shape.block_rows & 1) * GROUP_SIZE + walk.lane;
   vectors[at] = uint4(limits, 0, 0, 0);
   GroupMemoryBarrierWithGroupSync();
   limits |= vectors[walk.lane > 0 ? at - 1 : at].x;
+  if (walk.rows < 32) limits &= (1u << walk.rows) - 1;
 }
+uint first_stored(uint row) { return uint(walk.first_column) - stored_before(row); }
+#endif
 
 void finish_limits() {
-  if (walk.rows < 32) limits &= (1u << walk.rows) - 1;
   [loop]
   while (limits != 0) {
     const uint y = firstbitlow(limits);
     limits &= limits - 1;
     const uint row = walk.first_row + y;
-    const uint first = uint(walk.first_column) - stored_before(row);
+    const uint first = first_stored(row);
     [loop]
     for (uint n = 0; n < COLUMNS; ++n) store_scaled(row, first + n);
   }
@@ -102,7 +108,7 @@ void run(uint thread, uint lane) {
   limits = 0;
   walk_down(thread, lane);
   if (HAS_LIMITS) {
-    if (!IS_ALIGNED) share_limits();
+    share_limits();
     finish_limits();
   }
 }

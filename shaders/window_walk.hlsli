@@ -6,10 +6,10 @@
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
 //
-// Rows of the output may begin within a vector that threads store at once. Threads then leave their results in
+// Without ALIGNED, rows of the output may begin within a vector that threads store at once. Threads then leave their results in
 // groupshared memory, and each stores the vector that begins in front of its own first result, with the last results of
 // the thread before. The first thread of a group stores nothing: it does what the last one of the group before does. So
-// words are stored by themselves at the ends of rows alone.
+// words are stored by themselves at the ends of rows alone. With ALIGNED, all of this is left out.
 //
 // A kernel defines WHOLE_GROUPS, and in front of this file
 //   JOINED(a, b): two numbers as one, of which a comes first; and NEUTRAL, which changes nothing. With WEIGHTED NEUTRAL
@@ -32,8 +32,8 @@ SPECIALIZED(7, LOADED)      // words of the input at once: 1, 2 or 4
 SPECIALIZED(8, IS_PADDED)   // windows reach beyond the input
 SPECIALIZED(9, IS_SHIFTED)  // what a thread needs of a row may begin within a word
 SPECIALIZED(10, ALIGNMENT)  // rows of the output begin at multiples of so many elements; at most COLUMNS
-SPECIALIZED(11, AHEAD)       // rows whose words are loaded before a row is used: bytes in flight, which hide latency
-SPECIALIZED(12, SKIPPED)     // elements that are loaded in front of those needed, so that loads begin where they should
+SPECIALIZED(11, AHEAD)      // rows whose words are loaded before a row is used: bytes in flight, which hide latency
+SPECIALIZED(12, SKIPPED)    // elements that are loaded in front of those needed, so that loads begin where they should
 
 // Rows after which the ring is as it was. A copy of a row's code for each of them pays only where weights stand between
 // the rows; Direct3D's compiler takes too long for it. Elsewhere the ring is moved on by one row each time.
@@ -56,15 +56,16 @@ SPECIALIZED(12, SKIPPED)     // elements that are loaded in front of those neede
 #define WORDS_MOST 28
 #define STORED (COLUMNS / PER_WORD)  // words of a vector
 #define STORED_MOST 4
-#define IS_ALIGNED (ALIGNMENT == COLUMNS)
 #define AHEAD_MOST 4
 
 static uint words[WORDS_MOST];
 static uint next_words[AHEAD_MOST * WORDS_MOST];
 static float values[32];
 static float ring[COLUMNS_MOST * HEIGHT_MOST];
+#ifndef ALIGNED
 // The results of all threads of a group, of two rows in turns, so that a row needs one barrier.
 groupshared uint4 vectors[2 * GROUP_SIZE];
+#endif
 #ifdef WEIGHTED
 static float weights[49];
 #endif
@@ -248,8 +249,7 @@ void store_half(uint at, uint word, uint mask) {
   InterlockedOr(output_words[at], word & mask);
 }
 
-uint4 first_vector(uint sequence[2 * STORED_MOST]) { return uint4(sequence[0], sequence[1], sequence[2], sequence[3]); }
-
+#ifndef ALIGNED
 // The COLUMNS results of which the first `count` are the last ones of `previous`, and the others the first of `own`.
 uint4 vector_across(uint4 previous, uint4 own, uint count) {
   uint words_[2 * STORED_MOST] = {previous.x, previous.y, STORED == 4 ? previous.z : own.x, STORED == 4 ? previous.w : own.y,
@@ -266,7 +266,7 @@ uint4 vector_across(uint4 previous, uint4 own, uint count) {
     [unroll]
     for (uint w = 0; w < STORED_MOST; ++w) words_[w] = words_[w] >> 16 | words_[w + 1] << 16;
   }
-  return first_vector(words_);
+  return uint4(words_[0], words_[1], words_[2], words_[3]);
 }
 
 // Stores elements [first, end) of a vector of the output, word by word.
@@ -290,26 +290,27 @@ uint stored_before(uint row) { return row * shape.output_width % COLUMNS; }
 
 // Stores results of a row of all planes, the y-th of the thread: the vector that holds the first of them.
 void store_results(uint row, uint y, uint4 own) {
-  const uint begin = row * shape.output_width + uint(walk.first_column);
-  uint4 stored = own;
-  int first = 0, end = int(shape.output_width) - walk.first_column;  // of the vector's elements, those of the row
-  if (!IS_ALIGNED) {
-    const uint at = (y & 1) * GROUP_SIZE + walk.lane;
-    vectors[at] = own;
-    GroupMemoryBarrierWithGroupSync();
-    const uint count = stored_before(row);
-    stored = vector_across(vectors[walk.lane > 0 ? at - 1 : at], own, count);
-    first = walk.first_column == 0 ? int(count) : 0;
-    end += int(count);
-  }
-  if (IS_ALIGNED || y < walk.rows) {
-    if (first == 0 && end >= int(COLUMNS)) {
-      store_words(begin / COLUMNS * STORED, STORED, stored);
-    } else {
-      store_part(begin / COLUMNS, stored, first, end);
-    }
+  const uint count = stored_before(row);
+  const uint at = (y & 1) * GROUP_SIZE + walk.lane;
+  vectors[at] = own;
+  GroupMemoryBarrierWithGroupSync();
+  const uint4 stored = vector_across(vectors[walk.lane > 0 ? at - 1 : at], own, count);
+  if (y >= walk.rows) return;
+  const uint vector_ = (row * shape.output_width + uint(walk.first_column)) / COLUMNS;
+  // Of the vector's elements, those of the row.
+  const int first = walk.first_column == 0 ? int(count) : 0;
+  const int end = int(shape.output_width) - walk.first_column + int(count);
+  if (first == 0 && end >= int(COLUMNS)) {
+    store_words(vector_ * STORED, STORED, stored);
+  } else {
+    store_part(vector_, stored, first, end);
   }
 }
+#else
+void store_results(uint row, uint y, uint4 own) {
+  store_words((row * shape.output_width + uint(walk.first_column)) / PER_WORD, STORED, own);
+}
+#endif
 
 // The thread's row y of outputs, whose last row of the input stands in place `slot` of the ring.
 void finish_row(uint y, uint slot) {
@@ -337,9 +338,12 @@ void finish_row(uint y, uint slot) {
 // Which of all walks a thread takes.
 uint walk_number(uint thread) {
   thread = min(thread, END_OF_THREADS - 1);
-  if (IS_ALIGNED) return thread;
+#ifdef ALIGNED
+  return thread;
+#else
   const uint group = thread / GROUP_SIZE;
   return max(thread - group, 1) - 1;
+#endif
 }
 
 void begin_walk(uint thread, uint lane) {
@@ -348,7 +352,11 @@ void begin_walk(uint thread, uint lane) {
   const uint plane = rest / shape.row_blocks;
   const uint first_y = (rest - plane * shape.row_blocks) * shape.block_rows;
   const uint rows = min(shape.block_rows, shape.output_height - first_y);
-  walk.rows = thread < END_OF_THREADS && (IS_ALIGNED || lane > 0) ? rows : 0;
+#ifdef ALIGNED
+  walk.rows = thread < END_OF_THREADS ? rows : 0;
+#else
+  walk.rows = thread < END_OF_THREADS && lane > 0 ? rows : 0;
+#endif
   walk.first_row = plane * shape.output_height + first_y;
   walk.first_column = int((number - rest * shape.column_blocks) * COLUMNS);
   // Columns behind the row are there for what the thread before leaves; nobody stores their own results.
@@ -368,8 +376,11 @@ void walk_down(uint thread, uint lane) {
   for (uint k = 0; k < AHEAD; ++k) load_row(walk.row + int(k), k);
 #endif
   uint y = 0;
-  // With barriers, all threads take as many rows.
-  const uint rows = IS_ALIGNED ? walk.rows : shape.block_rows;
+#ifdef ALIGNED
+  const uint rows = walk.rows;
+#else
+  const uint rows = shape.block_rows;  // as many for all threads, because of the barriers
+#endif
   const uint input_rows = rows > 0 ? (rows - 1) * STRIDE_Y + HEIGHT : 0;
   [loop]
   for (uint i = 0; i < input_rows; i += PERIOD) {

@@ -179,7 +179,7 @@ Dispatch dispatch_of(const LpPoolingKernel& kernel, std::uint64_t state_bytes_li
     dispatch.constants[24 + i] = word(axis.start_padding);
   }
   if (const auto walk = walk_of(kernel)) {
-    dispatch.kernel = "lp_pooling_walk";
+    dispatch.kernel = "lp_pooling_walk" + walk->variant;
     dispatch.specialization = walk->specialization;
     dispatch.constants[7] = word(walk->column_blocks);
     dispatch.constants[23] = word(walk->row_blocks);

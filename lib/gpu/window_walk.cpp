@@ -18,6 +18,8 @@ constexpr std::uint64_t shared_rows_most = 32;
 constexpr std::uint64_t side_by_side_rows_most = 16;
 // Columns of windows that are not wide.
 constexpr std::uint64_t narrow_most = 4;
+// Rows and columns of windows that leave registers for a row more.
+constexpr std::uint64_t small_most = 3;
 // Each shape of windows is a pipeline of its own, which takes longer to make than few outputs.
 constexpr std::uint64_t outputs_least = std::uint64_t{1} << 14;
 // Fewer threads leave a device idle.
@@ -35,10 +37,12 @@ class Walker {
            width_.stride <= stride_x_most && fits_slack();
   }
 
-  /// A vector of each row. Wide windows of many columns need more registers than there are.
+  /// A vector of each row. Wide windows of many columns need more registers than there are, and
+  /// those that share no columns gain nothing by more.
   std::uint64_t columns() const {
-    const bool is_wide = size_ == 2 && width_.window > narrow_most;
-    return windows_.vector_bytes.value_or(is_wide ? 8 : 16) / size_;
+    const bool is_wide = size_ == 2 && width_.window > narrow_most && !windows_.is_weighted;
+    const bool is_apart = size_ == 4 && width_.stride > 1 && width_.output_extent % 2 == 0;
+    return (is_wide || is_apart ? 8 : 16) / size_;
   }
   /// Elements at whose multiples rows of the output begin, as far as that matters.
   std::uint64_t alignment() const { return std::gcd(width_.output_extent, columns()); }
@@ -49,8 +53,12 @@ class Walker {
   }
   bool is_shifted() const { return size_ == 2 && !rows_begin_at_multiples_of(2); }
   bool is_padded() const { return is_padded(height_) || is_padded(width_); }
-  /// Rows that are loaded before they are needed.
-  std::uint64_t rows_ahead() const { return shares_rows() ? windows_.rows_ahead : 2; }
+  /// Rows that are loaded before they are needed, as far as there are registers for them.
+  std::uint64_t rows_ahead() const {
+    if (!shares_rows()) return 2;
+    const bool is_small = std::max(height_.window, width_.window) <= small_most;
+    return size_ == 4 && is_small && loaded() > 1 && !windows_.is_weighted ? 2 : 1;
+  }
   /// The most rows of outputs that a thread should own.
   std::uint64_t rows_most() const {
     return shares_rows() ? shared_rows_most : side_by_side_rows_most;
@@ -160,7 +168,11 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   walk.row_blocks = divided_up(outputs, walk.block_rows);
   walk.threads = row_threads * walk.row_blocks;
   // The first thread of each group stores nothing.
-  if (!walker.is_aligned()) walk.threads += 1 + (walk.threads - 1) / (group_threads - 1);
+  if (walker.is_aligned()) {
+    walk.variant = "_aligned";
+  } else {
+    walk.threads += 1 + (walk.threads - 1) / (group_threads - 1);
+  }
   const auto word = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
   walk.specialization = {
       word(windows.element_size),    windows.operation,          word(windows.width.window),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dmlop::gpu {
@@ -27,10 +28,7 @@ struct WalkedWindows {
   /// Bytes that may be loaded in front of the first element and behind the last; none where the
   /// kernel keeps loads inside.
   std::optional<std::uint64_t> slack_bytes = {};
-  // Of a thread: bytes of each row that it owns, 8 or 16, which follow from the windows unless
-  // they are given; and rows that are loaded ahead. More need more registers.
-  std::optional<std::uint64_t> vector_bytes = {};
-  std::uint32_t rows_ahead = 1;
+  bool is_weighted = false;  // elements of a window have weights
   // Iterations of loops for each plane, element and output.
   std::uint64_t plane_work = 0;
   std::uint64_t element_work = 0;
@@ -43,6 +41,7 @@ struct WindowWalk {
   std::uint64_t block_rows = 1;  // of outputs
   std::uint64_t threads = 1;
   std::uint64_t work = 1;  // of a thread
+  std::string variant;     // what the name of the kernel ends in
   std::vector<std::uint32_t> specialization;
 };
 

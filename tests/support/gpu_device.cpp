@@ -29,7 +29,7 @@ std::string variant_of(const gpu::Dispatch& dispatch) {
   std::string name = dispatch.kernel;
   const std::size_t known = dispatch.specialization.size();
   const std::size_t compared = name == "interleave" || name == "transpose" ? 1
-                               : name == "lp_pooling_walk"                 ? 2
+                               : name.starts_with("lp_pooling_walk")       ? 2
                                                                            : known;
   for (std::size_t i = 0; i < std::min(compared, known); ++i)
     name += " " + std::to_string(dispatch.specialization[i]);

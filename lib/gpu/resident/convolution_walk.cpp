@@ -67,8 +67,7 @@ std::optional<WindowWalk> walk_of(const ProductKernel& kernel) {
       .width = walked(width),
       .planes = kernel.output_elements() / (height.output_extent * width.output_extent),
       .strides = {height.input_stride, kernel.right.offset},
-      .vector_bytes = 16,
-      .rows_ahead = 2,
+      .is_weighted = true,
       .plane_work = 3 * (kernel.batches.size() + 1) + 2 * (height.taps + 1) * (width.taps + 1),
       .element_work = height.taps * width.taps};
   windows.strides.insert(windows.strides.end(), kernel.right.batch_strides.begin(),
@@ -101,7 +100,8 @@ std::optional<ResidentDispatch> walk_dispatch_of(const ProductKernel& kernel) {
   ProductParameters parameters = parameters_of(kernel, division);
   parameters.last_word = word(last_element(kernel) * size_of(kernel.right.data_type) / 4);
   set_ascending(kernel, parameters);
-  ResidentDispatch dispatch{.kernel = "convolution_walk", .specialization = walk->specialization};
+  ResidentDispatch dispatch{.kernel = "convolution_walk" + walk->variant,
+                            .specialization = walk->specialization};
   set_parameters(dispatch, parameters);
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
   dispatch.stages.emplace_back(0, walk->threads, walk->work);

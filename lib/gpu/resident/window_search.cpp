@@ -455,7 +455,7 @@ uint last_vector(const WindowSearch& search) {
 
 ResidentDispatch dispatch_of(const WindowSearch& search, const Axes& axes, const WindowWalk& walk) {
   ResidentDispatch dispatch;
-  dispatch.kernel = "pooling_walk";
+  dispatch.kernel = "pooling_walk" + walk.variant;
   dispatch.specialization = walk.specialization;
   dispatch.parameters = words_of(axes, walk);
   for (std::size_t i = 0; i < 2; ++i)
