@@ -67,20 +67,13 @@ void store_scaled(uint row, uint column) {
   }
 }
 
-#ifdef ALIGNED
-void share_limits() {}
-uint first_stored(uint row) { return uint(walk.first_column); }
-#else
 // A thread also stores results of the one before.
 void share_limits() {
-  const uint at = (shape.block_rows & 1) * GROUP_SIZE + walk.lane;
-  vectors[at] = uint4(limits, 0, 0, 0);
-  GroupMemoryBarrierWithGroupSync();
-  limits |= vectors[walk.lane > 0 ? at - 1 : at].x;
+#ifndef ALIGNED
+  limits |= exchanged(uint4(limits, 0, 0, 0), shape.block_rows & 1).x;
   if (walk.rows < 32) limits &= (1u << walk.rows) - 1;
-}
-uint first_stored(uint row) { return uint(walk.first_column) - stored_before(row); }
 #endif
+}
 
 void finish_limits() {
   [loop]

@@ -5,11 +5,7 @@
 //
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
-//
-// Without ALIGNED, rows of the output may begin within a vector that threads store at once. Threads then leave their results in
-// groupshared memory, and each stores the vector that begins in front of its own first result, with the last results of
-// the thread before. The first thread of a group stores nothing: it does what the last one of the group before does. So
-// words are stored by themselves at the ends of rows alone. With ALIGNED, all of this is left out.
+// How results are stored is in walk_stores.hlsli.
 //
 // A kernel defines WHOLE_GROUPS, and in front of this file
 //   JOINED(a, b): two numbers as one, of which a comes first; and NEUTRAL, which changes nothing. With WEIGHTED NEUTRAL
@@ -62,10 +58,6 @@ static uint words[WORDS_MOST];
 static uint next_words[AHEAD_MOST * WORDS_MOST];
 static float values[32];
 static float ring[COLUMNS_MOST * HEIGHT_MOST];
-#ifndef ALIGNED
-// The results of all threads of a group, of two rows in turns, so that a row needs one barrier.
-groupshared uint4 vectors[2 * GROUP_SIZE];
-#endif
 #ifdef WEIGHTED
 static float weights[49];
 #endif
@@ -91,16 +83,18 @@ struct Walk {
   int column;       // of the input: that of this element
   int row;          // of the input: the next one
   int last_row;     // that the thread needs
-  bool is_inner;      // no element lies outside of a row
-  uint first_row;     // of the outputs of all planes
-  int first_column;   // of the outputs
-  uint rows;          // of outputs, from this one on
+  bool is_inner;    // no element lies outside of a row
+  uint first_row;   // of the outputs of all planes
+  int first_column;  // of the outputs
+  uint rows;        // of outputs that it stores
   uint lane;
 };
 static Walk walk;
 
 int plane_begin(uint plane);
 float result_of(float joined, int column, uint row, uint y);
+
+#include "walk_stores.hlsli"
 
 #ifndef WEIGHTED
 // a(0) to a(count - 1), 1 to 8 numbers, joined in pairs.
@@ -243,75 +237,6 @@ void move_ring() {
   }
 }
 
-// Stores the half of a word that the mask covers; the other one may be another thread's.
-void store_half(uint at, uint word, uint mask) {
-  InterlockedAnd(output_words[at], ~mask);
-  InterlockedOr(output_words[at], word & mask);
-}
-
-#ifndef ALIGNED
-// The COLUMNS results of which the first `count` are the last ones of `previous`, and the others the first of `own`.
-uint4 vector_across(uint4 previous, uint4 own, uint count) {
-  uint words_[2 * STORED_MOST] = {previous.x, previous.y, STORED == 4 ? previous.z : own.x, STORED == 4 ? previous.w : own.y,
-                                  own.x, own.y, own.z, own.w};
-  // Moved by powers of two, so that all indices are known.
-  const uint first = COLUMNS - count;
-  [unroll]
-  for (uint step = STORED_MOST; step > 0; step /= 2) {
-    const bool is_moved = step * PER_WORD >= ALIGNMENT && (first / PER_WORD & step) != 0;
-    [unroll]
-    for (uint w = 0; w + step < 2 * STORED_MOST; ++w) words_[w] = is_moved ? words_[w + step] : words_[w];
-  }
-  if (ALIGNMENT < PER_WORD && (first & 1) != 0) {
-    [unroll]
-    for (uint w = 0; w < STORED_MOST; ++w) words_[w] = words_[w] >> 16 | words_[w + 1] << 16;
-  }
-  return uint4(words_[0], words_[1], words_[2], words_[3]);
-}
-
-// Stores elements [first, end) of a vector of the output, word by word.
-void store_part(uint vector_, uint4 words_, int first, int end) {
-  [unroll]
-  for (uint w = 0; w < STORED; ++w) {
-    const uint at = vector_ * STORED + w;
-    const uint word = w == 0 ? words_.x : w == 1 ? words_.y : w == 2 ? words_.z : words_.w;
-    const int low = int(w * PER_WORD), high = low + int(PER_WORD) - 1;
-    const bool has_low = low >= first && low < end, has_high = high >= first && high < end;
-    if (has_low && has_high) {
-      store_words(at, 1, uint4(word, 0, 0, 0));
-    } else if (ALIGNMENT < PER_WORD && (has_low || has_high)) {
-      store_half(at, word, has_low ? 0xFFFFu : 0xFFFF0000u);
-    }
-  }
-}
-
-// How many results of the thread before a thread stores in a row of all planes.
-uint stored_before(uint row) { return row * shape.output_width % COLUMNS; }
-
-// Stores results of a row of all planes, the y-th of the thread: the vector that holds the first of them.
-void store_results(uint row, uint y, uint4 own) {
-  const uint count = stored_before(row);
-  const uint at = (y & 1) * GROUP_SIZE + walk.lane;
-  vectors[at] = own;
-  GroupMemoryBarrierWithGroupSync();
-  const uint4 stored = vector_across(vectors[walk.lane > 0 ? at - 1 : at], own, count);
-  if (y >= walk.rows) return;
-  const uint vector_ = (row * shape.output_width + uint(walk.first_column)) / COLUMNS;
-  // Of the vector's elements, those of the row.
-  const int first = walk.first_column == 0 ? int(count) : 0;
-  const int end = int(shape.output_width) - walk.first_column + int(count);
-  if (first == 0 && end >= int(COLUMNS)) {
-    store_words(vector_ * STORED, STORED, stored);
-  } else {
-    store_part(vector_, stored, first, end);
-  }
-}
-#else
-void store_results(uint row, uint y, uint4 own) {
-  store_words((row * shape.output_width + uint(walk.first_column)) / PER_WORD, STORED, own);
-}
-#endif
-
 // The thread's row y of outputs, whose last row of the input stands in place `slot` of the ring.
 void finish_row(uint y, uint slot) {
   const uint row = walk.first_row + y;
@@ -335,28 +260,13 @@ void finish_row(uint y, uint slot) {
   store_results(row, y, uint4(packed[0], packed[1], packed[2], packed[3]));
 }
 
-// Which of all walks a thread takes.
-uint walk_number(uint thread) {
-  thread = min(thread, END_OF_THREADS - 1);
-#ifdef ALIGNED
-  return thread;
-#else
-  const uint group = thread / GROUP_SIZE;
-  return max(thread - group, 1) - 1;
-#endif
-}
-
 void begin_walk(uint thread, uint lane) {
   const uint number = walk_number(thread);
   const uint rest = number / shape.column_blocks;
   const uint plane = rest / shape.row_blocks;
   const uint first_y = (rest - plane * shape.row_blocks) * shape.block_rows;
   const uint rows = min(shape.block_rows, shape.output_height - first_y);
-#ifdef ALIGNED
-  walk.rows = thread < END_OF_THREADS ? rows : 0;
-#else
-  walk.rows = thread < END_OF_THREADS && lane > 0 ? rows : 0;
-#endif
+  walk.rows = thread < END_OF_THREADS && stores_results(lane) ? rows : 0;
   walk.first_row = plane * shape.output_height + first_y;
   walk.first_column = int((number - rest * shape.column_blocks) * COLUMNS);
   // Columns behind the row are there for what the thread before leaves; nobody stores their own results.
@@ -376,11 +286,7 @@ void walk_down(uint thread, uint lane) {
   for (uint k = 0; k < AHEAD; ++k) load_row(walk.row + int(k), k);
 #endif
   uint y = 0;
-#ifdef ALIGNED
-  const uint rows = walk.rows;
-#else
-  const uint rows = shape.block_rows;  // as many for all threads, because of the barriers
-#endif
+  const uint rows = rows_walked();
   const uint input_rows = rows > 0 ? (rows - 1) * STRIDE_Y + HEIGHT : 0;
   [loop]
   for (uint i = 0; i < input_rows; i += PERIOD) {
