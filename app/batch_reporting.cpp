@@ -72,7 +72,7 @@ void print_summary_json(const BatchSummary& summary, const std::vector<BatchResu
 BatchPresenter::BatchPresenter(const BatchCommandOptions& options,
                                std::optional<std::uint64_t> total)
     : options_(options),
-      colour_(may_colour_output() && options.text_stream() == StandardStream::output),
+      color_(may_color_output() && options.text_stream() == StandardStream::output),
       progress_(total, options.quiet) {}
 
 void BatchPresenter::show(const BatchResult& result) {
@@ -115,7 +115,7 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
          "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed, "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
-    print(out, {"  -v lists those that were not run; --resume goes on from --results\n"});
+    print(out, {"  -v lists those that were not run; with --results FILE, --resume goes on from there\n"});
   if (!summary.interrupted.empty())
     print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
 }
@@ -133,8 +133,8 @@ void BatchPresenter::print_result(const BatchResult& result) const {
   // Tables are for what went wrong.
   const bool is_brief = result.is_good() || result.status == Status::updated;
   const std::string& more = is_brief || result.details.empty() ? result.brief : result.details;
-  const Text colour = result.is_good() ? Text("\033[32m") : Text("\033[31m");
-  print(out, {colour_ ? colour : none, name_of(result.status), colour_ ? Text("\033[0m") : none,
+  const Text color = result.is_good() ? Text("\033[32m") : Text("\033[31m");
+  print(out, {color_ ? color : none, name_of(result.status), color_ ? Text("\033[0m") : none,
               " ", result.id, result.message.empty() ? none : Text(": "),
               joined_lines(result.message), "\n", Text::lines(indented(more))});
   if (result.status != Status::passed && result.status != Status::updated && !result.repeat.empty())

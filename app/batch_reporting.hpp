@@ -29,7 +29,7 @@ class BatchPresenter {
   void print_golden_counts(const BatchSummary& summary) const;
 
   const BatchCommandOptions& options_;
-  bool colour_;
+  bool color_;
   Progress progress_;
 };
 

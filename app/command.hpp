@@ -21,7 +21,7 @@ using Action = std::function<int()>;
 struct Command {
   const char* name;
   const char* summary;
-  const char* examples;              // complete command lines, one per line, and # comments
+  const char* examples;                // complete command lines, one per line, and # comments
   Action (*add)(OptionList& command);  // declares options, returns what they set in motion
   bool hidden = false;
 };
@@ -32,7 +32,9 @@ enum class Format { text, json, markdown };
 
 /// Declares --format with text, json and, if `markdown`, markdown. The target must outlive the
 /// parse.
-void add_format_option(OptionList& command, Format& format, bool markdown = false);
+/// `contents` says what the output has, where that is not all.
+void add_format_option(OptionList& command, Format& format, bool markdown = false,
+                       const std::string& contents = "");
 /// Declares --feature-level. A name that is not a level is a usage error.
 void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& level,
                               const std::string& description =

@@ -161,7 +161,8 @@ CommandLine::CommandLine(std::string_view only)
   }
 }
 
-void add_format_option(OptionList& command, Format& format, bool markdown) {
+void add_format_option(OptionList& command, Format& format, bool markdown,
+                       const std::string& contents) {
   std::map<std::string, Format> names{{"text", Format::text}, {"json", Format::json}};
   if (markdown) names.emplace("markdown", Format::markdown);
   std::vector<std::string> choices;
@@ -176,7 +177,7 @@ void add_format_option(OptionList& command, Format& format, bool markdown) {
               refuse_option("--format", "\"" + name + "\" must be one of " + list);
             format = found->second;
           },
-          "Output as " + list)
+          "Output as " + list + contents)
       .type_name("FORMAT")
       .choices(std::move(choices));
 }
@@ -218,10 +219,11 @@ void add_judge_option(OptionList& command, Judge& judge) {
 void ConfineOption::add_to(OptionList& command) {
   option =
       command
-          .add_flag("--confine{}", folder,
-                    "Refuse paths in files that are absolute, have \"..\" or leave the file's folder "
-                    "through links; --confine=FOLDER: that leave FOLDER. Paths given here are not "
-                    "confined")
+          .add_flag(
+              "--confine{}", folder,
+              "Refuse paths in files that are absolute, have \"..\" or leave the file's folder "
+              "through links; --confine=FOLDER: that leave FOLDER. Paths given here are not "
+              "confined")
           .type_name("[=FOLDER]");
 }
 

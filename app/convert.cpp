@@ -112,7 +112,9 @@ int convert_cpp(const ConvertOptions& options) {
   const int written = finish(
       conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
   const int checked = check_made(*made, options);
-  return checked != exit_done ? checked : written;
+  if (checked == exit_done) return written;
+  print(StandardStream::error, {"dmlop: ", options.to_op, " cannot run before that is mended\n"});
+  return checked;
 }
 
 int convert(const ConvertOptions& options) {

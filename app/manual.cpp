@@ -99,7 +99,7 @@ constexpr std::array folder_paragraphs{
 
 constexpr std::array variable_paragraphs{
     Paragraph{"DMLOP_DEVICE", "The device to use if no option names one, in the form of --device."},
-    Paragraph{"NO_COLOR", "If it is set, text on a terminal has no colours."},
+    Paragraph{"NO_COLOR", "If it is set, text on a terminal has no colors."},
     Paragraph{"XDG_CACHE_HOME",
               "The folder where compiled kernels are kept, in dmlop/. The default "
               "is ~/.cache."},

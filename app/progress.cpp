@@ -59,7 +59,7 @@ std::string Progress::text() const {
   return text + ", " + rounded(std::max(1.0, rest / rate)) + " s left";
 }
 
-bool may_colour_output() {
+bool may_color_output() {
   return is_terminal(StandardStream::output) && environment_variable("NO_COLOR").empty();
 }
 

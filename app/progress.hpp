@@ -31,7 +31,7 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-/// Whether text on standard output may be coloured: it is a terminal, and NO_COLOR is not set.
-bool may_colour_output();
+/// Whether text on standard output may be colored: it is a terminal, and NO_COLOR is not set.
+bool may_color_output();
 
 }  // namespace dmlop::app

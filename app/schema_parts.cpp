@@ -108,7 +108,7 @@ Json tensor_members() {
       {"Sizes", described("The number of elements in each dimension.",
                           list_of(integer(1, largest<std::uint32_t>), 1))},
       {"Strides",
-       described("How many elements lie between neighbours in each dimension; packed if left out.",
+       described("How many elements lie between neighbors in each dimension; packed if left out.",
                  strides)},
       {"TotalTensorSizeInBytes", described("The bytes of the tensor's buffer.", bytes())},
       {"GuaranteedBaseOffsetAlignment",

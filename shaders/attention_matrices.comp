@@ -52,7 +52,7 @@ float load_real(uint buffer_, uint at, uint type) {
 layout(local_size_x = GROUP_SIZE) in;
 
 #define LINE (SIZE / 8)      // vectors of 8 elements
-#define PITCH (LINE + 1)     // so that neighbouring lines are in different banks
+#define PITCH (LINE + 1)     // so that neighboring lines are in different banks
 #define TILE_VECTORS (KEYS * PITCH)
 #define LOADS ((KEYS * LINE + GROUP_SIZE - 1) / GROUP_SIZE)  // of a thread, of keys and of values
 #define ROW_BLOCKS (ROWS / 16)

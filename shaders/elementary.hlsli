@@ -312,15 +312,15 @@ struct PowerSum {
 };
 FUNCTION PowerSum power_of(uint bits, float k, float y) {
   const float m = asfloat((bits & 0x007FFFFFu) + 0x3F3504F3u);
-  // log2(m) is that of a centre near it and 2 / ln 2 atanh(s), s = (m - centre) / (m + centre).
+  // log2(m) is that of a center near it and 2 / ln 2 atanh(s), s = (m - center) / (m + center).
   const bool is_low = m < 0.890898705f, is_high = m > 1.12246203f;
-  const float centre = is_low ? 0.793745279f : is_high ? 1.25985003f : 1.0f;
+  const float center = is_low ? 0.793745279f : is_high ? 1.25985003f : 1.0f;
   const float whole = k + (is_low ? -0.333251953125f : is_high ? 0.333251953125f : 0.0f);
   const float part = is_low ? -3.51895366e-8f : is_high ? 4.97975705e-8f : 0.0f;
-  const float n = m - centre, d = m + centre;
+  const float n = m - center, d = m + center;
   const float inverse = 1.0f / d;
   const float s = n * inverse;
-  const float s_rest = mad(-s, m - (d - centre), remainder_of(n, s, d)) * inverse;
+  const float s_rest = mad(-s, m - (d - center), remainder_of(n, s, d)) * inverse;
   const float z = s * s;
   const float q = mad(z, mad(z, 0.415348023f, 0.577069104f), 0.961796701f);
   const float s_upper = upper_half(s);

@@ -73,7 +73,7 @@ void find_sources(uint first, uint last, inout uint sources[VECTORS]) {
     sources[j] += min(place_of(indices[j], INDEX_TYPE, LARGE_INDEX, extent), extent - 1) * stride;
 }
 
-// Threads that are neighbours move neighbours. A thread's loads are under way together.
+// Threads that are neighbors move neighbors. A thread's loads are under way together.
 void move_vectors(uint thread) {
   const uint first = thread / GROUP_SIZE * GROUP_SIZE * VECTORS + thread % GROUP_SIZE;
   const uint last = parameters[0].elements - 1;

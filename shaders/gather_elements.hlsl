@@ -20,7 +20,7 @@ SPECIALIZED(4, OUTPUTS)  // vectors of the output that it stores: at most VECTOR
 #define VECTORS_MOST 4
 #define SHARED_VECTORS (GROUP_SIZE * VECTORS_MOST)
 
-// The first words of all vectors, then the second ones and so on: threads that are neighbours write neighbours.
+// The first words of all vectors, then the second ones and so on: threads that are neighbors write neighbors.
 groupshared uint shared_words[4 * SHARED_VECTORS];
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.

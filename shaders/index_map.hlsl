@@ -17,7 +17,7 @@
 SPECIALIZED(1, RANK)      // 1 to 5, or 8 where axes stand in input2
 SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 4, too
 
-// Ways to gather a vector: any elements, runs of neighbours in either direction, every second element of axes that are
+// Ways to gather a vector: any elements, runs of neighbors in either direction, every second element of axes that are
 // plain.
 #define WAY_ELEMENTS 0
 #define WAY_RUNS 1

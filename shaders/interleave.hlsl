@@ -123,7 +123,7 @@ void store_unit(Unit unit, Words loaded) {
   }
 }
 
-// Threads that are neighbours move neighbours. The loads of a thread's units are under way together.
+// Threads that are neighbors move neighbors. The loads of a thread's units are under way together.
 void run(uint thread) {
   const uint first = thread / GROUP_SIZE * GROUP_SIZE * UNITS + thread % GROUP_SIZE;
   Unit units[UNITS_MOST];

@@ -46,7 +46,7 @@ void add_vector_exactly(inout float4 sum, inout float4 lost, float4 value) {
   lost += float4(finite.x ? error.x : 0, finite.y ? error.y : 0, finite.z ? error.z : 0, finite.w ? error.w : 0);
 }
 
-// Gives every lane its right neighbour's value, and the last lane `next`.
+// Gives every lane its right neighbor's value, and the last lane `next`.
 void shift_lanes(inout Lanes lanes, float next) {
 #if PER_THREAD == 8
   lanes.a = float4(lanes.a.yzw, lanes.b.x);

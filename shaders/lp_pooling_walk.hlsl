@@ -54,7 +54,7 @@ float result_of(float joined, int column, uint row, uint y) {
   return root(joined);
 }
 
-// Takes one output again, with its elements scaled.
+// Takes one output again, with its elements scaled, if the row has such a column.
 void store_scaled(uint row, uint column) {
   if (column >= constants[4].y) return;
   const float norm = scaled_norm(window_at(row, int(column)));

@@ -9,7 +9,7 @@
 // Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
 // columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32
 // and read by fours: the right one along its columns, the left one along its rows or the sum. With windows the sum's
-// elements are neighbours in the left matrix, and four columns are positions side by side in a row of the output, for
+// elements are neighbors in the left matrix, and four columns are positions side by side in a row of the output, for
 // which rows count as if their length were a multiple of four. Without THREAD_TILE, a thread computes a part of one sum:
 // for matrices so small that they leave tiles empty.
 #include "parameters/product.hlsli"
@@ -25,8 +25,8 @@ SPECIALIZED(0, HAS_WINDOWS)
 SPECIALIZED(1, HAS_DIVISORS)  // windows have some
 SPECIALIZED(2, HAS_LEFT_OUT)  // some columns are not computed
 SPECIALIZED(3, IS_ADDED_SCALED)
-SPECIALIZED(4, IS_LEFT_READ_BY_ROW)     // neighbouring threads read neighbouring rows, rather than one row
-SPECIALIZED(5, IS_RIGHT_READ_BY_DEPTH)  // neighbouring threads read one column, rather than neighbouring columns
+SPECIALIZED(4, IS_LEFT_READ_BY_ROW)     // neighboring threads read neighboring rows, rather than one row
+SPECIALIZED(5, IS_RIGHT_READ_BY_DEPTH)  // neighboring threads read one column, rather than neighboring columns
 SPECIALIZED(6, IS_DIRECT)
 SPECIALIZED(7, IS_INTEGER)  // nothing follows the sums
 SPECIALIZED(8, OUTPUT_TYPE)
@@ -318,14 +318,14 @@ void add_up(uint thread, uint lane) {
 
 // Two slices of each matrix, one of which is filled while the other is multiplied.
 #ifdef VECTORS
-#define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
+#define PITCH (TILE + 4)  // so that neighboring elements of a sum are in different banks
 groupshared float left_tile[2 * DEPTH * PITCH];
 groupshared float4 right_tile[2 * DEPTH * TILE / 4];
 // With windows: where the elements of a slice are in the right matrix, from the offset of a window on, and how far their
 // taps are from the window's first one.
 groupshared uint4 places[2 * DEPTH];
 #else
-#define PITCH (TILE + 4)  // so that neighbouring elements of a sum are in different banks
+#define PITCH (TILE + 4)  // so that neighboring elements of a sum are in different banks
 groupshared NUMBER left_tile[2 * DEPTH * PITCH];
 groupshared NUMBER right_tile[2 * DEPTH * PITCH];
 // The places of a slice's elements.

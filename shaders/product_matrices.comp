@@ -6,7 +6,7 @@
 // macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101.
 //
 // Slices of DEPTH elements of the sums pass through shared memory. Where there is room for two, one is filled while the
-// other is multiplied. Both matrices are read by eights along the axis where their elements are neighbours, and lie in
+// other is multiplied. Both matrices are read by eights along the axis where their elements are neighbors, and lie in
 // shared memory as they do in their buffers.
 //
 // The right matrix of a convolution is read through its windows: eight columns are positions side by side in a row of
@@ -27,7 +27,7 @@
 
 #include "parameters/product.hlsli"
 
-layout(constant_id = 0) const uint IS_LEFT_READ_BY_ROW = 0;     // its elements are neighbours along the rows
+layout(constant_id = 0) const uint IS_LEFT_READ_BY_ROW = 0;     // its elements are neighbors along the rows
 layout(constant_id = 1) const uint IS_RIGHT_READ_BY_DEPTH = 0;  // likewise along the sum
 layout(constant_id = 2) const uint IS_LEFT_ALIGNED = 0;         // its eights begin at multiples of 16 bytes
 layout(constant_id = 3) const uint IS_RIGHT_ALIGNED = 0;
@@ -76,7 +76,7 @@ layout(push_constant) uniform Launch { uvec4 launch; };  // as in resident.hlsli
 layout(local_size_x = GROUP_SIZE) in;
 #endif
 
-// Slices in shared memory, in vectors of 8 elements. A vector more than needed between lines puts neighbouring lines
+// Slices in shared memory, in vectors of 8 elements. A vector more than needed between lines puts neighboring lines
 // into different banks.
 #define PITCH_OF(elements) ((elements) / 8 + 1)
 const uint left_pitch = IS_LEFT_READ_BY_ROW != 0 ? PITCH_OF(ROWS) : PITCH_OF(DEPTH);

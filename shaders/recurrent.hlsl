@@ -1,5 +1,5 @@
 // Recurrent networks: RecurrentKernel (lib/ops/kernels/recurrent.hpp). Weights, states and cells are in scratch, where
-// fours of neighbouring states stand together, zeros behind the last ones: {direction, four, sequence} for states and
+// fours of neighboring states stand together, zeros behind the last ones: {direction, four, sequence} for states and
 // cells of a step, {direction, four, gate, hidden} for the weights that multiply them. Stages; BASE is the step of the
 // sequence:
 // 0 the weights as fours;

@@ -1,6 +1,6 @@
 // Rows of elements made one: ReduceKernel (lib/ops/kernels/reduce.hpp). Some lanes of a group, a power of two, take a
-// row or a part of a row; neighbours take neighbouring elements, and what each gathers of its elements, a cell, becomes
-// one in an order that does not depend on time. With one lane for each row, neighbours take neighbouring rows. A stage
+// row or a part of a row; neighbors take neighboring elements, and what each gathers of its elements, a cell, becomes
+// one in an order that does not depend on time. With one lane for each row, neighbors take neighboring rows. A stage
 // writes outputs, or cells to the scratch, where the last stage joins the cells of the parts of a row.
 //
 // A cell is four words:

@@ -1,5 +1,5 @@
 // For reduce.hlsl: rows that stand side by side, the columns. A lane has an element of each of 4 or 8 columns with every
-// vector that it loads. Neighbouring lanes take neighbouring vectors, and those that share columns have others between.
+// vector that it loads. Neighboring lanes take neighboring vectors, and those that share columns have others between.
 
 #define COLUMNS_MOST 8
 #ifdef DMLOP_VULKAN

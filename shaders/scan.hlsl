@@ -4,7 +4,7 @@
 // the beginning of their block on.
 //
 // Packed tensors with enough sequences need one stage: the lanes of a row, a power of two, scan some vectors each at a
-// time, neighbours beside each other; or the lanes of a vector of columns scan some rows each, one below the other. While
+// time, neighbors beside each other; or the lanes of a vector of columns scan some rows each, one below the other. While
 // all elements that a group has seen are usual numbers, its sums are pairs without levels: simple ones. Where there are
 // very many columns, a thread scans four of FLOAT32 alone.
 //
@@ -461,7 +461,7 @@ void scan_rows(uint thread, uint lane) {
 
 // --- columns
 
-// A lane takes VECTORS rows of a tile, the lanes of a vector of columns one below the other. Neighbouring threads stand
+// A lane takes VECTORS rows of a tile, the lanes of a vector of columns one below the other. Neighboring threads stand
 // beside each other.
 uint columns_at_once() { return min(per_vector(), SEQUENCES_MOST); }
 

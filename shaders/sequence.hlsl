@@ -127,7 +127,7 @@ uint2 wide_element(uint at) {
 
 #define VECTORS 4
 
-// The same element everywhere. Threads that are neighbours store neighbours.
+// The same element everywhere. Threads that are neighbors store neighbors.
 void fill(uint thread) {
   const uint size = size_of(TYPE);
   uint2 words = uint2(parameters[0].start[0], parameters[0].start[size == 8 ? 1 : 0]);

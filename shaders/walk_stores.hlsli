@@ -15,10 +15,10 @@ void store_half(uint at, uint word, uint mask) {
 uint walk_number(uint thread) { return min(thread, END_OF_THREADS - 1); }
 bool stores_results(uint lane) { return true; }
 uint rows_walked() { return walk.rows; }
-uint first_stored(uint row) { return uint(walk.first_column); }
+uint first_stored(uint row) { return walk.first_column; }
 
 void store_results(uint row, uint y, uint4 own) {
-  store_words((row * shape.output_width + uint(walk.first_column)) / PER_WORD, STORED, own);
+  store_words((row * shape.output_width + walk.first_column) / PER_WORD, STORED, own);
 }
 #else
 // The results of all threads of a group, of two rows in turns, so that a row needs one barrier.
@@ -81,18 +81,18 @@ void store_part(uint vector_, uint4 words_, int first, int end) {
 // How many results of the thread before a thread stores in a row of all planes.
 uint stored_before(uint row) { return row * shape.output_width % COLUMNS; }
 
-// The first column of a row that a thread stores; below 0 in front of the row.
-uint first_stored(uint row) { return uint(walk.first_column) - stored_before(row); }
+// The first column of a row that a thread stores. In front of the row it wraps around, and is not below the width either.
+uint first_stored(uint row) { return walk.first_column - stored_before(row); }
 
 // Stores results of a row of all planes, the y-th of the thread: the vector that holds the first of them.
 void store_results(uint row, uint y, uint4 own) {
   const uint count = stored_before(row);
   const uint4 stored = vector_across(exchanged(own, y & 1), own, count);
   if (y >= walk.rows) return;
-  const uint vector_ = (row * shape.output_width + uint(walk.first_column)) / COLUMNS;
+  const uint vector_ = (row * shape.output_width + walk.first_column) / COLUMNS;
   // Of the vector's elements, those of the row.
   const int first = walk.first_column == 0 ? int(count) : 0;
-  const int end = int(shape.output_width) - walk.first_column + int(count);
+  const int end = int(shape.output_width) - int(walk.first_column) + int(count);
   if (first == 0 && end >= int(COLUMNS)) {
     store_words(vector_ * STORED, STORED, stored);
   } else {

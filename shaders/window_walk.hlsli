@@ -44,7 +44,7 @@ SPECIALIZED(12, SKIPPED)    // elements that are loaded in front of those needed
 #define WALK_LOOP [loop]
 #endif
 #define COLUMNS_MOST 8
-#define HEIGHT_MOST 8
+#define HEIGHT_MOST 7
 // Elements of a row, and the words that hold them.
 #define REACH ((COLUMNS - 1) * STRIDE_X + WIDTH)
 #define PER_WORD (4 / ELEMENT_SIZE)
@@ -52,7 +52,7 @@ SPECIALIZED(12, SKIPPED)    // elements that are loaded in front of those needed
 #define WORDS_MOST 28
 #define STORED (COLUMNS / PER_WORD)  // words of a vector
 #define STORED_MOST 4
-#define AHEAD_MOST 4
+#define AHEAD_MOST 2
 
 static uint words[WORDS_MOST];
 static uint next_words[AHEAD_MOST * WORDS_MOST];
@@ -79,14 +79,14 @@ static Shape shape;
 
 // Where a thread stands.
 struct Walk {
-  int begin;        // element of row 0 of the input that the thread's first column needs first
-  int column;       // of the input: that of this element
-  int row;          // of the input: the next one
-  int last_row;     // that the thread needs
-  bool is_inner;    // no element lies outside of a row
-  uint first_row;   // of the outputs of all planes
-  int first_column;  // of the outputs
-  uint rows;        // of outputs that it stores
+  int begin;          // element of row 0 of the input that the thread's first column needs first
+  int column;         // of the input: that of this element
+  int row;            // of the input: the next one
+  int last_row;       // that the thread needs
+  bool is_inner;      // no element lies outside of a row
+  uint first_row;     // of the outputs of all planes
+  uint first_column;  // of the outputs
+  uint rows;          // of outputs that it stores
   uint lane;
 };
 static Walk walk;
@@ -97,7 +97,7 @@ float result_of(float joined, int column, uint row, uint y);
 #include "walk_stores.hlsli"
 
 #ifndef WEIGHTED
-// a(0) to a(count - 1), 1 to 8 numbers, joined in pairs.
+// a(0) to a(count - 1), 1 to 7 numbers, joined in pairs.
 #define JOIN_PAIRS(result, count, a)                \
   result = a(0);                                    \
   if (count > 1) result = JOINED(result, a(1));     \
@@ -109,11 +109,7 @@ float result_of(float joined, int column, uint row, uint y);
   if (count > 4) {                                  \
     float four_ = a(4);                             \
     if (count > 5) four_ = JOINED(four_, a(5));     \
-    if (count > 6) {                                \
-      float last_ = a(6);                           \
-      if (count > 7) last_ = JOINED(last_, a(7));   \
-      four_ = JOINED(four_, last_);                 \
-    }                                               \
+    if (count > 6) four_ = JOINED(four_, a(6));     \
     result = JOINED(result, four_);                 \
   }
 #endif
@@ -250,7 +246,7 @@ void finish_row(uint y, uint slot) {
 #define IN_RING(k) ring[(slot + 1 + (k)) % HEIGHT * COLUMNS_MOST + c]
     JOIN_PAIRS(joined, HEIGHT, IN_RING)
 #endif
-    const float result = result_of(joined, walk.first_column + int(c), row, y);
+    const float result = result_of(joined, int(walk.first_column + c), row, y);
     if (ELEMENT_SIZE == 4) {
       packed[c] = asuint(result);
     } else {
@@ -268,10 +264,10 @@ void begin_walk(uint thread, uint lane) {
   const uint rows = min(shape.block_rows, shape.output_height - first_y);
   walk.rows = thread < END_OF_THREADS && stores_results(lane) ? rows : 0;
   walk.first_row = plane * shape.output_height + first_y;
-  walk.first_column = int((number - rest * shape.column_blocks) * COLUMNS);
+  walk.first_column = (number - rest * shape.column_blocks) * COLUMNS;
   // Columns behind the row are there for what the thread before leaves; nobody stores their own results.
-  const int last_column = int((shape.output_width - 1) / COLUMNS * COLUMNS);
-  walk.column = min(walk.first_column, last_column) * int(STRIDE_X) - shape.start_x;
+  const uint last_column = (shape.output_width - 1) / COLUMNS * COLUMNS;
+  walk.column = int(min(walk.first_column, last_column) * STRIDE_X) - shape.start_x;
   walk.begin = plane_begin(plane) + walk.column;
   walk.row = int(first_y * STRIDE_Y) - shape.start_y;
   walk.last_row = walk.row + int((rows - 1) * STRIDE_Y + HEIGHT) - 1;

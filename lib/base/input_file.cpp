@@ -67,7 +67,7 @@ std::string nearest_file(const std::filesystem::path& missing,
 }
 
 // Of a file that is not there, the one in its folder that is probably meant.
-std::string neighbour(const std::string& path, const std::error_code& error) {
+std::string neighbor(const std::string& path, const std::error_code& error) {
   if (error != std::errc::no_such_file_or_directory) return "";
   constexpr std::size_t most_names = 1000;
   namespace fs = std::filesystem;
@@ -245,7 +245,7 @@ InputFile InputFile::open(const std::string& path, std::uint64_t max_bytes,
   const bool is_stream = is_standard_input(path);
   SystemFile file =
       is_stream ? SystemFile::standard_input() : SystemFile::open_to_read(path, error);
-  if (error) fail_io(reason(error) + neighbour(path, error));
+  if (error) fail_io(reason(error) + neighbor(path, error));
   file.wait_for_running_write();
   FileStatus status = status_of(file);
   if (status.kind == FileKind::regular && status.bytes == 0 && is_being_written(file, status)) {

@@ -129,7 +129,7 @@ void OutputFile::State::choose_target(std::uint64_t size) {
   }
   const fs::file_type existing = find_existing(path);
   if (existing == fs::file_type::directory)
-    fail_io("creating " + path + ": is a directory; name a file");
+    fail_io("creating " + path + ": is a directory; name a file inside it");
   if (existing == fs::file_type::socket)
     fail_io("creating " + path + ": is a socket; name a file or a pipe, or - for standard output");
   if (existing != fs::file_type::regular && existing != fs::file_type::not_found) {
@@ -192,7 +192,8 @@ void OutputFile::State::create_file() {
     return failed;
   });
   if (error)
-    fail_io("creating " + path + ": no temporary file in folder " + folder + ": " + reason(error));
+    fail_io("creating " + path + ": no file can be created in folder " + folder + ": " +
+            reason(error));
 }
 
 /// Calls `take` with one name after another until one is free; `taken` is then that name.
@@ -313,8 +314,8 @@ bool OutputFile::State::link() {
   std::error_code error = file.link(target);
   const bool is_taken = error == std::errc::file_exists;
   if (is_taken)
-    error = take_temporary_name(temporary,
-                                [this](const std::string& name) { return file.link(name); });
+    error =
+        take_temporary_name(temporary, [this](const std::string& name) { return file.link(name); });
   if (error) fail_io("naming " + path + ": " + reason(error));
   return !is_taken;
 }

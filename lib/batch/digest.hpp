@@ -1,4 +1,4 @@
-// Digests of contents (xxHash, XXH3). They recognise what was done before; they do not resist
+// Digests of contents (xxHash, XXH3). They recognize what was done before; they do not resist
 // forgery.
 #pragma once
 

@@ -58,7 +58,7 @@ inline constexpr std::array<StatusInfo, 11> statuses{{
      {{{1, Outcome::failure}, {1, Outcome::failure}}},
      3},
     {"MISTRUSTED",
-     "it ran, but what was compared proves nothing",
+     "nothing is compared or kept, or the comparison proves nothing",
      {{{1, Outcome::failure}, {1, Outcome::failure}}},
      2},
     {"UNSUPPORTED",

@@ -76,7 +76,7 @@ std::uint64_t distance(T a, T b) {
                : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
 }
 
-// Maps neighbouring floating-point numbers to neighbouring integers, and both zeros to 0.
+// Maps neighboring floating-point numbers to neighboring integers, and both zeros to 0.
 template <typename T>
 std::int64_t ordered(T element) {
   using Bits = BitsOf<T>;

@@ -26,29 +26,29 @@ constexpr std::uint64_t max_side = 1024;
 constexpr std::uint64_t least_side =
     256;  // smaller planes are enlarged so that single pixels can be seen
 
-using Colour = std::array<unsigned char, 3>;
-constexpr Colour nan_colour{255, 0, 255};
+using Color = std::array<unsigned char, 3>;
+constexpr Color nan_color{255, 0, 255};
 
-// From dark blue over green to yellow, so that equal steps look equal. Colours between these are
+// From dark blue over green to yellow, so that equal steps look equal. Colors between these are
 // interpolated.
-constexpr std::array<Colour, 6> ramp{{{{13, 8, 60}},
+constexpr std::array<Color, 6> ramp{{{{13, 8, 60}},
                                       {{62, 50, 130}},
                                       {{40, 115, 142}},
                                       {{32, 163, 134}},
                                       {{148, 216, 64}},
                                       {{253, 231, 37}}}};
 
-Colour colour_at(double share) {
-  if (std::isnan(share)) return nan_colour;
+Color color_at(double share) {
+  if (std::isnan(share)) return nan_color;
   const double at = std::clamp(share, 0.0, 1.0) * (ramp.size() - 1);
   const auto low = std::min<std::size_t>(static_cast<std::size_t>(at), ramp.size() - 2);
   const double part = at - static_cast<double>(low);
-  Colour colour{};
-  for (std::size_t i = 0; i < colour.size(); ++i) {
+  Color color{};
+  for (std::size_t i = 0; i < color.size(); ++i) {
     const double between = ramp[low][i] * (1 - part) + ramp[low + 1][i] * part;
-    colour[i] = static_cast<unsigned char>(std::lround(between));
+    color[i] = static_cast<unsigned char>(std::lround(between));
   }
-  return colour;
+  return color;
 }
 
 // The position of a value between low and high: 0 to 1, also for infinities; NaN for NaN.
@@ -88,7 +88,7 @@ class Plane {
     return extreme([](double a, double b) { return a < b; });
   }
 
-  /// The darkest colour for `low` and below, the brightest for `high` and above.
+  /// The darkest color for `low` and below, the brightest for `high` and above.
   Png picture(double low, double high) const {
     const std::uint64_t scale = std::max<std::uint64_t>(1, least_side / std::max(columns_, rows_));
     const std::uint64_t width = columns_ * scale;
@@ -97,8 +97,8 @@ class Plane {
     for (std::uint64_t y = 0; y < rows_ * scale; ++y) {
       for (std::uint64_t x = 0; x < width; ++x) {
         const double value = values_[y / scale * columns_ + x / scale];
-        const Colour colour = colour_at(share_of(value, low, high));
-        pixels.insert(pixels.end(), colour.begin(), colour.end());
+        const Color color = color_at(share_of(value, low, high));
+        pixels.insert(pixels.end(), color.begin(), color.end());
       }
     }
     check_for_stop();  // packing the pixels takes a while

@@ -14,7 +14,7 @@ namespace dmlop {
 using Png = std::vector<std::byte>;
 
 /// The ULP distance at each place of the last two axes, as the largest value over all other axes.
-/// Colours go from dark (none) to bright on a logarithmic scale; magenta means that only one side
+/// Colors go from dark (none) to bright on a logarithmic scale; magenta means that only one side
 /// is NaN. The tensors must have the same type and sizes. Large planes are reduced block by block
 /// to at most 1024 pixels per side, keeping the largest value. Errors: as check_for_stop().
 Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan);
@@ -23,7 +23,7 @@ Png error_picture(const Elements& actual, const Elements& expected, bool nan_equ
 struct PlanePictures {
   std::string plane;  // "[0, 2, :, :]"
   Png actual, expected, difference;
-  std::string low, high;       // the values of the darkest and the brightest colour
+  std::string low, high;       // the values of the darkest and the brightest color
   std::string max_difference;  // "12 ULP"
 };
 

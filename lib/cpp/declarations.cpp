@@ -96,7 +96,7 @@ void Reader::skip_qualifiers_after_pointer(std::size_t& at, Type& type) const {
   for (; at + 1 < limit_ && tokens_[at + 1].is("const"); ++at) type.is_constant = true;
 }
 
-// Whether a name with an initialiser stands here, so that what was before it is a type.
+// Whether a name with an initializer stands here, so that what was before it is a type.
 bool Reader::is_declarator(std::size_t at) const {
   if (at + 1 >= tokens_.size() || at >= limit_ || !tokens_[at].is_word()) return false;
   const Token& next = tokens_[at + 1];

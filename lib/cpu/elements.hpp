@@ -36,7 +36,7 @@ void stream(std::byte* output, const std::byte* input, std::uint64_t bytes);
 /// Asks the memory for bytes that are read soon.
 void fetch(const std::byte* from, std::uint64_t bytes);
 
-/// Makes what was streamed visible to threads that synchronise with this one.
+/// Makes what was streamed visible to threads that synchronize with this one.
 void finish_streams();
 
 }  // namespace dmlop::cpu

@@ -55,7 +55,7 @@ void read_near(const std::byte* from, std::uint64_t stride, std::uint64_t count,
   }
 }
 
-/// Whether all neighbours have one distance; the stride is that of the first ones.
+/// Whether all neighbors have one distance; the stride is that of the first ones.
 bool are_even(std::span<const std::uint64_t> offsets, std::uint64_t& stride) {
   stride = offsets.size() < 2 ? 0 : offsets[1] - offsets[0];
   for (std::size_t i = 1; i < offsets.size(); ++i) {

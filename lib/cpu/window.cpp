@@ -1,7 +1,7 @@
 // Windows on the CPU: for some outputs of a row, the rows that they reach are reduced column by
 // column, then each output reduces the columns that it reaches. Nothing is ever subtracted: NaN and
 // infinity stay in their windows, and a result depends on nothing but its window. Vectors do the
-// same with many columns at a time (cpu/window_vectors.hpp). Nearest neighbours are copied.
+// same with many columns at a time (cpu/window_vectors.hpp). Nearest neighbors are copied.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -422,7 +422,7 @@ void maximum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std
       reducer, kernel, begin, end, output, [] {}, put);
 }
 
-/// Whether every output is one element of the input, as nearest neighbours are.
+/// Whether every output is one element of the input, as nearest neighbors are.
 bool picks(const WindowKernel& kernel) {
   const auto picks_along = [](const WindowAxis& axis) {
     if (axis.is_transposed) return false;

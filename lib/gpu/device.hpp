@@ -53,7 +53,7 @@ struct Dispatch {
   std::uint64_t output_bytes = 0;    // rounded up to 16 by the device
 };
 
-/// As in shaders/common.hlsli and resident.hlsli. Launches count so many.
+/// Threads of a group, as in shaders/common.hlsli and resident.hlsli. A launch is whole groups.
 inline constexpr std::uint64_t group_threads = 256;
 
 /// What a resident kernel can have (shaders/resident.hlsli).

@@ -137,7 +137,7 @@ class Walker {
 // What a thread does for so many rows of outputs, with all loops counted as if none were unrolled.
 std::uint64_t work_of(const WalkedWindows& windows, const Walker& walker, std::uint64_t rows) {
   const std::uint64_t height = windows.height.window;
-  constexpr std::uint64_t storing = 64;
+  constexpr std::uint64_t storing = 64;  // the loops of store_results()
   const std::uint64_t columns = walker.columns() + 1;
   const std::uint64_t input_row = 2 + (2 + walker.rows_ahead()) * (walker.words() + 1) +
                                   (walker.reach() + 1) * (2 + windows.element_work) +

@@ -285,7 +285,7 @@ void add_operator(Markup& page, const Operators& operators, std::size_t i, const
     page.add({"<h3 id=\"", spec.name, "/", part.name, "\">", part.title, "</h3>\n"});
     part.add(page, spec);
   }
-  page.add({"<nav class=\"steps\" aria-label=\"Neighbours\">"});
+  page.add({"<nav class=\"steps\" aria-label=\"Neighbors\">"});
   add_step(page, i == 0 ? nullptr : operators[i - 1], "prev");
   add_step(page, i + 1 == operators.size() ? nullptr : operators[i + 1], "next");
   page.add({"</nav>\n</article>\n"});

@@ -82,7 +82,7 @@ class BindingReader {
     const bool owned = descs.front()->is_owned_by_dml();
     if (source == nullptr) {
       if (owned != initial_) return;
-      reading_.add(object_, tensor + " is not bound" + (initial_ ? " at initialisation" : ""),
+      reading_.add(object_, tensor + " is not bound" + (initial_ ? " at initialization" : ""),
                    initial_ ? "an input with the flag OWNED_BY_DML is bound in the dispatchable's "
                               "bindings, before the first command"
                             : operator_ + " needs it",
@@ -94,7 +94,7 @@ class BindingReader {
     if (owned != initial_) {
       reading_.add(*source,
                    tensor + (owned ? " is bound to a dispatch, but is owned by DirectML"
-                                   : " is bound at initialisation, but is not owned by DirectML"),
+                                   : " is bound at initialization, but is not owned by DirectML"),
                    "a tensor with the flag OWNED_BY_DML is bound in the dispatchable's bindings, "
                    "all others in the command's",
                    owned ? "bind it in the dispatchable" : "bind it in the dispatch command");

@@ -84,7 +84,7 @@ void read_resource(ModelReading& reading, const json::Member& member);
 void read_dispatchable(ModelReading& reading, const json::Member& member);
 void read_command(ModelReading& reading, const json::Value& value, std::size_t index);
 
-/// Reads the `bindings` of a dispatch or, if `initial`, of the initialisation of a dispatchable,
+/// Reads the `bindings` of a dispatch or, if `initial`, of the initialization of a dispatchable,
 /// and checks them against the operator's tensors and the resources' sizes.
 std::vector<TensorBinding> read_bindings(ModelReading& reading, const json::Value& object,
                                          const Dispatchable& dispatchable, bool initial);

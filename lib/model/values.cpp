@@ -134,7 +134,7 @@ InitialValues values_of(std::optional<DataType> type, std::vector<std::byte> byt
           }};
 }
 
-// A required member of an initialiser.
+// A required member of an initializer.
 const json::Value* require(FieldReader& reader, const json::Value& object, const std::string& name,
                            const std::string& member, const std::string& form) {
   const json::Value* value = object.find(member);

@@ -1,4 +1,4 @@
-// Initial values of resources: JSON numbers as elements, and the four forms of initialisers that
+// Initial values of resources: JSON numbers as elements, and the four forms of initializers that
 // need no file.
 #pragma once
 

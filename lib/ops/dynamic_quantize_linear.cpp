@@ -1,4 +1,4 @@
-// DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR: quantises by the range of the elements, widened to hold 0.
+// DML_OPERATOR_DYNAMIC_QUANTIZE_LINEAR: quantizes by the range of the elements, widened to hold 0.
 #include <numeric>
 
 #include "ops/operator.hpp"

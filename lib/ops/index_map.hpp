@@ -9,7 +9,7 @@
 namespace dmlop {
 
 /// The same movement with as few axes as possible: axes of extent 1 are folded into the offset and
-/// neighbours that move as one are merged. At least one axis remains.
+/// neighbors that move as one are merged. At least one axis remains.
 IndexMapKernel simplified(IndexMapKernel kernel);
 
 /// The elements of a tensor, packed.

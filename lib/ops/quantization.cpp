@@ -1,4 +1,4 @@
-// Quantisation by a scale and a zero point: x / scale + zero point, rounded to nearest even and
+// Quantization by a scale and a zero point: x / scale + zero point, rounded to nearest even and
 // saturated; and back.
 #include "ops/element_wise.hpp"
 #include "ops/operator.hpp"

@@ -1,6 +1,6 @@
 // DML_OPERATOR_RESAMPLE, 1, 2 and 3, and UPSAMPLE_2D: output o lies at coordinate
 // (o - OutputPixelOffset) / Scale - InputPixelOffset of the input, and is the element nearest to it
-// or a linear mix of its neighbours. RESAMPLE_GRAD and 1 go the other way: an element gets its
+// or a linear mix of its neighbors. RESAMPLE_GRAD and 1 go the other way: an element gets its
 // share of every output that it was in. Their offsets are named from their own side, as DirectML
 // has it: InputPixelOffset is the incoming gradient's, and OutputPixelOffset that of what was
 // resampled.

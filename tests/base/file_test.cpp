@@ -347,7 +347,7 @@ TEST_CASE("an output with a long name fits the file system") {
 TEST_CASE("an output that cannot be created says why, before anything is written") {
   const TemporaryFolder folder;
   CHECK(output_error(folder.path()) ==
-        "creating " + folder.path() + ": is a directory; name a file");
+        "creating " + folder.path() + ": is a directory; name a file inside it");
   CHECK(output_error(folder / "absent/out.npy") ==
         "creating " + (folder / "absent/out.npy") + ": folder " + (folder / "absent") +
             " does not exist; create it first (mkdir -p)");

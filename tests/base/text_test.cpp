@@ -31,7 +31,7 @@ TEST_CASE("the nearest name is offered only where it is a likely misspelling") {
   CHECK(nearest_name("EndPading", names) == "EndPadding");
   CHECK(nearest_name("startpadding", names) == "StartPadding");
   CHECK(nearest_name("Axs", names) == "Axis");
-  CHECK(nearest_name("Colour", names) == "");
+  CHECK(nearest_name("Color", names) == "");
   CHECK(nearest_name("", names) == "");
   CHECK(nearest_name("Q", names) == "");
   CHECK(nearest_name(std::string(1'000'000, 'E'), names) == "");

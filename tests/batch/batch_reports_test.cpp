@@ -308,7 +308,7 @@ TEST_CASE("every finding of a job in a list names the job's line") {
   CHECK(places == expected);
 }
 
-TEST_CASE("colours and a progress line are for terminals, colours not with NO_COLOR") {
+TEST_CASE("colors and a progress line are for terminals, colors not with NO_COLOR") {
   const BatchFolder& folder = ending_folder();
   CHECK_FALSE(contains(folder.batch({"jobs.jsonl"}).output, "\x1b"));
   if (const std::string problem = terminal_problem(); !problem.empty()) {
@@ -320,10 +320,10 @@ TEST_CASE("colours and a progress line are for terminals, colours not with NO_CO
                      " script -qec 'dmlop batch jobs.jsonl --cpu -v' /dev/null < /dev/null",
                  {.folder = folder.path()});
   };
-  const auto coloured = on_terminal("");
-  CHECK(coloured.code == 6);
-  CHECK(contains(coloured.output, "\x1b[31mFAILED\x1b[0m wrong: "));
-  CHECK(contains(coloured.output, "\x1b[32mPASSED\x1b[0m good"));
+  const auto colored = on_terminal("");
+  CHECK(colored.code == 6);
+  CHECK(contains(colored.output, "\x1b[31mFAILED\x1b[0m wrong: "));
+  CHECK(contains(colored.output, "\x1b[32mPASSED\x1b[0m good"));
   const auto plain = on_terminal("NO_COLOR=1");
   CHECK(contains(plain.output, "FAILED wrong: "));
   CHECK_FALSE(contains(plain.output, "\x1b[3"));

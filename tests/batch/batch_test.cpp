@@ -242,7 +242,7 @@ TEST_CASE("--filter and --tag select; an empty selection is an error unless allo
   }
 }
 
-TEST_CASE("Bazel's variables are honoured, and options win over them") {
+TEST_CASE("Bazel's variables are honored, and options win over them") {
   std::vector<std::string> jobs;
   for (int i = 0; i < 30; ++i) jobs.push_back(named_job(std::to_string(i)));
   const BatchFolder folder(jobs);

@@ -100,7 +100,7 @@ Tensor tensor_of_bits(DataType type, const List& sizes, const std::vector<std::u
   return tensor;
 }
 
-/// Both signs of zeros, denormal numbers and their neighbours, 1 and its neighbours, the largest
+/// Both signs of zeros, denormal numbers and their neighbors, 1 and its neighbors, the largest
 /// ones, infinities, and NaN of several payloads.
 std::vector<std::uint64_t> special_floating(DataType type) {
   const int width = static_cast<int>(8 * size_of(type));

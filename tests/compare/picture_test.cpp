@@ -58,23 +58,23 @@ class Image {
     return {pixels_[place], pixels_[place + 1], pixels_[place + 2]};
   }
 
-  /// The colour of each element of a plane of these sizes, all of whose pixels must be alike.
+  /// The color of each element of a plane of these sizes, all of whose pixels must be alike.
   std::vector<Pixel> elements(int columns, int rows) const {
     REQUIRE(width % columns == 0);
     REQUIRE(height % rows == 0);
     const int scale = width / columns;
     REQUIRE(height / rows == scale);
-    std::vector<Pixel> colours;
+    std::vector<Pixel> colors;
     bool even = true;
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
-        colours.push_back(at(column * scale, row * scale));
+        colors.push_back(at(column * scale, row * scale));
         for (int i = 0; i < scale * scale; ++i)
-          even = even && at(column * scale + i % scale, row * scale + i / scale) == colours.back();
+          even = even && at(column * scale + i % scale, row * scale + i / scale) == colors.back();
       }
     }
     CHECK(even);
-    return colours;
+    return colors;
   }
 
  private:
@@ -149,13 +149,13 @@ float off_by(int ulp) {
 TEST_CASE("an element is dark where equal, brighter the further off, and magenta for one NaN") {
   const std::vector<float> expected{1, 1, 1, 1, 1, NaN, NaN, 1};
   const std::vector<float> actual{1, off_by(1), off_by(3), off_by(15), off_by(1023), NaN, 1, NaN};
-  const auto colours = errors({2, 4}, actual, expected).elements(4, 2);
-  CHECK(is_dark(colours[0]));
-  CHECK(is_bright(colours[4]));
-  for (std::size_t i = 0; i < 4; ++i) CHECK(colours[i].brightness() < colours[i + 1].brightness());
-  CHECK(colours[5] == colours[0]);
-  CHECK(colours[6] == magenta);
-  CHECK(colours[7] == magenta);
+  const auto colors = errors({2, 4}, actual, expected).elements(4, 2);
+  CHECK(is_dark(colors[0]));
+  CHECK(is_bright(colors[4]));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(colors[i].brightness() < colors[i + 1].brightness());
+  CHECK(colors[5] == colors[0]);
+  CHECK(colors[6] == magenta);
+  CHECK(colors[7] == magenta);
   CHECK(errors({2, 4}, actual, expected, false).elements(4, 2)[5] == magenta);
 }
 
@@ -180,12 +180,12 @@ TEST_CASE("tensors that agree are dark all over, and so are their NaN") {
 TEST_CASE("of all other axes the largest difference is shown") {
   // Two batches of 1 x 3.
   const std::vector<float> expected(6, 1);
-  const auto colours =
+  const auto colors =
       errors({2, 1, 3}, {1, off_by(7), 1, off_by(1), off_by(1), 1}, expected).elements(3, 1);
-  CHECK(is_bright(colours[1]));
-  CHECK(is_dark(colours[2]));
-  CHECK(colours[0].brightness() > colours[2].brightness());
-  CHECK(colours[0].brightness() < colours[1].brightness());
+  CHECK(is_bright(colors[1]));
+  CHECK(is_dark(colors[2]));
+  CHECK(colors[0].brightness() > colors[2].brightness());
+  CHECK(colors[0].brightness() < colors[1].brightness());
   // NaN counts as more than anything, whether it comes first or last.
   CHECK(errors({2, 1}, {NaN, 2}, {1, 1}).elements(1, 2)[0] == magenta);
   CHECK(errors({2, 1, 1}, {NaN, 2}, {1, 1}).elements(1, 1)[0] == magenta);
@@ -260,18 +260,18 @@ TEST_CASE("the plane that holds an element is shown of both tensors and of their
 }
 
 TEST_CASE(
-    "values that are no finite numbers have colours too: NaN is magenta, infinities the ends") {
+    "values that are no finite numbers have colors too: NaN is magenta, infinities the ends") {
   const auto pictures = planes({5}, {NaN, -inf, 1, 2, inf}, {NaN, -inf, 1, 2, inf}, 0);
-  const auto colours = Image(pictures.actual).elements(5, 1);
-  CHECK(colours[0] == magenta);
-  CHECK(colours[1] == colours[2]);
-  CHECK(is_dark(colours[1]));
-  CHECK(colours[3] == colours[4]);
-  CHECK(is_bright(colours[4]));
+  const auto colors = Image(pictures.actual).elements(5, 1);
+  CHECK(colors[0] == magenta);
+  CHECK(colors[1] == colors[2]);
+  CHECK(is_dark(colors[1]));
+  CHECK(colors[3] == colors[4]);
+  CHECK(is_bright(colors[4]));
   const auto ends = planes({2}, {-inf, inf}, {-inf, inf}, 0);
-  const auto end_colours = Image(ends.actual).elements(2, 1);
-  CHECK(is_dark(end_colours[0]));
-  CHECK(is_bright(end_colours[1]));
+  const auto end_colors = Image(ends.actual).elements(2, 1);
+  CHECK(is_dark(end_colors[0]));
+  CHECK(is_bright(end_colors[1]));
   CHECK(is_dark(Image(planes({2}, {3, 3}, {3, 3}, 0).actual).elements(2, 1)[0]));
 }
 
@@ -280,10 +280,10 @@ TEST_CASE("a plane of the largest doubles of both signs keeps its order") {
   const std::vector<double> values{-most, 0, most / 2, most};
   const Elements elements(DataType::Float64, {4}, std::as_bytes(std::span(values)));
   const auto pictures = plane_pictures(elements, elements, 0, true);
-  const auto colours = Image(pictures.actual).elements(4, 1);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(colours[i].brightness() < colours[i + 1].brightness());
-  CHECK(is_dark(colours[0]));
-  CHECK(is_bright(colours[3]));
+  const auto colors = Image(pictures.actual).elements(4, 1);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(colors[i].brightness() < colors[i + 1].brightness());
+  CHECK(is_dark(colors[0]));
+  CHECK(is_bright(colors[3]));
 }
 
 TEST_CASE("compare --heatmap writes the picture of files of any order") {
@@ -296,10 +296,10 @@ TEST_CASE("compare --heatmap writes the picture of files of any order") {
                                     {.folder = folder.path()});
   CHECK(result.error == "");
   CHECK(result.code == 1);
-  const auto colours = Image(folder.read("picture.png")).elements(3, 2);
-  CHECK(is_bright(colours[1]));
-  CHECK(colours[5] == magenta);
-  for (const std::size_t i : {0U, 2U, 3U, 4U}) CHECK(is_dark(colours[i]));
+  const auto colors = Image(folder.read("picture.png")).elements(3, 2);
+  CHECK(is_bright(colors[1]));
+  CHECK(colors[5] == magenta);
+  for (const std::size_t i : {0U, 2U, 3U, 4U}) CHECK(is_dark(colors[i]));
   CHECK(dmlop_program({"compare", "e.npy", "e.npy", "--heatmap", "same.png", "-q"},
                       {.folder = folder.path()})
             .code == 0);

@@ -199,7 +199,7 @@ TEST_CASE("surroundings: without permission a run ends with 6 and says for what"
   };
   for (const Row& row : std::vector<Row>{
            {"run op.json --cpu -i x.npy -o locked/y.npy",
-            "creating locked/y.npy: no temporary file in folder locked: Permission denied"},
+            "creating locked/y.npy: no file can be created in folder locked: Permission denied"},
            {"run op.json --cpu -i secret.npy -o y.npy", "secret.npy: Permission denied"},
            {"run op.json --cpu -i x.npy --expect secret.npy", "secret.npy: Permission denied"},
            {"batch . --cpu --out locked/out", "--out locked/out: Permission denied"},

@@ -149,7 +149,7 @@ TEST_CASE("device choice: of one backend, when it is named") {
   CHECK(chosen("d3d12:1", both) == "d3d12:1");
   CHECK(chosen("d3d12", {software, large_card, warp}) ==
         "unavailable: no GPU for \"d3d12\": only software drivers were found: d3d12:1 (Microsoft "
-        "Basic Render Driver, software); name one to use it");
+        "Basic Render Driver, software); name one to use it: --device d3d12:1");
   CHECK(has(chosen("cuda", both),
             "vulkan:NUMBER, vulkan:PART-OF-NAME, d3d12, d3d12:NUMBER, d3d12:PART-OF-NAME"));
 }

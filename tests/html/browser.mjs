@@ -73,14 +73,14 @@ export async function check(name, body) {
 // The visible texts whose contrast with what lies behind them is below 4.5.
 export async function poor_contrasts(page) {
   return page.evaluate(() => {
-    const parse = colour => colour.match(/[\d.]+/g).map(Number);
+    const parse = color => color.match(/[\d.]+/g).map(Number);
     const light = ([r, g, b]) => [r, g, b].map(channel => channel / 255)
       .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
       .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
     const behind = node => {
       for (let at = node; at; at = at.parentElement) {
-        const colour = parse(getComputedStyle(at).backgroundColor);
-        if (colour.length === 3 || colour[3] === 1) return colour;
+        const color = parse(getComputedStyle(at).backgroundColor);
+        if (color.length === 3 || color[3] === 1) return color;
       }
       return [255, 255, 255];
     };

@@ -61,7 +61,7 @@ async function check_views() {
     }
   });
 
-  await check('links lead from the list to an operator, its neighbours and back', async () => {
+  await check('links lead from the list to an operator, its neighbors and back', async () => {
     const page = await open(file);
     await page.click('.list a:text-is("PADDING")');
     assert.deepEqual(await shown_views(page), ['PADDING']);
@@ -204,7 +204,7 @@ async function check_looks() {
     await close(page);
   });
 
-  await check('text can be read in light and in dark colours', async () => {
+  await check('text can be read in light and in dark colors', async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(file, '', {colorScheme});
       for (const hash of ['', '#search=mode', '#PADDING', '#LP_POOLING', '#measurements']) {
@@ -215,12 +215,12 @@ async function check_looks() {
     }
   });
 
-  await check('the colours can be chosen, and stay', async () => {
+  await check('the colors can be chosen, and stay', async () => {
     const page = await open(file, '', {colorScheme: 'light'});
     const light = await background(page);
     await page.click('#theme');
     await page.click('#theme');
-    assert.equal(await page.innerText('#theme'), 'Colours: dark');
+    assert.equal(await page.innerText('#theme'), 'Colors: dark');
     const dark = await background(page);
     assert.notEqual(dark, light);
     await page.reload();

@@ -17,8 +17,8 @@ const template_file = path.join(here, '..', '..', 'lib', 'batch', 'report.html')
 
 // ---- Data ----
 
-// A PNG of width x height pixels; colour(x, y) gives [red, green, blue]. As a data URI.
-function png(width, height, colour) {
+// A PNG of width x height pixels; color(x, y) gives [red, green, blue]. As a data URI.
+function png(width, height, color) {
   const crc = bytes => {
     let value = 0xffffffff;
     for (const byte of bytes) {
@@ -41,7 +41,7 @@ function png(width, height, colour) {
   header.set([8, 2], 8);  // 8 bits per channel, RGB
   const rows = Buffer.alloc(height * (1 + 3 * width));
   for (let y = 0; y < height; ++y) {
-    for (let x = 0; x < width; ++x) rows.set(colour(x, y), y * (1 + 3 * width) + 1 + 3 * x);
+    for (let x = 0; x < width; ++x) rows.set(color(x, y), y * (1 + 3 * width) + 1 + 3 * x);
   }
   const file = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header),
     chunk('IDAT', zlib.deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
@@ -554,16 +554,16 @@ async function check_template() {
     await close(page);
   });
 
-  await check('light and dark colours, both with enough contrast', async () => {
+  await check('light and dark colors, both with enough contrast', async () => {
     const page = await open(file, '#job=padding%2Fedge', {colorScheme: 'light'});
     await page.locator('.description summary').click();
     const seen = new Set();
     const lightness = [];
     for (const scheme of ['light', 'dark']) {
       await page.emulateMedia({colorScheme: scheme});
-      const colour = await background(page);
-      seen.add(colour);
-      lightness.push(Number(colour.match(/\d+/)[0]));
+      const color = await background(page);
+      seen.add(color);
+      lightness.push(Number(color.match(/\d+/)[0]));
       assert.deepEqual(await poor_contrasts(page), [], scheme);
     }
     assert.equal(seen.size, 2);
@@ -576,7 +576,7 @@ async function check_template() {
       await page.click('#theme');
     }
     assert.deepEqual(chosen.map(([name]) => name),
-      ['Colours: auto', 'Colours: light', 'Colours: dark']);
+      ['Colors: auto', 'Colors: light', 'Colors: dark']);
     assert.equal(chosen[0][1], chosen[1][1]);
     assert.notEqual(chosen[1][1], chosen[2][1]);
     await close(page);
@@ -603,7 +603,7 @@ async function check_template() {
     await close(page);
   });
 
-  await check('on paper: no controls, light colours, the results', async () => {
+  await check('on paper: no controls, light colors, the results', async () => {
     const page = await open(file, '#job=padding%2Fedge', {colorScheme: 'dark'});
     await page.emulateMedia({media: 'print', colorScheme: 'dark'});
     for (const hidden of ['#filters', '#theme', '.copy']) {

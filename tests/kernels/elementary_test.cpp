@@ -51,7 +51,7 @@ bool has_two_inputs(const Function& function) {
   return function.inputs.size() == 2;
 }
 
-/// Of every exponent within the function's range, evenly spread ones, and neighbours of multiples
+/// Of every exponent within the function's range, evenly spread ones, and neighbors of multiples
 /// of pi / 2.
 Numbers arguments_of(const Function& function, std::size_t count) {
   std::mt19937_64 random(61);  // NOLINT(cert-msc51-cpp): every time the same

@@ -237,13 +237,13 @@ TEST_CASE("models: inputs that are owned by DirectML") {
       "\n  rule: an input with the flag OWNED_BY_DML is bound in the dispatchable's bindings, before the first command"
       "\n  help: write \"bindings\": {\"InputTensor\": \"RESOURCE\"} beside type";
   check_dispatchables({
-    {owned("^{}", "OWNED_BY_DML"), {"InputTensor is not bound at initialisation" + rule}},
+    {owned("^{}", "OWNED_BY_DML"), {"InputTensor is not bound at initialization" + rule}},
     {owned(R"({"InputTensor": ^"R"})", "OWNED_BY_DML"),
      {"InputTensor needs 16 bytes, but \"R\" has 4\n"
       "  rule: FLOAT32 [4] has 16 bytes, rounded up to a multiple of 4\n"
       "  help: make \"R\" larger, or the tensor smaller"}},
     {owned(R"({"InputTensor": ^"R"})", "NONE"),
-     {"InputTensor is bound at initialisation, but is not owned by DirectML\n"
+     {"InputTensor is bound at initialization, but is not owned by DirectML\n"
       "  rule: a tensor with the flag OWNED_BY_DML is bound in the dispatchable's bindings, all others in the command's\n"
       "  help: bind it in the dispatch command"}},
   });

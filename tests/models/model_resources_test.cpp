@@ -1,4 +1,4 @@
-// Resources of models: what each initialiser makes, and every mistake.
+// Resources of models: what each initializer makes, and every mistake.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string initial_bytes(const Model& model) {
   return hex_of(runtime.contents(0));
 }
 
-/// "TYPE" and the initialiser -> the buffer's bytes in hexadecimal.
+/// "TYPE" and the initializer -> the buffer's bytes in hexadecimal.
 struct Row {
   std::string type;
   std::string values;

@@ -176,7 +176,7 @@ class Entries:
             futures = [pool.submit(ask, name) for name in names]
             try:
                 for future in concurrent.futures.as_completed(futures):
-                    if future.cancelled():
+                    if future.canceled():
                         continue
                     result = future.result()
                     yield result

@@ -259,7 +259,7 @@ TEST_CASE("element-wise: casts to FLOAT16 are rounded once, however many there a
         [](double number) { return static_cast<std::uint8_t>(std::min(number, 255.0)); });
 }
 
-TEST_CASE("element-wise: quantisation rounds halves to even, saturates, and takes blocks") {
+TEST_CASE("element-wise: quantization rounds halves to even, saturates, and takes blocks") {
   const auto bytes = [](DataType type, const List& sizes, const std::vector<std::uint8_t>& values) {
     return Tensor::of(type, sizes, values);
   };

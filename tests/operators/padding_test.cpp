@@ -203,8 +203,8 @@ TEST_CASE("PaddingValue: FLOAT16 rounds to nearest even, beyond 65504 to infinit
     check_fill<std::uint16_t>(DataType::Float16, value, half);
   };
   check(1.5, 0x3E00);
-  check(1 + 1.0 / 2048, 0x3C00);  // halfway: to the even neighbour
-  check(1 + 3.0 / 2048, 0x3C02);  // halfway: to the even neighbour
+  check(1 + 1.0 / 2048, 0x3C00);  // halfway: to the even neighbor
+  check(1 + 3.0 / 2048, 0x3C02);  // halfway: to the even neighbor
   check(-0.0, 0x8000);
   check(0x1p-24, 0x0001);  // the smallest denormal
   check(0x1p-25, 0x0000);  // half of it ties to 0

@@ -14,7 +14,7 @@ TEST_CASE("tensors must keep to the rules that all tensors share") {
      R"("StartPadding": [1, 1], "EndPadding": [2, 2])",
      {"InputTensor.Sizes[1] is 0, must be from 1 to 4294967295\n"
       "  rule: every size of a tensor is a UINT of at least 1\n"
-      "  help: a tensor without elements cannot be used; leave it out"}},
+      "  help: a tensor without elements cannot be used; write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3], "TotalTensorSizeInBytes": ^8}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.TotalTensorSizeInBytes is 8, must be at least 12\n"

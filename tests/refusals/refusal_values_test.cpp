@@ -208,9 +208,9 @@ TEST_CASE("unknown fields and names are refused with the nearest") {
      {"unknown field \"EndPading\"; did you mean \"EndPadding\"?\n"
       "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
       "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
-    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, ^"Colour": 1, )"
+    {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, ^"Color": 1, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
-     {"unknown field \"Colour\"\n"
+     {"unknown field \"Color\"\n"
       "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
       "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding"}},
     {R"(^"InptTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"

@@ -35,7 +35,7 @@ class UnalignedCopy {
   std::size_t size_;
 };
 
-/// Where a number stands in the order of all numbers of its format: neighbours are one apart.
+/// Where a number stands in the order of all numbers of its format: neighbors are one apart.
 std::int64_t rank(DataType type, const std::byte* element) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, element, size_of(type));

@@ -17,7 +17,7 @@ set(left_out
   # devices of /dev, pipes with names and terminals of Linux, and links to nothing
   "model program: several outputs may go to one device" "files of jobs that are links to nothing*"
   "what cannot take an output is refused*"
-  "a device that is full*" "colours and a progress line*" "a terminal has a progress line*"
+  "a device that is full*" "colors and a progress line*" "a terminal has a progress line*"
   # file names that Windows cannot have
   "JUnit: ids and paths that are no UTF-8*"
   # how Vulkan is missing, and Vulkan's cache

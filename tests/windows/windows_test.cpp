@@ -1,4 +1,4 @@
-// Windows' own behaviour: names, long paths, replacing files in use, stopping.
+// Windows' own behavior: names, long paths, replacing files in use, stopping.
 
 #include "base/windows.hpp"
 

@@ -12,7 +12,7 @@ bool is_float(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
 
-// Whether taps are neighbours, in either order, and all outputs are computed.
+// Whether taps are neighbors, in either order, and all outputs are computed.
 bool is_dense(const ProductWindow& window) {
   return (window.tap_step == 1 || window.tap_step == -1 || window.taps == 1) &&
          window.divisor == 1 && window.step > 0 && window.computed == window.output_extent;

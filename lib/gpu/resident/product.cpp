@@ -63,7 +63,7 @@ bool is_small(const ProductKernel& kernel) {
   return matrix <= few_elements || (!kernel.windows.empty() && kernel.rows <= few_rows);
 }
 
-// Whether the elements of a matrix can be read by fours: along `extent` they are neighbours.
+// Whether the elements of a matrix can be read by fours: along `extent` they are neighbors.
 bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
   const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
   return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
@@ -71,7 +71,7 @@ bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uin
          std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
 }
 
-// Which neighbours of a matrix neighbouring threads read.
+// Which neighbors of a matrix neighboring threads read.
 bool is_left_read_by_row(const ProductKernel& kernel) {
   return kernel.left.row_stride < kernel.left_depth_stride;
 }
@@ -293,7 +293,7 @@ std::string refusal_of(const ProductKernel& kernel) {
   if (has_64_bits || size_of(kernel.output_type) > 4)
     return "GPU kernels compute with at most 32 bits";
   if (input_count(kernel) > resident_inputs_most)
-    return "it has more than 8 inputs, which is what a GPU kernel can have";
+    return "it has more than 8 inputs, the most that a GPU kernel can have";
   if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
   if (!std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits))
     return "the positions of its windows do not fit 32 bits";

@@ -31,7 +31,7 @@ struct ProductDivision {
   std::uint64_t slices() const { return part_length / depth; }
 };
 
-/// Whether the channels and taps of windows are neighbours in the left matrix, and the taps of the
+/// Whether the channels and taps of windows are neighbors in the left matrix, and the taps of the
 /// right one lie at whole steps.
 bool is_sum_in_line(const ProductKernel& kernel);
 

@@ -16,7 +16,7 @@ bool is_float(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
 
-// Along which axis the elements of a matrix are neighbours.
+// Along which axis the elements of a matrix are neighbors.
 bool is_left_read_by_row(const ProductKernel& kernel) {
   return kernel.windows.empty() && kernel.left_depth_stride != 1;
 }
@@ -35,7 +35,7 @@ bool has_halves(const ProductKernel& kernel) {
          (!kernel.added || is_float(kernel.added->data_type));
 }
 
-bool has_neighbours(const ProductKernel& kernel) {
+bool has_neighbors(const ProductKernel& kernel) {
   const ProductInput &left = kernel.left, &right = kernel.right;
   return (kernel.left_depth_stride == 1 || left.row_stride == 1) &&
          (kernel.right_depth_stride == 1 || right.column_stride == 1);
@@ -51,9 +51,9 @@ std::uint64_t last_element(const ProductKernel& kernel) {
   return last;
 }
 
-// Whether the elements of the left matrix are neighbours along the sum, and those of the right one
+// Whether the elements of the left matrix are neighbors along the sum, and those of the right one
 // along the rows of the input.
-bool has_neighbours_in_windows(const ProductKernel& kernel) {
+bool has_neighbors_in_windows(const ProductKernel& kernel) {
   const auto is_whole = [](const ProductWindow& window) {
     return window.computed == window.output_extent;
   };
@@ -65,9 +65,9 @@ bool has_neighbours_in_windows(const ProductKernel& kernel) {
 // Products of matrices so small that their tiles are mostly empty are left to other kernels.
 bool suits_matrices(const ProductKernel& kernel) {
   constexpr std::uint64_t least = 32;
-  const bool neighbours =
-      kernel.windows.empty() ? has_neighbours(kernel) : has_neighbours_in_windows(kernel);
-  return is_plain(kernel) && has_halves(kernel) && neighbours && kernel.rows >= least &&
+  const bool neighbors =
+      kernel.windows.empty() ? has_neighbors(kernel) : has_neighbors_in_windows(kernel);
+  return is_plain(kernel) && has_halves(kernel) && neighbors && kernel.rows >= least &&
          kernel.column_count() >= least && kernel.sum_length() >= least;
 }
 

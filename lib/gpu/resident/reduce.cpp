@@ -49,8 +49,8 @@ bool is_float(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
 
-// Whether rows that stand beside each other are read together: neighbouring threads then read
-// neighbouring elements.
+// Whether rows that stand beside each other are read together: neighboring threads then read
+// neighboring elements.
 bool is_columns(const ReduceKernel& kernel) {
   constexpr std::uint64_t columns_least = 16;
   const std::vector<std::uint64_t>& strides = kernel.operands.front().strides;
@@ -80,7 +80,7 @@ Vectors vectors_of(const ReduceKernel& kernel) {
   if (outer_axes(kernel) == 0 && has_vectors(kernel, kernel.kept)) return Vectors::along_rows;
   const bool fills_outputs =
       per_vector(kernel) * size_of(kernel.output_type) % bytes_per_thread == 0;
-  // As measured: neighbouring threads read FLOAT32 of neighbouring columns as fast alone.
+  // As measured: neighboring threads read FLOAT32 of neighboring columns as fast alone.
   const bool has_halves = kernel.operands.front().data_type == DataType::Float16;
   return has_halves && is_columns(kernel) && fills_outputs &&
                  has_vectors(kernel, kernel.kept - 1)

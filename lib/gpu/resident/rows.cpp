@@ -89,7 +89,7 @@ std::optional<Shape> shape_of(const Match& match) {
   return shape;
 }
 
-// A row that lies at a stretch: neighbouring lanes take neighbouring vectors, and each at best 32
+// A row that lies at a stretch: neighboring lanes take neighboring vectors, and each at best 32
 // numbers.
 Cut row_cut(const Shape& shape, std::uint64_t per) {
   constexpr std::uint64_t numbers = 32, numbers_most = 64, warp = 32;

@@ -70,7 +70,7 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
   if (inner != 1 || length % count != 0 || !is_packed(kernel)) return {};
-  // Neighbouring lanes read neighbouring vectors, in tiles of so many for each.
+  // Neighboring lanes read neighboring vectors, in tiles of so many for each.
   constexpr std::uint64_t vectors_most = 4, warp = 32;
   const std::uint64_t vectors = length / count;
   Lanes row;

@@ -26,7 +26,7 @@ struct Axis {
   std::uint64_t index_stride;
 };
 
-// Neighbours that both tensors hold one behind the other become one axis.
+// Neighbors that both tensors hold one behind the other become one axis.
 std::vector<Axis> axes_of(const UnpoolKernel& kernel) {
   std::vector<Axis> axes;  // innermost first
   for (std::size_t a = kernel.values.size(); a-- > 0;) {
