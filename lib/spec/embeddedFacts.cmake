@@ -28,12 +28,11 @@ function(dmlop_embedded_facts generated_source)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
 #include "spec/embedded_facts.hpp"
 
-#include <array>
-
 namespace dmlop {
 namespace {
 
-constexpr std::array facts{
+// Not std::array, whose length clang does not deduce from so many.
+constexpr EmbeddedFact facts[]{
 @rows@};
 
 }  // namespace

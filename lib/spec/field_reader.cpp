@@ -7,6 +7,7 @@
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
+#include "spec/fields.hpp"
 
 namespace dmlop {
 namespace {

@@ -313,19 +313,19 @@ void measure(benchmark::State& state, const Row& row) {
   // Longer than the input where the output is: what is copied is of no matter.
   const std::uint64_t copied = std::min(bytes / 2, inputs[0].size());
 
-  Times kernel, memory;
+  Times computed, memory;
   for ([[maybe_unused]] const auto _ : state) {
-    kernel.add([&] { cpu::execute_all(kernel, spans, hardware_threads(), output.data()); });
+    computed.add([&] { cpu::execute_all(kernel, spans, hardware_threads(), output.data()); });
     memory.add([&] { copy(output.data(), inputs[0].bytes().data(), copied); });
-    state.SetIterationTime(kernel.wall.back());
+    state.SetIterationTime(computed.wall.back());
   }
   // Bytes per second, as if both moved the bytes of the kernel.
   const double scale = static_cast<double>(bytes) / (2 * static_cast<double>(copied));
-  const double kernel_seconds = least(kernel.wall), memory_seconds = least(memory.wall) * scale;
+  const double kernel_seconds = least(computed.wall), memory_seconds = least(memory.wall) * scale;
   state.counters["GB_per_s"] = static_cast<double>(bytes) / kernel_seconds * 1e-9;
   state.counters["memcpy_GB_per_s"] = static_cast<double>(bytes) / memory_seconds * 1e-9;
   state.counters["of_memcpy"] = memory_seconds / kernel_seconds;
-  state.counters["of_memcpy_busy"] = least(memory.processor) * scale / least(kernel.processor);
+  state.counters["of_memcpy_busy"] = least(memory.processor) * scale / least(computed.processor);
   state.counters["goal"] = row.goal;
 }
 
