@@ -377,6 +377,18 @@ TEST_CASE("LP_POOLING: so many outputs that a GPU walks down the windows") {
   }
 }
 
+TEST_CASE("LP_POOLING: a GPU walks down with every exponent where rows are whole vectors") {
+  Random random(56);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : exponents) {
+      const LpPooling pooling{
+          .p = p, .window = {2, 2}, .strides = {2, 2}, .start = {0, 0}, .end = {0, 0}};
+      const Tensor input = packed_numbers(type, {1, 2, 130, 256}, true, random);
+      check_case(case_of(pooling, {input}, promise), random);
+    }
+  }
+}
+
 TEST_CASE("LP_POOLING: exponents on both sides of those whose powers leave float32 and double") {
   // The largest of the numbers makes the norm, and the others still count.
   for (const std::uint64_t p : std::initializer_list<std::uint64_t>{
