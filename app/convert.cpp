@@ -113,7 +113,7 @@ int convert_cpp(const ConvertOptions& options) {
       conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
   const int checked = check_made(*made, options);
   if (checked == exit_done) return written;
-  print(StandardStream::error, {"dmlop: ", options.to_op, " cannot run before that is mended\n"});
+  print(StandardStream::error, {"dmlop: mend ", options.to_op, " before you run it\n"});
   return checked;
 }
 

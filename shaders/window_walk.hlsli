@@ -5,7 +5,8 @@
 //
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
-// How results are stored is in walk_stores.hlsli.
+//
+// walk_stores.hlsli says how results are stored.
 //
 // A kernel defines WHOLE_GROUPS, and in front of this file
 //   JOINED(a, b): two numbers as one, of which a comes first; and NEUTRAL, which changes nothing. With WEIGHTED NEUTRAL

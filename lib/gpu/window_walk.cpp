@@ -37,8 +37,8 @@ class Walker {
            width_.stride <= stride_x_most && fits_slack();
   }
 
-  /// A vector of each row. 16 bytes are stored faster; 8 need fewer registers, of which wide
-  /// windows of FLOAT16 and strided ones of FLOAT32 have too few.
+  /// A vector of each row. 16 bytes are stored faster. 8 need fewer registers, of which wide
+  /// windows of FLOAT16 have too few, and strided ones of FLOAT32 where 8 make rows whole vectors.
   std::uint64_t columns() const {
     const bool is_wide = size_ == 2 && width_.window > narrow_most && !windows_.is_weighted;
     const bool is_apart = size_ == 4 && width_.stride > 1 && width_.output_extent % 2 == 0;

@@ -52,9 +52,7 @@ void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
     add(fields_.at(size, to_text(size) + " is " + std::to_string(tensor.sizes[i]) +
                              ", must be from 1 to " + std::to_string(largest_size)),
         "every size of a tensor is a UINT of at least 1",
-        tensor.sizes[i] != 0 ? ""
-        : use.spec->optional ? "a tensor without elements cannot be used; leave it out"
-                             : "a tensor without elements cannot be used; write 1 or more");
+        tensor.sizes[i] == 0 ? "a tensor without elements cannot be used; write 1 or more" : "");
   }
 }
 

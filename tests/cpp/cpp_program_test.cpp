@@ -84,6 +84,7 @@ TEST_CASE(
   CHECK(wrong.code == 3);
   CHECK(folder.has("wrong.json"));
   CHECK(contains(wrong.error, "standard input:1:27: error: "));
+  CHECK(contains(wrong.error, "dmlop: mend wrong.json before you run it\n"));
 
   // It does not replace a file, and the file keeps what it says.
   folder.write("kept.json", "{}");
