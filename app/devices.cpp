@@ -36,6 +36,8 @@ int print_list_json(const gpu::DeviceList& list) {
                        {"kind", to_text(device.kind)},
                        {"driver", device.driver},
                        {"memoryBytes", device.memory_bytes},
+                       {"keepsNan", device.keeps_special_values},
+                       {"keepsDenormals", device.keeps_denormals},
                        {device.id_name, device.id}});
   }
   Json json{{"devices", devices}};
@@ -43,6 +45,14 @@ int print_list_json(const gpu::DeviceList& list) {
   if (const auto reasons = missing_hardware(list); !reasons.empty()) json["noHardware"] = reasons;
   print_json(json);
   return exit_done;
+}
+
+// What its driver does not promise of FLOAT32; "" where it keeps everything.
+std::string losses_of(const gpu::DeviceInfo& device) {
+  std::string losses;
+  if (!device.keeps_special_values) losses += ", may lose NaN";
+  if (!device.keeps_denormals) losses += ", may take denormals for 0";
+  return losses;
 }
 
 int print_devices(Format format) {
@@ -54,7 +64,7 @@ int print_devices(Format format) {
     print({padded(device.spec(), spec_width), " ", device.name, ", ", to_text(device.kind), ", ",
            device.driver, ", ",
            with_decimals(static_cast<double>(device.memory_bytes) / (1 << 30), 1), " GiB, ",
-           device.id_name, " ", device.id, "\n"});
+           device.id_name, " ", device.id, losses_of(device), "\n"});
   }
   if (!list.unavailable.empty()) print(StandardStream::error, {"no GPU: ", list.unavailable, "\n"});
   for (const std::string& reason : missing_hardware(list))

@@ -132,6 +132,9 @@ class Device {
   virtual std::uint64_t buffer_bytes_limit() const = 0;
   /// Why it runs no resident kernels, in words that follow "because"; "" where it does.
   virtual std::string resident_refusal() const = 0;
+  /// Compiles what the dispatch runs, so that it need not when its turn comes. Several threads may
+  /// do so at once. Errors: run_failed.
+  virtual void prepare(const ResidentDispatch& dispatch) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
   /// Errors: run_failed where the device has no room for it; device_lost.
   virtual std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) = 0;

@@ -27,6 +27,9 @@ struct DeviceInfo {
   std::string id_name;
   std::string id;
   bool has_matrices = false;  // multiplies small matrices of FLOAT16 on units of their own
+  /// What its driver promises for FLOAT32: that NaN, infinity and -0 count, and denormals.
+  bool keeps_special_values = false;
+  bool keeps_denormals = false;
 
   /// What a user types to get exactly this device: "vulkan:0".
   std::string spec() const;

@@ -191,10 +191,8 @@ void Executor::execute_untiled(std::span<const ResidentDispatch> dispatches,
                                std::span<const ResidentRange> inputs,
                                std::span<const ResidentRange> outputs, DispatchTimes& times) {
   Stream& stream = first_stream();
-  const bool has_matrices = device_.info().has_matrices;
   for (const ResidentDispatch& usual : dispatches) {
-    const bool is_other = has_matrices && !usual.with_matrices.empty();
-    const ResidentDispatch& dispatch = is_other ? usual.with_matrices.front() : usual;
+    const ResidentDispatch& dispatch = chosen_dispatch(usual, device_.info());
     std::vector<ResidentRange> read;
     for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
     stream.run(dispatch, read, outputs);

@@ -1,5 +1,7 @@
 #include "gpu/steps.hpp"
 
+#include <algorithm>
+
 #include "gpu/dispatch.hpp"
 #include "gpu/resident/fused_passes.hpp"
 
@@ -30,6 +32,23 @@ std::vector<Step> steps_of(const Plan& plan) {
       step.dispatches = make_resident_dispatches(pass.kernel);
   }
   return steps;
+}
+
+bool has_kernels_for(const Plan& plan) {
+  return std::all_of(plan.passes.begin(), plan.passes.end(),
+                     [](const Pass& pass) { return kernel_refusal(pass.kernel).empty(); });
+}
+
+const ResidentDispatch& chosen_dispatch(const ResidentDispatch& usual, const DeviceInfo& device) {
+  return device.has_matrices && !usual.with_matrices.empty() ? usual.with_matrices.front() : usual;
+}
+
+void prepare(Device& device, const Plan& plan) {
+  if (!device.resident_refusal().empty() || !has_kernels_for(plan)) return;
+  for (const Step& step : steps_of(plan)) {
+    for (const ResidentDispatch& dispatch : step.dispatches)
+      device.prepare(chosen_dispatch(dispatch, device.info()));
+  }
 }
 
 }  // namespace dmlop::gpu

@@ -22,4 +22,14 @@ struct Step {
 /// needed.
 std::vector<Step> steps_of(const Plan& plan);
 
+/// Whether every kernel of a plan is one that a GPU has.
+bool has_kernels_for(const Plan& plan);
+
+/// What a device runs of a dispatch.
+const ResidentDispatch& chosen_dispatch(const ResidentDispatch& usual, const DeviceInfo& device);
+
+/// Compiles what the plan runs on whole tensors. Several threads may do so at once, before they
+/// take turns with the device. Errors: run_failed.
+void prepare(Device& device, const Plan& plan);
+
 }  // namespace dmlop::gpu

@@ -61,6 +61,7 @@ Execution Backend::execute(const Plan& plan, SlotBytes inputs, const ExecutionOp
   if (gpu_) {
     std::string refusal;
     const gpu::ExecuteOptions on_device{threads_of(options), options.device_memory_bytes};
+    prepare(plan);
     on_gpu([&](gpu::Executor& executor) {
       DevicePlan device_plan(plan, *gpu_->device, executor);
       refusal = device_plan.run(inputs, on_device, sink, execution.times);
@@ -77,6 +78,19 @@ Execution Backend::execute(const Plan& plan, SlotBytes inputs, const ExecutionOp
   return execution;
 }
 
+// What the plan runs is compiled while others have their turn.
+void Backend::prepare(const Plan& plan) {
+  try {
+    gpu::prepare(*gpu_->device, plan);
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory();
+  }
+}
+
+Error Backend::out_of_memory() const {
+  return {ErrorKind::run_failed, "running on " + spec() + ": out of memory"};
+}
+
 template <typename Action>
 void Backend::on_gpu(Action&& action) {
   const std::scoped_lock turn(gpu_->turn);
@@ -84,7 +98,7 @@ void Backend::on_gpu(Action&& action) {
     action(gpu_->executor);
   } catch (const std::bad_alloc&) {
     gpu_->executor.reset();
-    throw Error(ErrorKind::run_failed, "running on " + spec() + ": out of memory");
+    throw out_of_memory();
   } catch (...) {
     gpu_->executor.reset();  // the next plan must not meet this one's dispatches
     throw;
@@ -101,6 +115,7 @@ std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t
 bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
                                gpu::DispatchTimes& times) {
   bool done = false;
+  prepare(plan);
   on_gpu([&](gpu::Executor& executor) {
     DevicePlan device_plan(plan, *gpu_->device, executor);
     done = device_plan.run_resident(slots, times).empty();

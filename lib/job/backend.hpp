@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/device.hpp"
 #include "ops/plan.hpp"
 
@@ -79,6 +80,8 @@ class Backend {
   /// One user at a time; a failure leaves nothing behind for the next one.
   template <typename Action>
   void on_gpu(Action&& action);
+  void prepare(const Plan& plan);
+  Error out_of_memory() const;
 
   std::unique_ptr<Gpu> gpu_;
   bool is_asked_for_ = false;  // the GPU was, by name or kind

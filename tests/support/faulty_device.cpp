@@ -109,6 +109,9 @@ class FaultyDevice : public gpu::Device {
   const gpu::DeviceInfo& info() const override { return inner_.info(); }
   std::uint64_t buffer_bytes_limit() const override { return inner_.buffer_bytes_limit(); }
   std::string resident_refusal() const override { return inner_.resident_refusal(); }
+  void prepare(const gpu::ResidentDispatch& dispatch) override {
+    faulty(injector_, "prepare", [&] { inner_.prepare(dispatch); });
+  }
   std::unique_ptr<gpu::Stream> make_stream() override {
     return faulty(injector_, "make_stream", [&]() -> std::unique_ptr<gpu::Stream> {
       return std::make_unique<FaultyStream>(inner_.make_stream(), injector_);

@@ -95,6 +95,7 @@ class WatchedDevice : public gpu::Device {
   const gpu::DeviceInfo& info() const override { return device_->info(); }
   std::uint64_t buffer_bytes_limit() const override { return device_->buffer_bytes_limit(); }
   std::string resident_refusal() const override { return device_->resident_refusal(); }
+  void prepare(const gpu::ResidentDispatch& dispatch) override { device_->prepare(dispatch); }
   std::unique_ptr<gpu::Stream> make_stream() override {
     auto stream = std::make_unique<WatchedStream>(device_->make_stream());
     streams_.push_back(stream.get());

@@ -72,7 +72,8 @@ void add(Adapters& adapters, const ComPtr<IDXGIAdapter1>& adapter) {
                                    .driver = driver_version(*adapter.Get()),
                                    .memory_bytes = memory,
                                    .id_name = "luid",
-                                   .id = luid_text(desc.AdapterLuid)});
+                                   .id = luid_text(desc.AdapterLuid),
+                                   .keeps_special_values = true});  // IEEE strictness (shaders.cpp)
   adapters.handles.push_back(adapter);
 }
 

@@ -27,6 +27,7 @@ class Direct3DDevice : public Device {
   const DeviceInfo& info() const override { return info_; }
   // Every device has room for the buffers of a resident kernel.
   std::string resident_refusal() const override { return ""; }
+  void prepare(const ResidentDispatch& dispatch) override { context_.pipelines->find(dispatch); }
   std::unique_ptr<Stream> make_stream() override { return d3d12::make_stream(context_); }
   std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
     return d3d12::make_resident_buffer(context_, bytes);

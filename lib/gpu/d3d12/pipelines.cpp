@@ -57,9 +57,9 @@ ID3D12PipelineState* Pipelines::find(const ResidentDispatch& dispatch) {
 ID3D12PipelineState* Pipelines::find(const std::string& kernel,
                                      std::span<const std::uint32_t> specialization,
                                      const RootLayout& layout) {
-  const std::scoped_lock lock(mutex_);
-  ComPtr<ID3D12PipelineState>& pipeline =
-      pipelines_[{kernel, std::vector(specialization.begin(), specialization.end())}];
+  Slot& slot = find_slot(kernel, specialization);
+  const std::scoped_lock lock(slot.mutex);  // others compile meanwhile
+  ComPtr<ID3D12PipelineState>& pipeline = slot.pipeline;
   if (pipeline) return pipeline.Get();
   const auto create = [&](std::span<const std::byte> code) {
     const D3D12_COMPUTE_PIPELINE_STATE_DESC desc{.pRootSignature = layout.signature.Get(),
@@ -72,6 +72,12 @@ ID3D12PipelineState* Pipelines::find(const std::string& kernel,
   if (FAILED(result) && code.is_kept) result = create(compile_again(kernel, specialization));
   check(result, "loading kernel " + kernel, &device_);
   return pipeline.Get();
+}
+
+Pipelines::Slot& Pipelines::find_slot(const std::string& kernel,
+                                      std::span<const std::uint32_t> specialization) {
+  const std::scoped_lock lock(mutex_);
+  return slots_[{kernel, std::vector(specialization.begin(), specialization.end())}];
 }
 
 }  // namespace dmlop::gpu::d3d12

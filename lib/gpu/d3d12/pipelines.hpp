@@ -35,6 +35,7 @@ class Pipelines {
  public:
   explicit Pipelines(ID3D12Device& device);
 
+  /// May be called by several threads at once, which then compile beside one another.
   /// Errors: as shader_code(); run_failed where the driver refuses the kernel.
   ID3D12PipelineState* find(const Dispatch& dispatch);
   ID3D12PipelineState* find(const ResidentDispatch& dispatch);
@@ -47,12 +48,18 @@ class Pipelines {
                             std::span<const std::uint32_t> specialization,
                             const RootLayout& layout);
 
+  /// The place of a pipeline, whether or not it has been made.
+  struct Slot {
+    std::mutex mutex;  // of who makes it
+    ComPtr<ID3D12PipelineState> pipeline;
+  };
+  Slot& find_slot(const std::string& kernel, std::span<const std::uint32_t> specialization);
+
   ID3D12Device& device_;
   RootLayout tiled_;
   RootLayout resident_;
-  std::map<std::pair<std::string, std::vector<std::uint32_t>>, ComPtr<ID3D12PipelineState>>
-      pipelines_;
-  std::mutex mutex_;
+  std::map<std::pair<std::string, std::vector<std::uint32_t>>, Slot> slots_;
+  std::mutex mutex_;  // of slots_
 };
 
 }  // namespace dmlop::gpu::d3d12

@@ -15,12 +15,12 @@ namespace {
 constexpr const char* shader_model = "cs_5_1";
 constexpr UINT optimize_most = 1U << 15;    // D3DCOMPILE_OPTIMIZATION_LEVEL3
 constexpr UINT ieee_strictness = 1U << 13;  // D3DCOMPILE_IEEE_STRICTNESS: NaN and infinity count
+constexpr UINT compiler_options = optimize_most | ieee_strictness;
 
 /// What a shader is compiled from.
 struct ShaderSource {
   KernelSource kernel;
   std::string definitions;  // "RANK=3;SPECIALIZATION_0=7"
-  UINT compiler_options;
 };
 
 ShaderSource source_of(const std::string& name, std::span<const std::uint32_t> specialization) {
@@ -31,7 +31,7 @@ ShaderSource source_of(const std::string& name, std::span<const std::uint32_t> s
     definitions += (definitions.empty() ? "SPECIALIZATION_" : ";SPECIALIZATION_") +
                    std::to_string(i) + "=" + std::to_string(specialization[i]);
   }
-  return {*kernel, definitions, optimize_most | (kernel->is_resident ? ieee_strictness : 0)};
+  return {*kernel, definitions};
 }
 
 // One file per kernel and specialization; whatever else the compiler is given has another name.
@@ -45,7 +45,7 @@ std::string cache_path_for(const ShaderSource& shader) {
   add(shader.kernel.text);
   add(shader.definitions);
   add(shader_model);
-  add(std::to_string(shader.compiler_options));
+  add(std::to_string(compiler_options));
   std::array<char, 17> number{};
   std::snprintf(number.data(), number.size(), "%016llx", static_cast<unsigned long long>(sum));
   return cache_path("d3d12-" + std::string(shader.kernel.name) + "-" + number.data() + ".cache");
@@ -86,7 +86,7 @@ std::vector<std::byte> compile(const ShaderSource& shader) {
   const HRESULT result =
       compiler()(kernel.text.data(), kernel.text.size(), std::string(kernel.file).c_str(),
                  Definitions(shader.definitions).rows(), nullptr, "main", shader_model,
-                 shader.compiler_options, 0, code.GetAddressOf(), messages.GetAddressOf());
+                 compiler_options, 0, code.GetAddressOf(), messages.GetAddressOf());
   if (FAILED(result)) {
     throw Error(ErrorKind::run_failed, "compiling kernel " + std::string(kernel.name) + ": " +
                                            name_of(result) + "\n" + text_of(messages.Get()));

@@ -21,15 +21,22 @@ class VulkanDevice : public Device {
                                         .queueFamilyIndex = context_.family,
                                         .queueCount = 1,
                                         .pQueuePriorities = &priority};
-    VkDeviceCreateInfo create{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                              .queueCreateInfoCount = 1,
-                              .pQueueCreateInfos = &queue};
+    const FloatModes modes = float_modes_of(physical);
     MatrixFeatures matrices;
-    if (info_.has_matrices) matrices.add_to(create);
+    std::vector<const char*> extensions;
+    if (modes.any()) extensions.push_back(float_modes_extension);
+    const void* features = info_.has_matrices ? matrices.add_to(extensions) : nullptr;
+    const VkDeviceCreateInfo create{
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+        .ppEnabledExtensionNames = extensions.data()};
     check(vkCreateDevice(physical, &create, nullptr, &context_.device), "opening " + info_.name);
     volkLoadDevice(context_.device);
     vkGetDeviceQueue(context_.device, context_.family, 0, &context_.queue);
-    context_.pipelines = std::make_unique<Pipelines>(physical, context_.device);
+    context_.pipelines = std::make_unique<Pipelines>(physical, context_.device, modes);
     VkPhysicalDeviceMaintenance3Properties allocation{
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
     VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
@@ -47,6 +54,9 @@ class VulkanDevice : public Device {
                ? ""
                : info_.name + " gives a kernel fewer than " + std::to_string(resident_buffers) +
                      " buffers";
+  }
+  void prepare(const ResidentDispatch& dispatch) override {
+    static_cast<void>(context_.pipelines->find(dispatch));
   }
   std::unique_ptr<Stream> make_stream() override {
     check_alive();

@@ -8,6 +8,7 @@
 
 #include "base/output.hpp"
 #include "gpu/vulkan/device.hpp"
+#include "gpu/vulkan/float_modes.hpp"
 #include "gpu/vulkan/matrices.hpp"
 
 namespace dmlop::gpu::vulkan {
@@ -67,6 +68,7 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
   vkGetPhysicalDeviceProperties2(device, &properties);
   VkPhysicalDeviceMemoryProperties memory;
   vkGetPhysicalDeviceMemoryProperties(device, &memory);
+  const FloatModes modes = float_modes_of(device);
   DeviceInfo info{.backend = "vulkan",
                   .index = index,
                   .name = properties.properties.deviceName,
@@ -74,7 +76,9 @@ DeviceInfo describe(VkPhysicalDevice device, std::size_t index) {
                   .driver = std::string(driver.driverName) + " " + driver.driverInfo,
                   .id_name = "uuid",
                   .id = uuid_text(id.deviceUUID),
-                  .has_matrices = has_matrices(device)};
+                  .has_matrices = has_matrices(device),
+                  .keeps_special_values = (modes.special_values & 32) != 0,
+                  .keeps_denormals = (modes.denormals & 32) != 0};
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     const bool local = (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
     if (local) info.memory_bytes += memory.memoryHeaps[i].size;

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "gpu/vulkan/extensions.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
@@ -12,19 +13,6 @@ namespace {
 constexpr std::array<const char*, 3> extensions{VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME,
                                                 VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
                                                 VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME};
-
-bool has_extensions(VkPhysicalDevice physical) {
-  std::uint32_t count = 0;
-  if (vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr) < 0) return false;
-  std::vector<VkExtensionProperties> found(count);
-  if (vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, found.data()) < 0)
-    return false;
-  found.resize(count);
-  return std::all_of(extensions.begin(), extensions.end(), [&](std::string_view name) {
-    return std::any_of(found.begin(), found.end(),
-                       [&](const auto& extension) { return name == extension.extensionName; });
-  });
-}
 
 bool has_features(VkPhysicalDevice physical) {
   VkPhysicalDeviceCooperativeMatrixFeaturesNV matrices{
@@ -78,14 +66,13 @@ bool has_shape(VkPhysicalDevice physical) {
 }  // namespace
 
 bool has_matrices(VkPhysicalDevice physical) {
-  return has_extensions(physical) && has_features(physical) && has_limits(physical) &&
+  return has_extensions(physical, extensions) && has_features(physical) && has_limits(physical) &&
          has_shape(physical);
 }
 
-void MatrixFeatures::add_to(VkDeviceCreateInfo& create) {
-  create.pNext = &memory_;
-  create.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
-  create.ppEnabledExtensionNames = extensions.data();
+const void* MatrixFeatures::add_to(std::vector<const char*>& names) {
+  names.insert(names.end(), extensions.begin(), extensions.end());
+  return &memory_;
 }
 
 }  // namespace dmlop::gpu::vulkan

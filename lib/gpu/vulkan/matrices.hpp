@@ -3,6 +3,8 @@
 // attention_matrices.comp need them.
 #pragma once
 
+#include <vector>
+
 #include "gpu/vulkan/api.hpp"
 
 namespace dmlop::gpu::vulkan {
@@ -17,8 +19,8 @@ class MatrixFeatures {
   MatrixFeatures() = default;
   MatrixFeatures(const MatrixFeatures&) = delete;
   MatrixFeatures& operator=(const MatrixFeatures&) = delete;
-  /// Adds extensions and features, which must outlive the call that opens the device.
-  void add_to(VkDeviceCreateInfo& create);
+  /// Adds extensions; returns the features, which are this object's.
+  const void* add_to(std::vector<const char*>& names);
 
  private:
   VkPhysicalDeviceCooperativeMatrixFeaturesNV matrices_{

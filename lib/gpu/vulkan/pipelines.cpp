@@ -22,13 +22,14 @@ bool has_room_for_resident_kernels(VkPhysicalDevice physical) {
   return properties.limits.maxPerStageDescriptorStorageBuffers >= resident_buffers;
 }
 
-// One file per device and driver version.
-std::string cache_path_for(VkPhysicalDevice physical) {
+// One file per device, driver version and modes.
+std::string cache_path_for(VkPhysicalDevice physical, const FloatModes& modes) {
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical, &properties);
   std::array<char, 64> name{};
-  std::snprintf(name.data(), name.size(), "vulkan-%08x-%08x-%08x-", properties.vendorID,
-                properties.deviceID, properties.driverVersion);
+  std::snprintf(name.data(), name.size(), "vulkan-%08x-%08x-%08x-%02x-%02x-", properties.vendorID,
+                properties.deviceID, properties.driverVersion, modes.special_values,
+                modes.denormals);
   std::string text = name.data();
   for (const std::uint8_t byte : properties.pipelineCacheUUID) {
     std::array<char, 3> hex{};
@@ -40,7 +41,8 @@ std::string cache_path_for(VkPhysicalDevice physical) {
 
 }  // namespace
 
-Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device) : Pipelines(device) {
+Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device, const FloatModes& modes)
+    : Pipelines(device, modes) {
   tiled_ = make_layout(input_count + 1, tiled_constant_bytes);
   if (has_room_for_resident_kernels(physical))
     resident_ = make_layout(resident_buffers, sizeof(Launch::row));
@@ -76,7 +78,7 @@ PipelineLayout Pipelines::make_layout(std::uint32_t buffers, std::uint32_t const
 }
 
 void Pipelines::load_cache(VkPhysicalDevice physical) {
-  cache_path_ = cache_path_for(physical);
+  cache_path_ = cache_path_for(physical, modes_);
   const std::vector<std::byte> data = read_cache(cache_path_);
   VkPipelineCacheCreateInfo create{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                    .initialDataSize = data.size(),
@@ -97,12 +99,20 @@ std::shared_ptr<const Pipeline> Pipelines::find(const ResidentDispatch& dispatch
 std::shared_ptr<const Pipeline> Pipelines::find(const std::string& kernel,
                                                 std::span<const std::uint32_t> specialization,
                                                 const PipelineLayout& layout) {
+  const std::shared_ptr<Slot> slot = find_slot(kernel, specialization);
+  const std::scoped_lock lock(slot->mutex);  // others compile meanwhile
+  if (!slot->pipeline)
+    slot->pipeline = std::make_shared<Pipeline>(device_, make(kernel, specialization, layout));
+  return slot->pipeline;
+}
+
+std::shared_ptr<Pipelines::Slot> Pipelines::find_slot(
+    const std::string& kernel, std::span<const std::uint32_t> specialization) {
   const std::scoped_lock lock(mutex_);
   Kept& kept = kept_[{kernel, std::vector(specialization.begin(), specialization.end())}];
   kept.last_use = ++uses_;
-  if (!kept.pipeline)
-    kept.pipeline = std::make_shared<Pipeline>(device_, make(kernel, specialization, layout));
-  std::shared_ptr<const Pipeline> found = kept.pipeline;
+  if (!kept.slot) kept.slot = std::make_shared<Slot>();
+  std::shared_ptr<Slot> found = kept.slot;
   if (kept_.size() > kept_most) forget_the_oldest();
   return found;
 }
@@ -113,23 +123,24 @@ void Pipelines::forget_the_oldest() {
   }));
 }
 
-VkPipeline Pipelines::make(const std::string& kernel,
-                           std::span<const std::uint32_t> specialization,
+VkPipeline Pipelines::make(const std::string& kernel, std::span<const std::uint32_t> specialization,
                            const PipelineLayout& layout) {
-  const auto code = find_kernel(kernel);
-  if (code.empty()) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
+  if (find_kernel(kernel).empty())
+    throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
+  const std::vector<std::uint32_t> code = with_float_modes(find_kernel(kernel), modes_);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                             .codeSize = code.size_bytes(),
+                                             .codeSize = code.size() * sizeof code[0],
                                              .pCode = code.data()};
   VkShaderModule module;
   check(vkCreateShaderModule(device_, &module_info, nullptr, &module), "loading kernel " + kernel);
   std::vector<VkSpecializationMapEntry> entries;
   for (std::uint32_t i = 0; i < specialization.size(); ++i)
     entries.push_back({.constantID = i, .offset = i * 4, .size = 4});
-  const VkSpecializationInfo specialized{.mapEntryCount = static_cast<std::uint32_t>(entries.size()),
-                                         .pMapEntries = entries.data(),
-                                         .dataSize = specialization.size_bytes(),
-                                         .pData = specialization.data()};
+  const VkSpecializationInfo specialized{
+      .mapEntryCount = static_cast<std::uint32_t>(entries.size()),
+      .pMapEntries = entries.data(),
+      .dataSize = specialization.size_bytes(),
+      .pData = specialization.data()};
   const VkComputePipelineCreateInfo create{
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,

@@ -2,6 +2,7 @@
 // driver's cache of them is kept on disk between runs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "gpu/device.hpp"
 #include "gpu/vulkan/api.hpp"
+#include "gpu/vulkan/float_modes.hpp"
 
 namespace dmlop::gpu::vulkan {
 
@@ -43,11 +45,12 @@ class Pipelines {
   /// one size of elements.
   static constexpr std::size_t kept_most = 128;
 
-  Pipelines(VkPhysicalDevice physical, VkDevice device);
+  Pipelines(VkPhysicalDevice physical, VkDevice device, const FloatModes& modes);
   ~Pipelines();
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
+  /// May be called by several threads at once, which then compile beside one another.
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
   std::shared_ptr<const Pipeline> find(const Dispatch& dispatch);
   std::shared_ptr<const Pipeline> find(const ResidentDispatch& dispatch);
@@ -57,30 +60,38 @@ class Pipelines {
 
  private:
   /// Delegated to, so that the destructor takes back what was created before a failure.
-  explicit Pipelines(VkDevice device) : device_(device) {}
+  Pipelines(VkDevice device, const FloatModes& modes) : device_(device), modes_(modes) {}
   void load_cache(VkPhysicalDevice physical);
   PipelineLayout make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const;
   std::shared_ptr<const Pipeline> find(const std::string& kernel,
                                        std::span<const std::uint32_t> specialization,
                                        const PipelineLayout& layout);
+  /// The place of a pipeline, whether or not it has been made.
+  struct Slot {
+    std::mutex mutex;  // of who makes it
+    std::shared_ptr<const Pipeline> pipeline;
+  };
+  std::shared_ptr<Slot> find_slot(const std::string& kernel,
+                                  std::span<const std::uint32_t> specialization);
   void forget_the_oldest();
   VkPipeline make(const std::string& kernel, std::span<const std::uint32_t> specialization,
                   const PipelineLayout& layout);
   void save_cache() const;
 
   VkDevice device_;
+  FloatModes modes_;
   PipelineLayout tiled_;
   PipelineLayout resident_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string cache_path_;
   struct Kept {
-    std::shared_ptr<const Pipeline> pipeline;
+    std::shared_ptr<Slot> slot;
     std::uint64_t last_use = 0;  // counts calls of find
   };
   std::map<std::pair<std::string, std::vector<std::uint32_t>>, Kept> kept_;
   std::uint64_t uses_ = 0;
-  bool grown_ = false;  // pipelines were made that the cache on disk may lack
-  std::mutex mutex_;
+  std::atomic<bool> grown_{false};  // pipelines were made that the cache on disk may lack
+  std::mutex mutex_;                // of kept_ and uses_
 };
 
 }  // namespace dmlop::gpu::vulkan

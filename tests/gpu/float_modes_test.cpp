@@ -1,0 +1,123 @@
+// Modules ask a device to keep NaN, infinity, -0 and denormals where it can. Without that, drivers
+// of hardware may assume that there are none; llvmpipe never does, so the results of a software GPU
+// do not show it.
+#include "gpu/vulkan/float_modes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "folder.hpp"
+#include "gpu/vulkan/kernels.hpp"
+#include "gpu_device.hpp"
+#include "program.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using gpu::vulkan::FloatModes;
+using Module = std::span<const std::uint32_t>;
+
+constexpr FloatModes everything{FloatModes::all_widths, 32};
+
+/// A module as text, from the packaged disassembler.
+std::string text_of(Module module, const Folder& folder) {
+  folder.write("module.spv",
+               std::string(reinterpret_cast<const char*>(module.data()), module.size_bytes()));
+  const ProgramResult found = shell(
+      "spirv-val --target-env vulkan1.1 module.spv 2>&1 && spirv-dis --no-color module.spv 2>&1",
+      {.folder = folder.path()});
+  REQUIRE_MESSAGE(found.code == 0, found.output);
+  return found.output;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Whether a module has an instruction with these words, but for its second one, the entry point.
+bool has_execution_mode(Module module, std::uint32_t mode, std::uint32_t width) {
+  const std::array<std::uint32_t, 2> operands{mode, width};
+  return std::search(module.begin(), module.end(), operands.begin(), operands.end()) !=
+         module.end();
+}
+
+TEST_CASE("float modes: every module asks for them, for each width of its floats") {
+  REQUIRE(has_command("spirv-val"));
+  REQUIRE(has_command("spirv-dis"));
+  const Folder folder;
+  std::size_t with_32 = 0, with_16 = 0, without = 0;
+  for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
+    CAPTURE(kernel.name);
+    const std::string text =
+        text_of(gpu::vulkan::with_float_modes(kernel.spirv, everything), folder);
+    for (const char* width : {"16", "32", "64"}) {
+      CAPTURE(width);
+      const bool computes = contains(text, std::string("OpTypeFloat ") + width + "\n");
+      const std::string nan =
+          std::string("OpExecutionMode %main SignedZeroInfNanPreserve ") + width;
+      CHECK(contains(text, nan + "\n") == computes);
+      if (std::string(width) == "32") {
+        CHECK(contains(text, "OpExecutionMode %main DenormPreserve 32\n") == computes);
+        with_32 += computes ? 1 : 0;
+        without += computes ? 0 : 1;
+      }
+      if (std::string(width) == "16") with_16 += computes ? 1 : 0;
+    }
+  }
+  CHECK(with_32 >= 70);
+  CHECK(with_16 >= 2);  // products and attention with cooperative matrices
+  CHECK(without >= 1);  // copies
+}
+
+TEST_CASE("float modes: a device that offers none gets modules as they are") {
+  const Module module = gpu::vulkan::find_kernel("cast");
+  const std::vector<std::uint32_t> same = gpu::vulkan::with_float_modes(module, {});
+  CHECK(std::equal(same.begin(), same.end(), module.begin(), module.end()));
+}
+
+TEST_CASE("float modes: one mode alone, and one width alone") {
+  const Module module = gpu::vulkan::find_kernel("cast");
+  const auto nan_only = gpu::vulkan::with_float_modes(module, {32, 0});
+  CHECK(has_execution_mode(nan_only, 4461, 32));
+  CHECK_FALSE(has_execution_mode(nan_only, 4459, 32));
+  const auto denormals_only = gpu::vulkan::with_float_modes(module, {16, 32});
+  CHECK_FALSE(has_execution_mode(denormals_only, 4461, 16));  // it has no floats of 16 bits
+  CHECK(has_execution_mode(denormals_only, 4459, 32));
+}
+
+/// The modules that a driver is given.
+std::vector<std::vector<std::uint32_t>>* given = nullptr;
+PFN_vkCreateShaderModule real_create_shader_module = nullptr;
+
+VKAPI_ATTR VkResult VKAPI_CALL watch(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                     const VkAllocationCallbacks* callbacks,
+                                     VkShaderModule* module) {
+  given->emplace_back(info->pCode, info->pCode + info->codeSize / 4);
+  return real_create_shader_module(device, info, callbacks, module);
+}
+
+TEST_CASE("float modes: what a device offers is in each module that it is given") {
+  if (!has_gpu()) return;
+  const std::unique_ptr<gpu::Device> device = open_gpu();
+  std::vector<std::vector<std::uint32_t>> modules;
+  given = &modules;
+  real_create_shader_module = vkCreateShaderModule;
+  vkCreateShaderModule = watch;
+  device->prepare({.kernel = "cast", .specialization = {1, 2}});
+  device->prepare({.kernel = "scan", .specialization = {1}});
+  vkCreateShaderModule = real_create_shader_module;
+  REQUIRE(modules.size() == 2);
+  for (const auto& module : modules) {
+    CHECK(has_execution_mode(module, 4461, 32) == device->info().keeps_special_values);
+    CHECK(has_execution_mode(module, 4459, 32) == device->info().keeps_denormals);
+  }
+  if (device->info().name.find("llvmpipe") != std::string::npos)
+    CHECK(device->info().keeps_special_values);
+}
+
+}  // namespace
+}  // namespace dmlop::test
