@@ -21,10 +21,12 @@ FUNCTION float with_sign_of(float magnitude, float x) {
   return asfloat((asuint(magnitude) & 0x7FFFFFFFu) | (asuint(x) & 0x80000000u));
 }
 
-// n / d. GPUs divide by a reciprocal, which is too small for a number where d is above 2^126.
+// n / d. GPUs divide by a reciprocal, which is too small for a number where d is above 2^126, and too large where d is
+// a denormal.
 FUNCTION float quotient_of(float n, float d) {
 #ifdef HAS_BRANCHES
-  const float part = magnitude_of(d) > 8.50705917e37f ? 0.25f : 1.0f;
+  const bool is_tiny = magnitude_of(d) < 1.17549435e-38f;
+  const float part = magnitude_of(d) > 8.50705917e37f ? 0.25f : is_tiny ? 16777216.0f : 1.0f;
   return n / (d * part) * part;
 #else
   return n / d;

@@ -140,12 +140,15 @@ uint half_of(uint a) { return a / 2; }
 // divided by what has no result. Unsigned divisions only: compilers disagree about others.
 // Nearly the nearest number, however the device divides: a quotient, and a little less than what it leaves, so that a
 // right one stays.
-float quotient(float a, float b) {
+float nearest_quotient(float a, float b) {
   const float q = quotient_of(a, b);
-  if (IS_OF_HALVES) return q;
   const float magnitude = magnitude_of(q), of_a = magnitude_of(a);
   const bool is_usual = magnitude > 1.0e-30f && magnitude < 1.0e30f && of_a > 1.0e-30f && of_a < 1.0e30f;
   return is_usual ? q + remainder_of(a, q, b) * 0.9995f / b : q;
+}
+float quotient(float a, float b) {
+  if (IS_OF_HALVES) return quotient_of(a, b);
+  return nearest_quotient(a, b);
 }
 uint quotient(uint a, uint b) { return b == 0 ? 0xFFFFFFFFu : a / (b == 0 ? 1 : b); }
 int quotient(int a, int b) {
@@ -154,7 +157,7 @@ int quotient(int a, int b) {
 }
 
 // a - b * trunc(a / b). Integers: x mod 0 has all bits set.
-float truncated_modulus(float a, float b) { return a - b * trunc(a / b); }
+float truncated_modulus(float a, float b) { return a - b * trunc(nearest_quotient(a, b)); }
 uint truncated_modulus(uint a, uint b) { return b == 0 ? 0xFFFFFFFFu : a % (b == 0 ? 1 : b); }
 int truncated_modulus(int a, int b) {
   const uint rest = truncated_modulus(uint(abs_of(a)), uint(abs_of(b)));
@@ -162,7 +165,7 @@ int truncated_modulus(int a, int b) {
 }
 
 // a - b * floor(a / b).
-float floored_modulus(float a, float b) { return a - b * floor(a / b); }
+float floored_modulus(float a, float b) { return a - b * floor(nearest_quotient(a, b)); }
 uint floored_modulus(uint a, uint b) { return truncated_modulus(a, b); }
 int floored_modulus(int a, int b) {
   const int rest = truncated_modulus(a, b);
@@ -213,7 +216,11 @@ float swish_of(float a, float b) {
 }
 float ceil_of(float a) { return ceil(a); }
 float floor_of(float a) { return floor(a); }
-float sqrt_of(float a) { return sqrt(a); }
+// GPUs take the root of a denormal for 0.
+float sqrt_of(float a) {
+  const bool is_tiny = asuint(a) < 0x00800000u;
+  return sqrt(is_tiny ? a * 16777216.0f : a) * (is_tiny ? 2.44140625e-4f : 1.0f);
+}
 float trunc_of(float a) { return trunc(a); }
 float tan_of(float a) { return fast_tan(a); }
 float pow_of(float a, float b) { return fast_pow(a, b); }

@@ -228,7 +228,8 @@ uint finished(NUMBER total, uint batch, uint row, uint column) {
   if (IS_ADDED_SCALED == 0 && BUFFER_ADDED != 0) number += added;
   if (HAS_LEFT_OUT != 0 && is_left_out(column)) number = 0.0f;
   if (BUFFER_OUTPUT_SCALE != 0) {
-    number = nearest_even(number / load_real(BUFFER_OUTPUT_SCALE, offset_at(OUTPUT_SCALE, batch, row, column), TYPE_OUTPUT_SCALE));
+    const float scale = load_real(BUFFER_OUTPUT_SCALE, offset_at(OUTPUT_SCALE, batch, row, column), TYPE_OUTPUT_SCALE);
+    number = nearest_even(nearest_quotient(number, scale));
     if (BUFFER_OUTPUT_ZERO != 0) number += load_real(BUFFER_OUTPUT_ZERO, offset_at(OUTPUT_ZERO, batch, row, column), TYPE_OUTPUT_ZERO);
   }
   return bits_of_real(number, OUTPUT_TYPE);
