@@ -10,7 +10,7 @@ packages_to_build=(
   glslang-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
   libhwy-dev
 )
-packages_to_test=(doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
+packages_to_test=(file doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
 # Tests that need one of these skip themselves, with the reason, if it is missing.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
 packages_to_fuzz=(clang libclang-rt-dev)
@@ -237,7 +237,7 @@ coverage() {
   local folder=build-coverage
   rm -rf $folder/profiles
   # Leaves out tests that reach no lines of their own. Of the tests on a GPU, those of models are enough.
-  ctest --preset coverage --parallel "$(nproc)" -E '^(gpu_operators|gpu_conformance|package_.*|cluster_.*|html_.*)$'
+  ctest --preset coverage --parallel "$(nproc)" -E '^(gpu_operators_.*|gpu_conformance|package_.*|cluster_.*|html_.*)$'
   DMLOP_TEST_BACKENDS=gpu DMLOP_VULKAN_VALIDATION=1 LLVM_PROFILE_FILE=$folder/profiles/%4m.profraw \
     $folder/dmlop_tests --source-file='*/model_run_test.cpp'
   llvm-profdata merge -sparse $folder/profiles/*.profraw -o $folder/tests.profdata

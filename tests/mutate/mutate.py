@@ -33,8 +33,8 @@ NOT_ASKED = r"^(cluster_|package_|html_|soak)"
 ON_GPU = r"gpu|vulkan"
 # Entries that are near to all files of a folder, beside those that share a word with a file's name.
 NEAR = {
-    "shaders/": "gpu gpu_operators",
-    "lib/gpu/": "gpu gpu_operators dispatch launches gpu_fault vulkan_fault device_choice",
+    "shaders/": "gpu gpu_operators_tiled",
+    "lib/gpu/": "gpu gpu_operators_tiled dispatch launches gpu_fault vulkan_fault device_choice",
     "lib/cpu/": "lp_pooling padding slice1 reverse_subsequences cpu_kernels conformance",
     "lib/ops/": "plan tiling lp_pooling padding slice1 reverse_subsequences conformance",
     "lib/spec/": "spec field_kinds refusal_rules refusal_values refusal_tensors formula",
@@ -160,7 +160,8 @@ class Entries:
     def may_notice(name, changed):
         if changed.startswith("shaders/"):
             return re.search(ON_GPU, name)
-        return name not in ("gpu_operators", "vulkan_loads") or changed.startswith(("lib/gpu/", "lib/ops/"))
+        is_long = name.startswith("gpu_operators_") or name == "vulkan_loads"
+        return not is_long or changed.startswith(("lib/gpu/", "lib/ops/"))
 
     def asked(self, names, stop_at_failure=True, limit=None):
         """(name, passed, seconds, why) of each that was run, some at a time."""
