@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "example.hpp"
 #include "exit_codes.hpp"
+#include "gpu/limits.hpp"
 #include "guide/page.hpp"
 #include "guide/words.hpp"
 #include "operator_json.hpp"
@@ -97,6 +98,10 @@ void print_speed_of(const OperatorSpec& spec) {
 void print_operator(const OperatorSpec& spec) {
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
          spec.summary, "\n", spec.source, "\nRuns on: ", join(places()), "\n"});
+  for (const gpu::FieldLimit& limit : gpu::field_limits) {
+    if (limit.operator_name == spec.name)
+      print({"On the CPU alone: with ", limit.field, ", because ", limit.reason, "\n"});
+  }
   const auto related = related_operators(spec.name);
   if (!related.empty()) print({"See also: ", join(related), "\n"});
   print({"\nFields\n"});

@@ -90,11 +90,6 @@ T computed(T a, T b, T c, T d, T e, T f, T g, T h) {
   return result;
 }
 
-// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
-uint truncated_bits(float x, uint type) {
-  return bits_of_real(x, type == UINT16 || type == INT16 ? INT32 : type);
-}
-
 // An element of an input as a number.
 T number_of(Bits bits, uint type, uint input) {
 #ifdef COMPUTES_64_BITS

@@ -28,7 +28,7 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(${kernel}_aligned ${kernel} ALIGNED=1)
   endforeach()
   foreach(kernel IN ITEMS
-      cast gather gather_elements join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
+      cast integer_power gather gather_elements join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
       attention attention_tiles recurrent window resample_walk unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()

@@ -255,6 +255,11 @@ uint bits_of_real(float x, uint type) {
   return saturated(trunc(x), type);
 }
 
+// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
+uint truncated_bits(float x, uint type) {
+  return bits_of_real(x, type == UINT16 || type == INT16 ? INT32 : type);
+}
+
 // Element `part` of 1, 2 or 4 bytes at its place in a word.
 uint placed(uint bits, uint part, uint size) {
   if (size == 4) return bits;

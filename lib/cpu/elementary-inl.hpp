@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cpu/integer_power.hpp"
 #include "hwy/highway.h"
 
 #if defined(DMLOP_CPU_ELEMENTARY_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
@@ -233,6 +234,10 @@ template <typename T>
 HWY_INLINE T pow_of(T a, T b) {
   if constexpr (std::is_same_v<T, float>) return fast_pow(a, b);
   return std::pow(a, b);
+}
+template <typename T>
+HWY_INLINE T integer_pow(T a, T b) {
+  return static_cast<T>(integer_power(static_cast<double>(a), static_cast<double>(b)));
 }
 template <typename T>
 HWY_INLINE T gelu_of(T a) {

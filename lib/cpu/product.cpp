@@ -68,6 +68,7 @@ struct BoundInputs {
     left_zero = bind_if(kernel.left_zero);
     right_zero = bind_if(kernel.right_zero);
     left_scale = bind_if(kernel.left_scale);
+    if (kernel.has_joined_scales) --next;
     right_scale = bind_if(kernel.right_scale);
     added = bind_if(kernel.added);
     if (!kernel.quantization) return;

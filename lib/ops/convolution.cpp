@@ -1,7 +1,10 @@
 // DML_OPERATOR_CONVOLUTION, CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION, as products: rows
 // are the output channels of a group, columns the output positions, and the sum goes over the
 // group's input channels and the taps of the filter.
+#include <algorithm>
+
 #include "ops/activation.hpp"
+#include "ops/index_map.hpp"
 #include "ops/operator.hpp"
 #include "ops/products.hpp"
 
@@ -108,6 +111,30 @@ ProductInput channel_input(const TensorDesc& tensor, const ProductKernel& kernel
           .row_stride = stride};
 }
 
+/// Makes both scales one input.
+void join_scales(PlanBuilder& plan, const Description& description, ProductKernel& kernel,
+                 std::vector<std::size_t>& reads) {
+  JoinKernel joined;
+  std::vector<std::size_t> scales;
+  const auto add = [&](std::string_view field, std::optional<ProductInput>& input) {
+    TensorDesc packed = description.tensor(field);
+    scales.push_back(plan.tensor(field));
+    joined.parts.push_back(packed_copy(packed));
+    packed.strides.reset();
+    input = channel_input(packed, kernel);
+  };
+  add("FilterScaleTensor", kernel.left_scale);
+  add("InputScaleTensor", kernel.right_scale);
+  kernel.right_scale->offset = joined.parts.front().output_elements();
+  kernel.has_joined_scales = true;
+  const std::size_t both =
+      plan.temporary("the scales", joined.output_elements(), size_of(kernel.left_scale->data_type));
+  plan.add(std::move(joined), scales, {both});
+  const auto left = std::find(reads.begin(), reads.end(), scales.front());
+  *left = both;
+  reads.erase(left + 1);
+}
+
 /// Adds the zero points, of the filter on the left and of the input on the right.
 void add_zero_points(PlanBuilder& plan, const Description& description, ProductKernel& kernel,
                      std::vector<std::size_t>& reads) {
@@ -161,6 +188,7 @@ Plan plan_quantized_linear_convolution(const Description& description) {
   const auto scale = optional_input(plan, description, "OutputScaleTensor", reads, by_channel);
   kernel.quantization = ProductQuantization{
       *scale, optional_input(plan, description, "OutputZeroPointTensor", reads, by_channel)};
+  if (reads.size() > ProductKernel::inputs_most) join_scales(plan, description, kernel, reads);
   plan.add(simplified(std::move(kernel)), reads, {plan.tensor("OutputTensor")});
   return plan.take();
 }

@@ -136,6 +136,58 @@ TEST_CASE("element-wise: powers of integers are exact") {
   }
 }
 
+void check_powers(const Tensor& bases, const Tensor& exponents, const Tensor& powers) {
+  check_plan_case(case_of_tensors("ELEMENT_WISE_POW", {}, {"InputTensor", "ExponentTensor"},
+                                  {bases, exponents}, powers, 0));
+}
+
+TEST_CASE("element-wise: powers of integers at the ends of their ranges") {
+  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  check_powers(
+      integers_of(DataType::Int32, {2, 2, 2, -2, -2, -2, 46340, 46341, -1, -1, 0, 0, 0, 1, least}),
+      integers_of(DataType::Int32, {30, 31, -1, 31, 32, 33, 2, 2, least, most, 0, 5, -1, least, 1}),
+      integers_of(DataType::Int32, {1 << 30, most, 0, least, most, least, 2147395600, most, 1, -1,
+                                    1, 0, most, 1, least}));
+  // 8 bits saturate, 16 bits wrap.
+  check_powers(integers_of(DataType::Int8, {20, -20, -6, 11}),
+               integers_of(DataType::UInt32, {2, 3, 3, 2}),
+               integers_of(DataType::Int8, {127, -128, -128, 121}));
+  check_powers(integers_of(DataType::Int16, {200, -3, 2}), integers_of(DataType::Int8, {2, 21, 40}),
+               integers_of(DataType::Int16, {-25536, 0, -1}));
+  check_powers(integers_of(DataType::UInt32, {65535, 65536, 3}),
+               integers_of(DataType::UInt16, {2, 2, 20}),
+               integers_of(DataType::UInt32, {4294836225, 4294967295, 3486784401}));
+}
+
+TEST_CASE("element-wise: fractional powers of integers are truncated") {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  check_powers(
+      integers_of(DataType::Int32, {4, 2, 8, 81, 16, 27, 26, -2, -8, 1, 3, 3, 0, -1, 2, 2, 2, 5}),
+      floats({18}, {0.5F, 0.5F, 1.5F, 0.75F, -0.25F, 1.0F / 3, 1.0F / 3, 0.5F, 3, NAN, NAN,
+                    INFINITY, -0.5F, -INFINITY, -INFINITY, 30.9999F, 1e-40F, -1e-30F}),
+      integers_of(DataType::Int32,
+                  {2, 1, 22, 27, 0, 3, 2, 0, -512, 1, 0, most, most, 1, 0, 2147336018, 1, 1}));
+}
+
+// What C's pow gives, which is off by less than one unit of a double.
+TEST_CASE("element-wise: powers of random integers are those of FLOAT64, truncated") {
+  Random random(71);
+  constexpr std::size_t count = 4000;
+  std::vector<std::int64_t> bases, powers;
+  std::vector<float> exponents;
+  for (std::size_t i = 0; i < count; ++i) {
+    bases.push_back(static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(32))));
+    const auto fraction = static_cast<double>(random.below(1 << 20)) / (1 << 20);
+    const double largest = 32 / std::log2(static_cast<double>(bases.back()) + 1.01);
+    exponents.push_back(static_cast<float>(fraction * std::min(largest, 40.0)));
+    const double power = std::pow(static_cast<double>(bases.back()), exponents.back());
+    powers.push_back(static_cast<std::int64_t>(std::min(power, 4294967295.0)));
+  }
+  check_powers(integers_of(DataType::UInt32, bases), floats({count}, exponents),
+               integers_of(DataType::UInt32, powers));
+}
+
 TEST_CASE("element-wise: what only one operator does") {
   const auto bytes = [](DataType type, const std::vector<std::uint8_t>& values) {
     return Tensor::of(type, {values.size()}, values);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu/limits.hpp"
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/parameters.hpp"
 
@@ -193,7 +194,7 @@ bool has_64_bits(const std::optional<AttentionInput>& input) {
 }  // namespace
 
 std::string refusal_of(const AttentionKernel& kernel) {
-  if (kernel.past_lengths) return "GPU kernels take no lengths of earlier keys";
+  if (kernel.past_lengths) return std::string(past_lengths_limit.reason);
   constexpr std::uint64_t scratch_words_most = std::uint64_t{1} << 29;
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))

@@ -185,11 +185,9 @@ std::optional<std::size_t> activation_number(Expression expression) {
 
 std::string refusal_of(const ElementWiseKernel& kernel) {
   if (kernel.extents.size() > axes_most) return "it has more than 8 dimensions";
-  if (kernel.expression == Expression::cast) return "";
-  if (kernel.compute == ComputeType::float64)
-    return kernel.expression == Expression::pow_of_integers
-               ? "powers of integers are computed in FLOAT64, which GPU kernels lack"
-               : "GPU kernels do not compute with FLOAT64";
+  if (kernel.expression == Expression::cast || kernel.expression == Expression::pow_of_integers)
+    return "";
+  if (kernel.compute == ComputeType::float64) return "GPU kernels do not compute with FLOAT64";
   if (!has_loads(kernel)) return "GPU kernels do not compute this with 64 bits";
   if (has_64_bits(kernel.compute) && kernel.input_scale)
     return "GPU kernels do not scale integers of 64 bits";
@@ -198,6 +196,7 @@ std::string refusal_of(const ElementWiseKernel& kernel) {
 
 std::vector<ResidentDispatch> dispatches_of(const ElementWiseKernel& given) {
   if (given.expression == Expression::cast) return {cast_dispatch(given)};
+  if (given.expression == Expression::pow_of_integers) return {integer_power_dispatch(given)};
   const ElementWiseKernel kernel = with_merged_axes(given);
   const Row row = row_of(kernel.expression);
   const ExpressionInfo& about = info(kernel.expression);

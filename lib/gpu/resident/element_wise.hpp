@@ -16,7 +16,8 @@ inline constexpr std::size_t axes_most = 8;
 /// Where an activation stands in its group of shaders/expressions.def; nothing for other expressions.
 std::optional<std::size_t> activation_number(Expression expression);
 
-/// The dispatch of a kernel whose expression is `cast`.
+/// The dispatch of a kernel whose expression is `cast` or `pow_of_integers`.
 ResidentDispatch cast_dispatch(const ElementWiseKernel& kernel);
+ResidentDispatch integer_power_dispatch(const ElementWiseKernel& kernel);
 
 }  // namespace dmlop::gpu::resident

@@ -112,9 +112,8 @@ ResidentDispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& mov
 }  // namespace
 
 std::string refusal_of(const GatherKernel& kernel) {
-  return kernel.axes.size() > 8 || kernel.coordinates.size() > coordinates_most
-             ? "it has more than 8 dimensions"
-             : "";
+  if (kernel.coordinates.size() > coordinates_most) return "it has more than 8 dimensions";
+  return walk_refusal(moves_of(kernel).axes);
 }
 
 std::vector<ResidentDispatch> dispatches_of(const GatherKernel& kernel) {

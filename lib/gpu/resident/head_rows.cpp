@@ -1,6 +1,7 @@
 // Rows of heads: shaders/head_rows.hlsl.
 #include <array>
 
+#include "gpu/limits.hpp"
 #include "gpu/resident/kinds.hpp"
 #include "gpu/resident/walk.hpp"
 
@@ -29,7 +30,7 @@ uint add_input(HeadRowsParameters& parameters, std::size_t i, const HeadRowsKern
 }  // namespace
 
 std::string refusal_of(const HeadRowsKernel& kernel) {
-  if (kernel.past_lengths) return "GPU kernels take no lengths of earlier keys";
+  if (kernel.past_lengths) return std::string(past_lengths_limit.reason);
   const bool has_64_bits = size_of(kernel.output_type) > 4 || is_64_bit(kernel.input) ||
                            is_64_bit(kernel.bias) || is_64_bit(kernel.past);
   return has_64_bits ? "GPU kernels compute with at most 32 bits" : "";

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t threads_of_group = 256;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
+static_assert(ProductKernel::inputs_most <= resident_inputs_most);
 
 /// What sums are computed with: 32 bits where these are exact or all that is asked for.
 enum class Number { float32, int32, int64 };
@@ -158,7 +159,8 @@ std::uint64_t scratch_bytes(const ProductKernel& kernel, const ProductDivision& 
 // Iterations of a thread that makes outputs: the parts of each, and its place in other inputs.
 std::uint64_t work_of_finish(const ProductKernel& kernel, const ProductDivision& division) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
-  return elements * (division.parts + input_count(kernel) * (kernel.batches.size() + 1) + 2) + 8;
+  const std::uint64_t places = input_count(kernel) + (kernel.has_joined_scales ? 1 : 0);
+  return elements * (division.parts + places * (kernel.batches.size() + 1) + 2) + 8;
 }
 
 bool fits_31_bits(const ProductWindow& window) {
@@ -204,8 +206,11 @@ std::vector<uint> specialization_of(const ProductKernel& kernel, const ProductDi
   for (const ProductInput* input : inputs)
     numbers.push_back(input == nullptr ? 0 : static_cast<uint>(input->data_type));
   uint buffer = 2;
-  for (std::size_t i = 2; i < inputs.size(); ++i)
-    numbers.push_back(inputs[i] == nullptr ? 0 : ++buffer);
+  for (std::size_t i = 2; i < inputs.size(); ++i) {
+    const bool is_joined = kernel.has_joined_scales && inputs[i] == &*kernel.right_scale;
+    if (inputs[i] != nullptr && !is_joined) ++buffer;
+    numbers.push_back(inputs[i] == nullptr ? 0 : buffer);
+  }
   numbers.push_back(kernel.sum_length() % division.part_length == 0 ? 0 : 1);
   return numbers;
 }
@@ -229,7 +234,7 @@ ProductInputs inputs_of(const ProductKernel& kernel) {
 
 std::size_t input_count(const ProductKernel& kernel) {
   const ProductInputs inputs = inputs_of(kernel);
-  return inputs.size() -
+  return inputs.size() - (kernel.has_joined_scales ? 1 : 0) -
          static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), nullptr));
 }
 
@@ -292,8 +297,6 @@ std::string refusal_of(const ProductKernel& kernel) {
   });
   if (has_64_bits || size_of(kernel.output_type) > 4)
     return "GPU kernels compute with at most 32 bits";
-  if (input_count(kernel) > resident_inputs_most)
-    return "it has more than 8 inputs, the most that a GPU kernel can have";
   if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
   if (!std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits))
     return "the positions of its windows do not fit 32 bits";

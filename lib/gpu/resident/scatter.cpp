@@ -113,11 +113,12 @@ void add_stage(ResidentDispatch& dispatch, Step step, std::uint64_t threads, std
 }  // namespace
 
 std::string refusal_of(const ScatterKernel& kernel) {
-  const std::size_t rank = kernel.outer.size() + kernel.coordinates.size() + kernel.inner.size();
-  const std::size_t updates_rank =
-      kernel.outer.size() + kernel.updates.size() + kernel.inner.size();
-  if (rank > axes_most || updates_rank > axes_most) return "it has more than 8 dimensions";
+  if (kernel.coordinates.size() > axes_most || kernel.updates.size() > axes_most)
+    return "it has more than 8 dimensions";
   const Keys keys(kernel);
+  for (const auto& walk : {output_walk(kernel), updates_walk(kernel, keys)}) {
+    if (std::string refusal = walk_refusal(walk); !refusal.empty()) return refusal;
+  }
   return keys.updates < numbers_most && keys.count <= numbers_most / sizeof(uint)
              ? ""
              : "it has more updates or places than a GPU kernel can number";

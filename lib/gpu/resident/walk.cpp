@@ -1,7 +1,8 @@
 #include "gpu/resident/walk.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <stdexcept>
+#include <type_traits>
 
 namespace dmlop::gpu::resident {
 namespace {
@@ -29,10 +30,16 @@ std::vector<WalkAxis> merged(const std::vector<WalkAxis>& axes) {
   return merged;
 }
 
+std::string walk_refusal(const std::vector<WalkAxis>& axes) {
+  return axes.size() > std::extent_v<decltype(WalkParameters::extents)>
+             ? "it has more dimensions than a GPU kernel follows"
+             : "";
+}
+
 WalkParameters walk_parameters(const std::vector<WalkAxis>& axes) {
   WalkParameters parameters{};
-  if (axes.size() > std::size(parameters.extents))
-    throw std::logic_error("a walk of a GPU kernel has more than 9 axes");
+  if (const std::string refusal = walk_refusal(axes); !refusal.empty())
+    throw std::logic_error("a walk of a GPU kernel: " + refusal);
   parameters.rank = word(axes.size());
   for (std::size_t a = 0; a < axes.size(); ++a) {
     parameters.extents[a] = word(axes[a].extent);

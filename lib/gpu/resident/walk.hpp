@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gpu/resident/parameters.hpp"
@@ -22,7 +23,10 @@ struct WalkAxis {
 /// which all tensors go on as along the next one are one.
 std::vector<WalkAxis> merged(const std::vector<WalkAxis>& axes);
 
-/// What a kernel gets for them. Errors: std::logic_error for more than 9.
+/// Why no kernel follows them, in words that follow "because"; "" where one can.
+std::string walk_refusal(const std::vector<WalkAxis>& axes);
+
+/// What a kernel gets for them. Errors: std::logic_error where there is a refusal.
 WalkParameters walk_parameters(const std::vector<WalkAxis>& axes);
 
 /// Kernels move elements of 1, 2 or 4 bytes: one of 8 bytes is two of 4.

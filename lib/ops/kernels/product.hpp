@@ -48,11 +48,14 @@ struct ProductQuantization {
 /// times factor, left_scale and right_scale, plus added_factor * added, which the scales multiply
 /// too if `is_added_scaled`. With windows the columns are the output positions of all windows in
 /// row-major order, and the sum goes over `depth` channels and then over the taps. Padding is 0,
-/// from which no zero point is subtracted. It is multiplied like other elements, so that its product
-/// with infinity is NaN.
+/// from which no zero point is subtracted. It is multiplied like other elements, so that its
+/// product with infinity is NaN.
 ///
-/// Inputs are left, right and those of the others that are there, in the order of the fields.
+/// Inputs are left, right and those of the others that are there, in the order of the fields. There
+/// are at most inputs_most, because GPUs take no more; both scales may be one input.
 struct ProductKernel {
+  static constexpr std::size_t inputs_most = 8;
+
   DataType output_type = DataType::Float32;
   std::vector<std::uint64_t> batches;  // extents, outermost first
   std::uint64_t rows = 1;
@@ -69,6 +72,7 @@ struct ProductKernel {
   double factor = 1;
   double added_factor = 1;
   bool is_added_scaled = false;
+  bool has_joined_scales = false;  // right_scale stands in the tensor of left_scale, at its offset
 
   std::uint64_t column_count() const;
   std::uint64_t sum_length() const;

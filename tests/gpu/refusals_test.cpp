@@ -1,0 +1,107 @@
+// What no GPU runs, whatever the device: kernels that are refused for what they compute.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "gpu/device.hpp"
+#include "gpu/dispatch.hpp"
+#include "gpu/limits.hpp"
+#include "gpu/steps.hpp"
+#include "ops/operator.hpp"
+#include "program.hpp"
+#include "spec/description.hpp"
+
+namespace dmlop::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The plan of a description; nothing where it is not valid.
+std::optional<Plan> plan_of(const std::string& text) {
+  Diagnostics diagnostics;
+  auto description = read_description("op.json", text, newest_feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  if (!diagnostics.empty()) return std::nullopt;
+  return make_plan(*description);
+}
+
+/// Why no GPU runs a plan; "" where one can.
+std::string refusal_of(const Plan& plan) {
+  for (const Pass& pass : plan.passes) {
+    if (std::string refusal = gpu::kernel_refusal(pass.kernel); !refusal.empty()) return refusal;
+  }
+  for (const gpu::Step& step : gpu::steps_of(plan)) {
+    for (const gpu::ResidentDispatch& dispatch : step.dispatches) {
+      if (dispatch.inputs.size() > gpu::resident_inputs_most) return "it has too many inputs";
+    }
+  }
+  return "";
+}
+
+TEST_CASE("refusals: a GPU runs every stored case") {
+  std::size_t cases = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE)) {
+    if (entry.path().filename() != "op.json") continue;
+    const auto plan = plan_of(text_of(entry.path()));
+    if (!plan) continue;
+    ++cases;
+    const std::string refusal = refusal_of(*plan);
+    CHECK_MESSAGE(refusal.empty(), entry.path() << ": " << refusal);
+  }
+  MESSAGE(cases << " cases");
+  CHECK(cases > 5900);
+}
+
+std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+std::string with_type(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST_CASE("refusals: a GPU runs the example of every operator with every data type") {
+  std::size_t plans = 0;
+  for (const std::string& name : specified_operators()) {
+    const std::string example =
+        R"({"type": )" + in_quotes(name) + R"(, "desc": )" + find_spec(name)->example + "}";
+    for (const DataTypeInfo& from : data_types) {
+      for (const DataTypeInfo& to : data_types) {
+        const auto plan = plan_of(with_type(example, in_quotes(from.name), in_quotes(to.name)));
+        if (!plan) continue;
+        ++plans;
+        CHECK_MESSAGE(refusal_of(*plan) == "", name << ": " << to.name << " for " << from.name);
+      }
+    }
+  }
+  CHECK(plans > 1000);
+}
+
+TEST_CASE("refusals: ops says which fields no kernel takes") {
+  AttentionKernel kernel;
+  kernel.past_lengths.emplace();
+  CHECK(gpu::kernel_refusal(kernel) == gpu::past_lengths_limit.reason);
+  for (const gpu::FieldLimit& limit : gpu::field_limits) {
+    const OperatorSpec* spec = find_spec(limit.operator_name);
+    REQUIRE(spec != nullptr);
+    CHECK(spec->find_field(limit.field) != nullptr);
+    const std::string text = dmlop_program({"ops", std::string(limit.operator_name)}).output;
+    CHECK(text.find("\nOn the CPU alone: with " + std::string(limit.field) + ", because " +
+                    std::string(limit.reason) + "\n") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test
