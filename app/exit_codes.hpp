@@ -32,7 +32,7 @@ inline constexpr std::array<ExitCodeInfo, 8> exit_codes{{
     {exit_usage, "wrong usage"},
     {exit_invalid, "invalid input: JSON, description, .npy or feature level"},
     {exit_unavailable, "valid, but not available here: no such device, or it lacks a kernel"},
-    {exit_run_failed, "the device or the run failed"},
+    {exit_run_failed, "the device or the run failed, or results to merge are missing"},
     {exit_io_failed, "reading or writing a file failed"},
     {exit_interrupted, "interrupted (terminated: 143)"},
 }};

@@ -65,9 +65,10 @@ struct Samples {
   double count;
 };
 
-double coordinate(const Interpolation& of, std::uint64_t o) {
-  return (static_cast<double>(o) - double{of.output_offset}) / double{of.scale} -
-         double{of.input_offset};
+template <typename Number>
+Number coordinate(const Interpolation& of, std::uint64_t o) {
+  return (static_cast<Number>(o) - Number{of.output_offset}) / Number{of.scale} -
+         Number{of.input_offset};
 }
 
 double cut(double position, std::uint64_t extent) {
@@ -75,7 +76,7 @@ double cut(double position, std::uint64_t extent) {
 }
 
 Samples samples_of(const Interpolation& of, std::uint64_t o) {
-  const double center = coordinate(of, o);
+  const auto center = coordinate<double>(of, o);
   if (!of.is_antialiased) return {center, 0, 1};
   const double covered = 1 / double{of.scale};
   const bool is_spread = of.sampling == Sampling::linear && covered > 2;
@@ -86,26 +87,18 @@ Samples samples_of(const Interpolation& of, std::uint64_t o) {
   return {center - distance * (count - 1) / 2, distance, count};
 }
 
-/// What elements a position lies between.
-double rounded(Sampling sampling, double position) {
-  switch (sampling) {
-    case Sampling::linear:
-    case Sampling::floor:
-      return std::floor(position);
-    case Sampling::nearest:
-      return std::floor(position + 0.5);
-    case Sampling::ceiling:
-      break;
-  }
-  return std::ceil(position);
+/// The element that an output is. Its position is computed in float, as DirectML does: that decides
+/// where it lies on, or halfway between, elements.
+std::uint64_t element_of(const Interpolation& of, std::uint64_t extent, std::uint64_t o) {
+  auto position = coordinate<float>(of, o);
+  if (of.sampling == Sampling::nearest) position += 0.5F;
+  position = of.sampling == Sampling::ceiling ? std::ceil(position) : std::floor(position);
+  return static_cast<std::uint64_t>(cut(position, extent));
 }
 
 TapRun taps_of(const Interpolation& of, std::uint64_t extent, std::uint64_t o) {
+  if (of.sampling != Sampling::linear) return {element_of(of, extent, o), 1, 1};
   const Samples samples = samples_of(of, o);
-  if (of.sampling != Sampling::linear) {
-    const double nearest = cut(rounded(of.sampling, samples.first), extent);
-    return {static_cast<std::uint64_t>(nearest), 1, 1};
-  }
   const double last = samples.first + samples.distance * (samples.count - 1);
   const auto begin = static_cast<std::uint64_t>(std::floor(cut(samples.first, extent)));
   const auto end = static_cast<std::uint64_t>(std::ceil(cut(last, extent)));

@@ -1,6 +1,7 @@
 #include "spec/formula.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "spec/formula_node.hpp"
 
@@ -140,6 +141,7 @@ class FormulaEvaluator {
     if (node.kind == NodeKind::negate) return subtract(0, *left);
     if (node.kind == NodeKind::absolute) return *left < 0 ? subtract(0, *left) : left;
     if (node.kind == NodeKind::round_down) return floor(*left);
+    if (node.kind == NodeKind::finite) return truth(std::isfinite(left->as_double()));
     const auto right = value(node.children[1]);
     if (!right) return std::nullopt;
     switch (node.kind) {
@@ -397,6 +399,8 @@ std::optional<Formula::Violation> Formula::check_node(NodeIndex index, const Sco
   if (node.kind == NodeKind::present) return Violation{node.children[0], "is missing", {}};
   if (node.kind == NodeKind::distinct)
     return Violation{node.children[0], "must not have a value twice", {}};
+  if (node.kind == NodeKind::finite)
+    return Violation{node.children[0], "must be a finite number", {}};
   if (node.kind == NodeKind::logical_not) {
     const Node* inner = &nodes_[node.children[0]];
     while (inner->kind == NodeKind::parentheses) inner = &nodes_[inner->children[0]];

@@ -31,6 +31,7 @@ enum class NodeKind {
   present,      // children: a reference
   length,       // children: a reference to an array
   distinct,     // children: a reference to an array
+  finite,       // children: a number
   sum,          // over `variable`; children: the term
   product,
   count,

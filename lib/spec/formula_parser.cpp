@@ -25,10 +25,10 @@ struct Function {
 };
 
 constexpr std::array functions{
-    Function{"abs", NodeKind::absolute, 1},     Function{"floor", NodeKind::round_down, 1},
-    Function{"min", NodeKind::minimum, 2},      Function{"max", NodeKind::maximum, 2},
-    Function{"present", NodeKind::present, 1},  Function{"length", NodeKind::length, 1},
-    Function{"distinct", NodeKind::distinct, 1}};
+    Function{"abs", NodeKind::absolute, 1},      Function{"floor", NodeKind::round_down, 1},
+    Function{"min", NodeKind::minimum, 2},       Function{"max", NodeKind::maximum, 2},
+    Function{"present", NodeKind::present, 1},   Function{"length", NodeKind::length, 1},
+    Function{"distinct", NodeKind::distinct, 1}, Function{"finite", NodeKind::finite, 1}};
 
 struct Aggregate {
   std::string_view name;

@@ -47,6 +47,8 @@ std::string_view name_of_function(NodeKind kind) {
       return "length";
     case NodeKind::distinct:
       return "distinct";
+    case NodeKind::finite:
+      return "finite";
     case NodeKind::sum:
       return "sum";
     case NodeKind::product:

@@ -70,6 +70,7 @@ class Remedy {
     if (violation_.words == "is missing" && subject_ != nullptr) return add(subject_->field);
     if (violation_.words == "must be left out") return "leave it out";
     if (violation_.words == "must not have a value twice") return "write each value once";
+    if (violation_.words == "must be a finite number") return "write a finite number";
     constexpr std::string_view one_of = "must be one of ";
     if (!violation_.words.starts_with(one_of)) return "";
     return (subject_ != nullptr ? "write " : "make it ") +

@@ -239,6 +239,52 @@ TEST_CASE("element-wise: what only one operator does") {
         bytes(DataType::UInt8, {0, 1, 0}));
 }
 
+TEST_CASE("element-wise: NaN becomes a number where DirectML's does") {
+  const auto check = [](const char* name, const Json& fields, float result) {
+    CAPTURE(name);
+    check_plan_case(case_of_tensors(name, fields, {"InputTensor"}, {floats({1}, {NAN})},
+                                    floats({1}, {result}), 0));
+  };
+  check("ACTIVATION_CELU", {{"Alpha", 2}}, 0);
+  check("ACTIVATION_HARD_SIGMOID", {{"Alpha", 0.5}, {"Beta", 0.5}}, 0);
+  check("ACTIVATION_RELU", {}, 0);
+  check("ACTIVATION_SHRINK", {{"Bias", 1}, {"Threshold", 2}}, 0);
+  check("ACTIVATION_ELU", {{"Alpha", 2}}, NAN);
+  check("ELEMENT_WISE_CLIP", {{"Min", 3}, {"Max", 7}}, 7);
+  check("ELEMENT_WISE_CLIP1", {{"MinMaxDataType", "FLOAT32"}, {"Min", 3}, {"Max", 7}}, 7);
+  check("ELEMENT_WISE_SIGN", {}, 0);
+  check("ELEMENT_WISE_THRESHOLD", {{"Min", 3}}, 3);
+}
+
+TEST_CASE("SOFTPLUS: what is finite does not overflow on the way") {
+  const auto check = [](const char* name, const Json& fields, const std::vector<float>& inputs,
+                        const std::vector<float>& results) {
+    CAPTURE(name);
+    check_plan_case(case_of_tensors(name, fields, {"InputTensor"},
+                                    {floats({inputs.size()}, inputs)},
+                                    floats({results.size()}, results), 0));
+  };
+  check("ACTIVATION_SOFTPLUS", {{"Steepness", 2}}, {3e38F, -3e38F, INFINITY, NAN, 100},
+        {3e38F, 0, INFINITY, NAN, 100});
+  check("ACTIVATION_PARAMETRIC_SOFTPLUS", {{"Alpha", 0.25}, {"Beta", 2}},
+        {3e38F, -3e38F, INFINITY, NAN, 100}, {1.5e38F, 0, INFINITY, NAN, 50});
+}
+
+TEST_CASE("element-wise: scaled integers saturate, those of 16 bits as 32 bits") {
+  const auto check = [](DataType type, std::int64_t result) {
+    CAPTURE(std::string(name_of(type)));
+    check_plan_case(case_of_tensors(
+        "ELEMENT_WISE_IDENTITY", {{"ScaleBias", {{"Scale", 1e10}, {"Bias", 0}}}}, {"InputTensor"},
+        {integers_of(type, {1, 0})}, integers_of(type, {result, 0}), 0));
+  };
+  check(DataType::Int8, 127);
+  check(DataType::UInt8, 255);
+  check(DataType::Int16, -1);
+  check(DataType::UInt16, 65535);
+  check(DataType::Int32, 2147483647);
+  check(DataType::UInt32, 4294967295);
+}
+
 TEST_CASE("element-wise: casts truncate and saturate floats, and keep the low bits of integers") {
   const auto check = [](const Tensor& input, const Tensor& output) {
     check_plan_case(case_of_tensors("CAST", {}, {"InputTensor"}, {input}, output, 0));

@@ -152,6 +152,22 @@ TEST_CASE("GRU: random networks") {
   check_random("GRU", 72);
 }
 
+TEST_CASE("LSTM: the peephole of gate o takes the new cell") {
+  // i = 1, f = 2, c = 3, so that the cell goes from 10 to 2 * 10 + 1 * 3, and o is 5 times that.
+  const Recurrent use{.cell = "LSTM",
+                      .input = floats({1, 1, 1, 1}, {0}),
+                      .weight = floats({1, 1, 4, 1}, {0, 0, 0, 0}),
+                      .recurrence = floats({1, 1, 4, 1}, {0, 0, 0, 0}),
+                      .bias = floats({1, 1, 1, 8}, {1, 0, 2, 3, 0, 0, 0, 0}),
+                      .cell_init = floats({1, 1, 1, 1}, {10}),
+                      .peephole = floats({1, 1, 1, 3}, {0, 5, 0}),
+                      .is_backward = {false},
+                      .activations = {"RELU", "RELU", "RELU"}};
+  const Recurrent::Outputs expected{floats({1, 1, 1, 1}, {115 * 23}),
+                                    floats({1, 1, 1, 1}, {115 * 23}), floats({1, 1, 1, 1}, {23})};
+  check_plan_case(case_of(use, expected, sequence | last | last_cell, 0));
+}
+
 TEST_CASE("LSTM: random networks") {
   check_random("LSTM", 73);
 }

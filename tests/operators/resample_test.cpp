@@ -80,6 +80,56 @@ TEST_CASE("RESAMPLE2: halfway between two elements the direction decides") {
   check_plan_case(forward_case("RESAMPLE2", with_rounding(up), input, floats({2}, {2, 4})));
 }
 
+/// What DirectML took for the ONNX operator Resize where outputs lie on elements, or halfway
+/// between two of them, but for the rounding of scales.
+struct Ties {
+  Resampling resampling;
+  std::vector<float> rows, columns;  // of a tensor of 12 rows and 10 columns
+};
+
+Resampling of_two(Rounding rounding, const std::vector<float>& scales, float input_offset,
+                  float output_offset) {
+  return {rounding, scales, {input_offset, input_offset}, {output_offset, output_offset}};
+}
+
+TEST_CASE("RESAMPLE3: what lies on an element, or halfway, goes where DirectML's floats fall") {
+  const std::vector<Ties> recorded{
+      {of_two(Rounding::up, {1.1F, 0.45F}, 0, 0),
+       {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11},
+       {0, 3, 5, 7}},
+      {of_two(Rounding::up, {0.6F, 1.2F}, 1, -0.5F),
+       {0, 2, 4, 5, 7, 9, 10},
+       {0, 1, 2, 2, 3, 4, 5, 6, 7, 7, 8, 9}},
+      {of_two(Rounding::down, {1.1F, 0.75F}, 0, 0),
+       {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10},
+       {0, 1, 2, 4, 5, 6, 8}},
+      {of_two(Rounding::down, {0.7F, 0.3F}, 0, -0.5F), {0, 2, 3, 5, 6, 7, 9, 10}, {1, 5, 8}}};
+  Tensor input = Tensor::packed(DataType::Float32, {12, 10});
+  for_each_index(input.sizes, [&](const Index& i) {
+    const auto place = static_cast<float>(100 * i[0] + i[1]);
+    std::memcpy(input.at(i), &place, sizeof place);
+  });
+  for (const auto& [resampling, rows, columns] : recorded) {
+    std::vector<float> taken;
+    for (const float row : rows) {
+      for (const float column : columns) taken.push_back(100 * row + column);
+    }
+    auto fields = with_rounding(resampling);
+    fields["Antialiased"] = false;
+    const Tensor output = floats({rows.size(), columns.size()}, taken);
+    check_plan_case(forward_case("RESAMPLE3", fields, input, output));
+    CHECK(resampling.result(input, output.sizes).bytes == output.bytes);
+  }
+}
+
+TEST_CASE("RESAMPLE_GRAD1: gradients go back to the elements that were taken") {
+  // Outputs lie on element o / 1.1, which for 11 is 10 in float and a little less in double.
+  const Resampling back{Rounding::down, {1.1F}, {0}, {0}};
+  const Tensor gradient = floats({13}, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096});
+  const Tensor output = floats({12}, {3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048 + 4096, 0});
+  check_plan_case(gradient_case("RESAMPLE_GRAD1", with_rounding(back), gradient, output));
+}
+
 TEST_CASE("RESAMPLE: an element of weight 0 has no part, also infinity and NaN") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const Resampling same{Rounding::linear, {0.5F}, {0}, {0}};
@@ -117,7 +167,7 @@ TEST_CASE("RESAMPLE_GRAD: the page's example, with elements at their corners") {
                                 floats({1, 1, 2, 2}, {9, 6, 0, 0})));
 }
 
-/// Scales whose powers of two make coordinates exact, so that no rounding decides on an element.
+/// Scales of all kinds, most of them powers of two.
 struct RandomResampling {
   Resampling resampling;
   List input, output;

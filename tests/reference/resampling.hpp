@@ -1,4 +1,5 @@
-// The resampling operators and their gradients by their definitions, in double.
+// The resampling operators and their gradients by their definitions: weights in double, and the
+// places that are rounded to an element in float.
 #pragma once
 
 #include <cmath>
@@ -19,20 +20,27 @@ struct Resampling {
 
   using Weights = std::vector<std::pair<std::uint64_t, double>>;  // element, weight
 
+  /// The element that lies nearest to an output, or on the side that `rounding` says.
+  std::uint64_t nearest(std::size_t i, std::uint64_t o, std::uint64_t size) const {
+    float place = static_cast<float>(o) - output_offsets[i];
+    place = place / scales[i] - input_offsets[i];
+    if (rounding == Rounding::nearest) place += 0.5F;
+    place = rounding == Rounding::up ? std::ceil(place) : std::floor(place);
+    return place <= 0 ? 0 : std::min(static_cast<std::uint64_t>(place), size - 1);
+  }
+
   /// What an output's element along one dimension is made of.
   Weights weights(std::size_t i, std::uint64_t o, std::uint64_t size) const {
+    if (rounding != Rounding::linear) return {{nearest(i, o, size), 1}};
     const double covered = 1 / double{scales[i]};
     const double center =
         (static_cast<double>(o) - double{output_offsets[i]}) * covered - double{input_offsets[i]};
     const auto last = static_cast<double>(size - 1);
-    const bool is_spread = is_antialiased && rounding == Rounding::linear && covered > 2;
+    const bool is_spread = is_antialiased && covered > 2;
     const int samples = is_spread ? static_cast<int>(std::ceil(covered / 2 * (1 - 1e-6))) : 1;
     Weights weights;
     for (int k = 0; k < samples; ++k) {
       double place = center + ((k + 0.5) / samples - 0.5) * covered;
-      if (rounding == Rounding::nearest) place = std::floor(place + 0.5);
-      if (rounding == Rounding::down) place = std::floor(place);
-      if (rounding == Rounding::up) place = std::ceil(place);
       place = std::min(std::max(place, 0.0), last);
       const double low = std::floor(place);
       weights.emplace_back(static_cast<std::uint64_t>(low), (1 - (place - low)) / samples);

@@ -8,6 +8,63 @@ using dmlop::test::check_refused;
 // Raw strings are marked JSON: see refusal.hpp.
 // clang-format off
 
+TEST_CASE("REDUCE: an output holds the index of every element") {
+  const std::string large = R"("InputTensor": {"DataType": "UINT8", "Sizes": [50000, 50000]}, )";
+  const std::string larger = R"("InputTensor": {"DataType": "UINT8", "Sizes": [2, 50000, 50000]}, )";
+  const auto output = [](const std::string& type) {
+    return R"("OutputTensor": {"DataType": )" + type + "}, ";
+  };
+  const std::string two = R"("Axes": [0, 1])", three = R"("Axes": [0, 1, 2])";
+  for (const std::string name : {"ARGMAX", "ARGMIN", "REDUCE"}) {
+    CAPTURE(name);
+    const std::string how =
+        name == "REDUCE" ? R"("Function": "ARGMIN", )" : R"("AxisDirection": "DECREASING", )";
+    const auto finding = [](const std::string& type, const std::string& rule,
+                            const std::string& types, const std::string& note,
+                            const std::string& help) {
+      return "OutputTensor.DataType is " + type + ", must be one of " + types +
+             "\n  rule: OutputTensor.DataType in {" + types + "}" + rule + "\n  note: " + note +
+             "\n  help: write " + help;
+    };
+    check_refused(name, {
+      {how + large + output(R"(^"INT32")") + two,
+       {finding("INT32", "", "UINT32, INT64, UINT64",
+                "INT32 holds the indices of at most 2147483648 elements.",
+                R"("UINT32", "INT64" or "UINT64")")}},
+      {how + larger + output(R"(^"UINT32")") + three,
+       {finding("UINT32", "", "INT64, UINT64",
+                "32 bits hold the indices of at most 4294967296 elements.",
+                R"("INT64" or "UINT64")")}},
+      {how + larger + output(R"(^"INT32")") + three,
+       {finding("INT32", "", "INT64, UINT64",
+                "32 bits hold the indices of at most 4294967296 elements.",
+                R"("INT64" or "UINT64")")}},
+      {how + large + output(R"("UINT32")") + two, {}},
+      {how + larger + output(R"("UINT32")") + R"("Axes": [1, 2])", {}},
+      {how + larger + output(R"("INT64")") + three, {}},
+    });
+  }
+}
+
+TEST_CASE("RESAMPLE1: offsets are finite") {
+  const std::string fields =
+      R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [2]}, "InterpolationMode": "LINEAR", )"
+      R"("OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "Scales": [2], )";
+  for (const std::string word : {"NaN", "inf", "-inf"}) {
+    CAPTURE(word);
+    check_refused("RESAMPLE1", {
+      {fields + R"("InputPixelOffsets": [^")" + word + R"("], "OutputPixelOffsets": [-0.5])",
+       {"InputPixelOffsets[0] must be a finite number\n"
+        "  rule: finite(InputPixelOffsets[0])\n"
+        "  help: write a finite number"}},
+      {fields + R"("InputPixelOffsets": [0.5], "OutputPixelOffsets": [^")" + word + R"("])",
+       {"OutputPixelOffsets[0] must be a finite number\n"
+        "  rule: finite(OutputPixelOffsets[0])\n"
+        "  help: write a finite number"}},
+    });
+  }
+}
+
 TEST_CASE("PADDING: sizes, types, values and feature levels") {
   check_refused("PADDING", {
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"

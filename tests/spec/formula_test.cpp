@@ -256,6 +256,9 @@ TEST_CASE("numbers with a point are doubles, and so is what they are mixed with"
   CHECK(violation("Half == 0.25 * 4") == "Half must be 0.25 * 4 = 1");
   CHECK(value_of("floor(Half * 5)") == 2);
   CHECK(value_of("floor(-Half)") == -1);
+  CHECK(holds("finite(Half) && finite(P)"));
+  CHECK(violation("finite(Half / 0.0)") == "Half / 0 must be a finite number");
+  CHECK(violation("finite(-0.0 / 0.0)") == "-0 / 0 must be a finite number");
   CHECK(value_of("P / 2") == 1);
   CHECK(value_of("P / 2.0") == Number::real(1.5));
   CHECK(value_of("1e3") == 1000);
@@ -342,7 +345,7 @@ TEST_CASE("formulas are shown as they were written, variables and values put in"
         "(5 - 2) / 2 + abs(-3) = 4");
   for (const char* text :
        {"P == (Unknown == Axis ? EDGE : !P)", "P % 2 == 1 || P * 2 < 3 && P != 4",
-        "P == 1 => Tensors[0].Sizes[1] == 2", "P in {1, EDGE} && 3 in S", "distinct(S)",
+        "P == 1 => Tensors[0].Sizes[1] == 2", "P in {1, EDGE} && 3 in S", "distinct(S)", "finite(P)",
         "present(Given) == present(Absent)", "P == min(1, max(P, 2)) + floor(0.5)",
         "P == sum(k: k < 2 ? S[k] : 0) + length(S)", "-P < 2 && !(P == 1)"}) {
     CHECK(parse(text).show_symbols(fields, with_i(0)) == text);

@@ -141,6 +141,7 @@ class Mutator {
       const double number = value.get<double>();
       for (const double other : {number + 1, number - 1, 0.0, 1.0, 2.0, -1.0, 1e9})
         replace(place, name, other);
+      replace(place, name, "NaN");
       return;
     }
     const auto number = value.get<std::int64_t>();

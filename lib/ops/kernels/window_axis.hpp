@@ -24,7 +24,8 @@ struct Windows {
 /// How a coordinate becomes elements. `nearest` rounds halves up.
 enum class Sampling : std::uint8_t { linear, nearest, floor, ceiling };
 
-/// Output o lies at coordinate (o - output_offset) / scale - input_offset, cut to the input.
+/// Output o lies at coordinate (o - output_offset) / scale - input_offset, cut to the input. It is
+/// computed in float where it is rounded to one element, and in double where it gives weights.
 struct Interpolation {
   Sampling sampling = Sampling::linear;
   float scale = 1;
