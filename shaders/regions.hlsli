@@ -20,6 +20,7 @@ struct SampleAxis {
   Pair start;
   Pair length;
   float divisor;
+  float output_offset;
 };
 
 SampleAxis sample_axis(uint box, uint i) {
@@ -38,12 +39,14 @@ SampleAxis sample_axis(uint box, uint i) {
   axis.number = wanted > least ? min(wanted, most) : least;
   axis.count = uint(min(axis.number, 4294967040.0f));
   axis.divisor = REACHES_CORNERS != 0 ? max(size * axis.number - 1.0f, 1.0f) : size * axis.number;
+  const bool is_between_corners = REACHES_CORNERS != 0 && size * axis.number == 1.0f;
+  axis.output_offset = is_between_corners ? -0.5f : parameters[0].output_offset;
   return axis;
 }
 
 // Sample `at` of all those of the axis.
 Pair position(SampleAxis axis, uint at) {
-  const Pair number = exact_sum(float(at), -parameters[0].output_offset);
+  const Pair number = exact_sum(float(at), -axis.output_offset);
   const Pair way = quotient_of(product_of(number, axis.length), axis.divisor);
   return difference_of(sum_of(axis.start, way), pair_of(parameters[0].input_offset));
 }
@@ -92,7 +95,7 @@ struct Range {
 // Which sample lies at a place, about.
 float sample_number(SampleAxis axis, float place) {
   const Pair way = difference_of(sum_of(pair_of(place), pair_of(parameters[0].input_offset)), axis.start);
-  return product_of(way, pair_of(axis.divisor)).high / axis.length.high + parameters[0].output_offset;
+  return product_of(way, pair_of(axis.divisor)).high / axis.length.high + axis.output_offset;
 }
 
 // Those of samples [begin, end) that may lie within (low, high), at most `most` of them. No other one does.

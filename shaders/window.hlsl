@@ -93,19 +93,26 @@ uint windowed_axis(uint i) { return at_windows + i * window_words; }
 
 // --- numbers
 
+// What elements are.
+#define NONE 0        // there are none
+#define ONLY_NAN 1    // for a maximum
+#define SOME_NUMBER 2
+
 // What is known of a window: the sum, or the largest number, as a float or as bits in the order of unsigned integers.
+// Of NaN alone that is minus infinity, at the place of the first one.
 struct Found {
   float real;
   uint low;
   uint high;
   uint place;
-  uint is_something;
+  uint elements;
 };
 
 Found nothing() {
   Found found;
   found.real = IS_MAXIMUM != 0 ? -infinity() : 0.0f;
-  found.low = found.high = found.place = found.is_something = 0;
+  found.low = found.high = found.place = 0;
+  found.elements = NONE;
   return found;
 }
 
@@ -113,7 +120,7 @@ Found nothing() {
 Found element_at(uint offset, uint place) {
   Found found;
   found.place = place;
-  found.is_something = 1;
+  found.elements = SOME_NUMBER;
   found.real = 0.0f;
   found.low = found.high = 0;
   if (size_of(TYPE) == 8) {
@@ -124,6 +131,10 @@ Found element_at(uint offset, uint place) {
     const uint bits = load_bits(1, offset, size_of(TYPE));
     if (IS_FLOAT || IS_MAXIMUM == 0) {
       found.real = real_of(bits, TYPE);
+      if (IS_MAXIMUM != 0 && is_nan(found.real)) {
+        found.real = -infinity();
+        found.elements = ONLY_NAN;
+      }
     } else {
       found.low = bits ^ SIGN_BIT;
     }
@@ -131,9 +142,8 @@ Found element_at(uint offset, uint place) {
   return found;
 }
 
-// The larger one; NaN is never that, and of equal ones the first.
+// The larger one; NaN is less than any number, and of equal ones the first.
 Found larger_of(Found most, Found x) {
-  const bool is_first = most.is_something == 0 && x.is_something != 0;
   bool is_larger, is_equal;
   if (IS_FLOAT) {
     is_larger = x.real > most.real;
@@ -142,9 +152,7 @@ Found larger_of(Found most, Found x) {
     is_larger = x.high > most.high || (x.high == most.high && x.low > most.low);
     is_equal = x.high == most.high && x.low == most.low;
   }
-  if (is_larger || (is_equal && is_first)) return x;
-  // A maximum without a place is minus infinity where all elements are NaN.
-  if (INDEX_TYPE == 0) most.is_something |= x.is_something;
+  if (is_larger || (is_equal && x.elements > most.elements)) return x;
   return most;
 }
 
@@ -289,9 +297,11 @@ Found reduced(uint at, Window window, uint row, uint row_end, uint column, uint 
 
 // An element's bits: low word, high word.
 uint2 maximum_bits(Found found) {
-  if (IS_FLOAT) {
-    if (TYPE == FLOAT16) return uint2(half_bits(found.is_something != 0 ? found.real : -infinity()), 0);
-    return uint2(found.is_something != 0 ? asuint(found.real) : 0xFF7FFFFFu, 0);
+  if (TYPE == FLOAT16) return uint2(half_bits(found.real), 0);
+  if (TYPE == FLOAT32) {
+    // A maximum without a place is minus infinity where all elements are NaN.
+    const bool is_found = INDEX_TYPE == 0 ? found.elements != NONE : found.elements == SOME_NUMBER;
+    return uint2(is_found ? asuint(found.real) : 0xFF7FFFFFu, 0);
   }
   // Without elements all bits are 0, which is the lowest integer.
   if (size_of(TYPE) == 8) return uint2(found.low, found.high ^ SIGN_BIT);
@@ -347,7 +357,7 @@ Found found_in_scratch(uint at, uint part) {
   found.real = asfloat(found.low);
   found.high = scratch[from + 1];
   found.place = scratch[from + 2];
-  found.is_something = scratch[from + 3];
+  found.elements = scratch[from + 3];
   return found;
 }
 
@@ -367,7 +377,7 @@ void leave_part(uint thread) {
   scratch[to] = IS_FLOAT ? asuint(found.real) : found.low;
   scratch[to + 1] = found.high;
   scratch[to + 2] = found.place;
-  scratch[to + 3] = found.is_something;
+  scratch[to + 3] = found.elements;
 }
 
 Found result_at(uint at, Window window) {
@@ -599,7 +609,7 @@ void run(uint thread) {
     if (is_full && at + 1 - 16 / size < elements) output0[at * size >> 4] = values;
     if (INDEX_TYPE != 0) {
       const uint2 nowhere = uint2(parameters[at_place_of_nothing], parameters[at_place_of_nothing + 1]);
-      put(places, i, found.is_something != 0 ? uint2(found.place, 0) : nowhere, index_size);
+      put(places, i, found.elements != NONE ? uint2(found.place, 0) : nowhere, index_size);
       const bool is_index_full = ((i + 1) * index_size & 15) == 0;
       if (is_index_full && at + 1 - 16 / index_size < elements) output1[at * index_size >> 4] = places;
     }

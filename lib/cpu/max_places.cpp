@@ -51,6 +51,7 @@ class MaxPlaces {
   struct Found {
     Number value = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     std::uint64_t place = nowhere;
+    bool is_number = false;
   };
 
   void find(std::uint64_t o, std::uint64_t count) {
@@ -67,15 +68,16 @@ class MaxPlaces {
     });
   }
 
-  // The first of equal ones stays, and NaN is never greater or equal.
+  // The first of equal ones stays, and NaN is never greater or equal. Of NaN alone the first stays.
   void look_at(const TapRun& run, std::uint64_t offset, std::uint64_t place, Found& found) {
+    if (found.place == nowhere && run.count > 0) found.place = place + run.first;
     const std::uint64_t stride = width_.input_stride;
     in_pieces_if_many(run.count, [&](std::uint64_t k, std::uint64_t end) {
       std::uint64_t index = run.first + k * run.step;
       for (; k < end; ++k, index += run.step) {
         const Number x = number_at<Element>(&input_[(offset + index * stride) * sizeof(Element)]);
-        if (x > found.value || (x == found.value && found.place == nowhere))
-          found = {x, place + index};
+        if (x > found.value || (x == found.value && !found.is_number))
+          found = {x, place + index, true};
       }
     });
   }
@@ -88,9 +90,8 @@ class MaxPlaces {
 
   // Nothing but padding and NaN is the lowest finite number; as FLOAT16 minus infinity.
   void put(const Found& found, std::byte* value, std::byte* index) const {
-    const bool is_found = found.place != nowhere;
-    put_number<Element>(value, is_found ? found.value : Limits::lowest());
-    const std::uint64_t place = is_found ? found.place : place_of_nothing_;
+    put_number<Element>(value, found.is_number ? found.value : Limits::lowest());
+    const std::uint64_t place = found.place != nowhere ? found.place : place_of_nothing_;
     std::memcpy(index, &place, size_of(index_type_));
   }
 

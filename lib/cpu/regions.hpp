@@ -89,9 +89,13 @@ class RegionReader {
     const double count = wanted > least ? std::min(wanted, most) : least;
     const double divisor =
         regions_.reaches_corners ? std::max(size * count - 1, 1.0) : size * count;
-    return {
-        static_cast<std::uint64_t>(count), regions_.input[2 + i].extent, start,
-        (end - start) / divisor,           regions_.input_offset,        regions_.output_offset};
+    const bool is_between_corners = regions_.reaches_corners && size * count == 1;
+    return {.count = static_cast<std::uint64_t>(count),
+            .extent = regions_.input[2 + i].extent,
+            .start = start,
+            .step = (end - start) / divisor,
+            .input_offset = regions_.input_offset,
+            .output_offset = is_between_corners ? -0.5 : regions_.output_offset};
   }
 
   double coordinate(std::uint64_t index, std::size_t i) const {

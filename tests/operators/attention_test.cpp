@@ -166,6 +166,27 @@ TEST_CASE("MULTIHEAD_ATTENTION: a mask that leaves out every key leaves the weig
   check_plan_case(case_of(use, {}, 1e-6));
 }
 
+TEST_CASE(
+    "MULTIHEAD_ATTENTION: a boolean mask, and no other, multiplies the position bias by Scale") {
+  // Scores 0 and ln 3, so that the weights are 1/4 and 3/4; twice as much makes them 1/10 and 9/10.
+  MultiheadAttention use{.query = floats({1, 1, 1}, {1}),
+                         .key = floats({1, 2, 1}, {0, 0}),
+                         .value = floats({1, 2, 1}, {0, 20}),
+                         .position_bias = floats({1, 1, 1, 2}, {0, std::log(3.0F)}),
+                         .scale = 2};
+  const auto check_mix = [&](const Tensor& mask, const char* mask_type, float mix) {
+    use.mask = mask;
+    use.mask_type = mask_type;
+    for (const bool is_numbered : {false, true}) {
+      PlanCase a_case = case_of(use, {.is_numbered = is_numbered}, 1e-6);
+      a_case.outputs[0].tensor = floats({1, 1, 1}, {mix});
+      check_plan_case(a_case);
+    }
+  };
+  check_mix(Tensor::of<std::int32_t>(DataType::Int32, {1, 1}, {2}), "KEY_SEQUENCE_LENGTH", 15);
+  check_mix(Tensor::of<std::int32_t>(DataType::Int32, {1, 1, 1, 2}, {1, 1}), "BOOLEAN", 18);
+}
+
 TEST_CASE("MULTIHEAD_ATTENTION: random heads of all layouts and masks") {
   Random random(81);
   for (int i = 0; i < 400; ++i) {

@@ -183,6 +183,36 @@ TEST_CASE("MAX_POOLING: NaN and padding are never the maximum, and -infinity is 
   check_plan_case(max_case("2", pairs, input, values, pairs.places(input, DataType::UInt64)));
 }
 
+TEST_CASE("MAX_POOLING1 and 2: the index of NaN alone is that of the window's first element") {
+  const Pooling pairs{{1, 2}, {1, 2}, {1, 1}, {0, 0}, {0, 0}};
+  constexpr float lowest = -std::numeric_limits<float>::max();
+  for (const char* suffix : {"1", "2"}) {
+    check_plan_case(max_case(suffix, pairs, floats({1, 1, 1, 4}, {nan, nan, nan, nan}),
+                             floats({1, 1, 1, 2}, {lowest, lowest}),
+                             Tensor::of<std::uint32_t>(DataType::UInt32, {1, 1, 1, 2}, {0, 2})));
+  }
+}
+
+/// The same with NaN in place of half of its elements.
+Tensor half_nan(Tensor tensor, Random& random) {
+  const std::vector<std::byte> not_a_number = element(tensor.type, std::nan(""));
+  for_each_index(tensor.sizes, [&](const Index& i) {
+    if (random.one_in(2)) std::memcpy(tensor.at(i), not_a_number.data(), not_a_number.size());
+  });
+  return tensor;
+}
+
+TEST_CASE("MAX_POOLING1 and 2: places in random windows where half of the elements are NaN") {
+  Random random(77);
+  for (int i = 0; i < 100; ++i) {
+    const std::string suffix = random.one_of<std::string>({"1", "2"});
+    const auto [pooling, sizes] = random_pooling(random, suffix == "2");
+    const Tensor input = half_nan(random_eighths(random.one_of(F2), sizes, random), random);
+    check_plan_case(max_case(suffix, pooling, input, pooling.maximum(input),
+                             pooling.places(input, DataType::UInt32)));
+  }
+}
+
 TEST_CASE("MAX_POOLING: NaN in front of a number in a row that is found four at once") {
   const Tensor input = floats({1, 1, 1, 6}, {nan, 1, nan, nan, 3, nan});
   const Pooling pairs{{1, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
@@ -280,6 +310,10 @@ TEST_CASE(
         max_case("2", row, line, row.maximum(line), row.places(line, DataType::UInt64)));
     check_plan_case(max_case("", row, line, row.maximum(line), std::nullopt));
   }
+  const Tensor unknown =
+      floats({1, 2, 260, 250}, std::vector<float>(std::size_t{2 * 260 * 250}, nan));
+  check_plan_case(max_case("2", whole, unknown, whole.maximum(unknown),
+                           whole.places(unknown, DataType::UInt32)));
 }
 
 PlanCase max_gradient_case(const Pooling& pooling, const Tensor& input, const Tensor& gradient,
@@ -303,6 +337,26 @@ TEST_CASE("MAX_POOLING_GRAD: random windows, with many equal elements") {
     const auto [pooling, sizes] = random_pooling(random, true);
     const DataType type = random.one_of(F2);
     const Tensor input = random_eighths(type, sizes, random);
+    const Tensor gradient = random_eighths(type, pooling.output_sizes(sizes), random);
+    check_plan_case(
+        max_gradient_case(pooling, input, gradient, pooling.maximum_gradient(input, gradient)));
+  }
+}
+
+// As TensorFlow's tests of this operator on DirectML say.
+TEST_CASE("MAX_POOLING_GRAD: NaN alone passes a gradient on, to the window's first element") {
+  const Pooling pairs{{1, 2}, {1, 2}, {1, 1}, {0, 0}, {0, 0}};
+  check_plan_case(max_gradient_case(pairs, floats({1, 1, 1, 4}, {nan, nan, nan, nan}),
+                                    floats({1, 1, 1, 2}, {3, 5}),
+                                    floats({1, 1, 1, 4}, {3, 0, 5, 0})));
+}
+
+TEST_CASE("MAX_POOLING_GRAD: random windows where half of the elements are NaN") {
+  Random random(78);
+  for (int i = 0; i < 100; ++i) {
+    const auto [pooling, sizes] = random_pooling(random, true);
+    const DataType type = random.one_of(F2);
+    const Tensor input = half_nan(random_eighths(type, sizes, random), random);
     const Tensor gradient = random_eighths(type, pooling.output_sizes(sizes), random);
     check_plan_case(
         max_gradient_case(pooling, input, gradient, pooling.maximum_gradient(input, gradient)));

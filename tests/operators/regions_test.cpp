@@ -167,6 +167,25 @@ TEST_CASE("ROI_ALIGN_GRAD: where samples reach the corners, slopes count up to t
   check_plan_case(a_case);
 }
 
+// DirectML's gradient, and what TensorFlow's CropAndResize, which runs ROI_ALIGN1, promises.
+TEST_CASE(
+    "ROI_ALIGN1 and its gradient: a single sample that reaches both corners is between them") {
+  RoiAlign align{.reaches_corners = true, .input_offset = 0, .output_offset = 0};
+  const Tensor boxes = floats({1, 4}, {0, 1.5, 0, 5.75}), batches = batches_of({0});
+  const Tensor image = floats({1, 1, 7, 1}, {0, 0, 0, 8, 16, 0, 0});
+  for (const bool takes_maximum : {false, true}) {
+    CAPTURE(takes_maximum);
+    align.takes_maximum = takes_maximum;
+    // At 3.625.
+    check_plan_case(align_case(align, false, image, boxes, batches, floats({1, 1, 1, 1}, {13})));
+    PlanCase gradient = gradient_case(align, floats({1, 1, 1, 1}, {8}), boxes, batches);
+    gradient.inputs.push_back({"InputTensor", image});
+    gradient.outputs.push_back(
+        {"OutputGradientTensor", floats({1, 1, 7, 1}, {0, 0, 0, 3, 5, 0, 0})});
+    check_plan_case(gradient);
+  }
+}
+
 TEST_CASE("ROI_ALIGN_GRAD: random regions that meet in one image") {
   Random random(82);
   for (int i = 0; i < 200; ++i) {

@@ -46,6 +46,7 @@ struct RoiAlign {
   double along(double start, double end, std::uint64_t outputs, std::uint64_t n, std::uint64_t o,
                std::uint64_t k) const {
     const auto all = static_cast<double>(outputs * n);
+    if (reaches_corners && all == 1) return (start + end) / 2 - double{input_offset};
     const double step = (end - start) / (reaches_corners ? std::max(all - 1, 1.0) : all);
     return start + (static_cast<double>(o * n + k) - double{output_offset}) * step -
            double{input_offset};

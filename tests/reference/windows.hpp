@@ -111,6 +111,13 @@ struct Pooling {
     return found;
   }
 
+  /// The first largest element under a window; of NaN alone the first.
+  std::optional<Index> place(const Index& o, const Tensor& input) const {
+    if (const auto found = largest(o, input)) return found;
+    const auto inside = under(o, input.sizes).inside;
+    return inside.empty() ? std::nullopt : std::optional(inside.front());
+  }
+
   Tensor maximum(const Tensor& input) const {
     Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
     for_each_index(output.sizes, [&](const Index& o) {
@@ -124,9 +131,9 @@ struct Pooling {
   Tensor places(const Tensor& input, DataType type) const {
     Tensor output = Tensor::packed(type, output_sizes(input.sizes));
     for_each_index(output.sizes, [&](const Index& o) {
-      const auto found = largest(o, input);
-      const std::uint64_t place = found ? place_of(*found, input.sizes) : 0;
-      std::memcpy(output.at(o), &place, output.element_size());
+      const auto found = place(o, input);
+      const std::uint64_t index = found ? place_of(*found, input.sizes) : 0;
+      std::memcpy(output.at(o), &index, output.element_size());
     });
     return output;
   }
@@ -134,7 +141,7 @@ struct Pooling {
   Tensor maximum_gradient(const Tensor& input, const Tensor& gradient) const {
     std::vector<double> sums(Tensor::packed(DataType::UInt8, input.sizes).bytes.size());
     for_each_index(gradient.sizes, [&](const Index& o) {
-      if (const auto found = largest(o, input))
+      if (const auto found = place(o, input))
         sums[place_of(*found, input.sizes)] += number(gradient.type, gradient.at(o));
     });
     return rounded(gradient.type, input.sizes, sums);

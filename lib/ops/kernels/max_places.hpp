@@ -11,11 +11,12 @@
 namespace dmlop {
 
 /// Two outputs: the maximum of each window as WindowKernel has it, and the index of its first
-/// element into the whole input, counted as if that were packed.
+/// element into the whole input, counted as if that were packed; of NaN alone, that of the window's
+/// first element.
 struct MaxPlacesKernel {
   DataType data_type = DataType::Float32;
   DataType index_type = DataType::UInt32;
-  std::uint64_t place_of_nothing = 0;  // where a window has no element that is a number
+  std::uint64_t place_of_nothing = 0;  // where a window has no element
   std::vector<WindowAxis> axes;  // outermost first, at least one; windows that are not transposed
 
   std::uint64_t output_elements() const {

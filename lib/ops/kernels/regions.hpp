@@ -16,7 +16,7 @@ namespace dmlop {
 ///   start + (o * n + k - output_offset) * step - input_offset
 /// with step = (end - start) / (size * n) or, where samples reach the corners,
 /// (end - start) / max(size * n - 1, 1); n is (end - start) / size, rounded up and cut to the
-/// limits.
+/// limits. A single sample that reaches both corners lies between them, as output_offset -0.5 says.
 struct Regions {
   DataType data_type = DataType::Float32;  // of images, boxes and outputs
   std::uint64_t count = 1;
