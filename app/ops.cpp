@@ -95,8 +95,10 @@ void print_speed_of(const OperatorSpec& spec) {
 }
 
 void print_operator(const OperatorSpec& spec) {
+  const auto runs_on = places_of(spec);
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
-         spec.summary, "\n", spec.source, "\nRuns on: ", join(places()), "\n"});
+         spec.summary, "\n", spec.source,
+         "\nRuns on: ", runs_on.empty() ? "nothing yet" : join(runs_on), "\n"});
   const auto related = related_operators(spec.name);
   if (!related.empty()) print({"See also: ", join(related), "\n"});
   print({"\nFields\n"});
