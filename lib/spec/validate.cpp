@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/scalar.hpp"
@@ -130,6 +131,7 @@ class Validator {
               : "a tensor's type and sizes are written in its desc where no rule of DML_OPERATOR_" +
                     description_.spec->name + " gives them",
           how_to_describe(use));
+      diagnostics_.back().ideas = {{replacement(description_, use.place(), example_of(use))}};
     }
   }
 
