@@ -166,14 +166,24 @@ class FixFinder {
       if (!fix) continue;
       target.fix = *fix;
       for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
-      const bool is_first = !here.ideas.empty() && *fix == here.ideas.front();
-      if (!is_first && !says(target.suggestion, *fix)) target.suggestion = words_of(*fix, here);
+      target.suggestion = suggestion_of(*fix, here);
       return;
     }
     const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
     if (commands && tries_ <= tries_max)
       target.suggestion = "another value here alone does not help; compare what the rule names";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
+  }
+
+  // The text of a finding was made from its first idea, which may need more.
+  std::string suggestion_of(const Fix& fix, const Diagnostic& finding) const {
+    if (says(finding.suggestion, fix)) return finding.suggestion;
+    const Fix first = finding.ideas.empty() ? Fix{} : finding.ideas.front();
+    const bool begins_with_it = !first.empty() && first.size() <= fix.size() &&
+                                std::equal(first.begin(), first.end(), fix.begin());
+    if (!begins_with_it) return words_of(fix, finding);
+    const Fix rest(fix.begin() + static_cast<std::ptrdiff_t>(first.size()), fix.end());
+    return finding.suggestion + (rest.empty() ? "" : "; then " + words_of(rest, {}));
   }
 
   static bool says(const std::string& suggestion, const Fix& fix) {

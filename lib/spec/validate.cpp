@@ -146,9 +146,11 @@ class Validator {
       const std::string message = "the field \"" + spec.name + "\" is missing";
       for (Diagnostic& diagnostic : diagnostics_) {
         if (diagnostic.message != message) continue;
-        diagnostic.suggestion = how_to_write(description_.document(), description_.fields_object(),
-                                             spec.name, fitting_value(field)) +
-                                ", for example";
+        const std::string value = fitting_value(field);
+        diagnostic.suggestion =
+            how_to_write(description_.document(), description_.fields_object(), spec.name, value) +
+            ", for example";
+        diagnostic.ideas = {{replacement(description_, Place{{spec.name}}, value)}};
       }
     }
   }

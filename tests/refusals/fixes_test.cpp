@@ -56,7 +56,8 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
                                "Exponent": 2})",
        "DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW has this field"},
       {"TOP_K1", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "Axis": 0, "K": 2,
-                     "AxisDirection": "DESCENDING"})",
+                     "AxisDirection": "DESCENDING",
+                     "OutputIndexTensor": {"DataType": "UINT32", "Sizes": [2]}})",
        "did you mean \"DECREASING\"?"},
       {"TOP_K1", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4]}, "Axis": -1, "K": 2,
                      "AxisDirection": "DECREASING",
@@ -123,6 +124,6 @@ TEST_CASE("fixes: each fix of a small mistake in an example mends it, and breaks
       }
     }
   }
-  CHECK(findings > 10000);
+  CHECK(findings > 9000);
   CHECK(fixes * 2 > findings);
 }
