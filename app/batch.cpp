@@ -184,7 +184,9 @@ std::string statuses_text() {
     text += "  " + padded(std::string(status.name), 11) + "  " + padded(codes, 6) + "  " +
             std::string(status.when) + "\n";
   }
-  return text;
+  return text +
+         "Jobs are shown as they end, with several threads in any order; reports have them in "
+         "the order of their files.\n";
 }
 
 }  // namespace

@@ -242,7 +242,8 @@ void BatchCommandOptions::add_to(OptionList& command) {
   add_feature_level_option(command, batch.feature_level);
   add_format_option(command, format, false,
                     "; json has the counts and the jobs that did not end well, --results has all");
-  command.add_flag("-v,--verbose", verbose, "Also show jobs that pass, and the slowest");
+  command.add_flag("-v,--verbose", verbose,
+                   "Also show jobs that pass, all that have the same mistake, and the slowest");
   command.add_flag("-q,--quiet", quiet, "Print nothing but errors");
 }
 

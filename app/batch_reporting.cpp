@@ -39,6 +39,29 @@ void append_step_summary(const std::string& path, const std::string& text) {
     throw Error(ErrorKind::io_failed, "writing the step summary " + path + ": " + reason(error));
 }
 
+// Of the jobs that have the same wrong with them, so many are listed; the rest are counted.
+constexpr std::uint64_t jobs_of_a_kind_listed = 8;
+// So many kinds are told apart.
+constexpr std::size_t kinds_max = 1000;
+
+// What is wrong with a job, without the names of files in it; "" where that is for each job to say.
+std::string kind_of(const BatchResult& result) {
+  const std::size_t help = result.brief.find("help: ");
+  const std::string remedy = help == std::string::npos
+                                 ? ""
+                                 : result.brief.substr(help, result.brief.find('\n', help) - help);
+  switch (result.status) {
+    case Status::uncompared:
+      return joined_lines(result.message);
+    case Status::error:
+      return remedy;
+    case Status::invalid:
+      return joined_lines(result.message) + (remedy.empty() ? "" : "; ") + remedy;
+    default:
+      return "";
+  }
+}
+
 // What is listed even where all that passes is not.
 bool is_news(const BatchResult& result) {
   return !result.is_good() || result.status == Status::updated;
@@ -79,7 +102,7 @@ void BatchPresenter::show(const BatchResult& result) {
   const bool good = result.is_good();
   // Thousands of jobs that were not come to would hide what went wrong.
   const bool is_listed = is_news(result) && result.status != Status::not_run;
-  if (!options_.quiet && (is_listed || options_.verbose)) {
+  if (!options_.quiet && (options_.verbose || (is_listed && !is_one_of_many(result)))) {
     progress_.clear();
     print_result(result);
   }
@@ -107,6 +130,7 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
       print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
     return;
   }
+  print_more_of_kinds();
   const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
   const std::string resumed =
       summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";
@@ -118,6 +142,25 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
     print(out, {"  -v lists those that were not run; with --results FILE, --resume goes on from there\n"});
   if (!summary.interrupted.empty())
     print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
+}
+
+// Thousands of missing golden files are one mistake, not thousands.
+bool BatchPresenter::is_one_of_many(const BatchResult& result) {
+  std::string kind = kind_of(result);
+  if (kind.empty()) return false;
+  kind = std::string(name_of(result.status)) + ": " + kind;
+  if (kinds_.size() == kinds_max && !kinds_.contains(kind)) return false;
+  return ++kinds_[kind] > jobs_of_a_kind_listed;
+}
+
+void BatchPresenter::print_more_of_kinds() const {
+  bool is_any = false;
+  for (const auto& [kind, count] : kinds_) {
+    if (count <= jobs_of_a_kind_listed) continue;
+    print(options_.text_stream(), {"and ", count - jobs_of_a_kind_listed, " more ", kind, "\n"});
+    is_any = true;
+  }
+  if (is_any) print(options_.text_stream(), {"  -v lists every job\n"});
 }
 
 void BatchPresenter::print_golden_counts(const BatchSummary& summary) const {

@@ -1,6 +1,7 @@
 // What dmlop batch prints about its jobs, and the records and reports that it writes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,11 +27,14 @@ class BatchPresenter {
 
  private:
   void print_result(const BatchResult& result) const;
+  bool is_one_of_many(const BatchResult& result);
+  void print_more_of_kinds() const;
   void print_golden_counts(const BatchSummary& summary) const;
 
   const BatchCommandOptions& options_;
   bool color_;
   Progress progress_;
+  std::map<std::string, std::uint64_t> kinds_;  // of what is wrong: how many jobs
 };
 
 /// Writes records as they come. The first failure to write one is reported at once; the batch

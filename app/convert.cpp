@@ -13,7 +13,7 @@
 #include "description_options.hpp"
 #include "exit_codes.hpp"
 #include "model_commands.hpp"
-#include "ops/operator.hpp"
+#include "ops/fixes.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop::app {
@@ -75,7 +75,7 @@ int check_made(const CppDescription& made, const ConvertOptions& options) {
   Diagnostics diagnostics;
   auto description =
       read_description(made.cpp_file, made.text, options.request.feature_level, diagnostics);
-  if (description) check_description(*description, diagnostics);
+  if (description) check_and_mend(*description, diagnostics);
   if (diagnostics.empty()) return exit_done;
   made.place_in_cpp(diagnostics);
   return report(diagnostics, Format::text);

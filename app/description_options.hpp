@@ -31,4 +31,7 @@ struct DescriptionOptions {
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics);
 
+/// Says of each file with another extension that it gets the format .npy all the same.
+void note_other_extensions(const std::vector<NamedFile>& outputs);
+
 }  // namespace dmlop::app

@@ -1,6 +1,7 @@
 #include "operator_json.hpp"
 
 #include "guide/words.hpp"
+#include "ops/operator.hpp"
 
 namespace dmlop::app {
 
@@ -98,7 +99,7 @@ Json to_json(const OperatorSpec& spec) {
             {"family", spec.family},
             {"introduced", to_text(spec.introduced)},
             {"struct", struct_name(spec)},
-            {"runsOn", places()},
+            {"runsOn", places_of(spec)},
             {"inPlace", spec.in_place},
             {"summary", spec.summary},
             {"source", spec.source},
@@ -136,6 +137,10 @@ Json to_json(const MeasuredError& error) {
 
 Json to_json(const Speed& speed) {
   return named_row(speed);
+}
+
+std::vector<std::string> places_of(const OperatorSpec& spec) {
+  return find_operator(spec.name) != nullptr ? places() : std::vector<std::string>{};
 }
 
 }  // namespace dmlop::app

@@ -96,8 +96,10 @@ void print_speed_of(const OperatorSpec& spec) {
 }
 
 void print_operator(const OperatorSpec& spec) {
+  const auto runs_on = places_of(spec);
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
-         spec.summary, "\n", spec.source, "\nRuns on: ", join(places()), "\n"});
+         spec.summary, "\n", spec.source,
+         "\nRuns on: ", runs_on.empty() ? "nothing yet" : join(runs_on), "\n"});
   for (const gpu::FieldLimit& limit : gpu::field_limits) {
     if (limit.operator_name == spec.name)
       print({"On the CPU alone: with ", limit.field, ", because ", limit.reason, "\n"});

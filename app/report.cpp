@@ -30,6 +30,8 @@ Json to_json(const Diagnostic& diagnostic) {
   add("featureLevel", diagnostic.feature_level);
   add("note", diagnostic.note);
   add("suggestion", diagnostic.suggestion);
+  for (const Replacement& each : diagnostic.fix)
+    json["fix"].push_back({{"pointer", each.pointer}, {"value", Json::parse(each.value)}});
   if (diagnostic.more != 0) json["more"] = diagnostic.more;
   return json;
 }

@@ -267,6 +267,7 @@ int run(const RunOptions& options) {
   if (file->has_model) return run_as_model(*file, request, options);
   auto job = prepare(*file, options, request, diagnostics);
   if (!job) return report(diagnostics, options.format);
+  if (!options.quiet) note_other_extensions(request.outputs);
   stop_jobs_gently();
   timings.check = clock.lap();
   Backend backend(options.device.request());

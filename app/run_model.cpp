@@ -8,11 +8,13 @@
 #include "base/text.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
+#include "description_options.hpp"
 #include "exit_codes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 #include "model_commands.hpp"
+#include "preview.hpp"
 #include "stopwatch.hpp"
 #include "tensor/element.hpp"
 
@@ -118,9 +120,37 @@ class CommandRunner {
   const ModelRun& options_;
 };
 
+// Without prints, files and comparisons, a run would tell nothing: what the model computes is
+// shown.
+bool tells_nothing(const Model& model, const ModelRun& options) {
+  const auto tells = [](const ModelCommand& command) {
+    return std::holds_alternative<PrintCommand>(command) ||
+           std::holds_alternative<WriteFileCommand>(command);
+  };
+  return !options.quiet && options.outputs.empty() && options.expected.empty() &&
+         std::none_of(model.commands.begin(), model.commands.end(), tells);
+}
+
+void show_result(const Model& model, std::size_t resource, std::span<const std::byte> contents,
+                 Format format, Json& shown) {
+  const ResourceTensor tensor = tensor_of(model, resource);
+  const Buffer packed = packed_elements(tensor, contents);
+  const Elements elements(tensor.data_type, tensor.sizes, packed.bytes());
+  const std::string& name = model.resources[resource].name;
+  if (format == Format::json) {
+    shown.push_back(
+        {{"name", name}, {"dataType", name_of(tensor.data_type)}, {"sizes", tensor.sizes}});
+    shown.back().update(contents_json(elements));
+    return;
+  }
+  print({name, ": ", name_of(tensor.data_type), " ", list_of(tensor.sizes), "\n",
+         Text::lines(contents_text(elements))});
+}
+
 struct Ending {
   int exit_code = exit_done;
   std::vector<OutputComparison> comparisons;
+  Json shown = Json::array();  // outputs that no file gets
 };
 
 void print_text_result(const Model& model, const ModelRun& options,
@@ -145,7 +175,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
             {"exitCode", ending.exit_code},
             {"device", backend.spec()},
             {"commands", std::move(commands)},
-            {"outputs", Json::array()},
+            {"outputs", ending.shown},
             {"warnings", notes_json(notes)}};
   for (const NamedResource& output : outputs) {
     const ResourceTensor tensor = tensor_of(model, output.resource);
@@ -252,6 +282,7 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
     refuse_replaced(*model, outputs, expected, diagnostics);
   }
   if (!diagnostics.empty()) return report(diagnostics, options.format);
+  if (!options.quiet) note_other_extensions(options.outputs);
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)
@@ -260,6 +291,10 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
   CommandRunner runner(*model, runtime, options);
   for (const ModelCommand& command : model->commands) std::visit(runner, command);
   Ending ending;
+  if (tells_nothing(*model, options)) {
+    for (const std::size_t resource : results_of(*model))
+      show_result(*model, resource, runtime.contents(resource), options.format, ending.shown);
+  }
   for (const NamedResource& output : outputs) {
     write_npy(tensor_of(*model, output.resource), runtime.contents(output.resource), output.path);
   }

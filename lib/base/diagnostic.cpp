@@ -38,8 +38,9 @@ void sort_by_position(Diagnostics& diagnostics) {
 }
 
 ErrorKind worst_kind(const Diagnostics& diagnostics) {
-  constexpr std::array order{ErrorKind::interrupted,   ErrorKind::run_failed,  ErrorKind::io_failed,
-                             ErrorKind::invalid_input, ErrorKind::unavailable, ErrorKind::usage};
+  constexpr std::array order{ErrorKind::interrupted,   ErrorKind::run_failed,
+                             ErrorKind::invalid_input, ErrorKind::io_failed,
+                             ErrorKind::unavailable,   ErrorKind::usage};
   for (const ErrorKind kind : order) {
     const auto is_kind = [kind](const Diagnostic& d) { return d.kind == kind; };
     if (std::any_of(diagnostics.begin(), diagnostics.end(), is_kind)) return kind;

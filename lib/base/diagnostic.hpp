@@ -10,6 +10,17 @@
 
 namespace dmlop {
 
+/// A part of the file that gets another value.
+struct Replacement {
+  std::string pointer;  // JSON pointer; what it names may be missing
+  std::string value;    // JSON; null leaves the part out
+
+  bool operator==(const Replacement&) const = default;
+};
+
+/// Replacements that only mend something together.
+using Fix = std::vector<Replacement>;
+
 /// One violation: where it is, what is there, the rule it breaks and what to write instead.
 /// Empty strings and zeros mean "does not apply".
 struct Diagnostic {
@@ -26,6 +37,8 @@ struct Diagnostic {
   std::string note = {};      // what else is worth knowing: what DirectML does
   std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
   std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
+  Fix fix = {};               // what mends it and breaks nothing else; tried out. Empty: unknown
+  std::vector<Fix> ideas = {};  // fixes to try, the likeliest first
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -41,7 +54,8 @@ std::uint64_t count_of(const Diagnostics& diagnostics);
 /// which they were found.
 void sort_by_position(Diagnostics& diagnostics);
 
-/// The kind that decides how the job ends: invalid input before what is not available.
+/// The kind that decides how the job ends: invalid input before files that cannot be read, and
+/// before what is not available.
 ErrorKind worst_kind(const Diagnostics& diagnostics);
 
 }  // namespace dmlop

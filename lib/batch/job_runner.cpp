@@ -169,7 +169,7 @@ class JobRun {
     if (model_ ? model_->keeps_or_compares()
                : !prepared_->outputs.empty() || !prepared_->expected.empty())
       return true;
-    end(Status::mistrusted, 1,
+    end(Status::uncompared, 1,
         model_
             ? "no file is kept and no resource compared: add golden files by resource (expect, "
               "or RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out"

@@ -30,6 +30,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
   prepared.find_expected(job, findings);
+  if (job.request.expected_may_be_missing) prepared.expect_results(job.request.found.golden_folder);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -50,6 +51,7 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
   const std::vector<NamedFile>& found = job.request.found.expected;
   files.insert(files.end(), found.begin(), found.end());
   for (NamedFile file : files) {
+    const bool is_missing = job.request.expected_may_be_missing && is_absent(file.path);
     std::optional<std::size_t> command;
     if (!file.tensor.empty() && model_.find_resource(file.tensor) == nullptr) {
       command = write_named(file.tensor);
@@ -58,8 +60,20 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
         file.tensor = model_.resources[write.resource].name;
       }
     }
-    for (NamedResource& named : name_resources(model_, {file}, "expect", true, findings))
+    for (NamedResource& named :
+         name_resources(model_, {file}, "expect", /*golden=*/!is_missing, findings))
       expected_.push_back({std::move(named), command});
+  }
+}
+
+// What the model computes and no golden file is for gets one in the folder.
+void ModelJob::expect_results(const std::string& golden_folder) {
+  if (golden_folder.empty()) return;
+  for (const std::size_t resource : results_of(model_)) {
+    const auto is_it = [&](const Expected& other) { return other.file.resource == resource; };
+    if (std::any_of(expected_.begin(), expected_.end(), is_it)) continue;
+    const std::string name = model_.resources[resource].name + ".npy";
+    expected_.push_back({{resource, to_text(to_path(golden_folder) / to_path(name))}, {}});
   }
 }
 
@@ -112,10 +126,20 @@ void ModelJob::add_to(Digest& digest) const {
   }
   for (const Expected& expected : expected_) {
     digest.add(model_.resources[expected.file.resource].name);
-    digest.add(array_digest_of(*expected.file.golden));
+    digest.add(expected.file.golden ? array_digest_of(*expected.file.golden) : "missing");
     digest.add(tolerance_ ? to_text(*tolerance_) : "");
     digest.add(tolerance_ && tolerance_->allow_trivial ? "trivial" : "");
   }
+}
+
+// The comparison of a golden file that is to be created.
+OutputComparison ModelJob::without_golden(const NamedResource& golden) const {
+  const ResourceTensor tensor = tensor_of(model_, golden.resource);
+  const Tolerance tolerance = tensor.writer != nullptr
+                                  ? resolved_tolerance(tolerance_, *tensor.writer, tensor.data_type)
+                                  : tolerance_.value_or(Tolerance{});
+  return new_golden(model_.resources[golden.resource].name, golden.path, tensor.data_type,
+                    tensor.sizes, tolerance);
 }
 
 JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes) {
@@ -124,8 +148,12 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   const auto compare = [&](const Expected& expected) {
     const std::size_t resource = expected.file.resource;
     const auto contents = runtime.contents(resource);
-    result.comparisons.push_back(compare_resource(model_, expected.file, contents, tolerance_));
-    const bool differs = result.comparisons.back().comparison.verdict() == Verdict::failed;
+    const bool is_missing = !expected.file.golden;
+    result.comparisons.push_back(
+        is_missing ? without_golden(expected.file)
+                   : compare_resource(model_, expected.file, contents, tolerance_));
+    const bool differs =
+        is_missing || result.comparisons.back().comparison.verdict() == Verdict::failed;
     if (keeps_changes && differs)
       changes_.push_back(
           {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
@@ -153,23 +181,25 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
 }
 
 void ModelJob::update_golden(JobResult& result) const {
-  if (!may_update(result.comparisons)) return;
+  const bool may = may_update(result.comparisons);
   for (const Change& change : changes_) {
     OutputComparison& output = result.comparisons[change.comparison];
     const Comparison& comparison = output.comparison;
+    const bool is_missing = output.update == GoldenUpdate::created;
     const bool is_trivial = !comparison.tolerance.allow_trivial &&
                             !has_number(comparison.data_type, change.elements.bytes());
-    if (is_trivial ||
+    if (!may || is_trivial ||
         equals_nothing(comparison.data_type, change.elements.bytes(), comparison.tolerance)) {
       output.update = GoldenUpdate::refused;
       continue;
     }
     const std::string header = npy_header_bytes(comparison.data_type, comparison.sizes);
+    const GoldenFolder folder(output.expected_path);
     OutputFile file(output.expected_path, header.size() + change.elements.size());
     file.write_at(0, std::as_bytes(std::span(header)));
     file.write_at(header.size(), change.elements.bytes());
     file.commit();
-    output.update = GoldenUpdate::replaced;
+    if (!is_missing) output.update = GoldenUpdate::replaced;
   }
 }
 

@@ -35,7 +35,8 @@ class ModelJob {
   /// Runs the commands, but print, and compares. With `keeps_changes` what differs is kept for
   /// update_golden(). Errors: io_failed, run_failed, interrupted.
   JobResult run(Backend& backend, const ExecutionOptions& options, bool keeps_changes);
-  /// Writes the golden files that the run which gave `result` does not match. Errors: io_failed.
+  /// Writes the golden files that are missing, or that the run which gave `result` does not match.
+  /// Errors: io_failed.
   void update_golden(JobResult& result) const;
 
  private:
@@ -53,6 +54,8 @@ class ModelJob {
 
   std::optional<std::size_t> write_named(const std::string& name) const;
   void find_expected(const BatchJob& job, Diagnostics& findings);
+  void expect_results(const std::string& golden_folder);
+  OutputComparison without_golden(const NamedResource& golden) const;
   void refuse_inputs(Diagnostics& findings) const;
 
   Model model_;

@@ -18,6 +18,7 @@ enum class Status : std::uint8_t {
   failed,
   xpass,
   mistrusted,
+  uncompared,
   unsupported,
   invalid,
   error,
@@ -42,7 +43,7 @@ struct StatusInfo {
 };
 
 /// The statuses, in one place: what else knows a status asks here.
-inline constexpr std::array<StatusInfo, 11> statuses{{
+inline constexpr std::array<StatusInfo, 12> statuses{{
     {"PASSED",
      "it ran and equals its golden files",
      {{{0, Outcome::passed}, {0, Outcome::passed}}},
@@ -58,9 +59,13 @@ inline constexpr std::array<StatusInfo, 11> statuses{{
      {{{1, Outcome::failure}, {1, Outcome::failure}}},
      3},
     {"MISTRUSTED",
-     "nothing is compared or kept, or the comparison proves nothing",
+     "it passed, but the comparison proves nothing",
      {{{1, Outcome::failure}, {1, Outcome::failure}}},
      2},
+    {"UNCOMPARED",
+     "it has no golden file, and no output of it is kept",
+     {{{1, Outcome::failure}, {1, Outcome::failure}}},
+     1},
     {"UNSUPPORTED",
      "it is valid, but not available here",
      {{{4, Outcome::error}, {4, Outcome::error}}},

@@ -398,7 +398,8 @@ const Variable* Describer::root() {
                              "the text describes several operators: " + names_of_list(names));
   const bool is_conditional =
       std::ranges::any_of(roots, [&](std::size_t i) { return variables[i].conditions > 0; });
-  if (is_conditional) diagnostic.message += "; conditions (#if, if) are not evaluated";
+  if (is_conditional)
+    diagnostic.message += "; an if, and an #if that the text does not decide, may go either way";
   diagnostic.suggestion = "leave one of them, with the variables that it uses";
   findings_.push_back(std::move(diagnostic));
   return nullptr;

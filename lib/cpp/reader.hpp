@@ -18,6 +18,9 @@ struct Remark {
   std::string message;
 };
 
+/// So many blocks, calls and parentheses may be nested.
+inline constexpr std::size_t max_statement_depth = 200;
+
 class Reader {
  public:
   /// `changed` has where the variables stand that another function changes.
@@ -58,6 +61,7 @@ class Reader {
     std::size_t variables = 0;              // so many there were when it was opened
     std::vector<std::size_t> changed = {};  // of these, by the function
     std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
+    std::optional<std::string> prefix = {};  // with which its names are known outside: "n::"
   };
   /// What the parser meets that it does not know.
   struct NotUnderstood {};
@@ -89,6 +93,11 @@ class Reader {
   void alias();
   void expression_statement();
   void open_scope(bool is_conditional);
+  void open_named_scope(std::string prefix);
+  void bind(const std::string& name, std::size_t variable);
+  bool namespace_body();
+  void use_names(std::size_t begin, std::size_t end);
+  void enumeration(std::size_t open);
   void open_function(std::size_t body);
   void close_function(const Scope& scope);
   bool names_description(std::size_t begin, std::size_t end) const;
@@ -123,6 +132,7 @@ class Reader {
   Value list();
   Value element(std::size_t end);
   Operand evaluate(std::size_t begin, std::size_t end);
+  Value constant(std::size_t begin, std::size_t end);
   Operand assignment();
   Operand conditional();
   Operand binary(int level);

@@ -10,8 +10,6 @@
 namespace dmlop::cpp {
 namespace {
 
-constexpr std::size_t max_statement_depth = 200;
-
 // Statements that set no variable.
 constexpr std::array<std::string_view, 10> ignored{
     "protected", "break",   "continue", "friend", "delete",
@@ -32,7 +30,7 @@ Reader::Depth::Depth(Reader& reader) : reader_(reader) {
 Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
                std::set<std::size_t> changed)
     : text_(text),
-      tokens_(tokens_of(text)),
+      tokens_(without_dead_branches(tokens_of(text))),
       memory_(memory),
       remarks_(remarks),
       changed_(std::move(changed)) {
@@ -114,36 +112,6 @@ std::size_t Reader::end_of_operand(std::size_t from) const {
     at = opens ? std::min(matching(at) + 1, limit_) : at + 1;
   }
   return at;
-}
-
-void Reader::open_scope(bool is_conditional) {
-  if (scopes_.size() > max_statement_depth) Depth{*this}, throw NotUnderstood{};
-  if (is_conditional) ++conditions_;
-  scopes_.push_back(
-      {.id = next_scope_++, .is_conditional = is_conditional, .conditions = conditions_});
-}
-
-void Reader::close_scope() {
-  if (scopes_.size() == 1) return;  // an opening brace was not pasted
-  for (auto row = scopes_.back().hidden.rbegin(); row != scopes_.back().hidden.rend(); ++row) {
-    if (row->second) {
-      names_[row->first] = *row->second;
-    } else {
-      names_.erase(row->first);
-    }
-  }
-  if (scopes_.back().is_function) close_function(scopes_.back());
-  if (scopes_.back().is_conditional) --conditions_;
-  if (scopes_.back().has_ended) --conditions_;
-  scopes_.pop_back();
-}
-
-// What stands behind a statement that always leaves the scope does not run.
-void Reader::end_scope() {
-  Scope& scope = scopes_.back();
-  if (scope.has_ended || conditions_ != scope.conditions) return;
-  scope.has_ended = true;
-  ++conditions_;
 }
 
 void Reader::statement() {
@@ -268,9 +236,7 @@ bool Reader::skips_by_keyword() {
   const std::string_view word = now().is_word() ? now().text : std::string_view();
   if (word == "using" || word == "typedef") return alias(), true;
   if (word == "namespace" || word == "extern") {
-    std::size_t at = at_;
-    while (at < limit_ && !tokens_[at].is("{") && !tokens_[at].is(";")) ++at;
-    if (at < limit_ && tokens_[at].is("{")) return at_ = at + 1, open_scope(false), true;
+    if (namespace_body()) return true;
     return word == "namespace" ? (skip_statement(), true) : false;
   }
   if (word == "struct" || word == "class" || word == "enum" || word == "union") {
@@ -278,8 +244,10 @@ bool Reader::skips_by_keyword() {
     while (at < limit_ && !tokens_[at].is("{") && !tokens_[at].is(";") && !tokens_[at].is("=") &&
            !tokens_[at].is("("))
       ++at;
-    if (word != "enum" && at < limit_ && tokens_[at].is("{") && class_body(at)) return true;
-    const bool declares_variable = at < limit_ && (!tokens_[at].is("{") || at > at_ + 2);
+    const bool has_body = at < limit_ && tokens_[at].is("{");
+    if (word == "enum" && has_body) return enumeration(at), true;
+    if (has_body && class_body(at)) return true;
+    const bool declares_variable = at < limit_ && (!has_body || at > at_ + 2);
     if (declares_variable && word == "struct") return false;
     return skip_statement(), true;
   }
@@ -311,7 +279,7 @@ void Reader::leave(bool ends) {
   if (ends) end_scope();
 }
 
-// using NAME = TYPE; or typedef TYPE NAME;
+// using NAME = TYPE; or typedef TYPE NAME; or a using of names.
 void Reader::alias() {
   std::size_t end = at_;
   while (end < limit_ && !tokens_[end].is(";")) ++end;
@@ -324,6 +292,7 @@ void Reader::alias() {
     const bool is_simple = type && !type->is_pointer && !type->is_reference;
     if (is_simple && name.is_word() && at <= end) aliases_[std::string(name.text)] = type->name;
   }
+  if (is_using && !has_name && at_ + 1 < end) use_names(at_ + 1, end);
   at_ = end;
   take(";");
 }

@@ -49,6 +49,10 @@ struct Token {
 /// The tokens of a text, which must live as long as they do. The last one is the end.
 std::vector<Token> tokens_of(std::string_view text);
 
+/// The tokens without the branches of #if, #ifdef and #ifndef that are not compiled, where the text
+/// itself says so: #if 0, or a name that it defines. Their lines of # go, too.
+std::vector<Token> without_dead_branches(const std::vector<Token>& tokens);
+
 /// Line and column, both from 1; the column counts Unicode characters.
 struct LineColumn {
   std::uint32_t line = 1;

@@ -43,6 +43,23 @@ Workload make_workload(const Job& job, const Plan& plan, unsigned threads) {
   return workload;
 }
 
+// Bytes of an input that the plan reads, each counted once. What only moves elements reads at most
+// one for each that it writes: the rows that are gathered, not their table.
+std::uint64_t bytes_read(const Plan& plan, std::size_t slot) {
+  const Slot& input = plan.slots[slot];
+  std::uint64_t elements = 0;
+  for (const Pass& pass : plan.passes) {
+    const bool moves = std::holds_alternative<GatherKernel>(pass.kernel) ||
+                       std::holds_alternative<IndexMapKernel>(pass.kernel);
+    for (std::size_t i = 0; i < pass.reads.size(); ++i) {
+      if (pass.reads[i] != slot) continue;
+      const std::uint64_t most = moves && i == 0 ? output_elements(pass.kernel) : input.elements;
+      elements += std::min(input.elements, most);
+    }
+  }
+  return std::min(elements, input.elements) * input.element_size;
+}
+
 void copy_on_cpu(unsigned threads, std::span<const std::byte> from, std::span<std::byte> to) {
   parallel_for(threads, threads, [&](unsigned, std::uint64_t part) {
     const std::uint64_t begin = from.size() * part / threads,
@@ -102,7 +119,8 @@ BenchResult bench(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs,
   BenchResult result;
   result.set_up_seconds.value = seconds_since(start);
   result.device = backend.spec();
-  for (const auto& input : inputs) result.input_bytes += input.size();
+  for (const std::size_t slot : plan.slots_of(SlotKind::input))
+    result.input_bytes += bytes_read(plan, slot);
   for (const std::size_t slot : plan.slots_of(SlotKind::output))
     result.output_bytes += plan.slots[slot].bytes();
   if (backend.is_gpu()) {

@@ -23,7 +23,7 @@ struct Measured {
 
 struct BenchResult {
   std::string device;
-  std::uint64_t input_bytes = 0;   // of all inputs, read once
+  std::uint64_t input_bytes = 0;   // of all inputs, what is read, once
   std::uint64_t output_bytes = 0;  // written once
   std::vector<double> seconds;     // of every run, sorted; GPU: of its timestamps, CPU: wall
   std::string clock;               // "device" or "wall"

@@ -418,16 +418,6 @@ NpyFile open_npy(const Source& source) {
   return NpyFile::open(PinnedFile(source.confinement, source.path));
 }
 
-// Whether there is no such file. Errors: io_failed if the system cannot tell, as the file may
-// exist.
-bool is_absent(const std::string& path) {
-  std::error_code error;
-  const auto type = std::filesystem::status(to_path(path), error).type();
-  if (type == std::filesystem::file_type::none)
-    throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
-  return type == std::filesystem::file_type::not_found;
-}
-
 // An Error about a file, as a finding at the place that names the file.
 Diagnostic file_finding(const Description& description, const Source& source, const Error& error) {
   Diagnostic diagnostic;
@@ -472,6 +462,14 @@ const BoundOutput* writer_of(const std::vector<BoundOutput>& outputs, const std:
 }
 
 }  // namespace
+
+bool is_absent(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(to_path(path), error).type();
+  if (type == std::filesystem::file_type::none)
+    throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
+  return type == std::filesystem::file_type::not_found;
+}
 
 std::string field_of_file(const std::string& name) {
   return element_name(name).field;

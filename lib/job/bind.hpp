@@ -45,4 +45,7 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
                                        const std::vector<BoundOutput>& outputs,
                                        Diagnostics& diagnostics);
 
+/// Whether there is no such file. Errors: io_failed if the system cannot tell, as it may exist.
+bool is_absent(const std::string& path);
+
 }  // namespace dmlop

@@ -16,43 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of a file, which is made where there is none, and goes again where it stays empty.
-class FolderOf {
- public:
-  explicit FolderOf(const std::string& path) : folder_(to_path(path).parent_path()) {
-    std::error_code error;
-    if (folder_.empty()) return;
-    is_new_ = fs::create_directories(folder_, error);
-    if (error)
-      throw Error(ErrorKind::io_failed, "creating " + to_text(folder_) + ": " + reason(error));
-  }
-  FolderOf(const FolderOf&) = delete;
-  FolderOf& operator=(const FolderOf&) = delete;
-  ~FolderOf() {
-    std::error_code ignored;
-    if (is_new_) fs::remove(folder_, ignored);
-  }
-
- private:
-  fs::path folder_;
-  bool is_new_ = false;
-};
-
 bool proves_nothing(const Comparison& comparison) {
   const bool is_trivial = comparison.all_nan || comparison.all_zero;
   return comparison.verdict() == Verdict::mistrusted ||
          (is_trivial && !comparison.tolerance.allow_trivial);
-}
-
-// What a golden file that was missing has now.
-OutputComparison created(const Job& job, const Expectation& expectation) {
-  const TensorDesc& desc = *job.description.find_tensor(expectation.tensor, expectation.element);
-  OutputComparison output{expectation.name(), expectation.path, {}, GoldenUpdate::created};
-  output.comparison.tolerance = expectation.tolerance;
-  output.comparison.data_type = *desc.data_type;
-  output.comparison.sizes = desc.sizes;
-  output.comparison.elements = element_count(desc.sizes).value_or(0);
-  return output;
 }
 
 std::string worst_text(const OutputComparison& output) {
@@ -71,6 +38,29 @@ std::string worst_text(const OutputComparison& output) {
 }
 
 }  // namespace
+
+GoldenFolder::GoldenFolder(const std::string& golden_file)
+    : folder_(to_text(to_path(golden_file).parent_path())) {
+  std::error_code error;
+  if (folder_.empty()) return;
+  is_new_ = fs::create_directories(to_path(folder_), error);
+  if (error) throw Error(ErrorKind::io_failed, "creating " + folder_ + ": " + reason(error));
+}
+
+GoldenFolder::~GoldenFolder() {
+  std::error_code ignored;
+  if (is_new_) fs::remove(to_path(folder_), ignored);
+}
+
+OutputComparison new_golden(const std::string& output, const std::string& path, DataType type,
+                            const Sizes& sizes, const Tolerance& tolerance) {
+  OutputComparison made{output, path, {}, GoldenUpdate::created};
+  made.comparison.tolerance = tolerance;
+  made.comparison.data_type = type;
+  made.comparison.sizes = sizes;
+  made.comparison.elements = element_count(sizes).value_or(0);
+  return made;
+}
 
 bool has_number(DataType type, std::span<const std::byte> elements) {
   const std::size_t size = size_of(type);
@@ -91,9 +81,10 @@ bool equals_nothing(DataType type, std::span<const std::byte> elements,
 }
 
 bool may_update(std::vector<OutputComparison>& comparisons) {
-  const bool may = std::none_of(
-      comparisons.begin(), comparisons.end(),
-      [](const OutputComparison& output) { return proves_nothing(output.comparison); });
+  const bool may =
+      std::none_of(comparisons.begin(), comparisons.end(), [](const OutputComparison& output) {
+        return output.update != GoldenUpdate::created && proves_nothing(output.comparison);
+      });
   if (may) return true;
   for (OutputComparison& output : comparisons) {
     if (output.comparison.verdict() == Verdict::failed) output.update = GoldenUpdate::refused;
@@ -106,18 +97,22 @@ void update_golden(const Job& job, Backend& backend, const ExecutionOptions& opt
   auto& comparisons = result.comparisons;
   if (!may_update(comparisons)) return;
   std::vector<const Expectation*> changed;
-  std::vector<std::unique_ptr<FolderOf>> folders;
+  std::vector<std::unique_ptr<GoldenFolder>> folders;
   for (const Expectation& expectation : job.expected) {
     const auto index = static_cast<std::size_t>(&expectation - job.expected.data());
     const bool is_missing = !expectation.file;
-    if (is_missing)
+    if (is_missing) {
+      const TensorDesc& desc =
+          *job.description.find_tensor(expectation.tensor, expectation.element);
       comparisons.insert(comparisons.begin() + static_cast<std::ptrdiff_t>(index),
-                         created(job, expectation));
+                         new_golden(expectation.name(), expectation.path, *desc.data_type,
+                                    desc.sizes, expectation.tolerance));
+    }
     OutputComparison& output = comparisons[index];
     if (!is_missing && output.comparison.verdict() == Verdict::passed) continue;
     output.update = is_missing ? GoldenUpdate::created : GoldenUpdate::replaced;
     changed.push_back(&expectation);
-    folders.push_back(std::make_unique<FolderOf>(expectation.path));
+    folders.push_back(std::make_unique<GoldenFolder>(expectation.path));
   }
   if (changed.empty()) return;
   const std::vector<bool> may_be = write_expected(job, backend, options, changed);

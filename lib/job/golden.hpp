@@ -9,6 +9,24 @@
 
 namespace dmlop {
 
+/// The folder of a golden file that is to be written: made where there is none, and gone again
+/// where it stays empty. Errors: io_failed.
+class GoldenFolder {
+ public:
+  explicit GoldenFolder(const std::string& golden_file);
+  GoldenFolder(const GoldenFolder&) = delete;
+  GoldenFolder& operator=(const GoldenFolder&) = delete;
+  ~GoldenFolder();
+
+ private:
+  std::string folder_;
+  bool is_new_ = false;
+};
+
+/// What there is to say about an output whose golden file is to be created.
+OutputComparison new_golden(const std::string& output, const std::string& path, DataType type,
+                            const Sizes& sizes, const Tolerance& tolerance);
+
 /// Whether the golden files of a job may follow its outputs: where one comparison proves nothing,
 /// none may, and those that differ are marked as refused.
 bool may_update(std::vector<OutputComparison>& comparisons);

@@ -4,7 +4,7 @@
 
 #include "job/bind.hpp"
 #include "job/folder.hpp"
-#include "ops/operator.hpp"
+#include "ops/fixes.hpp"
 
 namespace dmlop {
 namespace {
@@ -102,7 +102,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   warn_of_incomplete_golden(job, request);
   job.description.judge = request.judge;
-  check_description(job.description, diagnostics);
+  check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);
   for (Expectation& expectation : job.expected) {
     const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);

@@ -135,6 +135,14 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   }
   if (text_.starts_with("\x93NUMPY"))
     return refuse(0, "this is a .npy file; expected an op description in JSON");
+  // The first field of every ONNX model is its version; no JSON begins with this byte.
+  if (text_.starts_with('\x08') || source_.file.ends_with(".onnx")) {
+    refuse(0, "this is an ONNX model; dmlop reads op descriptions and DxDispatch models in JSON");
+    diagnostics.back().suggestion =
+        "describe the operator that you need; `dmlop ops` finds it, and DxDispatch runs whole "
+        "ONNX models";
+    return true;
+  }
   using namespace std::string_view_literals;
   if (text_.starts_with("\xFF\xFE\0\0"sv) || text_.starts_with("\0\0\xFE\xFF"sv))
     return refuse(0, "this is UTF-32 text; save the file as UTF-8");
@@ -188,6 +196,14 @@ void Document::tolerate_text_after_root(const StrictText& strict) {
                                             : parse_values(strict.text, text_, source_.max_values,
                                                            AfterRoot::refused);
   tolerated_.push_back(why_incomplete(strict, parsed));
+  const auto next = std::find_if_not(rest, strict.text.end(), is_space);
+  const bool has_second_object = root_.kind == Value::Kind::object && !strict.open_comment &&
+                                 next != strict.text.end() && *next == '{' &&
+                                 std::find(rest, next, '\n') != next;
+  if (!has_second_object) return;
+  Diagnostic& finding = tolerated_.back();
+  finding.message = "a second JSON object begins here; a description is one object";
+  finding.suggestion = "if each line is a job, name the file .jsonl and run it with `dmlop batch`";
 }
 
 Diagnostic Document::at(const Value& value, std::string message) const {

@@ -58,6 +58,17 @@ bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
   return true;
 }
 
+// Whether a file is a list of jobs by its name, so that no description is looked for in it.
+bool refuse_as_jobs(const std::string& path, Diagnostics& diagnostics) {
+  const std::string extension = to_text(to_path(path).extension());
+  if ((extension != ".jsonl" && extension != ".ndjson") || !is_there(to_path(path))) return false;
+  diagnostics.push_back(
+      {.file = path,
+       .message = "this is a list of jobs (JSON Lines); expected one op description or model",
+       .suggestion = "run its jobs with `dmlop batch " + shell_quoted(path) + "`"});
+  return true;
+}
+
 }  // namespace
 
 bool is_model(const json::Value& root) {
@@ -101,6 +112,7 @@ std::optional<OpenedFile> open_op_or_model(const std::string& name,
   }
   const std::string path = is_folder(name) ? description_in(name, diagnostics) : name;
   if (path.empty() || refuse_as_operator(path, diagnostics)) return std::nullopt;
+  if (refuse_as_jobs(path, diagnostics)) return std::nullopt;
   std::string text =
       with_context("reading the description " + path, [&] { return json::read_text(path); });
   return parse_op_or_model(json::Source{path}, std::move(text), diagnostics, settings);

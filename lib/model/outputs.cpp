@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/parallel.hpp"
@@ -120,6 +121,28 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
   }
   if (tensor.strides.empty()) tensor.strides = packed_strides(tensor.sizes);
   return tensor;
+}
+
+std::vector<std::size_t> results_of(const Model& model) {
+  std::set<std::size_t> written, computed;
+  for (const ModelCommand& command : model.commands) {
+    if (const auto* write = std::get_if<WriteFileCommand>(&command))
+      written.insert(write->resource);
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    const OperatorSpec& spec = *model.dispatchables[dispatch->dispatchable].description->spec;
+    const auto is_output = [&](const TensorBinding& binding) {
+      return spec.find_field(binding.tensor)->is_output();
+    };
+    for (const TensorBinding& binding : dispatch->bindings) {
+      if (!is_output(binding)) computed.erase(binding.range.resource);
+    }
+    for (const TensorBinding& binding : dispatch->bindings) {
+      if (is_output(binding)) computed.insert(binding.range.resource);
+    }
+  }
+  const std::set<std::size_t>& results = written.empty() ? computed : written;
+  return {results.begin(), results.end()};
 }
 
 Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents) {

@@ -27,6 +27,10 @@ struct ResourceTensor {
 
 ResourceTensor tensor_of(const Model& model, std::size_t resource);
 
+/// What a model is for: the resources that its writeFile commands write or, without any, those that
+/// a dispatch writes and none reads afterwards. In the order of the model.
+std::vector<std::size_t> results_of(const Model& model);
+
 /// The tensor's elements, packed.
 Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents);
 
@@ -43,7 +47,7 @@ struct NamedResource {
 
 /// Finds the resources that `files` name. `option` is "-o" or "--expect". If only one resource is
 /// written, its name may be omitted. Adds a finding for each name that is no resource, and for each
-/// file that the model reads. If `golden`, opens the files.
+/// file that the model reads. If `golden`, opens the files; otherwise they are to be written.
 std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
                                           const std::string& option, bool golden,
                                           Diagnostics& diagnostics);

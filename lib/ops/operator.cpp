@@ -41,7 +41,11 @@ void check_description(Description& description, Diagnostics& diagnostics) {
 }
 
 Plan make_plan(const Description& description) {
-  return find_operator(description.spec->name)->plan(description);
+  const std::string& name = description.spec->name;
+  if (const Operator* row = find_operator(name)) return row->plan(description);
+  throw Error(ErrorKind::unavailable, "nothing runs DML_OPERATOR_" + name +
+                                          " yet: it has no row in lib/ops/operators.def or "
+                                          "lib/ops/element_wise.def");
 }
 
 Strides input_strides(const TensorDesc& tensor) {

@@ -25,7 +25,8 @@ inline void no_more_checks(const Description&, Diagnostics&) {}
 /// Completes and checks a description: the spec's rules, then the operator's own check.
 void check_description(Description& description, Diagnostics& diagnostics);
 
-/// The plan of a description that was checked without findings.
+/// The plan of a description that was checked without findings. Errors: unavailable where the
+/// operator has a spec, but no row.
 Plan make_plan(const Description& description);
 
 /// An input's strides: as described, or packed.

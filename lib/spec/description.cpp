@@ -85,7 +85,8 @@ class DescriptionReader {
       diagnostic.value.clear();
       diagnostic.rule = "an op description has the fields type and desc";
       diagnostic.suggestion =
-          root.find("dispatchables") != nullptr
+          root.find("jobs") != nullptr ? "this is a list of jobs; `dmlop batch` runs it"
+          : root.find("dispatchables") != nullptr
               ? "this is a whole DxDispatch model; save one object of its \"dispatchables\" as a "
                 "file of its own"
               : "write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`";
@@ -166,6 +167,21 @@ class DescriptionReader {
       unknown.suggestion = "DML_OPERATOR_" + version + " has this field";
       return;
     }
+    const std::string kin = relative_with(unknown.value);
+    if (!kin.empty()) unknown.suggestion = "DML_OPERATOR_" + kin + " has this field";
+  }
+
+  // The operator whose name has one word more and that has this field: ELEMENT_WISE_CONSTANT_POW
+  // for Exponent of ELEMENT_WISE_POW. "" where there is none.
+  std::string relative_with(const std::string& field) const {
+    const std::string& name = description_.spec->name;
+    const std::string last = name.substr(name.rfind('_') + 1);
+    for (const std::string& other : specified_operators()) {
+      const bool is_kin = other.size() > name.size() && other.ends_with("_" + last) &&
+                          other.starts_with(name.substr(0, name.size() - last.size()));
+      if (is_kin && find_spec(other)->find_field(field) != nullptr) return other;
+    }
+    return "";
   }
 
   // Execution flags change how DirectML computes, not the result, so known names are accepted and

@@ -44,7 +44,23 @@ class Remedy {
     return remedy.empty() ? change_something() : remedy;
   }
 
+  std::vector<std::string> values() const {
+    if (violation_.words == "must be left out") return {"null"};
+    if (subject_ == nullptr || !subject_->attribute.empty()) return {};
+    if (violation_.words.starts_with(one_of))
+      return values_in(std::string_view(violation_.words).substr(one_of.size()));
+    const auto bound =
+        violation_.bound ? formula_.evaluate(*violation_.bound, scope_, variables_) : std::nullopt;
+    if (!bound) return {};
+    const bool is_more = violation_.words == "must be greater than";
+    const bool is_less = violation_.words == "must be less than";
+    if (bound->is_real() || (!is_more && !is_less)) return {to_text(*bound)};
+    return {std::to_string(bound->integer() + (is_more ? 1 : -1))};
+  }
+
  private:
+  static constexpr std::string_view one_of = "must be one of ";
+
   // One of several tensors must be given.
   std::string of_presence() const {
     std::vector<std::string> given, absent;
@@ -71,7 +87,6 @@ class Remedy {
     if (violation_.words == "must be left out") return "leave it out";
     if (violation_.words == "must not have a value twice") return "write each value once";
     if (violation_.words == "must be a finite number") return "write a finite number";
-    constexpr std::string_view one_of = "must be one of ";
     if (!violation_.words.starts_with(one_of)) return "";
     return (subject_ != nullptr ? "write " : "make it ") +
            either(values_in(std::string_view(violation_.words).substr(one_of.size())));
@@ -101,7 +116,10 @@ class Remedy {
     if (violation_.words == "must be a multiple of")
       return "write a multiple of " + to_text(*bound);
     if (violation_.words == "must be") return "write " + to_text(*bound);
-    if (violation_.words == "must be greater than" && bound->is_real())
+    const FieldKind kind = fields_.find(subject_->field)->spec->kind;
+    const bool is_real =
+        bound->is_real() || kind == FieldKind::float32 || kind == FieldKind::float_array;
+    if (violation_.words == "must be greater than" && is_real)
       return "write a number greater than " + to_text(*bound);
     if (bound->is_real()) return "";
     if (violation_.words == "must be greater than") return at_least(bound->integer() + 1);
@@ -155,6 +173,12 @@ class Remedy {
 std::string remedy_of(const Formula& formula, const Formula::Violation& violation,
                       const FieldSet& fields, const FieldScope& scope, const Variables& variables) {
   return Remedy(formula, violation, fields, scope, variables).text();
+}
+
+std::vector<std::string> nearest_values(const Formula& formula, const Formula::Violation& violation,
+                                        const FieldSet& fields, const FieldScope& scope,
+                                        const Variables& variables) {
+  return Remedy(formula, violation, fields, scope, variables).values();
 }
 
 bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name) {

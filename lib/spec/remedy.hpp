@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "spec/field_scope.hpp"
 #include "spec/fields.hpp"
@@ -13,6 +14,12 @@ namespace dmlop {
 /// The remedy for a violation: the nearest values that the rule allows, or what to change.
 std::string remedy_of(const Formula& formula, const Formula::Violation& violation,
                       const FieldSet& fields, const FieldScope& scope, const Variables& variables);
+
+/// The nearest of these values, as JSON: what to write instead of the subject. "null" leaves it
+/// out.
+std::vector<std::string> nearest_values(const Formula& formula, const Formula::Violation& violation,
+                                        const FieldSet& fields, const FieldScope& scope,
+                                        const Variables& variables);
 
 /// Whether no rule that names the field `name` is known to be broken.
 bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name);

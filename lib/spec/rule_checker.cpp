@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "spec/facts.hpp"
+#include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
 #include "spec/settings.hpp"
 #include "tensor/layout.hpp"
@@ -124,6 +125,8 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
       causes_.try_emplace(key, SameCause{diagnostics_.size(), statement.rule.text, {}});
   if (is_new) return false;
   same->second.others.push_back(to_text(*subject));
+  for (Fix& idea : diagnostics_[same->second.finding].ideas)
+    idea.push_back(replacement(fields_, *subject, to_text(*bound)));
   const auto& others = same->second.others;
   std::vector<std::string> names;
   for (const Place& cause : causes) names.push_back(to_text(cause));
@@ -333,19 +336,19 @@ std::string RuleChecker::other_choices(const Statement& statement) {
 
 // Where all sizes of an input must be those of another tensor and one is 1, as for NumPy, which
 // broadcasts, strides of 0 do that.
-std::string RuleChecker::repeating_strides(const Statement& statement) {
-  if (!statement.formula().text().ends_with(".Sizes[i]")) return "";
+std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement) {
+  if (!statement.formula().text().ends_with(".Sizes[i]")) return std::nullopt;
   const Place target = *target_of(statement);
   const TensorDesc* tensor = fields_.find_tensor(target.reference.field, target.element);
   if (tensor == nullptr || tensor->strides ||
       !fields_.find(target.reference.field)->spec->is_input() || !target.subscript ||
       *target.subscript >= tensor->sizes.size() || tensor->sizes[*target.subscript] != 1)
-    return "";
+    return std::nullopt;
   Strides strides = packed_strides(tensor->sizes);
   for (std::size_t i = 0; i < strides.size(); ++i) {
     if (tensor->sizes[i] == 1) strides[i] = 0;
   }
-  return ", and " + list_of(strides) + " for its Strides, which repeat it";
+  return strides;
 }
 
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
@@ -359,11 +362,20 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const std::string right = scope_.show(target, *bound);
   const bool is_name = target.attribute == "DataType" ||
                        fields_.find(target.field)->spec->kind == FieldKind::enumeration;
-  diagnostic.suggestion = is_name ? "write \"" + right + "\"" : "write " + right;
-  if (target.attribute == "Sizes")
-    diagnostic.suggestion += repeating_strides(statement) + other_choices(statement);
-  if (target.attribute != "DimensionCount") return;
+  const std::string written = is_name ? '"' + right + '"' : right;
   const auto place = target_of(statement);
+  diagnostic.suggestion = "write " + written;
+  if (place && target.attribute != "DimensionCount")
+    diagnostic.ideas = {{replacement(fields_, *place, written)}};
+  if (target.attribute == "Sizes") {
+    if (const auto strides = repeating_strides(statement)) {
+      diagnostic.suggestion += ", and " + list_of(*strides) + " for its Strides, which repeat it";
+      diagnostic.ideas.front().push_back(
+          replacement(fields_, {{target.field, "Strides"}, place->element}, list_of(*strides)));
+    }
+    diagnostic.suggestion += other_choices(statement);
+  }
+  if (target.attribute != "DimensionCount") return;
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
   const auto subject = formula.evaluate(violation.subject, scope_, statement.variables);
   if (tensor == nullptr ||
@@ -404,8 +416,12 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   }
   if (statement.rule.by == Authority::page) add_note("DirectML 1.15.4 accepts this.");
   suggest(statement, violation, diagnostic);
-  if (diagnostic.suggestion.empty())
+  if (diagnostic.suggestion.empty()) {
     diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);
+    for (const std::string& value :
+         nearest_values(formula, violation, fields_, scope_, statement.variables))
+      diagnostic.ideas.push_back({{diagnostic.pointer, value}});
+  }
   diagnostics_.push_back(std::move(diagnostic));
 }
 
@@ -498,8 +514,9 @@ void RuleChecker::suggest_sizes() {
   for (const TensorUse& use : tensors_of(fields_)) {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
-    diagnostics_[finding->second].suggestion =
-        "write " + list_of(use.desc->sizes) + " for its Sizes";
+    Diagnostic& diagnostic = diagnostics_[finding->second];
+    diagnostic.suggestion = "write " + list_of(use.desc->sizes) + " for its Sizes";
+    diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
   }
 }
 

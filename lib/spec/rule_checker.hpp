@@ -62,7 +62,7 @@ class RuleChecker {
   void report_out_of_range(const Statement& statement, const Number& value);
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
   std::string other_choices(const Statement& statement);
-  std::string repeating_strides(const Statement& statement);
+  std::optional<Strides> repeating_strides(const Statement& statement);
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
   bool follows_from_finding(const Statement& statement, const Formula::Violation& violation) const;

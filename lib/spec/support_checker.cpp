@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "spec/ideas.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -315,6 +316,10 @@ bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
                           : use.name() + ".DataType is " + name + ", " + one_of(types)),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + types,
       other != nullptr ? raise_to(other->from) : other_type(use, *rows.front()));
+  if (other == nullptr)
+    diagnostics_.back().ideas = {
+        {replacement(description_, use.place("DataType"),
+                     '"' + std::string(name_of(closest_type(rows.front()->types, type))) + '"')}};
   return false;
 }
 
@@ -322,9 +327,17 @@ bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
   const std::size_t count = *use.desc->dimension_count;
   const auto has = [count](const SupportRow* row) { return row->has(count); };
   if (std::any_of(rows.begin(), rows.end(), has)) return true;
-  if (!wrong_dimensions_.insert(count).second) return false;
   const SupportRow* other =
       lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(count); });
+  const auto [same, is_new] = wrong_dimensions_.try_emplace(count, diagnostics_.size());
+  if (!is_new) {
+    // A higher level is for all tensors.
+    std::string& note = diagnostics_[same->second].note;
+    if (other == nullptr)
+      note +=
+          (note.empty() ? "" : " ") + use.name() + " has " + counted(count, "dimension") + ", too.";
+    return false;
+  }
   const std::string ranges = ranges_text(rows);
   const std::string file = use.desc->file.empty() ? "" : " (" + use.desc->file + ")";
   const std::string finding = use.name() + file + " has " + counted(count, "dimension");

@@ -2,6 +2,7 @@
 // and the data types and dimension counts of its tensors.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "spec/description.hpp"
@@ -51,7 +52,7 @@ class SupportChecker {
   const FieldScope& scope_;
   Diagnostics& diagnostics_;
   std::vector<std::pair<std::string, DataType>> wrong_types_;  // that have a finding
-  std::set<std::size_t> wrong_dimensions_;                     // likewise
+  std::map<std::size_t, std::size_t> wrong_dimensions_;        // likewise; the index of the finding
   std::set<std::string> checked_;                              // tensors
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "spec/ideas.hpp"
 
 namespace dmlop {
 namespace {
@@ -23,6 +24,11 @@ void TensorChecker::add(Diagnostic diagnostic, std::string rule, std::string sug
   diagnostics_.push_back(std::move(diagnostic));
 }
 
+// What mends the last finding.
+void TensorChecker::propose(const Place& place, std::string json) {
+  diagnostics_.back().ideas = {{replacement(fields_, place, std::move(json))}};
+}
+
 void TensorChecker::check_dimension_count(const TensorUse& use) {
   const std::string name = use.name();
   TensorDesc& tensor = *use.desc;
@@ -33,6 +39,7 @@ void TensorChecker::check_dimension_count(const TensorUse& use) {
                        ", must be " + std::to_string(tensor.sizes.size())),
         "Sizes has " + counted(tensor.sizes.size(), "value"),
         "write " + std::to_string(tensor.sizes.size()) + " or leave it out");
+    propose(use.place("DimensionCount"), std::to_string(tensor.sizes.size()));
   }
   tensor.dimension_count = tensor.sizes.size();
 }
@@ -77,8 +84,9 @@ void TensorChecker::check_buffer(const TensorUse& use) {
   check_flags(use);
   const auto count = element_count(tensor.sizes);
   if (tensor.sizes.empty() || !count || *count > bytes_max / sizeof(std::uint64_t)) return;
-  const auto has_zero = [](const Sizes& s) { return std::find(s.begin(), s.end(), 0U) != s.end(); };
-  if (has_zero(tensor.sizes) || !check_strides(use)) return;
+  const auto is_refused = [](std::uint64_t size) { return size < 1 || size > largest_size; };
+  if (std::any_of(tensor.sizes.begin(), tensor.sizes.end(), is_refused) || !check_strides(use))
+    return;
   if (tensor.data_type) {
     check_total_size(use);
     check_alignment(use);
@@ -92,6 +100,7 @@ void TensorChecker::check_flags(const TensorUse& use) {
   if (!use.spec->is_output() || owned == tensor.flags.end()) return;
   add(fields_.at(use.place("Flags"), name + ".Flags is OWNED_BY_DML, must be NONE"),
       "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)", "leave it out");
+  propose(use.place("Flags"), "null");
 }
 
 bool TensorChecker::check_strides(const TensorUse& use) {
@@ -104,6 +113,7 @@ bool TensorChecker::check_strides(const TensorUse& use) {
                                 ", must have " + std::to_string(tensor.sizes.size())),
         "one stride, in elements, for each size",
         "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
+    propose(strides, list_of(packed_strides(tensor.sizes)));
     return false;
   }
   const auto reached = reached_elements(tensor.sizes, *tensor.strides);
@@ -120,6 +130,7 @@ bool TensorChecker::check_strides(const TensorUse& use) {
                                 " let elements of the output overlap"),
         "every element of an output has a place of its own",
         "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
+    propose(strides, list_of(packed_strides(tensor.sizes)));
   }
   return true;
 }
@@ -139,6 +150,7 @@ void TensorChecker::check_total_size(const TensorUse& use) {
                             ", must be at least " + std::to_string(needed)),
       "the last element ends at byte " + std::to_string(bytes) + ", rounded up to a multiple of 4",
       "write " + std::to_string(needed) + " or leave it out");
+  propose(total, std::to_string(needed));
 }
 
 void TensorChecker::check_alignment(const TensorUse& use) {
@@ -153,6 +165,7 @@ void TensorChecker::check_alignment(const TensorUse& use) {
       std::string(name_of(*tensor.data_type)) + " has " + std::to_string(size) +
           " bytes per element",
       "leave it out");
+  propose(place, "null");
 }
 
 }  // namespace dmlop

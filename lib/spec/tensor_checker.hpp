@@ -20,6 +20,7 @@ class TensorChecker {
   void check_buffer(const TensorUse& use);
 
  private:
+  void propose(const Place& place, std::string json);
   void check_flags(const TensorUse& use);
   bool check_strides(const TensorUse& use);
   void check_total_size(const TensorUse& use);

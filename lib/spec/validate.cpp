@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/scalar.hpp"
@@ -130,6 +131,7 @@ class Validator {
               : "a tensor's type and sizes are written in its desc where no rule of DML_OPERATOR_" +
                     description_.spec->name + " gives them",
           how_to_describe(use));
+      diagnostics_.back().ideas = {{replacement(description_, use.place(), example_of(use))}};
     }
   }
 
@@ -144,9 +146,11 @@ class Validator {
       const std::string message = "the field \"" + spec.name + "\" is missing";
       for (Diagnostic& diagnostic : diagnostics_) {
         if (diagnostic.message != message) continue;
-        diagnostic.suggestion = how_to_write(description_.document(), description_.fields_object(),
-                                             spec.name, fitting_value(field)) +
-                                ", for example";
+        const std::string value = fitting_value(field);
+        diagnostic.suggestion =
+            how_to_write(description_.document(), description_.fields_object(), spec.name, value) +
+            ", for example";
+        diagnostic.ideas = {{replacement(description_, Place{{spec.name}}, value)}};
       }
     }
   }

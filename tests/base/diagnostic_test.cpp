@@ -34,7 +34,7 @@ TEST_CASE("findings stand in the file's order; those without a place come last, 
   CHECK(order == "abcdefg");
 }
 
-TEST_CASE("the kind that decides: files, then input, then what is not available, then usage") {
+TEST_CASE("the kind that decides: input, then files, then what is not available, then usage") {
   const auto worst = [](std::vector<ErrorKind> kinds) {
     Diagnostics diagnostics;
     for (const ErrorKind kind : kinds) diagnostics.push_back({.kind = kind});
@@ -43,5 +43,6 @@ TEST_CASE("the kind that decides: files, then input, then what is not available,
   CHECK(worst({ErrorKind::usage}) == ErrorKind::usage);
   CHECK(worst({ErrorKind::usage, ErrorKind::unavailable}) == ErrorKind::unavailable);
   CHECK(worst({ErrorKind::unavailable, ErrorKind::invalid_input}) == ErrorKind::invalid_input);
-  CHECK(worst({ErrorKind::invalid_input, ErrorKind::io_failed}) == ErrorKind::io_failed);
+  CHECK(worst({ErrorKind::unavailable, ErrorKind::io_failed}) == ErrorKind::io_failed);
+  CHECK(worst({ErrorKind::invalid_input, ErrorKind::io_failed}) == ErrorKind::invalid_input);
 }

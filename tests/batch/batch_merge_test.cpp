@@ -88,9 +88,9 @@ TEST_CASE("--merge: of any two outcomes the worse one counts, in either order") 
     int code;
   };
   // From the best to the worst.
-  const std::vector<Outcome> outcomes{{"NOT_RUN", 0},    {"PASSED", 0}, {"SKIPPED", 0},
-                                      {"MISTRUSTED", 1}, {"FAILED", 1}, {"UNSUPPORTED", 4},
-                                      {"INVALID", 3},    {"ERROR", 6},  {"ERROR", 5}};
+  const std::vector<Outcome> outcomes{
+      {"NOT_RUN", 0}, {"PASSED", 0},      {"SKIPPED", 0}, {"UNCOMPARED", 1}, {"MISTRUSTED", 1},
+      {"FAILED", 1},  {"UNSUPPORTED", 4}, {"INVALID", 3}, {"ERROR", 6},      {"ERROR", 5}};
   const MergeFolder folder;
   for (std::size_t better = 0; better < outcomes.size(); ++better) {
     for (std::size_t worse = better; worse < outcomes.size(); ++worse) {

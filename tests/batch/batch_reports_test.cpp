@@ -264,6 +264,29 @@ TEST_CASE("--results - streams records while standard input is still open") {
   CHECK(folder.batch({"-", "--results", "-", "--format", "json"}).code == 2);
 }
 
+TEST_CASE("text: of jobs with the same mistake eight are listed, and the rest is counted") {
+  std::vector<std::string> jobs;
+  for (int i = 0; i < 20; ++i) {
+    const std::string number = std::to_string(i);
+    jobs.push_back(named_job("lost" + number, "absent" + number + ".npy"));
+    jobs.push_back(edge_job(R"("id": "blind)" + number + "\""));
+    jobs.push_back(named_job("wrong" + number, "other.npy"));
+  }
+  const BatchFolder folder(jobs);
+  const auto listed = [&](const std::vector<std::string>& options, const std::string& line) {
+    std::vector<std::string> arguments{"jobs.jsonl"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return count_of("\n" + folder.batch(arguments).output, "\n" + line);
+  };
+  CHECK(listed({}, "ERROR lost") == 8);
+  CHECK(listed({}, "and 12 more ERROR: help: create it with --update-golden\n") == 1);
+  CHECK(listed({}, "UNCOMPARED blind") == 8);
+  CHECK(listed({}, "and 12 more UNCOMPARED: no output is kept or compared") == 1);
+  CHECK(listed({}, "FAILED wrong") == 20);  // each differs in its own way
+  CHECK(listed({"-v"}, "ERROR lost") == 20);
+  CHECK(listed({"-v"}, "and ") == 0);
+}
+
 TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, nothing with -q") {
   const BatchFolder& folder = ending_folder();
   const auto text = folder.batch({"jobs.jsonl", "--jobs", "1"});
@@ -273,8 +296,9 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
   CHECK_FALSE(contains(text.output, "slowest"));
   CHECK(contains(text.output, "FAILED wrong: OutputTensor: 1 of 6 elements differs (16.7%)\n"));
   CHECK(contains(text.output, "\n  OutputTensor against other.npy:\n"));
-  CHECK(text.output.ends_with(
-      " on cpu: 1 PASSED, 1 FAILED, 2 MISTRUSTED, 1 UNSUPPORTED, 2 INVALID, 2 ERROR, 1 SKIPPED\n"));
+  CHECK(
+      text.output.ends_with(" on cpu: 1 PASSED, 1 FAILED, 1 MISTRUSTED, 1 UNCOMPARED, 1 "
+                            "UNSUPPORTED, 2 INVALID, 2 ERROR, 1 SKIPPED\n"));
   CHECK(contains(text.output, "\n10 jobs in "));
   const auto verbose = folder.batch({"jobs.jsonl", "-v"});
   CHECK(contains(verbose.output, "PASSED good\n"));

@@ -114,13 +114,13 @@ TEST_CASE("--resume: the digest of a record covers what became of which job") {
     folder.write("r.jsonl", text.replace(at, from.size(), to));
     return folder.batch(again);
   };
-  CHECK(contains(resumed("", "").output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+  CHECK(contains(resumed("", "").output, "1 PASSED, 1 FAILED, 1 UNCOMPARED (1 from an earlier"));
   for (const char* outcome :
-       {R"("status":"FAILED","exitCode":1)", R"("status":"MISTRUSTED","exitCode":1)"}) {
+       {R"("status":"FAILED","exitCode":1)", R"("status":"UNCOMPARED","exitCode":1)"}) {
     CAPTURE(outcome);
     const auto result = resumed(outcome, R"("status":"PASSED","exitCode":0)");
     CHECK(result.code == 1);
-    CHECK(contains(result.output, "1 PASSED, 1 FAILED, 1 MISTRUSTED (1 from an earlier"));
+    CHECK(contains(result.output, "1 PASSED, 1 FAILED, 1 UNCOMPARED (1 from an earlier"));
   }
 }
 

@@ -87,10 +87,18 @@ TEST_CASE("the worst job decides: 5, 6, 2, 3, 4, 1, 0") {
   CHECK(folder.batch({"jobs.jsonl", "--timeout", "0.05"}).code == 5);
 }
 
+TEST_CASE("a missing golden file does not hide what is wrong with the description") {
+  const BatchFolder folder(
+      {edge_job(R"("id": "a", "expect": "absent.npy", "typo": 1)"), named_job("b", "absent.npy")});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.statuses() == "a INVALID, b ERROR");
+  CHECK(contains(outcome.record("a").at("message"), "unknown field"));
+}
+
 TEST_CASE("what is neither kept nor compared is not trusted, what is kept is fine") {
   const BatchFolder folder({edge_job(R"("id": "a")")});
   const auto blind = folder.run({"jobs.jsonl"});
-  CHECK(blind.status("a") == "MISTRUSTED");
+  CHECK(blind.status("a") == "UNCOMPARED");
   CHECK(blind.record("a").at("message").get<std::string>().starts_with(
       "no output is kept or compared: "));
   CHECK(contains(blind.record("a").at("message").get<std::string>(), "--update-golden"));
@@ -478,7 +486,7 @@ TEST_CASE("an --out without permission is said before anything is run") {
   CHECK(result.output == "");
 }
 
-TEST_CASE("a model that writes no file keeps nothing with --out, and stays MISTRUSTED") {
+TEST_CASE("a model that writes no file keeps nothing with --out, and stays UNCOMPARED") {
   const BatchFolder folder;
   const std::string model = std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/slice1.json";
   for (const auto& out : std::vector<std::vector<std::string>>{{}, {"--out", "kept"}}) {
@@ -487,7 +495,7 @@ TEST_CASE("a model that writes no file keeps nothing with --out, and stays MISTR
     arguments.insert(arguments.end(), out.begin(), out.end());
     const auto outcome = folder.run(arguments);
     CHECK(outcome.code() == 1);
-    CHECK(outcome.statuses() == "slice1 MISTRUSTED");
+    CHECK(outcome.statuses() == "slice1 UNCOMPARED");
     CHECK(contains(outcome.record("slice1").at("message"), "add golden files by resource"));
   }
 }

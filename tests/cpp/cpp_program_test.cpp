@@ -115,6 +115,30 @@ TEST_CASE(
   CHECK(run({"convert", "--from-cpp", "op.json", "--to-op", "op.json"}).code != 0);
 }
 
+TEST_CASE("convert --from-cpp: of a count and its arrays, the one that is wrong is named") {
+  const auto refused = [](const std::string& count, const std::string& paddings) {
+    return dmlop_program({"convert", "--from-cpp", "-"},
+                         {.input = "UINT sizes[] = {1, 1, 2, 3};\n"
+                                   "UINT n[] = {" +
+                                   paddings +
+                                   "};\n"
+                                   "DML_BUFFER_TENSOR_DESC a = {DML_TENSOR_DATA_TYPE_FLOAT32, "
+                                   "DML_TENSOR_FLAG_NONE, 4, sizes, nullptr, 24, 0};\n"
+                                   "DML_TENSOR_DESC t{DML_TENSOR_TYPE_BUFFER, &a};\n"
+                                   "DML_PADDING_OPERATOR_DESC d = {&t, &t, "
+                                   "DML_PADDING_MODE_EDGE, 0, " +
+                                   count + ", n, n};\n"});
+  };
+  const auto count = refused("5", "0, 0, 0, 0");
+  CHECK(count.code == 3);
+  CHECK(contains(count.error, "error: DimensionCount is 5, must be 4"));
+  CHECK_FALSE(contains(count.error, "StartPadding"));
+  const auto arrays = refused("4", "0, 0");
+  CHECK(arrays.code == 3);
+  CHECK(contains(arrays.error, "StartPadding and EndPadding have 2 values, must have 4"));
+  CHECK_FALSE(contains(arrays.error, "DimensionCount is 4, must"));
+}
+
 TEST_CASE("convert --from-cpp: findings stand where the C++ sets what they are about") {
   const Folder folder;
   folder.write("x.cpp", R"(UINT sizes[] = {1, 1, 2, 3};

@@ -113,6 +113,7 @@ function many_jobs() {
     FAILED: '1 of 24 elements differs (4.17%)', INVALID: 'PaddingValue is 300',
     UNSUPPORTED: 'the device lacks FLOAT64', ERROR: 'the device was lost',
     SKIPPED: 'its tag slow is excluded', MISTRUSTED: 'the expected file has changed',
+    UNCOMPARED: 'it has no golden file',
     NOT_RUN: 'stopped by SIGINT', XPASS: 'it equals its golden files', XFAIL: 'known since May',
     UPDATED: 'replaced expected.npy: 1 of 24 elements differs (4.17%)'};
   const rare = Object.keys(reasons);
@@ -453,8 +454,8 @@ async function check_template() {
     const compare = new Intl.Collator('en', {numeric: true}).compare;
     assert.deepEqual(await listed_ids(page), some.map(job => job.id).sort(compare));
     await page.selectOption('#sort', 'status');
-    const order = ['FAILED', 'ERROR', 'INVALID', 'XPASS', 'MISTRUSTED', 'UNSUPPORTED', 'UPDATED',
-      'NOT_RUN', 'SKIPPED', 'XFAIL'];
+    const order = ['FAILED', 'ERROR', 'INVALID', 'XPASS', 'MISTRUSTED', 'UNCOMPARED',
+      'UNSUPPORTED', 'UPDATED', 'NOT_RUN', 'SKIPPED', 'XFAIL'];
     assert.deepEqual(await page.$$eval('.job', rows => rows.map(row => row.dataset.status)),
       some.map(job => job.status).sort((a, b) => order.indexOf(a) - order.indexOf(b)));
     await close(page);

@@ -70,6 +70,25 @@ TEST_CASE("bench: a strided input is the buffer that its strides reach") {
   CHECK(result.at("outputBytes") == 35 * 4);
 }
 
+TEST_CASE("bench: of what is picked, only the part that is read counts") {
+  const Json table{{"type", "GATHER"},
+                   {"desc",
+                    {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {1000, 8}}}},
+                     {"IndicesTensor", {{"DataType", "UINT32"}, {"Sizes", {1, 3}}}},
+                     {"Axis", 0},
+                     {"IndexDimensions", 1}}}};
+  const Json gathered = measured(table, "cpu");
+  CHECK(gathered.at("inputBytes") == 3 * 8 * 4 + 3 * 4);
+  CHECK(gathered.at("outputBytes") == 3 * 8 * 4);
+  const Json slice{{"type", "SLICE"},
+                   {"desc",
+                    {{"InputTensor", {{"DataType", "FLOAT32"}, {"Sizes", {1, 1, 100, 8}}}},
+                     {"Offsets", {0, 0, 10, 0}},
+                     {"Sizes", {1, 1, 2, 8}},
+                     {"Strides", {1, 1, 1, 1}}}}};
+  CHECK(measured(slice, "cpu").at("inputBytes") == 2 * 8 * 4);
+}
+
 TEST_CASE("bench: a share of the copy rate only where the tensors are large enough for one") {
   const auto share_of = [](unsigned rows) {
     return measured(edge_padding({{"DataType", "UINT8"}, {"Sizes", {rows, 1024}}}), "cpu");

@@ -66,6 +66,25 @@ TEST_CASE("build.sh: demo and test number their steps, and the last one is the l
   CHECK(steps_of(sanitizers.output) == "1/8 2/8 3/8 4/8 5/8 6/8 7/8 8/8");
 }
 
+TEST_CASE("build.sh: demo builds every target that cmake --install installs") {
+  const fs::path source = DMLOP_SOURCE_DIR;
+  static const std::regex installed(R"(install\(TARGETS (\w+))");
+  std::string demo = read_file(source / "build.sh");
+  demo = demo.substr(demo.find("\ndemo() {"));
+  demo = demo.substr(demo.find("--target "), demo.find("\n}") - demo.find("--target "));
+  demo = demo.substr(0, demo.find('\n')) + " ";
+  std::size_t targets = 0;
+  for (const char* list : {"app/CMakeLists.txt", "lib/CMakeLists.txt"}) {
+    const std::string text = read_file(source / list);
+    for (std::sregex_iterator at(text.begin(), text.end(), installed), end; at != end; ++at) {
+      CAPTURE((*at)[1].str());
+      CHECK(demo.find(" " + (*at)[1].str() + " ") != std::string::npos);
+      ++targets;
+    }
+  }
+  CHECK(targets == 2);
+}
+
 TEST_CASE("build.sh: it says which packages it installs") {
   const auto demo = Tree(false).run("demo");
   CHECK(demo.code == 0);

@@ -152,12 +152,11 @@ TEST_CASE("an enumeration that is missing is proposed so that it fits the tensor
               "MaskTensor=" + mask, "--set", "HeadCount=4", "--set", "Scale=1"})
         .error;
   };
-  CHECK(contains(proposed("INT32:2,4,3,5"), "help: add --set MaskType=BOOLEAN, for example\n"));
-  CHECK(contains(proposed("INT32:2,2"), "MaskType=KEY_SEQUENCE_END_START, for example\n"));
-  CHECK(
-      contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example\n"));
-  CHECK(contains(proposed("INT32:1,2"), "MaskType=KEY_SEQUENCE_LENGTH, for example\n"));
-  CHECK(contains(proposed("null"), "MaskType=NONE, for example\n"));
+  CHECK(contains(proposed("INT32:2,4,3,5"), "help: add --set MaskType=BOOLEAN, for example"));
+  CHECK(contains(proposed("INT32:2,2"), "MaskType=KEY_SEQUENCE_END_START, for example"));
+  CHECK(contains(proposed("INT32:8"), "MaskType=KEY_QUERY_SEQUENCE_LENGTH_START_END, for example"));
+  CHECK(contains(proposed("INT32:1,2"), "MaskType=KEY_SEQUENCE_LENGTH, for example"));
+  CHECK(contains(proposed("null"), "MaskType=NONE, for example"));
 }
 
 TEST_CASE("a direction is proposed for a wrong size only if it would put all sizes right") {
@@ -238,7 +237,7 @@ TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes a
   const auto written =
       files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set", "IndicesTensor=INT32:3",
                  "--set", "Axis=0", "--set", "IndexDimensions=1"});
-  CHECK(contains(written.error, "help: write Sizes of 2 dimensions\n"));
+  CHECK(contains(written.error, "help: write [1, 3]\n"));
 }
 
 TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
@@ -367,6 +366,48 @@ TEST_CASE("devices: why a GPU is missing, with what to do") {
         "the GPU /dev/dri/renderD128 (AMD) has no Vulkan driver here: install mesa-vulkan-drivers");
   root.write("sys/class/drm/renderD128/device/vendor", "0x10de\n");
   CHECK(contains(reason(), "(NVIDIA) has no Vulkan driver here: install NVIDIA's driver"));
+}
+
+TEST_CASE("everyday: an output with another extension is a .npy file, and a note says so") {
+  const Folder folder;
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", DMLOP_SOURCE_DIR "/samples/padding", "--cpu"});
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  const auto other = run({"-o", "y.bin"});
+  CHECK(other.code == 0);
+  CHECK(folder.read("y.bin").starts_with("\x93NUMPY"));
+  CHECK(contains(other.error,
+                 "note: y.bin gets the format .npy: a header, then the elements; name it y.npy\n"));
+  for (const char* name : {"y.npy", "y", "/dev/null"}) CHECK(run({"-o", name}).error == "");
+  CHECK(run({"-o", "y.bin", "-q"}).error == "");
+}
+
+TEST_CASE("everyday: a file of another kind is named, with what reads it") {
+  const Folder folder;
+  folder.write("x.onnx", "\x08\x07\x12\x04onnx");
+  folder.write("model", "\x08\x07\x12\x04onnx");
+  folder.write("jobs.jsonl", "{\"id\": \"a\"}\n{\"id\": \"b\"}\n");
+  folder.write("jobs.txt", "{\"id\": \"a\"}\n{\"id\": \"b\"}\n");
+  folder.write("jobs.json", "{\"jobs\": []}");
+  const std::pair<const char*, const char*> rows[] = {
+      {"x.onnx", "this is an ONNX model"},
+      {"model", "this is an ONNX model"},
+      {"jobs.jsonl",
+       "this is a list of jobs (JSON Lines); expected one op description or model\n"
+       "  help: run its jobs with `dmlop batch jobs.jsonl`"},
+      {"jobs.txt", "jobs.txt:2:1: error: a second JSON object begins here"},
+      {"jobs.json", "help: this is a list of jobs; `dmlop batch` runs it"},
+  };
+  for (const char* command : {"check", "run"}) {
+    for (const auto& [file, message] : rows) {
+      CAPTURE(file);
+      const auto result = dmlop_program({command, file}, {.folder = folder.path()});
+      CHECK(result.code == 3);
+      CHECK(contains(result.error, message));
+      CHECK_FALSE(contains(result.error, "wrong JSON"));
+    }
+  }
 }
 
 }  // namespace dmlop::test

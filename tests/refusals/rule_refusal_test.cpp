@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "described.hpp"
 #include "folder.hpp"
+#include "mending.hpp"
 #include "mutation.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/tensor_checker.hpp"
@@ -79,6 +80,7 @@ std::optional<Broken> only_broken_rule(const std::string& name, const Json& desc
 struct Entry {
   std::string mutation;
   dmlop::Diagnostic finding;
+  Json desc;
 };
 
 class Search {
@@ -94,7 +96,7 @@ class Search {
     for (const Json& base : bases) try_all(dmlop::test::shared_mutations(spec_, base));
   }
 
-  const std::optional<Entry>& entry(std::size_t rule) const { return entries_[rule]; }
+  std::optional<Entry>& entry(std::size_t rule) { return entries_[rule]; }
 
  private:
   // The example and the shortest descriptions that ran and have something new, each without what
@@ -137,7 +139,7 @@ class Search {
       if (missing_ == 0) return;
       auto broken = only_broken_rule(spec_.name, mutation.desc);
       if (!broken || entries_[broken->rule]) continue;
-      entries_[broken->rule] = Entry{mutation.words, std::move(broken->finding)};
+      entries_[broken->rule] = Entry{mutation.words, std::move(broken->finding), mutation.desc};
       --missing_;
     }
   }
@@ -157,6 +159,16 @@ std::string text_of(const std::string& rule, const Entry& entry) {
   return text;
 }
 
+// What users read: the suggestion that was tried out. Whatever it tells to write works.
+void mend(const std::string& name, Entry& entry) {
+  const dmlop::test::Mended checked = dmlop::test::check_and_mend_desc(name, entry.desc);
+  if (checked.diagnostics.empty()) return;  // a warning, as DirectML alone refuses it
+  REQUIRE(checked.diagnostics.size() == 1);
+  entry.finding = checked.diagnostics.front();
+  CAPTURE(to_text(entry.finding));
+  if (!entry.finding.fix.empty()) CHECK(dmlop::test::mends(checked, entry.finding));
+}
+
 }  // namespace
 
 TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
@@ -164,7 +176,7 @@ TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
   std::set<std::string> titles{""};
   for (const std::string& name : dmlop::specified_operators()) {
     const OperatorSpec& spec = *dmlop::find_spec(name);
-    const Search search(spec);
+    Search search(spec);
     messages += "=== " + name + "\n\n";
     for (std::size_t i = 0; i < spec.rules.size(); ++i) {
       const std::string rule = spec.rules[i].formula.text();
@@ -174,6 +186,7 @@ TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
       CHECK_MESSAGE(search.entry(i).has_value() != is_exception(title),
                     "a rule without a refusal, or an exception that is none");
       if (!search.entry(i)) continue;
+      mend(name, *search.entry(i));
       messages += text_of(rule, *search.entry(i)) + "\n";
       CAPTURE(messages.substr(messages.rfind("rule      ")));
       const auto& finding = search.entry(i)->finding;

@@ -19,7 +19,7 @@ import argparse, array, json, os, random, shutil, subprocess, sys, tempfile, thr
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
 OPERATORS = ["lp_pooling", "padding", "reverse_subsequences", "slice1"]
-STATUSES = ["PASSED", "FAILED", "MISTRUSTED", "UNSUPPORTED", "INVALID", "ERROR", "SKIPPED"]
+STATUSES = ["PASSED", "FAILED", "UNCOMPARED", "UNSUPPORTED", "INVALID", "ERROR", "SKIPPED"]
 BEFORE, NO_JOB, ANSWERED = 255, 254, 253  # what stands for a line that has no status to come
 HAS_ID = 16
 WARM_UP = 10_000
@@ -60,7 +60,7 @@ class Jobs:
         self.used = array.array("I")  # lines whose ids may be used again
         self.counts = dict.fromkeys(STATUSES, 0)
         self.kinds = [(kind, weight) for kind, weight in (
-            (self.passed, 40), (self.kept, 4), (self.failed, 8), (self.mistrusted, 4), (self.skipped, 5),
+            (self.passed, 40), (self.kept, 4), (self.failed, 8), (self.uncompared, 4), (self.skipped, 5),
             (self.unsupported, 4), (self.wrong_description, 10), (self.broken, 6), (self.missing, 8),
             (self.bad_id, 3), (self.used_twice, 6), (self.empty, 2)) if with_ids or kind != self.used_twice]
         # Texts are made once: the worker is measured, not this.
@@ -107,8 +107,8 @@ class Jobs:
     def failed(self):
         return self.job("failed", lambda name, job: {"expect": f"{name}/wrong.npy", **job}), "FAILED", True
 
-    def mistrusted(self):
-        return self.job("blind", lambda name, job: job), "MISTRUSTED", True
+    def uncompared(self):
+        return self.job("blind", lambda name, job: job), "UNCOMPARED", True
 
     def skipped(self):
         return self.job("skipped", lambda name, job: {"skip": "not today", "tags": ["t"], **job}), "SKIPPED", True

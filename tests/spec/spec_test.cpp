@@ -164,6 +164,15 @@ TEST_CASE("what may be fused, and from which level, is DirectML's") {
   }
 }
 
+TEST_CASE("an operator with a spec and without code is refused, not run") {
+  dmlop::OperatorSpec spec;
+  spec.name = "BRAND_NEW";
+  dmlop::Description description;
+  description.spec = &spec;
+  CHECK_THROWS_WITH_AS(dmlop::make_plan(description),
+                       doctest::Contains("nothing runs DML_OPERATOR_BRAND_NEW yet"), dmlop::Error);
+}
+
 TEST_CASE("every operator of DirectML runs, and nothing else does") {
   const auto& all = dmlop::specified_operators();
   CHECK(all.size() == 177);

@@ -35,7 +35,9 @@ std::vector<const Json*> golden_descs_of(const std::string& operator_name) {
     return rows;
   }();
   std::vector<const Json*> descs;
-  for (const auto& [size, desc] : rows_by_operator.at(operator_name)) descs.push_back(desc);
+  const auto rows = rows_by_operator.find(operator_name);
+  if (rows == rows_by_operator.end()) return descs;  // a new operator has no recorded cases
+  for (const auto& [size, desc] : rows->second) descs.push_back(desc);
   return descs;
 }
 

@@ -1,0 +1,205 @@
+#include "ops/fix_ideas.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/suggestion.hpp"
+#include "base/text.hpp"
+#include "spec/settings.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t dimensions_max = 8;
+
+// The steps of "/desc/InputTensor/Sizes/1" below the fields: "InputTensor", "Sizes", "1".
+std::vector<std::string> steps_of(const std::string& pointer) {
+  std::vector<std::string> steps;
+  std::istringstream text(pointer);
+  for (std::string step; std::getline(text, step, '/');) {
+    if (!step.empty() && step != "desc" && step != "Desc") steps.push_back(step);
+  }
+  return steps;
+}
+
+const Json& fields_of(const Json& root) {
+  for (const char* name : {"Desc", "desc"}) {
+    if (root.contains(name)) return root.at(name);
+  }
+  return root;
+}
+
+std::string pointer_of_fields(const Json& root) {
+  return root.contains("Desc") ? "/Desc" : root.contains("desc") ? "/desc" : "";
+}
+
+class Ideas {
+ public:
+  Ideas(const Diagnostic& finding, const Json& root, const OperatorSpec& spec)
+      : finding_(finding), root_(root), spec_(spec), ideas_(finding.ideas) {
+    const auto steps = steps_of(finding.pointer);
+    if (!steps.empty()) field_ = spec.find_field(steps.front());
+    try {
+      const Json::json_pointer place(finding.pointer);
+      value_ = root.contains(place) ? root.at(place) : Json();
+    } catch (const Json::exception&) {  // the names in it were cut
+    }
+  }
+
+  std::vector<Fix> all() {
+    if (finding_.pointer == pointer_of_fields(root_)) add_missing();
+    if (field_ == nullptr) return ideas_;
+    if (value_.is_string()) add_words();
+    if (value_.is_number()) add_numbers();
+    if (finding_.pointer.ends_with("/Sizes") && value_.is_array()) add_dimensions();
+    return ideas_;
+  }
+
+ private:
+  void add(const Json& json) { ideas_.push_back({{finding_.pointer, text_of(json)}}); }
+
+  // One of the fields that are not there.
+  void add_missing() {
+    for (const FieldSpec& field : spec_.fields) {
+      if (fields_of(root_).contains(field.name) || field.is_output()) continue;
+      const std::string pointer = pointer_of_fields(root_) + "/" + field.name;
+      const Json example = Json::parse(example_value(spec_, field.name), nullptr, false);
+      if (example.is_null() || example.is_discarded()) continue;
+      const auto propose = [&](const Json& json) { ideas_.push_back({{pointer, text_of(json)}}); };
+      propose(example);
+      if (field.kind == FieldKind::enumeration) {
+        for (const EnumValue& value : enum_values(field.enum_name)) propose(value.name);
+      }
+      const bool is_list = example.is_array() && !example.empty() && example.front().is_number();
+      for (std::size_t length = 1; is_list && length <= dimensions_max; ++length)
+        propose(Json(std::vector<Json>(length, example.back())));
+    }
+  }
+
+  std::size_t first_dimensions() const {
+    for (const auto& [name, value] : fields_of(root_).items()) {
+      if (value.is_object() && value.contains("Sizes") && value.at("Sizes").is_array())
+        return value.at("Sizes").size();
+    }
+    return 0;
+  }
+
+  // A number in quotes, or a word for another one.
+  void add_words() {
+    const Json number = Json::parse(value_.get<std::string>(), nullptr, false);
+    if (number.is_number()) add(number);
+    const bool is_type = finding_.pointer.ends_with("/DataType");
+    std::vector<std::string> names;
+    if (is_type || field_->kind == FieldKind::enumeration) {
+      for (const EnumValue& value :
+           enum_values(is_type ? "DML_TENSOR_DATA_TYPE" : field_->enum_name))
+        names.push_back(value.name);
+    } else if (field_->kind == FieldKind::float32 || field_->kind == FieldKind::float_array) {
+      names = {"inf", "-inf", "nan"};
+    }
+    const std::string nearest = nearest_name(value_.get<std::string>(), names);
+    if (!nearest.empty()) add(nearest);
+  }
+
+  // One number where there is one for each dimension, and an axis that is counted from the end.
+  void add_numbers() {
+    const bool is_whole_field = steps_of(finding_.pointer).size() == 1;
+    const bool is_list = field_->kind == FieldKind::uint_array ||
+                         field_->kind == FieldKind::int_array ||
+                         field_->kind == FieldKind::float_array;
+    if (is_whole_field && is_list) {
+      for (std::size_t length = 1; length <= dimensions_max; ++length)
+        add(Json(std::vector<Json>(length, value_)));
+    }
+    const std::size_t dimensions = first_dimensions();
+    if (value_.is_number_integer() && value_ < 0 && dimensions > 0 &&
+        field_->name.starts_with("Ax"))
+      add(value_.get<std::int64_t>() + static_cast<std::int64_t>(dimensions));
+  }
+
+  // Dimensions of size 1 between those that there are, or without some of them.
+  void add_dimensions() {
+    const std::size_t count = value_.size();
+    for (std::size_t more = 1; count + more <= dimensions_max; ++more)
+      add_with_ones(0, count + more, Json::array());
+    Json fewer = value_;
+    while (!fewer.empty() && fewer.front() == 1) {
+      fewer.erase(0);
+      if (!fewer.empty()) add(fewer);
+    }
+  }
+
+  void add_with_ones(std::size_t used, std::size_t length, const Json& begun) {
+    if (begun.size() == length) {
+      if (used == value_.size()) add(begun);
+      return;
+    }
+    const std::size_t left = length - begun.size(), wanted = value_.size() - used;
+    if (left > wanted) {
+      Json with_one = begun;
+      with_one.push_back(1);
+      add_with_ones(used, length, with_one);
+    }
+    if (wanted == 0) return;
+    Json with_size = begun;
+    with_size.push_back(value_.at(used));
+    add_with_ones(used + 1, length, with_size);
+  }
+
+  const Diagnostic& finding_;
+  const Json& root_;
+  const OperatorSpec& spec_;
+  const FieldSpec* field_ = nullptr;
+  Json value_;
+  std::vector<Fix> ideas_;
+};
+
+}  // namespace
+
+std::vector<Fix> ideas_for(const Diagnostic& finding, const Json& root, const OperatorSpec& spec) {
+  return Ideas(finding, root, spec).all();
+}
+
+std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
+  std::vector<Replacement> list;
+  for (const FieldSpec& field : spec.fields) {
+    const bool is_there = fields_of(root).is_object() && fields_of(root).contains(field.name);
+    if (!is_there || spec.is_count(field.name)) continue;
+    const std::string pointer = pointer_of_fields(root) + "/" + field.name;
+    if (field.kind == FieldKind::enumeration && field.enum_name != "DML_TENSOR_DATA_TYPE") {
+      for (const EnumValue& value : enum_values(field.enum_name))
+        list.push_back({pointer, text_of(value.name)});
+    } else if (field.kind == FieldKind::uint || field.kind == FieldKind::int32) {
+      for (std::size_t value = 0; value < dimensions_max; ++value)
+        list.push_back({pointer, std::to_string(value)});
+    } else if (field.kind == FieldKind::boolean) {
+      for (const char* value : {"true", "false"}) list.push_back({pointer, value});
+    }
+  }
+  return list;
+}
+
+std::string name_of_place(const std::string& pointer) {
+  std::string name;
+  for (const std::string& step : steps_of(pointer)) {
+    const bool is_number = step.find_first_not_of("0123456789") == step.npos;
+    name += is_number ? "[" + step + "]" : (name.empty() ? "" : ".") + step;
+  }
+  return name;
+}
+
+std::string text_of(const Json& json) {
+  std::vector<std::string> parts;
+  if (json.is_array()) {
+    for (const Json& item : json) parts.push_back(text_of(item));
+    return "[" + join(parts) + "]";
+  }
+  if (!json.is_object()) return json.dump();
+  for (const auto& [name, value] : json.items())
+    parts.push_back(Json(name).dump() + ": " + text_of(value));
+  return "{" + join(parts) + "}";
+}
+
+}  // namespace dmlop

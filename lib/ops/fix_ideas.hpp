@@ -1,0 +1,26 @@
+// What may mend a finding: what its maker proposes, and what mends most mistakes of this kind.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "spec/spec.hpp"
+
+namespace dmlop {
+
+/// Ideas for a finding whose pointer is one into `root`, an op description, the likeliest first.
+std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_json& root,
+                           const OperatorSpec& spec);
+
+/// Other values of the fields of a description that choose something: enumerations, axes, flags.
+std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
+
+/// "CTensor.Sizes" of "/desc/CTensor/Sizes".
+std::string name_of_place(const std::string& pointer);
+
+/// JSON with a space behind each comma and colon.
+std::string text_of(const nlohmann::ordered_json& json);
+
+}  // namespace dmlop

@@ -1,0 +1,329 @@
+#include "ops/fixes.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "ops/fix_ideas.hpp"
+#include "ops/operator.hpp"
+#include "spec/near_operators.hpp"
+#include "spec/settings.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Larger descriptions, and more findings and tries, would take longer than reading the answer.
+constexpr std::size_t text_bytes_max = std::size_t{16} << 10;
+constexpr std::size_t findings_mended = 8;
+constexpr int tries_max = 400;
+constexpr int steps_max = 3;  // of one fix: what mends a finding may need what mends the next
+
+Json json_of(const json::Value& value) {
+  switch (value.kind) {
+    case json::Value::Kind::null:
+      return nullptr;
+    case json::Value::Kind::boolean:
+      return value.boolean;
+    case json::Value::Kind::string:
+      return value.text;
+    case json::Value::Kind::number:
+      return Json::parse(value.text, nullptr, false);
+    case json::Value::Kind::array:
+    case json::Value::Kind::object:
+      break;
+  }
+  Json json = value.kind == json::Value::Kind::array ? Json::array() : Json::object();
+  for (const json::Value& item : value.items) json.push_back(json_of(item));
+  for (const json::Member& member : value.members) json[member.name] = json_of(member.value);
+  return json;
+}
+
+// Whether the replacement fits into the JSON, which then has it.
+bool apply(Json& json, const Replacement& replacement) {
+  try {
+    const Json::json_pointer pointer(replacement.pointer);
+    if (replacement.value != "null") {
+      json[pointer] = Json::parse(replacement.value);
+    } else if (json.contains(pointer)) {
+      json.at(pointer.parent_pointer()).erase(pointer.back());
+    }
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+bool is_below(const std::string& pointer, const std::string& whole) {
+  return pointer == whole || pointer.starts_with(whole + "/");
+}
+
+class FixFinder {
+ public:
+  FixFinder(const Description& before, Diagnostics& findings)
+      : before_(before),
+        findings_(findings),
+        prefix_(before.document().at(before.root(), "").pointer),
+        json_(json_of(before.root())) {
+    for (const json::Member& member : before.root().members) {
+      const auto is_refused = [&](const Diagnostic& finding) {
+        return is_below(finding.pointer, prefix_ + "/" + member.name);
+      };
+      const bool is_known = std::any_of(findings.begin(), findings.end(), is_refused);
+      if (!is_known && before.spec->find_field(member.name) == nullptr)
+        beside_.push_back(member.name);
+    }
+  }
+
+  void run() {
+    // A fix of one finding must not depend on what another one's suggestion says by now.
+    const Diagnostics found = findings_;
+    for (std::size_t i = 0; i < std::min(findings_.size(), findings_mended); ++i) {
+      if (may_have_fix(found[i])) mend(found, findings_[i]);
+    }
+    mend_together(found);
+  }
+
+ private:
+  // Files and options are no matter of the description.
+  bool may_have_fix(const Diagnostic& finding) const {
+    return finding.kind == ErrorKind::invalid_input && is_below(finding.pointer, prefix_) &&
+           finding.file == before_.file() && finding.message.find(".npy") == std::string::npos &&
+           finding.rule.find(".npy") == std::string::npos;
+  }
+
+  std::string relative(const std::string& pointer) const { return pointer.substr(prefix_.size()); }
+
+  // What is found in a description; nothing where it cannot be read, or contradicts its files.
+  std::optional<Diagnostics> check(const Json& json) {
+    if (++tries_ > tries_max) return std::nullopt;
+    Diagnostics found;
+    auto document = json::Document::parse(before_.file(), json.dump(), found);
+    if (!document) return std::nullopt;
+    auto shared = std::make_shared<const json::Document>(std::move(*document));
+    std::shared_ptr<const json::Value> root(shared, &shared->root());
+    auto description =
+        read_description(std::move(shared), std::move(root), beside_, before_.feature_level, found);
+    if (!description) return std::nullopt;
+    description->judge = before_.judge;
+    if (!take_files(*description)) return std::nullopt;
+    check_description(*description, found);
+    return found;
+  }
+
+  // What the tensors' files said before the description was checked.
+  bool take_files(Description& description) const {
+    Description before = before_;
+    const auto tensors = tensors_of(description);
+    for (const TensorUse& known : tensors_of(before)) {
+      TensorDesc* desc = description.find_tensor(known.spec->name, known.element);
+      if (desc == nullptr || !known.desc->has_file) continue;
+      desc->has_file = true;
+      desc->file = known.desc->file;
+      if (desc->sizes.empty()) desc->sizes = known.desc->sizes;
+      if (!desc->data_type) desc->data_type = known.desc->data_type;
+      if (!desc->strides) desc->strides = known.desc->strides;
+      if (desc->sizes != known.desc->sizes || desc->data_type != known.desc->data_type)
+        return false;
+    }
+    return true;
+  }
+
+  static bool is_same(const Diagnostic& a, const Diagnostic& b) {
+    return a.pointer == b.pointer && a.message == b.message;
+  }
+
+  // Those of `found` that are neither among the findings nor at the place of another one than
+  // `target`, which is among them if it is still there.
+  Diagnostics fresh(const Diagnostics& found, const Diagnostics& findings,
+                    const Diagnostic& target) const {
+    Diagnostics list;
+    for (const Diagnostic& finding : found) {
+      const auto is_old = [&](const Diagnostic& old) {
+        Diagnostic there = old;
+        there.pointer = relative(old.pointer);
+        if (is_same(old, target)) return false;
+        return is_same(finding, there) ||
+               (finding.pointer == there.pointer && old.pointer != target.pointer);
+      };
+      if (std::none_of(findings.begin(), findings.end(), is_old)) list.push_back(finding);
+    }
+    return list;
+  }
+
+  void mend(const Diagnostics& findings, Diagnostic& target) {
+    tried_.clear();
+    Diagnostic here = target;
+    here.pointer = relative(target.pointer);
+    for (Fix& idea : here.ideas) {
+      for (Replacement& each : idea) each.pointer = relative(each.pointer);
+    }
+    for (const Fix& idea : ideas_for(here, json_, *before_.spec)) {
+      const auto fix = search(findings, target, json_, {}, idea, steps_max);
+      if (!fix) continue;
+      target.fix = *fix;
+      for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
+      target.suggestion = suggestion_of(*fix, here);
+      return;
+    }
+    const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
+    if (commands && tries_ <= tries_max)
+      target.suggestion = "another value here alone does not help; compare what the rule names";
+    if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
+  }
+
+  // The text of a finding was made from its first idea, which may need more.
+  std::string suggestion_of(const Fix& fix, const Diagnostic& finding) const {
+    if (says(finding.suggestion, fix)) return finding.suggestion;
+    const Fix first = finding.ideas.empty() ? Fix{} : finding.ideas.front();
+    const bool begins_with_it = !first.empty() && first.size() <= fix.size() &&
+                                std::equal(first.begin(), first.end(), fix.begin());
+    if (!begins_with_it) return words_of(fix, finding);
+    const Fix rest(fix.begin() + static_cast<std::ptrdiff_t>(first.size()), fix.end());
+    return finding.suggestion + (rest.empty() ? "" : "; then " + words_of(rest, {}));
+  }
+
+  static bool says(const std::string& suggestion, const Fix& fix) {
+    return !suggestion.empty() && std::all_of(fix.begin(), fix.end(), [&](const Replacement& each) {
+      return suggestion.find(each.value == "null" ? "leave it out" : each.value) !=
+             std::string::npos;
+    });
+  }
+
+  // SLICE1 takes the negative strides that SLICE does not.
+  std::string version_with_negatives(const Diagnostic& finding) const {
+    if (!finding.value.starts_with('-')) return "";
+    std::string field = name_of_place(finding.pointer);
+    field = field.substr(0, field.find('['));
+    for (const std::string& version : versions_of(before_.spec->name)) {
+      for (const FieldSpec& other : find_spec(version)->fields) {
+        if (other.name.ends_with(field) && other.kind == FieldKind::int_array)
+          return "DML_OPERATOR_" + version + " takes negative " + other.name;
+      }
+    }
+    return "";
+  }
+
+  // The whole fix that begins with these replacements and goes on with `idea`.
+  std::optional<Fix> search(const Diagnostics& findings, const Diagnostic& target, const Json& from,
+                            const Fix& begun, const Fix& idea, int steps) {
+    Json json = from;
+    for (const Replacement& each : idea) {
+      if (!apply(json, each)) return std::nullopt;
+    }
+    if (json == from || !tried_.insert(json.dump()).second) return std::nullopt;
+    const auto found = check(json);
+    if (!found) return std::nullopt;
+    const Fix whole = combined(begun, idea, json);
+    Diagnostic here = target;
+    here.pointer = relative(target.pointer);
+    const auto is_target = [&](const Diagnostic& each) { return is_same(each, here); };
+    if (std::any_of(found->begin(), found->end(), is_target)) return std::nullopt;
+    const Diagnostics left = fresh(*found, findings, target);
+    if (left.empty()) return whole;
+    if (steps == 1 || left.size() > 2) return std::nullopt;
+    for (const Fix& next : ideas_for(left.front(), json, *before_.spec)) {
+      if (const auto fix = search(findings, target, json, whole, next, steps - 1)) return fix;
+    }
+    return std::nullopt;
+  }
+
+  // Both, where what is changed twice has its last value.
+  static Fix combined(const Fix& begun, const Fix& idea, const Json& json) {
+    Fix whole;
+    const auto add = [&](const std::string& pointer) {
+      const auto covers = [&](const Replacement& other) {
+        return is_below(pointer, other.pointer);
+      };
+      if (std::any_of(whole.begin(), whole.end(), covers)) return;
+      const Json::json_pointer place(pointer);
+      whole.push_back({pointer, json.contains(place) ? text_of(json.at(place)) : "null"});
+    };
+    for (const Replacement& each : begun) add(each.pointer);
+    for (const Replacement& each : idea) add(each.pointer);
+    return whole;
+  }
+
+  // One value of another field may mend all findings: the mistake is there.
+  void mend_together(const Diagnostics& findings) {
+    const auto count = static_cast<std::size_t>(
+        std::count_if(findings.begin(), findings.end(),
+                      [&](const Diagnostic& finding) { return may_have_fix(finding); }));
+    if (count < 2 || count != findings.size()) return;
+    std::vector<Replacement> working;
+    for (const Replacement& each : choices(json_, *before_.spec)) {
+      Json json = json_;
+      if (!apply(json, each) || json == json_) continue;
+      if (const auto found = check(json); found && found->empty()) working.push_back(each);
+    }
+    if (working.size() != 1) return;
+    const std::string all =
+        count == 2 ? "both findings" : "all " + std::to_string(count) + " findings";
+    for (Diagnostic& finding : findings_) {
+      if (finding.pointer == prefix_ + working.front().pointer) return;  // it says so itself
+    }
+    for (Diagnostic& finding : findings_) {
+      finding.fix = {{prefix_ + working.front().pointer, working.front().value}};
+      finding.suggestion = words_of({working.front()}, {}) + ", which mends " + all +
+                           (finding.suggestion.empty() ? "" : "; otherwise " + finding.suggestion);
+    }
+  }
+
+  // "write 2", "write [2, 5] for CTensor.Sizes and [0, 1] for CTensor.Strides".
+  std::string words_of(const Fix& fix, const Diagnostic& finding) const {
+    const bool is_missing = fix.size() == 1 && fix.front().value != "null" &&
+                            !json_.contains(Json::json_pointer(fix.front().pointer));
+    if (is_missing && finding.pointer == relative(pointer_of_fields()))
+      return how_to_write(before_.document(), before_.fields_object(),
+                          name_of_place(fix.front().pointer), fix.front().value) +
+             ", for example";
+    std::string words;
+    for (const Replacement& each : fix) {
+      const std::string name = each.pointer == finding.pointer ? "" : name_of_place(each.pointer);
+      words += words.empty() ? "" : " and ";
+      if (each.value == "null") {
+        words += "leave " + (name.empty() ? "it" : name) + " out";
+      } else {
+        words +=
+            (words.empty() ? "write " : "") + each.value + (name.empty() ? "" : " for " + name);
+      }
+    }
+    return words;
+  }
+
+  std::string pointer_of_fields() const {
+    return before_.document().at(before_.fields_object(), "").pointer;
+  }
+
+  const Description& before_;
+  Diagnostics& findings_;
+  std::string prefix_;  // of the description's pointers in its document
+  Json json_;
+  std::vector<std::string> beside_;
+  std::set<std::string> tried_;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+void check_and_mend(Description& description, Diagnostics& diagnostics) {
+  const Description before = description;
+  check_description(description, diagnostics);
+  const json::Value& root = description.root();
+  if (diagnostics.empty() || root.end - root.begin > text_bytes_max) return;
+  FixFinder(before, diagnostics).run();
+}
+
+std::string with_fix(const Description& description, const Fix& fix) {
+  Json json = json_of(description.root());
+  const std::string prefix = description.document().at(description.root(), "").pointer;
+  for (const Replacement& each : fix) {
+    if (!apply(json, {each.pointer.substr(prefix.size()), each.value})) return "";
+  }
+  return json.dump();
+}
+
+}  // namespace dmlop

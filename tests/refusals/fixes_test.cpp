@@ -1,0 +1,129 @@
+// The fixes of findings: with a fix the finding is gone, and there is no new one. What users wrote
+// wrong, and hundreds of small mistakes in every operator's example.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "described.hpp"
+#include "mending.hpp"
+#include "mutation.hpp"
+
+namespace {
+
+using namespace dmlop::test;
+using dmlop::Diagnostics;
+
+Diagnostics mended(const std::string& operator_name, const std::string& fields) {
+  return check_and_mend_desc(operator_name, Json::parse(fields)).diagnostics;
+}
+
+}  // namespace
+
+TEST_CASE("fixes: what is proposed for the mistakes of users works") {
+  struct Row {
+    const char* name;
+    const char* fields;
+    const char* help;
+  };
+  const std::string conv =
+      R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
+         "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+         "OutputPadding": [0, 0], "GroupCount": 1,
+         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
+         "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]})";
+  const std::string bias = "{" + conv + R"(, "BiasTensor": {"DataType": "FLOAT32", "Sizes": [4]}})";
+  const Row rows[] = {
+      {"CONVOLUTION", bias.c_str(), "write [1, 4, 1, 1]"},
+      {"GEMM", R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [2, 3]},
+                   "BTensor": {"DataType": "FLOAT32", "Sizes": [3, 5]},
+                   "CTensor": {"DataType": "FLOAT32", "Sizes": [5]},
+                   "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1})",
+       "write [2, 5] and [0, 1] for CTensor.Strides"},
+      {"MAX_POOLING", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]},
+                          "Strides": [1, 1], "WindowSize": 2, "StartPadding": [0, 0],
+                          "EndPadding": [0, 0]})",
+       "write [2, 2]"},
+      {"PADDING", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 4]},
+                      "PaddingMode": "EDGE", "EndPadding": [1, 1]})",
+       "write \"StartPadding\": [2, 2], for example"},
+      {"MEAN_VARIANCE_NORMALIZATION1",
+       R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4, 8]}, "Axes": [2],
+           "NormalizeVariance": true, "Epsilon": 0.1,
+           "ScaleTensor": {"DataType": "FLOAT32", "Sizes": [8]}})",
+       "write [1, 1, 8]"},
+      {"ELEMENT_WISE_POW", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
+                               "ExponentTensor": {"DataType": "FLOAT32", "Sizes": [4]},
+                               "Exponent": 2})",
+       "DML_OPERATOR_ELEMENT_WISE_CONSTANT_POW has this field"},
+      {"TOP_K1", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "Axis": 0, "K": 2,
+                     "AxisDirection": "DESCENDING",
+                     "OutputIndexTensor": {"DataType": "UINT32", "Sizes": [2]}})",
+       "did you mean \"DECREASING\"?"},
+      {"TOP_K1", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4]}, "Axis": -1, "K": 2,
+                     "AxisDirection": "DECREASING",
+                     "OutputIndexTensor": {"DataType": "UINT32", "Sizes": [2, 2]}})",
+       "write 1"},
+      {"SLICE",
+       R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]},
+                    "Offsets": [0, 0, 0, 0], "Sizes": [1, 1, 2, 2], "Strides": [1, 1, 1, -1]})",
+       "DML_OPERATOR_SLICE1 takes negative InputWindowStrides"},
+      {"RESAMPLE",
+       R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]},
+                       "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]},
+                       "InterpolationMode": "LINEAR", "Scales": [1, 1, 0, 0.5]})",
+       "write a number greater than 0"},
+      {"ACTIVATION_ELU", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
+                             "Alpha": "infinity"})",
+       "write \"inf\""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.fields);
+    const Diagnostics found = mended(row.name, row.fields);
+    REQUIRE(found.size() == 1);
+    CAPTURE(to_text(found.front()));
+    CHECK(found.front().suggestion == row.help);
+  }
+}
+
+TEST_CASE("fixes: the field whose change mends everything is named first") {
+  const Diagnostics found =
+      mended("GATHER", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 6]},
+                           "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 1, 3]},
+                           "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 6]},
+                           "Axis": 3, "IndexDimensions": 1})");
+  REQUIRE(found.size() == 2);
+  for (const auto& finding : found) {
+    CHECK(
+        finding.suggestion.starts_with("write 2 for Axis, which mends both findings; otherwise "));
+    CHECK(finding.fix == dmlop::Fix{{"/desc/Axis", "2"}});
+  }
+}
+
+TEST_CASE("fixes: a size that is too large says so once") {
+  const Diagnostics found =
+      mended("ACTIVATION_RELU",
+             R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [5000000000], "Strides": [1]}})");
+  CHECK(found.size() == 1);
+}
+
+TEST_CASE("fixes: each fix of a small mistake in an example mends it, and breaks nothing") {
+  std::size_t findings = 0, fixes = 0;
+  for (const std::string& name : dmlop::specified_operators()) {
+    const dmlop::OperatorSpec& spec = *dmlop::find_spec(name);
+    const Json example = Json::parse(spec.example);
+    for (const Mutation& mutation : single_mutations(spec, example, {})) {
+      const Mended checked = check_and_mend_desc(name, mutation.desc);
+      for (const auto& finding : checked.diagnostics) {
+        ++findings;
+        if (finding.fix.empty()) continue;
+        ++fixes;
+        CAPTURE(name);
+        CAPTURE(mutation.words);
+        CAPTURE(to_text(finding));
+        CHECK(mends(checked, finding));
+      }
+    }
+  }
+  CHECK(findings > 9000);
+  CHECK(fixes * 2 > findings);
+}

@@ -1,0 +1,23 @@
+// Findings with their fixes, and whether these work.
+#pragma once
+
+#include <string>
+
+#include "described.hpp"
+#include "ops/fixes.hpp"
+
+namespace dmlop::test {
+
+struct Mended {
+  std::optional<Description> description;
+  Diagnostics diagnostics;
+};
+
+/// As check_desc(), with fixes.
+Mended check_and_mend_desc(const std::string& operator_name, const Json& desc);
+
+/// Whether the description with the fix of one of its findings lacks that finding and has no other
+/// than before.
+bool mends(const Mended& checked, const Diagnostic& finding);
+
+}  // namespace dmlop::test
