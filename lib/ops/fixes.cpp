@@ -95,7 +95,10 @@ class FixFinder {
            finding.rule.find(".npy") == std::string::npos;
   }
 
-  std::string relative(const std::string& pointer) const { return pointer.substr(prefix_.size()); }
+  // Fields that a batch has from elsewhere stand outside of the description.
+  std::string relative(const std::string& pointer) const {
+    return is_below(pointer, prefix_) ? pointer.substr(prefix_.size()) : pointer;
+  }
 
   // What is found in a description; nothing where it cannot be read, or contradicts its files.
   std::optional<Diagnostics> check(const Json& json) {
@@ -118,6 +121,11 @@ class FixFinder {
   bool take_files(Description& description) const {
     Description before = before_;
     const auto tensors = tensors_of(description);
+    for (const Field& known : before.fields) {
+      Field& field = *description.find(known.spec->name);
+      if (is_of_file(known) && field.is_absent() && field.written == nullptr)
+        field.value = known.value;
+    }
     for (const TensorUse& known : tensors_of(before)) {
       TensorDesc* desc = description.find_tensor(known.spec->name, known.element);
       if (desc == nullptr || !known.desc->has_file) continue;
@@ -130,6 +138,16 @@ class FixFinder {
         return false;
     }
     return true;
+  }
+
+  // A tensor that is left out of the description, because a file has its type and sizes.
+  bool is_said_by_file(const std::string& pointer) const {
+    const std::string name = name_of_place(pointer);
+    const Field* field = before_.find(name.substr(0, name.find_first_of("[.")));
+    return field != nullptr && is_of_file(*field);
+  }
+  static bool is_of_file(const Field& field) {
+    return field.spec->is_input() && !field.is_absent() && field.written == nullptr;
   }
 
   static bool is_same(const Diagnostic& a, const Diagnostic& b) {
@@ -212,7 +230,7 @@ class FixFinder {
                             const Fix& begun, const Fix& idea, int steps) {
     Json json = from;
     for (const Replacement& each : idea) {
-      if (!apply(json, each)) return std::nullopt;
+      if (is_said_by_file(each.pointer) || !apply(json, each)) return std::nullopt;
     }
     if (json == from || !tried_.insert(json.dump()).second) return std::nullopt;
     const auto found = check(json);
