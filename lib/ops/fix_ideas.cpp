@@ -166,7 +166,7 @@ std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
   std::vector<Replacement> list;
   for (const FieldSpec& field : spec.fields) {
     const bool is_there = fields_of(root).is_object() && fields_of(root).contains(field.name);
-    if (!is_there || spec.is_count(field.name)) continue;
+    if (!is_there) continue;
     const std::string pointer = pointer_of_fields(root) + "/" + field.name;
     if (field.kind == FieldKind::enumeration && field.enum_name != "DML_TENSOR_DATA_TYPE") {
       for (const EnumValue& value : enum_values(field.enum_name))

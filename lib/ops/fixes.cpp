@@ -172,16 +172,20 @@ class FixFinder {
     return list;
   }
 
+  // One change is better than several, wherever it stands.
   void mend(const Diagnostics& findings, Diagnostic& target) {
-    tried_.clear();
     Diagnostic here = target;
     here.pointer = relative(target.pointer);
     for (Fix& idea : here.ideas) {
       for (Replacement& each : idea) each.pointer = relative(each.pointer);
     }
-    for (const Fix& idea : ideas_for(here, json_, *before_.spec)) {
-      const auto fix = search(findings, target, json_, {}, idea, steps_max);
-      if (!fix) continue;
+    auto fix = fix_by_ideas(findings, target, here, 1);
+    if (!fix && findings.size() == 1) {
+      const auto only = only_choice();
+      if (only && (only->pointer == here.pointer || says_which(*only))) fix = Fix{*only};
+    }
+    if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
+    if (fix) {
       target.fix = *fix;
       for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
       target.suggestion = suggestion_of(*fix, here);
@@ -189,8 +193,41 @@ class FixFinder {
     }
     const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
     if (commands && tries_ <= tries_max)
-      target.suggestion = "another value here alone does not help; compare what the rule names";
+      target.suggestion = "compare what the rule names: no change of one value was found to help";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
+  }
+
+  std::optional<Fix> fix_by_ideas(const Diagnostics& findings, const Diagnostic& target,
+                                  const Diagnostic& here, int steps) {
+    tried_.clear();
+    for (const Fix& idea : ideas_for(here, json_, *before_.spec)) {
+      auto fix = search(findings, target, json_, {}, idea, steps);
+      if (!fix) continue;
+      std::erase_if(*fix, [&](const Replacement& each) {  // what was never there
+        return each.value == "null" && !json_.contains(Json::json_pointer(each.pointer));
+      });
+      if (!fix->empty()) return fix;
+    }
+    return std::nullopt;
+  }
+
+  // Whether a field says which axis or mode is meant. Other numbers, such as the size of a block,
+  // mend a finding by making the operator another one.
+  bool says_which(const Replacement& choice) const {
+    const FieldSpec* field = before_.spec->find_field(name_of_place(choice.pointer));
+    return field != nullptr &&
+           (field->kind == FieldKind::enumeration || field->name.starts_with("Axis"));
+  }
+
+  // The one value of one field that mends all findings, if there is only one.
+  std::optional<Replacement> only_choice() {
+    std::vector<Replacement> working;
+    for (const Replacement& each : choices(json_, *before_.spec)) {
+      Json json = json_;
+      if (!apply(json, each) || json == json_) continue;
+      if (const auto found = check(json); found && found->empty()) working.push_back(each);
+    }
+    return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
   }
 
   // The text of a finding was made from its first idea, which may need more.
@@ -205,10 +242,9 @@ class FixFinder {
   }
 
   static bool says(const std::string& suggestion, const Fix& fix) {
-    return !suggestion.empty() && std::all_of(fix.begin(), fix.end(), [&](const Replacement& each) {
-      return suggestion.find(each.value == "null" ? "leave it out" : each.value) !=
-             std::string::npos;
-    });
+    const std::string& value = fix.front().value;
+    return fix.size() == 1 && !suggestion.empty() &&
+           suggestion.find(value == "null" ? "leave it out" : value) != std::string::npos;
   }
 
   // SLICE1 takes the negative strides that SLICE does not.
@@ -271,21 +307,16 @@ class FixFinder {
         std::count_if(findings.begin(), findings.end(),
                       [&](const Diagnostic& finding) { return may_have_fix(finding); }));
     if (count < 2 || count != findings.size()) return;
-    std::vector<Replacement> working;
-    for (const Replacement& each : choices(json_, *before_.spec)) {
-      Json json = json_;
-      if (!apply(json, each) || json == json_) continue;
-      if (const auto found = check(json); found && found->empty()) working.push_back(each);
-    }
-    if (working.size() != 1) return;
+    const auto only = only_choice();
+    if (!only) return;
     const std::string all =
         count == 2 ? "both findings" : "all " + std::to_string(count) + " findings";
     for (Diagnostic& finding : findings_) {
-      if (finding.pointer == prefix_ + working.front().pointer) return;  // it says so itself
+      if (finding.pointer == prefix_ + only->pointer) return;  // it says so itself
     }
     for (Diagnostic& finding : findings_) {
-      finding.fix = {{prefix_ + working.front().pointer, working.front().value}};
-      finding.suggestion = words_of({working.front()}, {}) + ", which mends " + all +
+      finding.fix = {{prefix_ + only->pointer, only->value}};
+      finding.suggestion = words_of({*only}, {}) + ", which mends " + all +
                            (finding.suggestion.empty() ? "" : "; otherwise " + finding.suggestion);
     }
   }

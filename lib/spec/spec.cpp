@@ -81,7 +81,12 @@ std::string_view family_of(std::string_view name) {
 
 std::string example_value(const OperatorSpec& spec, std::string_view field) {
   using Json = nlohmann::ordered_json;
-  const std::string text = Json::parse(spec.example).value(std::string(field), Json()).dump();
+  Json value = Json::parse(spec.example).value(std::string(field), Json());
+  const FieldSpec* known = spec.find_field(field);
+  const bool is_type = known != nullptr && known->kind == FieldKind::enumeration &&
+                       known->enum_name == "DML_TENSOR_DATA_TYPE";
+  if (value.is_null() && is_type) value = "FLOAT32";  // examples leave it to inference
+  const std::string text = value.dump();
   std::string spaced;
   bool in_string = false;
   for (const char c : text) {

@@ -119,7 +119,7 @@ TEST_CASE("what an operator needs is asked for in words of the command line") {
   CHECK(no_field.code == 3);
   CHECK(contains(no_field.error, "PADDING: error: the field \"PaddingMode\" is missing\n"));
   CAPTURE(no_field.error);
-  CHECK(contains(no_field.error, "help: add --set PaddingMode=CONSTANT, for example"));
+  CHECK(contains(no_field.error, "help: add --set PaddingMode=EDGE, for example"));
 }
 
 TEST_CASE("run shows an output that goes nowhere, as inspect shows a file") {
