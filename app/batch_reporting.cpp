@@ -157,7 +157,7 @@ void BatchPresenter::print_more_of_kinds() const {
   bool is_any = false;
   for (const auto& [kind, count] : kinds_) {
     if (count <= jobs_of_a_kind_listed) continue;
-    print(options_.text_stream(), {"and ", count - jobs_of_a_kind_listed, " more ", kind, "\n"});
+    print(options_.text_stream(), {"and ", count - jobs_of_a_kind_listed, " more jobs like these, ", kind, "\n"});
     is_any = true;
   }
   if (is_any) print(options_.text_stream(), {"  -v lists every job\n"});

@@ -11,6 +11,7 @@
 #include "gpu/limits.hpp"
 #include "guide/page.hpp"
 #include "guide/words.hpp"
+#include "job/device_plan.hpp"
 #include "operator_json.hpp"
 #include "operator_tables.hpp"
 #include "ops/operator.hpp"
@@ -95,6 +96,16 @@ void print_speed_of(const OperatorSpec& spec) {
   }
 }
 
+// Whether a GPU runs the operator's example in parts.
+bool runs_large_on_gpu(const OperatorSpec& spec) {
+  const std::string text =
+      R"({"type": ")" + std::string(spec.name) + R"(", "desc": )" + std::string(spec.example) + "}";
+  Diagnostics diagnostics;
+  auto description = read_description("example", text, newest_feature_level, diagnostics);
+  if (description) check_description(*description, diagnostics);
+  return diagnostics.empty() && is_streamed(make_plan(*description));
+}
+
 void print_operator(const OperatorSpec& spec) {
   const auto runs_on = places_of(spec);
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
@@ -104,6 +115,8 @@ void print_operator(const OperatorSpec& spec) {
     if (limit.operator_name == spec.name)
       print({"On the CPU alone: with ", limit.field, ", because ", limit.reason, "\n"});
   }
+  if (!runs_on.empty() && !runs_large_on_gpu(spec))
+    print({"On the CPU alone: with tensors larger than the buffers of a device\n"});
   const auto related = related_operators(spec.name);
   if (!related.empty()) print({"See also: ", join(related), "\n"});
   print({"\nFields\n"});
@@ -263,8 +276,7 @@ int print_list(const OpsOptions& options) {
 
 Action add_ops(OptionList& command) {
   const auto options = std::make_shared<OpsOptions>();
-  command
-      .add_option("NAME", options->name, "The operator to show, with or without DML_OPERATOR_")
+  command.add_option("NAME", options->name, "The operator to show, with or without DML_OPERATOR_")
       .choices(specified_operators());
   add_feature_level_option(command, options->feature_level,
                            "List only what exists at this level: 1_0 to 6_4");

@@ -179,10 +179,9 @@ void require_expectation(const RunOptions& options) {
 }
 
 // Reports that golden files were expected and there are none.
-[[noreturn]] void refuse_without_golden(const std::string& folder) {
-  throw Error(ErrorKind::usage, "there is no golden file in " + folder +
-                                    "; create it with --update-golden, or name one: --expect "
-                                    "GOLDEN.npy");
+[[noreturn]] void refuse_without_golden(const std::string& folder, const std::string& command) {
+  throw Error(ErrorKind::usage, "there is no golden file in " + folder + "; create it with " +
+                                    command + ", or name one: --expect GOLDEN.npy");
 }
 
 // Options that do not apply to a model are refused, not ignored.
@@ -191,14 +190,15 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOpt
   if (options.expects_folder)
     expected.insert(expected.end(), request.found.expected.begin(), request.found.expected.end());
   if (options.expects_folder && expected.empty())
-    refuse_without_golden(request.found.golden_folder);
+    refuse_without_golden(request.found.golden_folder, "dmlop batch FOLDER --update-golden");
   if (!request.inputs.empty())
     throw Error(ErrorKind::usage,
                 "-i is for op descriptions; a model names the files of its resources (sourcePath), "
                 "which --input-path looks up in another folder");
   if (!options.update_golden.empty())
     throw Error(ErrorKind::usage,
-                "--update-golden is for op descriptions; write a golden file with -o");
+                "--update-golden is for op descriptions; dmlop batch FOLDER --update-golden "
+                "writes the golden files of a model");
   return run_model(file, {.model = options.model,
                           .confine = options.confine,
                           .outputs = request.outputs,
@@ -246,7 +246,7 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
   auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return std::nullopt;
   if (options.expects_folder && job->expected.empty())
-    refuse_without_golden(request.found.golden_folder);
+    refuse_without_golden(request.found.golden_folder, "--expect --update-golden");
   if (options.format == Format::json && writes_to_standard_output(*job)) {
     throw Error(ErrorKind::usage,
                 "--format json and -o - both need standard output; name a file for the output");

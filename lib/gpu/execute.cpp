@@ -62,7 +62,8 @@ std::string range_refusal(std::span<const ResidentRange> inputs,
   };
   if (std::any_of(inputs.begin(), inputs.end(), is_unfit) ||
       std::any_of(outputs.begin(), outputs.end(), is_unfit))
-    return "its tensors do not fit the device's buffers";
+    return "its tensors do not fit the device's buffers of " + std::to_string(bytes_limit) +
+           " bytes";
   for (const ResidentRange& output : outputs) {
     if (!ends_well(output)) return "an output ends within 16 bytes that belong to another tensor";
     for (const ResidentRange& input : inputs) {

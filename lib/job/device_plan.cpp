@@ -42,11 +42,22 @@ bool is_one_run(const IndexMapKernel& part) {
          (part.axes.front().stride == 1 || part.axes.front().extent == 1);
 }
 
+// Whether each pass runs in tiles, from the host's memory to the sink.
+bool is_of_tiles(const Plan& plan) {
+  return plan.slots_of(SlotKind::temporary).empty() &&
+         std::all_of(plan.passes.begin(), plan.passes.end(),
+                     [](const Pass& pass) { return is_tiled(pass.kernel); });
+}
+
 std::string no_room_for(const Slot& slot) {
   return "the device has no room for the " + counted(slot.bytes(), "byte") + " of " + slot.field;
 }
 
 }  // namespace
+
+bool is_streamed(const Plan& plan) {
+  return is_of_tiles(plan) || only_join(plan) != nullptr;
+}
 
 std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes) {
   try {
@@ -60,10 +71,7 @@ std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, st
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
-  const auto is_streamed = [](const Pass& pass) { return is_tiled(pass.kernel); };
-  if (plan_.slots_of(SlotKind::temporary).empty() &&
-      std::all_of(plan_.passes.begin(), plan_.passes.end(), is_streamed))
-    return stream(inputs, options, sink, times);
+  if (is_of_tiles(plan_)) return stream(inputs, options, sink, times);
   const std::string refusal = upload_and_run(inputs, options.device_memory_bytes, sink, times);
   if (refusal.empty() || only_join(plan_) == nullptr) return refusal;
   return stream_join(inputs, options, sink, times);

@@ -147,7 +147,8 @@ class ModelMaker {
     if (bound != job_.outputs.end() && bound->path != "-") target = to_text(to_path(bound->path));
     if (lower_case(to_text(to_path(target).extension())) != ".npy") {
       conversion_.remarks.push_back("the output goes to " + target +
-                                    ".npy: of another name DxDispatch writes no .npy file");
+                                    ".npy, because DxDispatch writes a .npy file only if its name "
+                                    "ends in .npy");
       target += ".npy";
     }
     if (desc.strides)

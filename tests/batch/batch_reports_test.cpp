@@ -279,9 +279,9 @@ TEST_CASE("text: of jobs with the same mistake eight are listed, and the rest is
     return count_of("\n" + folder.batch(arguments).output, "\n" + line);
   };
   CHECK(listed({}, "ERROR lost") == 8);
-  CHECK(listed({}, "and 12 more ERROR: help: create it with --update-golden\n") == 1);
+  CHECK(listed({}, "and 12 more jobs like these, ERROR: help: create it with --update-golden\n") == 1);
   CHECK(listed({}, "UNCOMPARED blind") == 8);
-  CHECK(listed({}, "and 12 more UNCOMPARED: no output is kept or compared") == 1);
+  CHECK(listed({}, "and 12 more jobs like these, UNCOMPARED: no output is kept or compared") == 1);
   CHECK(listed({}, "FAILED wrong") == 20);  // each differs in its own way
   CHECK(listed({"-v"}, "ERROR lost") == 20);
   CHECK(listed({"-v"}, "and ") == 0);

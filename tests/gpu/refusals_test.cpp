@@ -103,5 +103,18 @@ TEST_CASE("refusals: ops says which fields no kernel takes") {
   }
 }
 
+TEST_CASE("refusals: ops says whose tensors must fit the buffers of a device") {
+  const auto is_told = [](const char* name) {
+    return dmlop_program({"ops", name})
+               .output.find(
+                   "\nOn the CPU alone: with tensors larger than the buffers of a device\n") !=
+           std::string::npos;
+  };
+  for (const char* name : {"PADDING", "SLICE1", "REVERSE_SUBSEQUENCES", "LP_POOLING", "JOIN"})
+    CHECK_MESSAGE(!is_told(name), name);
+  for (const char* name : {"ELEMENT_WISE_ADD", "GEMM", "REDUCE"})
+    CHECK_MESSAGE(is_told(name), name);
+}
+
 }  // namespace
 }  // namespace dmlop::test

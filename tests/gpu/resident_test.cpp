@@ -146,7 +146,8 @@ TEST_CASE("resident: ranges that a kernel cannot be given") {
   };
   CHECK(refusal(at(0), at(64), at(128)) == "");
   CHECK(refusal(at(0), at(0), at(128)) == "");
-  const std::string unfit = "its tensors do not fit the device's buffers";
+  const std::string unfit = "its tensors do not fit the device's buffers of " +
+                            std::to_string(gpu.device->buffer_bytes_limit()) + " bytes";
   CHECK(refusal(at(4), at(64), at(128)) == unfit);
   CHECK(refusal(at(0), at(65), at(128)) == unfit);
   CHECK(refusal(at(0), at(64), at(129)) == unfit);

@@ -148,7 +148,7 @@ TEST_CASE("run: --expect without a golden file says so, and --update-golden crea
   CHECK(missing.code == 2);
   CHECK(contains(missing.error,
                  "there is no golden file in job/expected; create it with "
-                 "--update-golden"));
+                 "--expect --update-golden"));
   CHECK(folder.run({"--expect", "--update-golden"}).code == 1);
   CHECK(folder.read("job/expected/OutputTensor.npy") == folder.golden);
   CHECK(folder.run({"--expect"}).code == 0);
