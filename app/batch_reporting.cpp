@@ -139,7 +139,9 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
          "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed, "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
-    print(out, {"  -v lists those that were not run; with --results FILE, --resume goes on from there\n"});
+    print(
+        out,
+        {"  -v lists those that were not run; with --results FILE, --resume goes on from there\n"});
   if (!summary.interrupted.empty())
     print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
 }
@@ -157,7 +159,8 @@ void BatchPresenter::print_more_of_kinds() const {
   bool is_any = false;
   for (const auto& [kind, count] : kinds_) {
     if (count <= jobs_of_a_kind_listed) continue;
-    print(options_.text_stream(), {"and ", count - jobs_of_a_kind_listed, " more jobs like these, ", kind, "\n"});
+    print(options_.text_stream(),
+          {"and ", count - jobs_of_a_kind_listed, " more jobs like these, ", kind, "\n"});
     is_any = true;
   }
   if (is_any) print(options_.text_stream(), {"  -v lists every job\n"});
@@ -177,9 +180,9 @@ void BatchPresenter::print_result(const BatchResult& result) const {
   const bool is_brief = result.is_good() || result.status == Status::updated;
   const std::string& more = is_brief || result.details.empty() ? result.brief : result.details;
   const Text color = result.is_good() ? Text("\033[32m") : Text("\033[31m");
-  print(out, {color_ ? color : none, name_of(result.status), color_ ? Text("\033[0m") : none,
-              " ", result.id, result.message.empty() ? none : Text(": "),
-              joined_lines(result.message), "\n", Text::lines(indented(more))});
+  print(out, {color_ ? color : none, name_of(result.status), color_ ? Text("\033[0m") : none, " ",
+              result.id, result.message.empty() ? none : Text(": "), joined_lines(result.message),
+              "\n", Text::lines(indented(more))});
   if (result.status != Status::passed && result.status != Status::updated && !result.repeat.empty())
     print(out, {"  repeat: ", result.repeat, "\n"});
   flush_output(out);

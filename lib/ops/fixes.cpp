@@ -120,7 +120,6 @@ class FixFinder {
   // What the tensors' files said before the description was checked.
   bool take_files(Description& description) const {
     Description before = before_;
-    const auto tensors = tensors_of(description);
     for (const Field& known : before.fields) {
       Field& field = *description.find(known.spec->name);
       if (is_of_file(known) && field.is_absent() && field.written == nullptr)
@@ -227,7 +226,8 @@ class FixFinder {
       if (!apply(json, each) || json == json_) continue;
       if (const auto found = check(json); found && found->empty()) working.push_back(each);
     }
-    return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
+    const bool are_all_tried = tries_ <= tries_max;
+    return are_all_tried && working.size() == 1 ? std::optional(working.front()) : std::nullopt;
   }
 
   // The text of a finding was made from its first idea, which may need more.
@@ -314,10 +314,14 @@ class FixFinder {
     for (Diagnostic& finding : findings_) {
       if (finding.pointer == prefix_ + only->pointer) return;  // it says so itself
     }
+    const std::string words = words_of({*only}, {});
     for (Diagnostic& finding : findings_) {
       finding.fix = {{prefix_ + only->pointer, only->value}};
-      finding.suggestion = words_of({*only}, {}) + ", which mends " + all +
-                           (finding.suggestion.empty() ? "" : "; otherwise " + finding.suggestion);
+      const bool is_said_twice =
+          finding.suggestion.find(words.substr(words.find(only->value))) != std::string::npos;
+      const bool has_other = !finding.suggestion.empty() && !is_said_twice;
+      finding.suggestion =
+          words + ", which mends " + all + (has_other ? "; otherwise " + finding.suggestion : "");
     }
   }
 

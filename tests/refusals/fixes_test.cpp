@@ -99,6 +99,29 @@ TEST_CASE("fixes: the field whose change mends everything is named first") {
   }
 }
 
+TEST_CASE("fixes: what mends everything is not said twice") {
+  const Diagnostics found =
+      mended("GEMM", R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 2]},
+                         "BTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+                         "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]},
+                         "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0})");
+  REQUIRE(found.size() == 2);
+  const std::string mends_both = R"(write "TRANSPOSE" for TransA, which mends both findings)";
+  CHECK(found.front().suggestion == mends_both);
+  CHECK(found.back().suggestion == mends_both + "; otherwise write 3");
+}
+
+TEST_CASE("fixes: a wrong axis is named, not the sizes that are right") {
+  const Diagnostics found =
+      mended("SPLIT", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 6, 2]},
+                          "OutputTensors": [{"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]},
+                                            {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 2]}],
+                          "Axis": 4})");
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().suggestion == "write 2");
+  CHECK(found.front().fix == dmlop::Fix{{"/desc/Axis", "2"}});
+}
+
 TEST_CASE("fixes: a size that is too large says so once") {
   const Diagnostics found =
       mended("ACTIVATION_RELU",
