@@ -1,4 +1,4 @@
-// dmlop inspect: what .npy files hold.
+// dmlop inspect: what .npy files and serialized graphs hold.
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +6,8 @@
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "graph/files.hpp"
+#include "graph_commands.hpp"
 #include "npy/npy.hpp"
 #include "preview.hpp"
 
@@ -42,17 +44,25 @@ void print_header(const std::string& path, const NpyFile& file) {
          " bytes\n", Text::lines(contents)});
 }
 
+void inspect_npy(const std::string& path, Format format, Json& list) {
+  const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
+  if (format != Format::json) return print_header(path, file);
+  list.push_back(to_json(path, file));
+  require_intact(file, path);
+}
+
 int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
-      if (options.format == Format::json) {
-        list.push_back(to_json(path, file));
-        require_intact(file, path);
-      } else {
-        print_header(path, file);
+      const auto opened = open_graph(path, diagnostics);
+      if (!opened) {
+        inspect_npy(path, options.format, list);
+      } else if (opened->graph && options.format == Format::json) {
+        list.push_back(graph_json(*opened->graph));
+      } else if (opened->graph) {
+        print_graph(*opened->graph);
       }
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});
@@ -67,7 +77,11 @@ int inspect(const InspectOptions& options) {
 
 Action add_inspect(OptionList& command) {
   const auto options = std::make_shared<InspectOptions>();
-  command.add_option("FILE.npy", options->files, "The files; - is standard input").required();
+  command
+      .add_option(
+          "FILE", options->files,
+          ".npy files, or serialized DirectML graphs (Partition_0.bin); - is standard input")
+      .required();
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };
 }

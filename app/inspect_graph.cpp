@@ -1,0 +1,298 @@
+// dmlop inspect of a serialized graph. It shows what the file says, whether or not that is valid.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/output.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/files.hpp"
+#include "graph_commands.hpp"
+#include "spec/facts.hpp"
+
+namespace dmlop::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view type_prefix = "DML_TENSOR_DATA_TYPE_";
+
+// Names are padded up to this width.
+constexpr std::size_t width_max = 32;
+
+std::string short_type(const GraphTensor& tensor) {
+  std::string_view type = tensor.data_type;
+  if (type.starts_with(type_prefix)) type.remove_prefix(type_prefix.size());
+  return std::string(type);
+}
+
+std::string text_of(const GraphTensor& tensor) {
+  return short_type(tensor) + " " + list_of(tensor.sizes) +
+         (tensor.strides ? " strides " + list_of(*tensor.strides) : "");
+}
+
+/// The file of a constant. Without a size it is not there, or its name is refused.
+struct ConstantFile {
+  std::string name;
+  std::optional<std::uint64_t> bytes;
+};
+
+ConstantFile file_of(const Graph& graph, const GraphConstant& constant) {
+  const std::string& name = *constant.name;
+  ConstantFile file{name + ".bin", {}};
+  if (problem_of_constant(name)) return file;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(to_path(constant_path(graph, name)), error);
+  if (!error) file.bytes = bytes;
+  return file;
+}
+
+/// The tensors of the edges: as they are written or, if nothing writes them, as they are read
+/// first.
+std::map<std::string, const GraphTensor*> tensors_by_edge(const Graph& graph) {
+  std::map<std::string, const GraphTensor*> written, read;
+  const auto gather = [](const std::vector<std::string>& edges,
+                         const std::vector<GraphTensor>& tensors, auto& gathered) {
+    for (const GraphUse& use : uses_of(edges, tensors).value_or(std::vector<GraphUse>{})) {
+      if (use.tensor != nullptr && !use.edge.empty()) gathered.try_emplace(use.edge, use.tensor);
+    }
+  };
+  for (const GraphNode& node : graph.nodes) {
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    if (operation == nullptr) continue;
+    gather(node.outputs, operation->outputs, written);
+    gather(node.inputs, operation->inputs, read);
+  }
+  written.merge(read);
+  return written;
+}
+
+struct Totals {
+  std::map<std::string, std::size_t> operators;
+  std::size_t constants = 0;
+  std::uint64_t constant_bytes = 0;
+  std::uint64_t output_bytes = 0;  // of all nodes
+};
+
+Totals totals_of(const Graph& graph) {
+  Totals totals;
+  for (const GraphNode& node : graph.nodes) {
+    if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {
+      ++totals.operators[operation->type];
+      for (const GraphTensor& output : operation->outputs)
+        totals.output_bytes += output.total_size_in_bytes;
+      continue;
+    }
+    const auto& constant = std::get<GraphConstant>(node.content);
+    ++totals.constants;
+    totals.constant_bytes +=
+        constant.name ? file_of(graph, constant).bytes.value_or(0) : constant.bytes.size();
+  }
+  return totals;
+}
+
+class GraphPrinter {
+ public:
+  explicit GraphPrinter(const Graph& graph)
+      : graph_(graph), tensors_(tensors_by_edge(graph)), totals_(totals_of(graph)) {}
+
+  void print_all() const {
+    print({graph_.file, ": serialized DirectML graph, ",
+           counted(graph_.nodes.size() - totals_.constants, "operator"), ", ",
+           counted(totals_.constants, "constant"), "\n"});
+    print_edges(graph_.inputs, "input");
+    print_edges(graph_.outputs, "output");
+    for (const GraphNode& node : graph_.nodes) {
+      if (const auto* constant = std::get_if<GraphConstant>(&node.content))
+        print_constant(node, *constant);
+    }
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (const auto* operation = std::get_if<GraphOperator>(&graph_.nodes[i].content))
+        print_operator(i, graph_.nodes[i], *operation);
+    }
+    std::vector<std::string> operators;
+    for (const auto& [type, count] : totals_.operators)
+      operators.push_back(std::to_string(count) + " " + std::string(without_operator_prefix(type)));
+    print({"total: ", join(operators), "; constants ", totals_.constant_bytes,
+           " bytes, outputs of nodes ", totals_.output_bytes, " bytes\n"});
+  }
+
+ private:
+  static std::size_t width_of(const std::vector<std::string>& names) {
+    std::size_t width = 0;
+    for (const std::string& name : names) width = std::max(width, name.size());
+    return std::min(width, width_max);
+  }
+
+  std::string text_of_edge(const std::string& edge) const {
+    const auto found = tensors_.find(edge);
+    return found == tensors_.end() ? "" : text_of(*found->second);
+  }
+
+  void print_edges(const std::vector<std::string>& edges, const std::string& kind) const {
+    const std::size_t width = width_of(edges);
+    for (const std::string& edge : edges) {
+      const std::string text = edge.empty()                 ? "not used"
+                               : text_of_edge(edge).empty() ? "used by no operator"
+                                                            : text_of_edge(edge);
+      print({padded(kind, 8), " ", padded(edge, width), "  ", text, "\n"});
+    }
+  }
+
+  void print_constant(const GraphNode& node, const GraphConstant& constant) const {
+    std::string place = counted(constant.bytes.size(), "byte") + " in the graph";
+    if (constant.name) {
+      const ConstantFile file = file_of(graph_, constant);
+      place =
+          file.bytes ? counted(*file.bytes, "byte") + " in " + file.name : "no file " + file.name;
+    }
+    const std::string& edge = node.outputs.empty() ? node.name : node.outputs.front();
+    const std::string text = text_of_edge(edge);
+    print({"constant ", node.name, "  ", text.empty() ? place : text + ", " + place, "\n"});
+  }
+
+  static std::string list_of_uses(const std::vector<std::string>& edges,
+                                  const std::vector<GraphTensor>& tensors) {
+    const auto uses = uses_of(edges, tensors);
+    if (!uses) return join(edges);
+    std::vector<std::string> texts;
+    for (const GraphUse& use : *uses) {
+      const std::string edge = use.edge.empty() ? "-" : use.edge;
+      texts.push_back(use.tensor == nullptr ? edge : edge + " " + text_of(*use.tensor));
+    }
+    return join(texts);
+  }
+
+  static void print_operator(std::size_t index, const GraphNode& node,
+                             const GraphOperator& operation) {
+    print({"node ", index, " ", node.name, "  ", without_operator_prefix(operation.type), "\n",
+           "  ", list_of_uses(node.inputs, operation.inputs), "\n", "  -> ",
+           list_of_uses(node.outputs, operation.outputs), "\n"});
+  }
+
+  const Graph& graph_;
+  std::map<std::string, const GraphTensor*> tensors_;
+  Totals totals_;
+};
+
+Json to_json(const GraphTensor& tensor) {
+  Json json{{"dataType", short_type(tensor)}, {"sizes", tensor.sizes}};
+  if (tensor.strides) json["strides"] = *tensor.strides;
+  json["totalTensorSizeInBytes"] = tensor.total_size_in_bytes;
+  return json;
+}
+
+Json number_json(float number) {
+  if (std::isfinite(number)) return number;
+  return std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+}
+
+Json to_json(const std::vector<GraphAttribute>& attributes);
+
+Json to_json(const GraphActivation& activation) {
+  return {{"type", activation.type}, {"attributes", to_json(activation.attributes)}};
+}
+
+/// A value of an attribute.
+struct ValueToJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(const GraphActivation& activation) const { return to_json(activation); }
+  Json operator()(const std::vector<GraphActivation>& activations) const {
+    Json list = Json::array();
+    for (const GraphActivation& activation : activations) list.push_back(to_json(activation));
+    return list;
+  }
+  Json operator()(float number) const { return number_json(number); }
+  Json operator()(const std::vector<float>& numbers) const {
+    Json list = Json::array();
+    for (const float number : numbers) list.push_back(number_json(number));
+    return list;
+  }
+  Json operator()(const GraphScaleBias& both) const {
+    return {{"Scale", number_json(both.scale)}, {"Bias", number_json(both.bias)}};
+  }
+  Json operator()(const GraphSize2d& size) const {
+    return {{"Width", size.width}, {"Height", size.height}};
+  }
+  Json operator()(const GraphScalar& scalar) const {
+    return {{"bits", std::bit_cast<std::uint64_t>(scalar.bytes)}};
+  }
+  Json operator()(const auto& value) const { return value; }
+};
+
+Json to_json(const std::vector<GraphAttribute>& attributes) {
+  Json list = Json::array();
+  for (const GraphAttribute& attribute : attributes)
+    list.push_back(
+        {{"name", attribute.name}, {"value", std::visit(ValueToJson(), attribute.value)}});
+  return list;
+}
+
+Json to_json(const std::vector<GraphTensor>& tensors) {
+  Json list = Json::array();
+  for (const GraphTensor& tensor : tensors) list.push_back(to_json(tensor));
+  return list;
+}
+
+Json to_json(const Graph& graph, const GraphNode& node) {
+  Json json{{"name", node.name}};
+  if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {
+    json["operator"] = operation->type;
+    json["inputs"] = node.inputs;
+    json["inputTensors"] = to_json(operation->inputs);
+    json["outputs"] = node.outputs;
+    json["outputTensors"] = to_json(operation->outputs);
+    json["attributes"] = to_json(operation->attributes);
+    return json;
+  }
+  const auto& constant = std::get<GraphConstant>(node.content);
+  json["outputs"] = node.outputs;
+  Json bytes = Json::array();
+  for (const std::byte byte : constant.bytes) bytes.push_back(std::to_integer<int>(byte));
+  if (!constant.name) {
+    json["bytes"] = std::move(bytes);
+    return json;
+  }
+  const ConstantFile file = file_of(graph, constant);
+  json["file"] = file.name;
+  json["fileBytes"] = file.bytes ? Json(*file.bytes) : Json(nullptr);
+  return json;
+}
+
+Json edges_json(const std::vector<std::string>& edges,
+                const std::map<std::string, const GraphTensor*>& tensors) {
+  Json list = Json::array();
+  for (const std::string& edge : edges) {
+    list.push_back({{"name", edge}});
+    const auto found = tensors.find(edge);
+    if (found != tensors.end()) list.back().update(to_json(*found->second));
+  }
+  return list;
+}
+
+}  // namespace
+
+void print_graph(const Graph& graph) {
+  GraphPrinter(graph).print_all();
+}
+
+Json graph_json(const Graph& graph) {
+  const auto tensors = tensors_by_edge(graph);
+  const Totals totals = totals_of(graph);
+  Json json{{"file", graph.file},
+            {"format", "serialized DirectML graph"},
+            {"inputs", edges_json(graph.inputs, tensors)},
+            {"outputs", edges_json(graph.outputs, tensors)},
+            {"nodes", Json::array()}};
+  for (const GraphNode& node : graph.nodes) json["nodes"].push_back(to_json(graph, node));
+  json["totals"] = {{"operators", totals.operators},
+                    {"constants", totals.constants},
+                    {"constantBytes", totals.constant_bytes},
+                    {"outputBytes", totals.output_bytes}};
+  return json;
+}
+
+}  // namespace dmlop::app

@@ -1,0 +1,27 @@
+// The files of a serialized graph: its own, and those of its constants beside it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/confine.hpp"
+#include "graph/graph.hpp"
+
+namespace dmlop {
+
+/// A file that turned out to be a graph. Without a graph, it has findings.
+struct OpenedGraph {
+  std::optional<Graph> graph;
+};
+
+/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin.
+/// Returns nothing for all others, which then are unread. Errors: as InputFile::open.
+std::optional<OpenedGraph> open_graph(const std::string& path, Diagnostics& diagnostics);
+
+/// The path of a constant's file: NAME.bin beside the graph.
+std::string constant_path(const Graph& graph, const std::string& name);
+
+/// Why a constant's name cannot be that of a file beside the graph. Empty if it can.
+PathProblem problem_of_constant(const std::string& name);
+
+}  // namespace dmlop
