@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/lower.hpp"
 #include "job/folder.hpp"
 #include "model_commands.hpp"
 #include "ops/operator.hpp"
@@ -52,6 +53,15 @@ Json operators_json(const Model& model) {
   return operators;
 }
 
+// Several nodes may have the same name.
+Json nodes_json(const Model& model) {
+  Json nodes = Json::array();
+  for (const Dispatchable& dispatchable : model.dispatchables)
+    nodes.push_back({{"name", dispatchable.name},
+                     {"operator", "DML_OPERATOR_" + dispatchable.description->spec->name}});
+  return nodes;
+}
+
 /// Checks files one after the other, and keeps what was found.
 class Checker {
  public:
@@ -60,11 +70,11 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      const auto file = options_.description.open(name, diagnostics, options_.quiet);
-      const std::string& path = file && !file->path.empty() ? file->path : name;
-      if (file)
-        file->has_model ? check_model(path, *file, diagnostics)
-                        : check_description(path, *file, diagnostics);
+      if (const auto graph = open_graph(name, diagnostics)) {
+        if (graph->graph) check_graph(*graph->graph, diagnostics);
+      } else {
+        check_file(name, diagnostics);
+      }
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});
     }
@@ -75,6 +85,14 @@ class Checker {
   Json valid = Json::array();
 
  private:
+  void check_file(const std::string& name, Diagnostics& diagnostics) {
+    const auto file = options_.description.open(name, diagnostics, options_.quiet);
+    const std::string& path = file && !file->path.empty() ? file->path : name;
+    if (file)
+      file->has_model ? check_model(path, *file, diagnostics)
+                      : check_description(path, *file, diagnostics);
+  }
+
   void check_description(const std::string& path, const OpenedFile& file,
                          Diagnostics& diagnostics) {
     JobRequest request{.description_path = path,
@@ -90,8 +108,7 @@ class Checker {
     Diagnostics warnings = std::move(job->warnings);
     warnings.insert(warnings.begin(), description.warnings.begin(), description.warnings.end());
     if (!options_.quiet && options_.format == Format::text) print_notes(warnings);
-    add(path,
-        description.spec->name + ": " + tensors_text(description),
+    add(path, description.spec->name + ": " + tensors_text(description),
         {{"file", path},
          {"operator", "DML_OPERATOR_" + description.spec->name},
          {"tensors", tensors_json(description)},
@@ -115,6 +132,27 @@ class Checker {
          {"resources", model->resources.size()},
          {"dispatchables", operators_json(*model)},
          {"commands", model->commands.size()},
+         {"warnings", notes_json(notes)}});
+  }
+
+  void check_graph(const Graph& graph, Diagnostics& diagnostics) {
+    const char* given = !options_.inputs.empty()                 ? "-i"
+                        : !options_.description.settings.empty() ? "--set"
+                                                                 : nullptr;
+    if (given != nullptr)
+      diagnostics.push_back(
+          {.kind = ErrorKind::usage,
+           .file = graph.file,
+           .message = std::string(given) + " is for op descriptions, and this is a graph"});
+    const GraphRequest request{options_.feature_level, options_.confine.confinement(graph.file),
+                               true};
+    Diagnostics notes;
+    const auto lowered = lower_graph(graph, request, diagnostics, notes);
+    if (!options_.quiet && options_.format == Format::text) print_notes(notes);
+    if (!lowered) return;
+    add(graph.file, model_summary(lowered->model),
+        {{"file", graph.file},
+         {"nodes", nodes_json(lowered->model)},
          {"warnings", notes_json(notes)}});
   }
 

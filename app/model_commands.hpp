@@ -1,10 +1,11 @@
-// What commands do with a DxDispatch model.
+// What commands do with a DxDispatch model or a serialized graph, once it is a model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "command.hpp"
 #include "device_options.hpp"
+#include "graph/files.hpp"
 #include "model/model.hpp"
 #include "model/open.hpp"
 #include "model/print.hpp"
@@ -34,6 +35,7 @@ struct ModelOptions {
 struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
+  std::vector<NamedFile> inputs;    // of a graph
   std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;
@@ -43,10 +45,13 @@ struct ModelRun {
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
+  std::string kept_edges = {};  // the folder for the edges of a graph; "": none
 };
 
-/// Runs a model and returns the exit code.
+/// Runs a model or a graph and returns the exit code. `diagnostics` are what was found when the
+/// graph was opened.
 int run_model(const OpenedFile& file, const ModelRun& options);
+int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diagnostics);
 
 /// Prints notes as warnings on standard error, and returns them as texts.
 void print_notes(const Diagnostics& notes);

@@ -41,6 +41,7 @@ struct RunOptions {
   ModelOptions model;
   ConfineOption confine;
   bool expects_folder = false;  // --expect without a file
+  std::string kept_edges;       // the folder of a graph's edges; "": none
   std::string update_golden;    // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
@@ -184,6 +185,23 @@ void require_expectation(const RunOptions& options) {
                                     command + ", or name one: --expect GOLDEN.npy");
 }
 
+// What the command line says about a run of several operators.
+ModelRun model_run(const RunOptions& options) {
+  return {.model = options.model,
+          .confine = options.confine,
+          .inputs = options.request.inputs,
+          .outputs = options.request.outputs,
+          .expected = options.request.expected,
+          .tolerance = {},
+          .feature_level = options.request.feature_level,
+          .device = options.device,
+          .execution = options.execution,
+          .format = options.format,
+          .timings = options.timings,
+          .quiet = options.quiet,
+          .kept_edges = options.kept_edges};
+}
+
 // Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOptions& options) {
   std::vector<NamedFile> expected = request.expected;
@@ -199,17 +217,10 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOpt
     throw Error(ErrorKind::usage,
                 "--update-golden is for op descriptions; dmlop batch FOLDER --update-golden "
                 "writes the golden files of a model");
-  return run_model(file, {.model = options.model,
-                          .confine = options.confine,
-                          .outputs = request.outputs,
-                          .expected = expected,
-                          .tolerance = request.tolerance,
-                          .feature_level = request.feature_level,
-                          .device = options.device,
-                          .execution = options.execution,
-                          .format = options.format,
-                          .timings = options.timings,
-                          .quiet = options.quiet});
+  ModelRun run = model_run(options);
+  run.expected = std::move(expected);
+  run.tolerance = request.tolerance;
+  return run_model(file, run);
 }
 
 // The job's request from the command line and the description's folder.
@@ -255,11 +266,38 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
   return job;
 }
 
+// Options that do not apply to a graph are refused, too.
+int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
+  const char* given = !options.description.settings.empty() ? "--set"
+                      : options.expects_folder              ? "--expect without a file"
+                      : !options.update_golden.empty()      ? "--update-golden"
+                                                            : nullptr;
+  if (given != nullptr)
+    throw Error(ErrorKind::usage, std::string(given) + " is for op descriptions, and " +
+                                      options.description.name() +
+                                      " is a serialized DirectML graph");
+  if (options.model.input_folder || options.model.output_folder || options.model.compatible)
+    throw Error(ErrorKind::usage,
+                "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
+                "graph's files are those that -i and -o name");
+  ModelRun run = model_run(options);
+  if (options.tolerance.given()) {
+    run.tolerance = options.tolerance.tolerance;
+    run.tolerance->origin = "command line";
+  }
+  return run_graph(file, run, std::move(diagnostics));
+}
+
 int run(const RunOptions& options) {
   Stopwatch clock;
   Timings timings;
   Diagnostics diagnostics;
   require_expectation(options);
+  if (const auto graph = open_graph(options.description.name(), diagnostics))
+    return run_as_graph(*graph, options, std::move(diagnostics));
+  if (!options.kept_edges.empty())
+    throw Error(ErrorKind::usage, "--keep-edges is for serialized DirectML graphs, and " +
+                                      options.description.name() + " is none");
   const auto file =
       options.description.open(options.description.name(), diagnostics, options.quiet);
   if (!file) return report(diagnostics, options.format);
@@ -332,11 +370,12 @@ Action add_run(OptionList& command) {
   options->description.add_to(command);
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
-      "An input's .npy file, NAME a tensor field such as InputTensor; - is standard input");
+      "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph; - is "
+      "standard input");
   add_named_file_option(
       command, "-o,--output", options->request.outputs,
-      "An output's .npy file; - is standard output; of a model, NAME is a "
-      "resource as it is at the end. Without -o and --expect the output is shown");
+      "An output's .npy file; - is standard output; of a model or a graph, NAME is a "
+      "resource or an edge as it is at the end. Without -o and --expect the output is shown");
   add_expect_option(command, *options);
   options->tolerance.add_to(command);
   command
@@ -345,6 +384,10 @@ Action add_run(OptionList& command) {
                 "--update-golden=accept exits with 0")
       .one_of({"write", "accept"})
       .type_name("[=accept]");
+  command
+      .add_option("--keep-edges", options->kept_edges,
+                  "Of a serialized DirectML graph: the folder that gets each edge as a .npy file")
+      .type_name("FOLDER");
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);

@@ -1,4 +1,5 @@
-// dmlop run of a DxDispatch model: its commands in order, and their output as DxDispatch has it.
+// dmlop run of a DxDispatch model or a serialized graph: commands in order, and what they print as
+// DxDispatch prints it.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,8 @@
 #include "compare/comparison_text.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/keep_edges.hpp"
+#include "graph/lower.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
@@ -58,14 +61,16 @@ Json values_json(const Resource& resource, std::span<const std::byte> contents) 
 /// Carries out one command after the other.
 class CommandRunner {
  public:
-  CommandRunner(const Model& model, Runtime& runtime, const ModelRun& options)
-      : model_(model), runtime_(runtime), options_(options) {}
+  CommandRunner(const Model& model, Runtime& runtime, const ModelRun& options,
+                const EdgeKeeper* keeper)
+      : model_(model), runtime_(runtime), options_(options), keeper_(keeper) {}
 
   void operator()(const DispatchCommand& command) {
     Stopwatch clock;
     const Execution execution = runtime_.dispatch(command);
     const gpu::DispatchTimes& times = execution.times;
     const double seconds = clock.lap();
+    if (keeper_ != nullptr) keeper_->keep(command, runtime_);
     const std::string& name = model_.dispatchables[command.dispatchable].name;
     if (!execution.notice.empty() && !options_.quiet)
       print(StandardStream::error, {"dmlop: ", name, ": ", execution.notice, "\n"});
@@ -118,6 +123,7 @@ class CommandRunner {
   const Model& model_;
   Runtime& runtime_;
   const ModelRun& options_;
+  const EdgeKeeper* keeper_;  // null: no edges are kept
 };
 
 // Without prints, files and comparisons, a run would tell nothing: what the model computes is
@@ -128,6 +134,7 @@ bool tells_nothing(const Model& model, const ModelRun& options) {
            std::holds_alternative<WriteFileCommand>(command);
   };
   return !options.quiet && options.outputs.empty() && options.expected.empty() &&
+         options.kept_edges.empty() &&
          std::none_of(model.commands.begin(), model.commands.end(), tells);
 }
 
@@ -193,6 +200,69 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
   if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
   print_json(json);
 }
+
+/// Runs a model that was read, or reports what was found in it.
+class ModelRunner {
+ public:
+  ModelRunner(const ModelRun& options, Diagnostics& diagnostics, Diagnostics& notes)
+      : options_(options), diagnostics_(diagnostics), notes_(notes) {}
+
+  /// Returns the exit code. The model is null if there are findings.
+  int run(const Model* model) {
+    if (!options_.quiet && options_.format == Format::text) print_notes(notes_);
+    if (model != nullptr) name_files(*model);
+    if (!diagnostics_.empty()) return report(diagnostics_, options_.format);
+    if (!options_.quiet) note_other_extensions(options_.outputs);
+    stop_jobs_gently();
+    Backend backend(options_.device.request());
+    if (!backend.notice().empty() && !options_.quiet)
+      print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+    if (keeper_) keeper_->begin();
+    Runtime runtime(*model, backend, options_.execution);
+    CommandRunner runner(*model, runtime, options_, keeper_ ? &*keeper_ : nullptr);
+    for (const ModelCommand& command : model->commands) std::visit(runner, command);
+    const Ending ending = end(*model, runtime);
+    if (options_.format == Format::json) {
+      print_json_result(*model, notes_, backend, std::move(runner.done), outputs_, ending);
+    } else {
+      print_text_result(*model, options_, outputs_, ending);
+    }
+    return ending.exit_code;
+  }
+
+ private:
+  void name_files(const Model& model) {
+    outputs_ = name_resources(model, options_.outputs, "-o", false, diagnostics_);
+    expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
+    refuse_replaced(model, outputs_, expected_, diagnostics_);
+    if (!options_.kept_edges.empty()) keeper_.emplace(model, options_.kept_edges, diagnostics_);
+  }
+
+  /// Shows or writes outputs, and compares them.
+  Ending end(const Model& model, Runtime& runtime) const {
+    Ending ending;
+    if (tells_nothing(model, options_)) {
+      for (const std::size_t resource : results_of(model))
+        show_result(model, resource, runtime.contents(resource), options_.format, ending.shown);
+    }
+    for (const NamedResource& output : outputs_)
+      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path);
+    for (const NamedResource& golden : expected_) {
+      ending.comparisons.push_back(
+          compare_resource(model, golden, runtime.contents(golden.resource), options_.tolerance));
+      if (ending.comparisons.back().comparison.verdict() != Verdict::passed)
+        ending.exit_code = exit_different;
+    }
+    return ending;
+  }
+
+  const ModelRun& options_;
+  Diagnostics& diagnostics_;
+  Diagnostics& notes_;
+  std::vector<NamedResource> outputs_;
+  std::vector<NamedResource> expected_;
+  std::optional<EdgeKeeper> keeper_;
+};
 
 }  // namespace
 
@@ -262,6 +332,10 @@ std::string model_summary(const Model& model) {
     if (std::find(operators.begin(), operators.end(), name) == operators.end())
       operators.push_back(name);
   }
+  if (!model.words.has_commands)
+    return "graph of " + counted(model.dispatchables.size(), "operator") +
+           (operators.empty() ? "" : " (" + join(operators) + ")") + " and " +
+           counted(model.outputs.size(), "output");
   return "model of " + counted(model.resources.size(), "resource") + ", " +
          counted(model.dispatchables.size(), "dispatchable") +
          (operators.empty() ? "" : " (" + join(operators) + ")") + " and " +
@@ -274,42 +348,24 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
       file.document, file.document->root(),
       options.model.request(options.feature_level, options.confine, file.document->file()),
       diagnostics, notes);
-  if (!options.quiet && options.format == Format::text) print_notes(notes);
-  std::vector<NamedResource> outputs, expected;
-  if (model) {
-    outputs = name_resources(*model, options.outputs, "-o", false, diagnostics);
-    expected = name_resources(*model, options.expected, "--expect", true, diagnostics);
-    refuse_replaced(*model, outputs, expected, diagnostics);
+  return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
+}
+
+int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diagnostics) {
+  Diagnostics notes;
+  std::optional<LoweredGraph> lowered;
+  if (file.graph) {
+    const GraphRequest request{options.feature_level,
+                               options.confine.confinement(file.graph->file)};
+    lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
-  if (!diagnostics.empty()) return report(diagnostics, options.format);
-  if (!options.quiet) note_other_extensions(options.outputs);
-  stop_jobs_gently();
-  Backend backend(options.device.request());
-  if (!backend.notice().empty() && !options.quiet)
-    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
-  Runtime runtime(*model, backend, options.execution);
-  CommandRunner runner(*model, runtime, options);
-  for (const ModelCommand& command : model->commands) std::visit(runner, command);
-  Ending ending;
-  if (tells_nothing(*model, options)) {
-    for (const std::size_t resource : results_of(*model))
-      show_result(*model, resource, runtime.contents(resource), options.format, ending.shown);
+  if (!lowered) return report(diagnostics, options.format);
+  bind_inputs(*lowered, options.inputs, diagnostics);
+  ModelRun named = options;
+  for (auto* files : {&named.outputs, &named.expected}) {
+    for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);
   }
-  for (const NamedResource& output : outputs) {
-    write_npy(tensor_of(*model, output.resource), runtime.contents(output.resource), output.path);
-  }
-  for (const NamedResource& golden : expected) {
-    ending.comparisons.push_back(
-        compare_resource(*model, golden, runtime.contents(golden.resource), options.tolerance));
-    if (ending.comparisons.back().comparison.verdict() != Verdict::passed)
-      ending.exit_code = exit_different;
-  }
-  if (options.format == Format::json) {
-    print_json_result(*model, notes, backend, std::move(runner.done), outputs, ending);
-  } else {
-    print_text_result(*model, options, outputs, ending);
-  }
-  return ending.exit_code;
+  return ModelRunner(named, diagnostics, notes).run(&lowered->model);
 }
 
 }  // namespace dmlop::app

@@ -84,7 +84,7 @@ void ModelJob::refuse_inputs(Diagnostics& findings) const {
       if (resource.initial.path.empty() || !names_same_file(resource.initial.path, golden.path))
         continue;
       findings.push_back(
-          {.file = model_.document->file(),
+          {.file = model_.file,
            .message = "the golden file and the file of " + resource.name +
                       " are the same file: " + golden.path,
            .suggestion = "name another golden file, as --update-golden may replace it"});

@@ -14,13 +14,6 @@ using Kind = json::Value::Kind;
 
 constexpr std::uint64_t largest_offset = std::numeric_limits<std::int64_t>::max();
 
-/// The bytes that a buffer must have for a tensor, as DirectML counts them.
-std::uint64_t needed_bytes(const TensorDesc& desc) {
-  const std::uint64_t bytes =
-      *reached_elements(desc.sizes, input_strides(desc)) * size_of(*desc.data_type);
-  return std::max((bytes + 3) / 4 * 4, desc.total_size_in_bytes.value_or(0));
-}
-
 // The resource that a binding names. Adds a finding if there is none.
 std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
                                          const std::string& place) {
@@ -258,6 +251,12 @@ class BindingReader {
 };
 
 }  // namespace
+
+std::uint64_t needed_bytes(const TensorDesc& desc) {
+  const std::uint64_t bytes =
+      *reached_elements(desc.sizes, input_strides(desc)) * size_of(*desc.data_type);
+  return std::max((bytes + 3) / 4 * 4, desc.total_size_in_bytes.value_or(0));
+}
 
 std::vector<TensorBinding> read_bindings(ModelReading& reading, const json::Value& object,
                                          const Dispatchable& dispatchable, bool initial) {

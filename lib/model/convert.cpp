@@ -239,7 +239,7 @@ class OpMaker {
     if (only == nullptr || names.size() != 1)
       throw Error(
           ErrorKind::invalid_input,
-          model_.document->file() + " has " +
+          model_.file + " has " +
               (names.empty() ? "no dispatch"
                              : std::to_string(names.size()) + " dispatches (" + join(names) + ")") +
               "; an op description is exactly one");

@@ -149,13 +149,6 @@ class DispatchableReader {
   }
 
  private:
-  // A model cannot state a feature level, so only the command line's remains in the suggestion.
-  static void drop_level_of_file(std::string& suggestion) {
-    constexpr std::string_view next = ", or ";
-    if (!suggestion.starts_with("write \"featureLevel\": ")) return;
-    suggestion.erase(0, suggestion.find(next) + next.size());
-  }
-
   // Like DxDispatch, prefers `Type` to `type` and `Desc` to `desc`.
   const json::Member* first_of(const char* name, const char* other) const {
     const json::Member* member = Translator::find_member(written_, name);
@@ -172,15 +165,9 @@ class DispatchableReader {
     // Each dispatchable gets its own findings, because checks search all earlier ones. Otherwise
     // the time would be quadratic in the number of dispatchables.
     Diagnostics findings;
-    dispatchable_.description =
-        read_description(reading_.model.document, std::move(shared), {},
-                         reading_.request.feature_level, findings, Completeness::complete);
-    if (dispatchable_.description) check_description(*dispatchable_.description, findings);
-    if (!findings.empty()) dispatchable_.description.reset();
-    for (Diagnostic& finding : findings) {
-      drop_level_of_file(finding.suggestion);
-      reading_.diagnostics.push_back(std::move(finding));
-    }
+    dispatchable_.description = read_part(reading_.shared_document, std::move(shared),
+                                          reading_.request.feature_level, Judge::page, findings);
+    for (Diagnostic& finding : findings) reading_.diagnostics.push_back(std::move(finding));
   }
 
   void copy_operator(json::Value& root, const OperatorSpec& spec) {
@@ -219,7 +206,31 @@ class DispatchableReader {
   Dispatchable dispatchable_;
 };
 
+// A model cannot state a feature level, so only the command line's remains in the suggestion.
+void drop_level_of_file(std::string& suggestion) {
+  constexpr std::string_view next = ", or ";
+  if (!suggestion.starts_with("write \"featureLevel\": ")) return;
+  suggestion.erase(0, suggestion.find(next) + next.size());
+}
+
 }  // namespace
+
+std::optional<Description> read_part(std::shared_ptr<const json::Document> document,
+                                     std::shared_ptr<const json::Value> root,
+                                     std::optional<FeatureLevel> level, Judge judge,
+                                     Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  auto description = read_description(std::move(document), std::move(root), {}, level, diagnostics,
+                                      Completeness::complete);
+  if (description) {
+    description->judge = judge;
+    check_description(*description, diagnostics);
+  }
+  for (std::size_t i = before; i < diagnostics.size(); ++i)
+    drop_level_of_file(diagnostics[i].suggestion);
+  if (diagnostics.size() > before) description.reset();
+  return description;
+}
 
 void read_dispatchable(ModelReading& reading, const json::Member& member) {
   const Dispatchable& dispatchable =

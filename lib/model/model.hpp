@@ -97,11 +97,21 @@ struct WriteFileCommand {
 
 using ModelCommand = std::variant<DispatchCommand, PrintCommand, WriteFileCommand>;
 
+/// What messages call a program and its buffers.
+struct ModelWords {
+  const char* model = "model";
+  const char* resource = "resource";
+  const char* placeholder = "RESOURCE";
+  bool has_commands = true;  // which the file lists; otherwise its nodes are dispatched
+};
+
 struct Model {
-  std::shared_ptr<const json::Document> document;
+  std::string file;
   std::vector<Resource> resources;
   std::vector<Dispatchable> dispatchables;
   std::vector<ModelCommand> commands;
+  std::vector<std::size_t> outputs = {};  // resources, where the file says what a program is for
+  ModelWords words = {};
 
   const Resource* find_resource(std::string_view name) const;
 };
@@ -115,6 +125,17 @@ struct ModelRequest {
   std::optional<FeatureLevel> feature_level = {};
   SharedConfinement confinement = {};  // of sourcePath; a targetPath then stays in output_folder
 };
+
+/// The bytes that a buffer must have for a tensor that was checked, as DirectML counts them.
+std::uint64_t needed_bytes(const TensorDesc& desc);
+
+/// Reads and checks the description of an operator that is a part of a model, which is complete and
+/// states no feature level. `root` is a value of the document. Returns nothing if there are
+/// findings.
+std::optional<Description> read_part(std::shared_ptr<const json::Document> document,
+                                     std::shared_ptr<const json::Value> root,
+                                     std::optional<FeatureLevel> level, Judge judge,
+                                     Diagnostics& diagnostics);
 
 /// Reads and checks a model, including one with mistakes. It reads the headers of files but no
 /// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept.

@@ -12,8 +12,11 @@
 namespace dmlop {
 namespace {
 
-// The name of the only resource that dispatches write; "" if there are several or none.
+// The name of the only output or else of the only resource that dispatches write; "" if there are
+// several or none.
 std::string only_output(const Model& model) {
+  if (!model.outputs.empty())
+    return model.outputs.size() == 1 ? model.resources[model.outputs.front()].name : "";
   std::string name;
   for (const Resource& resource : model.resources) {
     const auto index = static_cast<std::size_t>(&resource - model.resources.data());
@@ -24,8 +27,11 @@ std::string only_output(const Model& model) {
   return name;
 }
 
+// The resources that are worth naming.
 std::vector<std::string> names_of(const Model& model) {
   std::vector<std::string> names;
+  for (const std::size_t output : model.outputs) names.push_back(model.resources[output].name);
+  if (!names.empty()) return names;
   for (const Resource& resource : model.resources) names.push_back(resource.name);
   return names;
 }
@@ -34,13 +40,18 @@ std::vector<std::string> names_of(const Model& model) {
 class ResourceNamer {
  public:
   ResourceNamer(const Model& model, std::string option, bool golden, Diagnostics& diagnostics)
-      : model_(model), option_(std::move(option)), golden_(golden), diagnostics_(diagnostics) {}
+      : model_(model),
+        words_(model.words),
+        option_(std::move(option)),
+        golden_(golden),
+        diagnostics_(diagnostics) {}
 
   std::optional<NamedResource> name(const NamedFile& file) {
     const auto index = find(file);
     if (!index) return std::nullopt;
     if (golden_ ? is_standard_input(file.path) : is_standard_output(file.path)) {
-      refuse(option_ + " of a model cannot be a stream: its prints go there", "name a file");
+      refuse(option_ + " of a " + words_.model + " cannot be a stream: what it prints goes there",
+             "name a file");
       return std::nullopt;
     }
     if (!golden_) refuse_inputs(model_.resources[*index].name, file.path);
@@ -60,7 +71,7 @@ class ResourceNamer {
  private:
   void refuse(std::string message, std::string suggestion, ErrorKind kind = ErrorKind::usage) {
     diagnostics_.push_back({.kind = kind,
-                            .file = model_.document->file(),
+                            .file = model_.file,
                             .message = std::move(message),
                             .suggestion = std::move(suggestion)});
   }
@@ -69,22 +80,26 @@ class ResourceNamer {
     const std::vector<std::string> names = names_of(model_);
     const std::string name = file.tensor.empty() ? only_output(model_) : file.tensor;
     if (name.empty()) {
-      refuse("which resource is " + file.path + "? the model has " + join(names),
-             "write " + option_ + " RESOURCE=" + file.path);
+      refuse(std::string("which ") + words_.resource + " is " + file.path + "? the " +
+                 words_.model + " has " + names_of_list(names),
+             "write " + option_ + " " + words_.placeholder + "=" + file.path);
       return std::nullopt;
     }
     const Resource* resource = model_.find_resource(name);
     if (resource != nullptr && !resource->is_deferred)
       return static_cast<std::size_t>(resource - model_.resources.data());
     const std::string nearest = nearest_name(name, names);
-    refuse("the model has no resource \"" + printable(name) + "\"",
-           nearest.empty() ? "resources: " + join(names) : "did you mean \"" + nearest + "\"?");
+    refuse(std::string("the ") + words_.model + " has no " + words_.resource + " \"" +
+               printable(name) + "\"",
+           !nearest.empty()         ? "did you mean \"" + nearest + "\"?"
+           : model_.outputs.empty() ? std::string(words_.resource) + "s: " + names_of_list(names)
+                                    : "outputs: " + names_of_list(names));
     return std::nullopt;
   }
 
   void refuse_inputs(const std::string& name, const std::string& path) {
-    if (is_same_file(model_.document->file(), path))
-      refuse(name + " would replace the model " + path, "write to another file");
+    if (is_same_file(model_.file, path))
+      refuse(name + " would replace the " + words_.model + " " + path, "write to another file");
     for (const Resource& input : model_.resources) {
       if (!input.initial.path.empty() && is_same_file(input.initial.path, path))
         refuse(name + " would replace the file of " + input.name + ": " + path,
@@ -93,12 +108,23 @@ class ResourceNamer {
   }
 
   const Model& model_;
+  const ModelWords& words_;
   std::string option_;
   bool golden_;
   Diagnostics& diagnostics_;
 };
 
 }  // namespace
+
+ResourceTensor written_tensor(const Description& description, const TensorBinding& output) {
+  const TensorDesc& desc = *description.find_tensor(output.tensor, output.element);
+  return {output.range.resource,
+          *desc.data_type,
+          desc.sizes,
+          desc.strides.value_or(packed_strides(desc.sizes)),
+          output.range.offset,
+          &description};
+}
 
 ResourceTensor tensor_of(const Model& model, std::size_t resource) {
   const Resource& buffer = model.resources[resource];
@@ -114,9 +140,7 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     for (const TensorBinding& binding : dispatch->bindings) {
       const FieldSpec& field = *description.spec->find_field(binding.tensor);
       if (!field.is_output() || binding.range.resource != resource) continue;
-      const TensorDesc& desc = *description.find_tensor(field.name, binding.element);
-      tensor = {resource, *desc.data_type, desc.sizes, {}, binding.range.offset, &description};
-      if (desc.strides) tensor.strides = *desc.strides;
+      tensor = written_tensor(description, binding);
     }
   }
   if (tensor.strides.empty()) tensor.strides = packed_strides(tensor.sizes);
@@ -124,6 +148,7 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
 }
 
 std::vector<std::size_t> results_of(const Model& model) {
+  if (!model.outputs.empty()) return model.outputs;
   std::set<std::size_t> written, computed;
   for (const ModelCommand& command : model.commands) {
     if (const auto* write = std::get_if<WriteFileCommand>(&command))
@@ -189,7 +214,7 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
                      const std::vector<NamedResource>& expected, Diagnostics& diagnostics) {
   const auto refuse = [&](const NamedResource& output, const std::string& what) {
     diagnostics.push_back({.kind = ErrorKind::usage,
-                           .file = model.document->file(),
+                           .file = model.file,
                            .message = model.resources[output.resource].name + " would replace " +
                                       what + ": " + output.path,
                            .suggestion = "write to another file"});

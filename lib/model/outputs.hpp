@@ -25,9 +25,12 @@ struct ResourceTensor {
   const Description* writer = nullptr;  // what wrote it, or null
 };
 
+/// The tensor that a dispatch writes to a resource.
+ResourceTensor written_tensor(const Description& description, const TensorBinding& output);
+
 ResourceTensor tensor_of(const Model& model, std::size_t resource);
 
-/// What a model is for: the resources that its writeFile commands write or, without any, those that
+/// What a model is for: the outputs that it names or else the resources that its writeFile commands write or, without any, those that
 /// a dispatch writes and none reads afterwards. In the order of the model.
 std::vector<std::size_t> results_of(const Model& model);
 

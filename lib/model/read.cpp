@@ -168,9 +168,8 @@ const Resource* Model::find_resource(std::string_view name) const {
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
                                 Diagnostics& diagnostics, Diagnostics& notes) {
-  Model model{
-      .document = std::move(document), .resources = {}, .dispatchables = {}, .commands = {}};
-  const json::Document& text = *model.document;
+  Model model{.file = document->file(), .resources = {}, .dispatchables = {}, .commands = {}};
+  const json::Document& text = *document;
   const std::size_t before = diagnostics.size();
   for (Diagnostic note : text.tolerated()) {
     if (is_about_name(note)) continue;
@@ -179,6 +178,7 @@ std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
     notes.push_back(std::move(note));
   }
   ModelReading reading{.model = model,
+                       .shared_document = std::move(document),
                        .request = request,
                        .reader = FieldReader(text, diagnostics),
                        .notes = FieldReader(text, notes),

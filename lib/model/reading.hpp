@@ -14,11 +14,12 @@ namespace dmlop {
 
 struct ModelReading {
   Model& model;
+  std::shared_ptr<const json::Document> shared_document;
   const ModelRequest& request;
   FieldReader reader;  // for findings
   FieldReader notes;   // for notes that are not findings
 
-  const json::Document& document() const { return *model.document; }
+  const json::Document& document() const { return *shared_document; }
   /// Adds a finding or a note at `value`. If that is an object, the finding does not repeat it.
   void add(const json::Value& value, std::string message, std::string rule = "",
            std::string suggestion = "", ErrorKind kind = ErrorKind::invalid_input) {

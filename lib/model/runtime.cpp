@@ -211,12 +211,13 @@ void Runtime::require_indices(const BoundPlan& bound, const DispatchCommand& com
             on_host(*place.memory).subspan(place.offset, place.bytes),
             memory == last
                 ? "the copy that DirectML owns"
-                : "what the resource \"" +
+                : std::string("what the ") + model_.words.resource + " \"" +
                       printable(model_.resources[static_cast<std::size_t>(memory - first)].name) +
                       "\" holds at this step"};
       },
-      "commands[" + std::to_string(number) + "], dispatch of \"" + printable(dispatchable.name) +
-          "\": ");
+      (model_.words.has_commands ? "commands[" + std::to_string(number) + "], dispatch of \""
+                                 : std::string("node \"")) +
+          printable(dispatchable.name) + "\": ");
 }
 
 Execution Runtime::dispatch(const DispatchCommand& command) {

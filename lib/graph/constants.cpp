@@ -1,0 +1,81 @@
+#include "graph/constants.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/buffer.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/files.hpp"
+
+namespace dmlop {
+namespace {
+
+InitialValues values_of(std::vector<std::byte> bytes) {
+  const auto shared = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {.data_type = DataType::UInt8,
+          .bytes = shared->size(),
+          .fill = [shared](std::span<std::byte> to) {
+            std::copy(shared->begin(), shared->end(), to.begin());
+          }};
+}
+
+InitialValues values_of(const std::string& path, const SharedConfinement& confinement) {
+  return with_context("reading " + path, [&] {
+    const auto file =
+        std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
+    return InitialValues{.data_type = DataType::UInt8,
+                         .bytes = file->bytes().size(),
+                         .fill =
+                             [file, path](std::span<std::byte> to) {
+                               copy_in_pieces(file->bytes(), to.data());
+                               with_context("reading " + path, [&] { file->require_intact(); });
+                             },
+                         .path = path,
+                         .raw = file->bytes()};
+  });
+}
+
+}  // namespace
+
+std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode& node,
+                                             const GraphConstant& constant,
+                                             const GraphRequest& request, Diagnostics& diagnostics,
+                                             Diagnostics& notes) {
+  if (!constant.name) return values_of(constant.bytes);
+  Diagnostic finding{.file = graph.file, .message = title_of(node) + ": "};
+  if (const PathProblem problem = problem_of_constant(*constant.name)) {
+    finding.message += "its ConstantName \"" + printable(*constant.name) + "\" " + problem.what;
+    finding.rule = problem.remedy;
+    diagnostics.push_back(std::move(finding));
+    return std::nullopt;
+  }
+  const std::string path = constant_path(graph, *constant.name);
+  try {
+    return values_of(path, request.confinement);
+  } catch (const Error& error) {
+    std::error_code ignored;
+    const bool is_missing = !std::filesystem::exists(to_path(path), ignored);
+    finding.kind = error.kind();
+    finding.message += error.what();
+    finding.rule = "a constant is the file NAME.bin beside the graph";
+    (is_missing && request.constants_may_be_missing ? notes : diagnostics)
+        .push_back(std::move(finding));
+    return std::nullopt;
+  }
+}
+
+InitialValues unpacked_values(const InitialValues& packed, DataType type, std::uint64_t count) {
+  const auto fill = [packed, type, count](std::span<std::byte> to) {
+    Buffer bytes(packed.bytes, "a constant of 4 bits");
+    packed.fill(bytes.bytes());
+    for (std::uint64_t i = 0; i < std::min(count, 2 * packed.bytes); ++i) {
+      auto number = std::to_integer<unsigned>(bytes.bytes()[i / 2]) >> (i % 2 * 4) & 0xFU;
+      if (type == DataType::Int4 && number > 7) number |= 0xF0U;
+      to[i] = static_cast<std::byte>(number);
+    }
+  };
+  return {.data_type = stored_as(type), .bytes = count, .fill = fill, .path = packed.path};
+}
+
+}  // namespace dmlop

@@ -1,0 +1,144 @@
+// The files of a graph's inputs.
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "graph/lower.hpp"
+#include "npy/elements.hpp"
+
+namespace dmlop {
+namespace {
+
+class InputBinder {
+ public:
+  InputBinder(LoweredGraph& graph, Diagnostics& diagnostics)
+      : graph_(graph), diagnostics_(diagnostics), paths_(graph.inputs.size()) {}
+
+  void bind(const std::vector<NamedFile>& files) {
+    for (const NamedFile& file : files) {
+      const NamedFile named = with_edge_name(graph_.model, file);
+      const auto input = find(named);
+      if (input) bind(*input, named);
+    }
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const GraphInput& input = graph_.inputs[i];
+      if (!paths_[i].empty() || input.types.empty()) continue;
+      refuse("the input " + quoted(i) + " has no file", ErrorKind::usage, "it is " + text_of(input),
+             "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
+    }
+  }
+
+ private:
+  void refuse(std::string message, ErrorKind kind, std::string rule = "",
+              std::string suggestion = "") {
+    diagnostics_.push_back({.kind = kind,
+                            .file = graph_.model.file,
+                            .message = std::move(message),
+                            .rule = std::move(rule),
+                            .suggestion = std::move(suggestion)});
+  }
+
+  const std::string& name(std::size_t input) const {
+    return graph_.model.resources[graph_.inputs[input].resource].name;
+  }
+  std::string quoted(std::size_t input) const { return "\"" + printable(name(input)) + "\""; }
+
+  static std::string text_of(const GraphInput& input) {
+    std::vector<std::string> types;
+    for (const DataType type : input.types) types.emplace_back(name_of(type));
+    return join(types, " or ") + " " + list_of(input.sizes) + ", " + counted(input.bytes, "byte");
+  }
+
+  std::optional<std::size_t> find(const NamedFile& file) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      names.push_back(name(i));
+      if (name(i) == file.tensor) return i;
+    }
+    if (file.tensor.empty() && names.size() == 1) return 0;
+    if (file.tensor.empty()) {
+      refuse("which input is " + file.path + "? the graph has " + names_of_list(names),
+             ErrorKind::usage, "", "write -i INPUT=" + file.path);
+      return std::nullopt;
+    }
+    const std::string nearest = nearest_name(file.tensor, names);
+    refuse(
+        "the graph has no input \"" + printable(file.tensor) + "\"", ErrorKind::usage, "",
+        nearest.empty() ? "inputs: " + names_of_list(names) : "did you mean \"" + nearest + "\"?");
+    return std::nullopt;
+  }
+
+  void bind(std::size_t index, const NamedFile& named) {
+    if (!paths_[index].empty()) {
+      refuse(
+          "the input " + quoted(index) + " has two files: " + paths_[index] + " and " + named.path,
+          ErrorKind::usage, "", "keep one of them");
+      return;
+    }
+    paths_[index] = named.path;
+    try {
+      const auto file = std::make_shared<const NpyFile>(
+          with_context("reading " + named.path, [&] { return NpyFile::open(named.path); }));
+      if (fits(index, *file, named.path)) fill(index, file, named.path);
+    } catch (const Error& error) {
+      refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
+    }
+  }
+
+  // The number of elements counts, not their sizes: those of a desc have other dimensions than the
+  // model had.
+  bool fits(std::size_t index, const NpyFile& file, const std::string& path) {
+    const GraphInput& input = graph_.inputs[index];
+    if (input.types.empty()) return true;
+    const NpyHeader& header = file.header();
+    const auto is_it = [&](DataType type) { return stored_as(type) == header.data_type; };
+    const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
+    if (has_type && (file.data().size() + 3) / 4 * 4 == input.bytes) return true;
+    refuse("the input " + quoted(index) + " is " + text_of(input) + ", but " + path + " has " +
+               std::string(name_of(header.data_type)) + " " + list_of(header.sizes) + ", " +
+               counted(file.data().size(), "byte"),
+           ErrorKind::invalid_input);
+    return false;
+  }
+
+  void fill(std::size_t index, const std::shared_ptr<const NpyFile>& file,
+            const std::string& path) {
+    Resource& resource = graph_.model.resources[graph_.inputs[index].resource];
+    const std::uint64_t bytes = file->data().size();
+    resource.initial = {.data_type = file->header().data_type,
+                        .bytes = bytes,
+                        .fill =
+                            [file, path](std::span<std::byte> to) {
+                              copy_elements(Elements(*file), to.data());
+                              require_intact(*file, path);
+                            },
+                        .file = file,
+                        .path = path};
+    resource.size = std::max(resource.size, (bytes + 3) / 4 * 4);
+  }
+
+  LoweredGraph& graph_;
+  Diagnostics& diagnostics_;
+  std::vector<std::string> paths_;  // of each input
+};
+
+}  // namespace
+
+void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
+                 Diagnostics& diagnostics) {
+  InputBinder(graph, diagnostics).bind(files);
+}
+
+NamedFile with_edge_name(const Model& model, NamedFile file) {
+  const std::string text = file.tensor.empty() ? file.path : file.tensor + "=" + file.path;
+  for (std::size_t end = text.rfind('='); end != std::string::npos && end > 0;
+       end = text.rfind('=', end - 1)) {
+    if (end + 1 == text.size() || model.find_resource(text.substr(0, end)) == nullptr) continue;
+    file.tensor = text.substr(0, end);
+    file.path = text.substr(end + 1);
+    break;
+  }
+  return file;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,289 @@
+#include "graph/lower.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "graph/constants.hpp"
+#include "graph/describe.hpp"
+
+namespace dmlop {
+namespace {
+
+// After this many nodes with findings, the rest are not listed.
+constexpr std::size_t nodes_listed = 64;
+
+constexpr ModelWords graph_words{"graph", "edge", "EDGE", false};
+
+bool has_4_bits(const TensorDesc& desc) {
+  return info(*desc.data_type).bits == 4;
+}
+
+/// The bytes of a desc in a file of ONNX Runtime, where elements of 4 bits share a byte.
+std::uint64_t packed_bytes(const TensorDesc& desc) {
+  const std::uint64_t bytes = needed_bytes(desc);
+  return has_4_bits(desc) ? (bytes / 2 + 3) / 4 * 4 : bytes;
+}
+
+enum class Source : std::uint8_t { input, constant, node };
+
+/// What is known of an edge.
+struct Edge {
+  std::size_t resource = 0;
+  Source source = Source::node;
+  std::optional<std::uint64_t> bytes = {};  // that it has; absent: unknown
+  std::optional<bool> has_4_bits = {};
+  std::map<DataType, std::size_t> unpacked = {};  // resources of a constant read as 4 bits
+  std::size_t input = 0;                          // of an input: which one
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const GraphRequest& request, Diagnostics& diagnostics,
+           Diagnostics& notes)
+      : graph_(graph), request_(request), diagnostics_(diagnostics), notes_(notes) {
+    lowered_.model.file = graph.file;
+    lowered_.model.words = graph_words;
+  }
+
+  LoweredGraph lower() {
+    for (const std::string& input : graph_.inputs) {
+      if (!input.empty()) add_input(input);
+    }
+    for (const GraphNode& node : graph_.nodes) {
+      if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {
+        lower_operator(node, *operation);
+      } else {
+        lower_constant(node, std::get<GraphConstant>(node.content));
+      }
+      list_findings();
+    }
+    for (const std::string& output : graph_.outputs) add_output(output);
+    list_findings();
+    return std::move(lowered_);
+  }
+
+ private:
+  void refuse(std::string message, std::string rule = "",
+              ErrorKind kind = ErrorKind::invalid_input) {
+    findings_.push_back({.kind = kind,
+                         .file = graph_.file,
+                         .message = std::move(message),
+                         .rule = std::move(rule)});
+  }
+
+  void list_findings() {
+    if (findings_.empty()) return;
+    if (++refused_ > nodes_listed) {
+      diagnostics_.back().more += count_of(findings_);
+    } else {
+      for (Diagnostic& finding : findings_) diagnostics_.push_back(std::move(finding));
+    }
+    findings_.clear();
+  }
+
+  /// A new edge; null, with a finding, if there is one of this name.
+  Edge* add_edge(const std::string& name, Source source, const std::string& writer) {
+    const auto [found, is_new] = edges_.try_emplace(name);
+    if (!is_new) {
+      refuse(writer + ": the edge \"" + printable(name) + "\" is there already",
+             "an edge has one source: an input of the graph or an output of a node");
+      return nullptr;
+    }
+    Edge& edge = found->second;
+    edge.source = source;
+    edge.resource = add_resource(name);
+    return &edge;
+  }
+
+  std::size_t add_resource(const std::string& name) {
+    lowered_.model.resources.push_back({.name = name, .initial = {}, .is_usable = true});
+    return lowered_.model.resources.size() - 1;
+  }
+
+  Resource& resource(const Edge& edge) { return lowered_.model.resources[edge.resource]; }
+
+  void add_input(const std::string& name) {
+    Edge* edge = add_edge(name, Source::input, "the inputs of the graph");
+    if (edge == nullptr) return;
+    edge->input = lowered_.inputs.size();
+    lowered_.inputs.push_back({.resource = edge->resource, .types = {}, .sizes = {}});
+    list_findings();
+  }
+
+  void lower_constant(const GraphNode& node, const GraphConstant& constant) {
+    const auto values = constant_values(graph_, node, constant, request_, findings_, notes_);
+    for (const std::string& output : node.outputs) {
+      Edge* edge = output.empty() ? nullptr : add_edge(output, Source::constant, title_of(node));
+      if (edge == nullptr || !values) continue;
+      resource(*edge).initial = *values;
+      resource(*edge).size = (values->bytes + 3) / 4 * 4;
+      edge->bytes = resource(*edge).size;
+    }
+  }
+
+  void lower_operator(const GraphNode& node, const GraphOperator& operation) {
+    const std::string title = title_of(node);
+    std::vector<std::string> messages;
+    DescribedNode described = describe(node, operation, messages);
+    for (const std::string& message : messages) refuse(title + ": " + message);
+    std::optional<Description> description;
+    if (messages.empty()) description = description_of(title, described);
+    Dispatchable& dispatchable = lowered_.model.dispatchables.emplace_back(
+        Dispatchable{.name = node.name, .description = std::move(description)});
+    DispatchCommand command{.dispatchable = lowered_.model.dispatchables.size() - 1};
+    for (const NodeTensor& tensor : described.tensors) {
+      const TensorDesc* desc = dispatchable.description ? dispatchable.description->find_tensor(
+                                                              tensor.field->name, tensor.element)
+                                                        : nullptr;
+      const auto range =
+          tensor.field->is_input() ? read_edge(node, tensor, desc) : write_edge(node, tensor, desc);
+      if (range) command.bindings.push_back({tensor.field->name, *range, tensor.element});
+    }
+    lowered_.model.commands.emplace_back(std::move(command));
+  }
+
+  std::optional<Description> description_of(const std::string& title,
+                                            const DescribedNode& described) {
+    Diagnostics findings;
+    std::optional<Description> description;
+    auto document = json::Document::parse(graph_.file, described.description.dump(), findings);
+    if (document) {
+      auto shared = std::make_shared<const json::Document>(std::move(*document));
+      std::shared_ptr<const json::Value> root(shared, &shared->root());
+      description = read_part(std::move(shared), std::move(root), request_.feature_level,
+                              Judge::directml, findings);
+    }
+    for (Diagnostic& finding : findings) {
+      // Places in the JSON are none of the file.
+      finding.line = finding.column = 0;
+      finding.pointer.clear();
+      finding.ideas.clear();
+      finding.message = title + ": " + finding.message;
+      findings_.push_back(std::move(finding));
+    }
+    return description;
+  }
+
+  static std::string name_of_tensor(const NodeTensor& tensor) {
+    return tensor_name(tensor.field->name, tensor.element);
+  }
+
+  /// The bytes of an edge that a node reads. `desc` is null if the node has findings.
+  std::optional<BufferRange> read_edge(const GraphNode& node, const NodeTensor& tensor,
+                                       const TensorDesc* desc) {
+    const std::string reader = title_of(node) + ": " + name_of_tensor(tensor);
+    if (tensor.edge.empty()) {
+      refuse(reader + " has a desc, but no edge", "an input that is left out has neither");
+      return std::nullopt;
+    }
+    const auto found = edges_.find(tensor.edge);
+    if (found == edges_.end()) {
+      refuse(reader + " is the edge \"" + printable(tensor.edge) +
+                 "\", which no input of the graph and no earlier node is",
+             "nodes stand in the order in which they run");
+      return std::nullopt;
+    }
+    if (desc == nullptr) return std::nullopt;
+    Edge& edge = found->second;
+    const std::uint64_t needed = needed_bytes(*desc);
+    if (edge.source == Source::input) add_use(lowered_.inputs[edge.input], *desc);
+    if (edge.source == Source::constant && has_4_bits(*desc)) {
+      require_bytes(reader, edge, packed_bytes(*desc));
+      return BufferRange{unpacked(edge, *desc), 0, needed};
+    }
+    if (edge.source != Source::constant &&
+        edge.has_4_bits.value_or(has_4_bits(*desc)) != has_4_bits(*desc)) {
+      refuse(reader + " is " + std::string(name_of(*desc->data_type)) + ", but the edge \"" +
+                 printable(tensor.edge) + "\" has elements of " +
+                 (has_4_bits(*desc) ? "a whole byte" : "4 bits"),
+             "elements of 4 bits have a byte each here, so they cannot be seen as another type",
+             ErrorKind::unavailable);
+      return std::nullopt;
+    }
+    if (edge.source == Source::input) {
+      edge.has_4_bits = has_4_bits(*desc);
+      resource(edge).size = std::max(resource(edge).size, needed);
+    } else {
+      require_bytes(reader, edge, needed);
+    }
+    return BufferRange{edge.resource, 0, needed};
+  }
+
+  static void add_use(GraphInput& input, const TensorDesc& desc) {
+    if (input.types.empty()) input.sizes = desc.sizes;
+    if (std::find(input.types.begin(), input.types.end(), *desc.data_type) == input.types.end())
+      input.types.push_back(*desc.data_type);
+    input.bytes = std::max(input.bytes, needed_bytes(desc));
+  }
+
+  void require_bytes(const std::string& reader, const Edge& edge, std::uint64_t needed) {
+    if (!edge.bytes || *edge.bytes >= needed) return;
+    refuse(reader + " needs " + counted(needed, "byte") + ", but the edge \"" +
+           printable(resource(edge).name) + "\" has " + std::to_string(*edge.bytes));
+  }
+
+  std::size_t unpacked(Edge& edge, const TensorDesc& desc) {
+    const std::uint64_t needed = needed_bytes(desc);
+    const auto [found, is_new] = edge.unpacked.try_emplace(*desc.data_type);
+    if (is_new) found->second = add_resource(resource(edge).name);
+    Resource& unpacked = lowered_.model.resources[found->second];
+    if (resource(edge).initial.fill && unpacked.size < needed) {
+      unpacked.initial = unpacked_values(resource(edge).initial, *desc.data_type, needed);
+      unpacked.size = needed;
+    }
+    return found->second;
+  }
+
+  std::optional<BufferRange> write_edge(const GraphNode& node, const NodeTensor& tensor,
+                                        const TensorDesc* desc) {
+    Edge unread;
+    Edge* edge = &unread;
+    if (tensor.edge.empty()) {
+      unread.resource = add_resource(node.name + "." + name_of_tensor(tensor));
+    } else {
+      edge = add_edge(tensor.edge, Source::node, title_of(node) + ": " + name_of_tensor(tensor));
+    }
+    if (edge == nullptr || desc == nullptr) return std::nullopt;
+    edge->bytes = needed_bytes(*desc);
+    edge->has_4_bits = has_4_bits(*desc);
+    resource(*edge).size = *edge->bytes;
+    return BufferRange{edge->resource, 0, *edge->bytes};
+  }
+
+  void add_output(const std::string& name) {
+    if (name.empty()) return;
+    const auto found = edges_.find(name);
+    if (found != edges_.end() && found->second.source == Source::node) {
+      lowered_.model.outputs.push_back(found->second.resource);
+      return;
+    }
+    refuse("the output \"" + printable(name) + "\" of the graph is " +
+               (found == edges_.end()                      ? "written by no node"
+                : found->second.source == Source::constant ? "a constant"
+                                                           : "one of its inputs"),
+           "an output is that of an operator");
+  }
+
+  const Graph& graph_;
+  const GraphRequest& request_;
+  Diagnostics& diagnostics_;
+  Diagnostics& notes_;
+  Diagnostics findings_;  // of the node that is lowered
+  std::size_t refused_ = 0;
+  LoweredGraph lowered_;
+  std::unordered_map<std::string, Edge> edges_;
+};
+
+}  // namespace
+
+std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& request,
+                                        Diagnostics& diagnostics, Diagnostics& notes) {
+  const std::size_t before = diagnostics.size();
+  LoweredGraph lowered = Lowering(graph, request, diagnostics, notes).lower();
+  if (diagnostics.size() > before) return std::nullopt;
+  return lowered;
+}
+
+}  // namespace dmlop
