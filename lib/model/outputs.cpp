@@ -36,6 +36,12 @@ std::vector<std::string> names_of(const Model& model) {
   return names;
 }
 
+// Integers that differ in the meaning of the first bit at most.
+bool are_integers_alike(DataType a, DataType b) {
+  const auto is_integer = [](DataType type) { return info(type).kind != NumberKind::floating; };
+  return is_integer(a) && is_integer(b) && info(a).bits == info(b).bits;
+}
+
 /// Finds the resource for a file of the command line.
 class ResourceNamer {
  public:
@@ -236,8 +242,11 @@ OutputComparison compare_resource(const Model& model, const NamedResource& expec
   ResourceTensor tensor = tensor_of(model, expected.resource);
   const auto elements = packed_elements(tensor, contents);
   const Elements golden(*expected.golden);
-  const bool is_flat = golden.sizes().size() == 1 && golden.count() == element_count(tensor.sizes);
-  if (is_flat) tensor.sizes = golden.sizes();
+  const bool is_of_graph = !model.words.has_commands;
+  if ((golden.sizes().size() == 1 || is_of_graph) && golden.count() == element_count(tensor.sizes))
+    tensor.sizes = golden.sizes();
+  if (is_of_graph && are_integers_alike(golden.data_type(), tensor.data_type))
+    tensor.data_type = golden.data_type();
   const Tolerance used = tensor.writer != nullptr
                              ? resolved_tolerance(tolerance, *tensor.writer, tensor.data_type)
                              : tolerance.value_or(Tolerance{});

@@ -30,8 +30,9 @@ ResourceTensor written_tensor(const Description& description, const TensorBindin
 
 ResourceTensor tensor_of(const Model& model, std::size_t resource);
 
-/// What a model is for: the outputs that it names or else the resources that its writeFile commands write or, without any, those that
-/// a dispatch writes and none reads afterwards. In the order of the model.
+/// What a model is for: the outputs that it names or else the resources that its writeFile commands
+/// write or, without any, those that a dispatch writes and none reads afterwards. In the order of
+/// the model.
 std::vector<std::size_t> results_of(const Model& model);
 
 /// The tensor's elements, packed.
@@ -60,8 +61,9 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
                      const std::vector<NamedResource>& expected, Diagnostics& diagnostics);
 
 /// Compares a resource with its golden file. A golden file with one dimension, as writeFile makes
-/// it if no dimensions are given, is compared element by element with any shape. If `tolerance` has
-/// no criterion, that of the writing operator applies.
+/// it if no dimensions are given, is compared element by element with any shape, as is any golden
+/// file with as many elements for an edge of a graph, whose nodes may take INT64 for UINT64, too.
+/// If `tolerance` has no criterion, that of the writing operator applies.
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,
                                   std::span<const std::byte> contents,
                                   const std::optional<Tolerance>& tolerance);
