@@ -13,6 +13,7 @@
 #include "exit_codes.hpp"
 #include "graph/keep_edges.hpp"
 #include "graph/lower.hpp"
+#include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
@@ -220,7 +221,11 @@ class ModelRunner {
     if (keeper_) keeper_->begin();
     Runtime runtime(*model, backend, options_.execution);
     CommandRunner runner(*model, runtime, options_, keeper_ ? &*keeper_ : nullptr);
-    for (const ModelCommand& command : model->commands) std::visit(runner, command);
+    const auto ended = last_used(*model, used_at_end(*model));
+    for (std::size_t i = 0; i < model->commands.size(); ++i) {
+      std::visit(runner, model->commands[i]);
+      for (const std::size_t resource : ended[i]) runtime.release(resource);
+    }
     const Ending ending = end(*model, runtime);
     if (options_.format == Format::json) {
       print_json_result(*model, notes_, backend, std::move(runner.done), outputs_, ending);
@@ -236,6 +241,15 @@ class ModelRunner {
     expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
     refuse_replaced(model, outputs_, expected_, diagnostics_);
     if (!options_.kept_edges.empty()) keeper_.emplace(model, options_.kept_edges, diagnostics_);
+  }
+
+  /// The resources that end() reads.
+  std::vector<std::size_t> used_at_end(const Model& model) const {
+    std::vector<std::size_t> used = results_of(model);
+    for (const auto* files : {&outputs_, &expected_}) {
+      for (const NamedResource& file : *files) used.push_back(file.resource);
+    }
+    return used;
   }
 
   /// Shows or writes outputs, and compares them.

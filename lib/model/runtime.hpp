@@ -28,6 +28,9 @@ class Runtime {
   /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
   std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
 
+  /// Gives the memory of a resource back, which nothing may use afterwards.
+  void release(std::size_t resource) { memories_[resource] = {}; }
+
   /// What ran the dispatches so far: "cpu", GPUs' specs.
   const std::vector<std::string>& devices() const { return devices_; }
 
