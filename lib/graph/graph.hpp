@@ -22,6 +22,8 @@ struct GraphTensor {
   std::vector<std::uint32_t> sizes;
   std::optional<std::vector<std::uint32_t>> strides;
   std::uint64_t total_size_in_bytes = 0;
+
+  bool operator==(const GraphTensor&) const = default;
 };
 
 struct GraphAttribute;
@@ -30,21 +32,29 @@ struct GraphAttribute;
 struct GraphActivation {
   std::string type;  // "DML_OPERATOR_ACTIVATION_RELU"
   std::vector<GraphAttribute> attributes;
+
+  bool operator==(const GraphActivation&) const;
 };
 
 struct GraphScaleBias {
   float scale = 0;
   float bias = 0;
+
+  bool operator==(const GraphScaleBias&) const = default;
 };
 
 struct GraphSize2d {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
+
+  bool operator==(const GraphSize2d&) const = default;
 };
 
 /// A DML_SCALAR_UNION, whose type another attribute says.
 struct GraphScalar {
   std::array<std::byte, 8> bytes{};
+
+  bool operator==(const GraphScalar&) const = default;
 };
 
 /// monostate: the attribute is optional and left out.
@@ -57,19 +67,29 @@ using GraphValue = std::variant<std::monostate, GraphActivation, std::vector<Gra
 struct GraphAttribute {
   std::string name;  // "" if it is left out
   GraphValue value;
+
+  bool operator==(const GraphAttribute&) const = default;
 };
+
+inline bool GraphActivation::operator==(const GraphActivation& other) const {
+  return type == other.type && attributes == other.attributes;
+}
 
 struct GraphOperator {
   std::string type;                  // "DML_OPERATOR_CONVOLUTION"
   std::vector<GraphTensor> inputs;   // those that are there, in the order of the fields
   std::vector<GraphTensor> outputs;  // the same
   std::vector<GraphAttribute> attributes;
+
+  bool operator==(const GraphOperator&) const = default;
 };
 
 /// A tensor of raw bytes, which stand in the graph or in a file beside it.
 struct GraphConstant {
   std::optional<std::string> name;  // of the file, without .bin
   std::vector<std::byte> bytes;
+
+  bool operator==(const GraphConstant&) const = default;
 };
 
 struct GraphNode {
@@ -77,6 +97,8 @@ struct GraphNode {
   std::variant<GraphOperator, GraphConstant> content;
   std::vector<std::string> inputs;   // names of edges; "" for an optional tensor that is left out
   std::vector<std::string> outputs;  // the same; "" also for one that nothing reads
+
+  bool operator==(const GraphNode&) const = default;
 };
 
 struct Graph {
@@ -112,5 +134,9 @@ bool is_serialized_graph(std::span<const std::byte> bytes);
 /// node; then it returns nothing. Neither operators nor edges are checked.
 std::optional<Graph> read_graph(const std::string& file, std::span<const std::byte> bytes,
                                 Diagnostics& diagnostics);
+
+/// The bytes of a graph in the form that read_graph reads, and ONNX Runtime and DxDispatch do.
+/// Errors: run_failed beyond 2 GiB.
+std::vector<std::byte> write_graph(const Graph& graph);
 
 }  // namespace dmlop
