@@ -293,7 +293,10 @@ int run(const RunOptions& options) {
   Timings timings;
   Diagnostics diagnostics;
   require_expectation(options);
-  if (const auto graph = open_graph(options.description.name(), diagnostics))
+  const std::string& name = options.description.name();
+  const GraphRequest graph_request{options.request.feature_level,
+                                   options.confine.confinement(name)};
+  if (const auto graph = open_graph(name, graph_request, diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
   if (!options.kept_edges.empty())
     throw Error(ErrorKind::usage, "--keep-edges is for serialized DirectML graphs, and " +

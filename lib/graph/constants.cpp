@@ -7,6 +7,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/files.hpp"
+#include "npy/elements.hpp"
 
 namespace dmlop {
 namespace {
@@ -36,12 +37,29 @@ InitialValues values_of(const std::string& path, const SharedConfinement& confin
   });
 }
 
+InitialValues values_of_npy(const std::string& path, const SharedConfinement& confinement) {
+  return with_context("reading " + path, [&] {
+    const auto file = std::make_shared<const NpyFile>(NpyFile::open(PinnedFile(confinement, path)));
+    return InitialValues{.data_type = DataType::UInt8,
+                         .bytes = file->data().size(),
+                         .fill =
+                             [file, path](std::span<std::byte> to) {
+                               copy_elements(Elements(*file), to.data());
+                               require_intact(*file, path);
+                             },
+                         .path = path};
+  });
+}
+
 }  // namespace
 
 std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode& node,
                                              const GraphConstant& constant,
                                              const GraphRequest& request, Diagnostics& diagnostics,
                                              Diagnostics& notes) {
+  if (!constant.path.empty())
+    return is_npy(constant.path) ? values_of_npy(constant.path, request.confinement)
+                                 : values_of(constant.path, request.confinement);
   if (!constant.name) return values_of(constant.bytes);
   Diagnostic finding{.file = graph.file, .message = title_of(node) + ": "};
   if (const PathProblem problem = problem_of_constant(*constant.name)) {

@@ -1,11 +1,11 @@
-// The files of a serialized graph: its own, and those of its constants beside it.
+// The files of a graph: its own, serialized or JSON, and those of its constants.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "base/confine.hpp"
-#include "graph/graph.hpp"
+#include "graph/lower.hpp"
 
 namespace dmlop {
 
@@ -14,12 +14,17 @@ struct OpenedGraph {
   std::optional<Graph> graph;
 };
 
-/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin.
-/// Returns nothing for all others, which then are unread. Errors: as InputFile::open.
-std::optional<OpenedGraph> open_graph(const std::string& path, Diagnostics& diagnostics);
+/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin, or
+/// if it is a graph in JSON, *.json. Returns nothing for all others, which then are unread. Errors:
+/// as InputFile::open.
+std::optional<OpenedGraph> open_graph(const std::string& path, const GraphRequest& request,
+                                      Diagnostics& diagnostics);
 
 /// The path of a constant's file: NAME.bin beside the graph.
 std::string constant_path(const Graph& graph, const std::string& name);
+
+/// Whether a file holds a tensor with its type, by its name: *.npy.
+bool is_npy(const std::string& path);
 
 /// Why a constant's name cannot be that of a file beside the graph. Empty if it can.
 PathProblem problem_of_constant(const std::string& name);

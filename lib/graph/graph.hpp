@@ -84,10 +84,12 @@ struct GraphOperator {
   bool operator==(const GraphOperator&) const = default;
 };
 
-/// A tensor of raw bytes, which stand in the graph or in a file beside it.
+/// A tensor of raw bytes, which stand in the graph or in a file. A serialized graph has files
+/// beside it; one in JSON may have any, and .npy files, too.
 struct GraphConstant {
-  std::optional<std::string> name;  // of the file, without .bin
-  std::vector<std::byte> bytes;
+  std::optional<std::string> name = {};  // of the file beside the graph, without .bin
+  std::string path = {};                 // of a file that JSON names; "": none
+  std::vector<std::byte> bytes = {};
 
   bool operator==(const GraphConstant&) const = default;
 };

@@ -1,0 +1,372 @@
+#include "graph/json_graph.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/files.hpp"
+#include "graph/from_description.hpp"
+#include "model/values.hpp"
+#include "npy/npy.hpp"
+#include "ops/operator.hpp"
+#include "spec/field_reader.hpp"
+
+namespace dmlop {
+namespace {
+
+using Kind = json::Value::Kind;
+
+/// What the next reader of an edge takes it for, unless it writes its own desc.
+struct Edge {
+  std::optional<TensorDesc> desc = {};  // absent: its source does not say
+  bool is_read = false;
+  bool is_of_node = false;
+  bool is_doubtful = false;  // the node that writes it has findings
+};
+
+class JsonGraphReader {
+ public:
+  JsonGraphReader(std::shared_ptr<const json::Document> document, const GraphRequest& request,
+                  Diagnostics& diagnostics)
+      : document_(std::move(document)),
+        request_(request),
+        diagnostics_(diagnostics),
+        reader_(*document_, diagnostics) {
+    graph_.file = document_->file();
+  }
+
+  Graph read() {
+    const json::Value& root = document_->root();
+    reader_.refuse_unknown(root, {"inputs", "constants", "nodes", "outputs", "$schema"}, "a graph");
+    if (const json::Value* inputs = root.find("inputs")) read_inputs(*inputs);
+    if (const json::Value* constants = root.find("constants")) read_constants(*constants);
+    const json::Value& nodes = *root.find("nodes");
+    if (nodes.items.size() > graph_nodes_max)
+      reader_.expected(nodes, "nodes", "at most " + std::to_string(graph_nodes_max) + " nodes");
+    for (std::size_t i = 0; i < std::min(nodes.items.size(), graph_nodes_max); ++i)
+      read_node(nodes.items[i], i);
+    read_outputs(root);
+    return std::move(graph_);
+  }
+
+ private:
+  Edge* add_edge(const json::Value& place, const std::string& name) {
+    const auto [found, is_new] = edges_.try_emplace(name);
+    if (is_new) return &found->second;
+    reader_.refuse(place, "the edge \"" + printable(name) + "\" is there already",
+                   "an edge has one source: an input, a constant or an output of a node",
+                   "give one of them another name");
+    return nullptr;
+  }
+
+  void read_inputs(const json::Value& inputs) {
+    if (!reader_.is_list(inputs, "inputs", "an array of objects",
+                         R"(write [{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 4]}])"))
+      return;
+    for (std::size_t i = 0; i < inputs.items.size(); ++i) {
+      const json::Value& input = inputs.items[i];
+      const std::string called = "inputs[" + std::to_string(i) + "]";
+      std::string name;
+      if (input.kind == Kind::object) {
+        reader_.refuse_unknown(input, {"name", "DataType", "Sizes"}, called);
+        name = name_of_input(input, called);
+        Edge* edge = name.empty() ? nullptr : add_edge(input, name);
+        if (edge != nullptr) edge->desc = read_desc(input, called);
+      } else if (input.kind != Kind::null) {
+        reader_.expected(input, called, "an object with a name, or null for one that is not used");
+      }
+      graph_.inputs.push_back(name);
+    }
+  }
+
+  std::string name_of_input(const json::Value& input, const std::string& called) {
+    const json::Value* name = input.find("name");
+    if (name == nullptr) {
+      reader_.missing(input, "name", "nodes name the inputs that they read",
+                      "write \"name\": \"x\"");
+      return "";
+    }
+    return reader_.string(*name, called + ".name").value_or("");
+  }
+
+  /// The type and the sizes that an object has. Nothing if it has neither.
+  std::optional<TensorDesc> read_desc(const json::Value& object, const std::string& called) {
+    TensorDesc desc;
+    if (const json::Value* type = object.find("DataType")) {
+      const auto value = reader_.enumeration(*type, called + ".DataType", "DML_TENSOR_DATA_TYPE",
+                                             enum_values("DML_TENSOR_DATA_TYPE"));
+      if (value && *value != 0) desc.data_type = static_cast<DataType>(*value);
+    }
+    if (const json::Value* sizes = object.find("Sizes")) {
+      const auto list = reader_.sizes(*sizes, called + ".Sizes");
+      if (list) desc.sizes.assign(list->begin(), list->end());
+    }
+    if (!desc.data_type && desc.sizes.empty()) return std::nullopt;
+    return desc;
+  }
+
+  void read_constants(const json::Value& constants) {
+    if (constants.kind != Kind::object) {
+      reader_.expected(constants, "constants", "an object such as {\"weights\": \"weights.npy\"}");
+      return;
+    }
+    for (const json::Member& member : constants.members) {
+      const std::string called = "constants." + printable(member.name);
+      Edge* edge = add_edge(member.value, member.name);
+      if (edge == nullptr) continue;
+      auto constant = member.value.kind == Kind::string
+                          ? constant_of_file(member.value, called, *edge)
+                          : constant_of_values(member.value, called, *edge);
+      if (!constant) continue;
+      graph_.nodes.push_back(
+          {.name = member.name, .content = std::move(*constant), .inputs = {}, .outputs = {}});
+      graph_.nodes.back().outputs.push_back(member.name);
+    }
+  }
+
+  std::optional<GraphConstant> constant_of_file(const json::Value& value, const std::string& called,
+                                                Edge& edge) {
+    if (value.text.empty() || value.text.find('\0') != std::string::npos) {
+      reader_.expected(value, called, "the path of a .npy file, or of one of raw bytes");
+      return std::nullopt;
+    }
+    const std::string path =
+        to_text(to_path(document_->file()).parent_path() / to_path(value.text));
+    try {
+      const PinnedFile pinned(request_.confinement, path);
+      if (is_npy(path)) {
+        const NpyFile file = NpyFile::open(pinned);
+        edge.desc = TensorDesc{.data_type = file.header().data_type,
+                               .dimension_count = {},
+                               .sizes = file.header().sizes,
+                               .strides = {},
+                               .total_size_in_bytes = {},
+                               .flags = {}};
+      } else {
+        InputFile::open(pinned);
+      }
+    } catch (const Error& error) {
+      reader_.refuse(value, called + ": " + error.what(),
+                     "paths are relative to the graph's folder", "");
+      diagnostics_.back().kind = error.kind();
+      return std::nullopt;
+    }
+    return GraphConstant{.path = path};
+  }
+
+  std::optional<GraphConstant> constant_of_values(const json::Value& value,
+                                                  const std::string& called, Edge& edge) {
+    if (value.kind != Kind::object) {
+      reader_.expected(value, called,
+                       "the path of a file, or an object with DataType, Sizes and Values");
+      return std::nullopt;
+    }
+    reader_.refuse_unknown(value, {"DataType", "Sizes", "Values"}, called);
+    const std::size_t before = diagnostics_.size();
+    edge.desc = read_desc(value, called);
+    for (const char* member : {"DataType", "Sizes", "Values"}) {
+      if (value.find(member) == nullptr)
+        reader_.missing(value, member, "a constant has a type, sizes and values",
+                        R"(write {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 2]})");
+    }
+    if (diagnostics_.size() > before || !edge.desc) return std::nullopt;
+    const json::Value& values = *value.find("Values");
+    const auto count = element_count(edge.desc->sizes);
+    if (values.kind != Kind::array || count != values.items.size()) {
+      reader_.expected(values, called + ".Values",
+                       "a list of " + counted(count.value_or(0), "value") + ", as many as " +
+                           list_of(edge.desc->sizes) + " has");
+      return std::nullopt;
+    }
+    return bytes_of(values, called, *edge.desc->data_type);
+  }
+
+  std::optional<GraphConstant> bytes_of(const json::Value& values, const std::string& called,
+                                        DataType type) {
+    if (info(type).bits < 8) {
+      reader_.expected(values, called + ".Values", "of a type of at least 8 bits",
+                       "write the packed bytes as UINT8");
+      return std::nullopt;
+    }
+    const auto initial = read_list(reader_, values, called + ".Values", type);
+    if (!initial) return std::nullopt;
+    GraphConstant constant;
+    constant.bytes.resize(initial->bytes);
+    initial->fill(constant.bytes);
+    return constant;
+  }
+
+  void read_node(const json::Value& value, std::size_t index) {
+    // Findings of one node must not be searched for each other node.
+    Diagnostics findings;
+    const std::shared_ptr<const json::Value> root(document_, &value);
+    auto description =
+        read_description(document_, root, {"name"}, request_.feature_level, findings);
+    std::string name;
+    if (const json::Value* written = value.find("name"))
+      name = reader_.string(*written, "name").value_or("");
+    if (description) {
+      if (name.empty()) name = description->spec->name + "_" + std::to_string(index);
+      const bool is_added = findings.empty() && add_node(*description, name, findings);
+      if (!is_added) forget_outputs(*description);
+    }
+    diagnostics_.insert(diagnostics_.end(), std::make_move_iterator(findings.begin()),
+                        std::make_move_iterator(findings.end()));
+  }
+
+  /// Returns false if the node cannot be checked: it has findings, or an earlier one has.
+  bool add_node(Description& description, const std::string& name, Diagnostics& findings) {
+    std::map<std::string, std::string> edges;  // by tensor
+    bool is_doubtful = false;
+    for (const Binding& binding : description.bindings) {
+      const FieldSpec& field = *description.spec->find_field(binding.tensor);
+      TensorDesc& desc = present(description, field, binding.element.value_or(0));
+      edges[tensor_name(binding.tensor, binding.element)] = binding.path;
+      if (!field.is_input()) continue;
+      const Edge* edge = take_edge(description, binding, desc, findings);
+      is_doubtful |= edge == nullptr || edge->is_doubtful;
+    }
+    if (is_doubtful) return false;
+    description.judge = Judge::directml;
+    check_description(description, findings);
+    if (!findings.empty()) return false;
+    GraphNode node{
+        .name = name, .content = graph_operator(description), .inputs = {}, .outputs = {}};
+    for (const FieldSpec& field : description.spec->fields) {
+      if (field.is_tensor()) bind(description, field, edges, node, findings);
+    }
+    graph_.nodes.push_back(std::move(node));
+    return findings.empty();
+  }
+
+  /// The desc of a tensor that has an edge, whether or not it is written.
+  static TensorDesc& present(Description& description, const FieldSpec& spec, std::size_t element) {
+    Field& field = *description.find(spec.name);
+    if (!spec.is_tensor_array()) {
+      if (!std::holds_alternative<TensorDesc>(field.value)) field.value = TensorDesc();
+      return std::get<TensorDesc>(field.value);
+    }
+    if (!std::holds_alternative<std::vector<TensorDesc>>(field.value))
+      field.value = std::vector<TensorDesc>();
+    auto& list = std::get<std::vector<TensorDesc>>(field.value);
+    if (list.size() <= element) list.resize(element + 1);
+    return list[element];
+  }
+
+  /// The edge that a binding names, of which the desc takes what it does not say; null, with a
+  /// finding, if there is none.
+  const Edge* take_edge(const Description& description, const Binding& binding, TensorDesc& desc,
+                        Diagnostics& findings) {
+    const auto found = edges_.find(binding.path);
+    if (found == edges_.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, edge] : edges_) names.push_back(name);
+      const std::string nearest = nearest_name(binding.path, names);
+      findings.push_back(description.document().at(
+          *binding.written, "bindings." + tensor_name(binding.tensor, binding.element) +
+                                " is the edge \"" + printable(binding.path) +
+                                "\", which no input, constant or earlier node is"));
+      findings.back().rule = "nodes stand in the order in which they run";
+      if (!nearest.empty()) findings.back().suggestion = "did you mean \"" + nearest + "\"?";
+      return nullptr;
+    }
+    found->second.is_read = true;
+    if (!found->second.desc) return &found->second;
+    const TensorDesc& known = *found->second.desc;
+    if (!desc.data_type) desc.data_type = known.data_type;
+    if (!desc.sizes.empty() || desc.dimension_count) return &found->second;
+    desc.sizes = known.sizes;
+    if (!desc.sizes.empty()) desc.dimension_count = desc.sizes.size();
+    if (!desc.strides) desc.strides = known.strides;
+    return &found->second;
+  }
+
+  /// Adds the edges of a field's tensors to the node. An output without one gets a name of its own.
+  void bind(Description& description, const FieldSpec& field,
+            const std::map<std::string, std::string>& edges, GraphNode& node,
+            Diagnostics& findings) {
+    std::vector<std::string>& names = field.is_input() ? node.inputs : node.outputs;
+    bool is_there = false;
+    for (const TensorUse& use : tensors_of(description)) {
+      if (use.spec != &field) continue;
+      is_there = true;
+      const auto found = edges.find(use.name());
+      std::string edge = found == edges.end() ? "" : found->second;
+      if (edge.empty() && field.is_input()) {
+        findings.push_back(description.at(use.place(), use.name() + " has no edge"));
+        findings.back().rule =
+            "the inputs of a node are inputs of the graph, constants, or outputs "
+            "of earlier nodes";
+        findings.back().suggestion =
+            "write \"bindings\": {\"" + field.name + "\": \"NAME\"} beside its type";
+      }
+      if (edge.empty()) edge = node.name + "." + use.name();
+      names.push_back(edge);
+      if (field.is_input()) continue;
+      Edge* made = add_edge(description.fields_object(), edge);
+      if (made != nullptr) *made = {.desc = *use.desc, .is_of_node = true};
+      if (made != nullptr) made->desc->flags.clear();
+    }
+    if (!is_there && !field.is_tensor_array()) names.emplace_back();
+  }
+
+  // Nodes that read what a node with findings writes have none for that.
+  void forget_outputs(const Description& description) {
+    for (const Binding& binding : description.bindings) {
+      if (description.spec->find_field(binding.tensor)->is_output())
+        edges_.try_emplace(binding.path, Edge{.is_of_node = true, .is_doubtful = true});
+    }
+  }
+
+  void read_outputs(const json::Value& root) {
+    const json::Value* outputs = root.find("outputs");
+    if (outputs == nullptr) {
+      // What no node reads.
+      for (const GraphNode& node : graph_.nodes) {
+        for (const std::string& edge : node.outputs) {
+          const auto found = edges_.find(edge);
+          if (found != edges_.end() && found->second.is_of_node && !found->second.is_read)
+            graph_.outputs.push_back(edge);
+        }
+      }
+      return;
+    }
+    if (!reader_.is_list(*outputs, "outputs", "an array of edges", "write [\"y\"]")) return;
+    for (std::size_t i = 0; i < outputs->items.size(); ++i) {
+      const std::string called = "outputs[" + std::to_string(i) + "]";
+      const auto name = reader_.string(outputs->items[i], called);
+      if (!name) continue;
+      if (!edges_.contains(*name))
+        reader_.refuse(outputs->items[i],
+                       called + " is \"" + printable(*name) + "\", which no node writes",
+                       "an output is an edge that a node writes", "");
+      graph_.outputs.push_back(*name);
+    }
+  }
+
+  std::shared_ptr<const json::Document> document_;
+  const GraphRequest& request_;
+  Diagnostics& diagnostics_;
+  FieldReader reader_;
+  Graph graph_;
+  std::map<std::string, Edge> edges_;
+};
+
+}  // namespace
+
+bool is_json_graph(const json::Value& root) {
+  const json::Value* nodes = root.find("nodes");
+  return nodes != nullptr && nodes->kind == Kind::array;
+}
+
+std::optional<Graph> read_json_graph(std::shared_ptr<const json::Document> document,
+                                     const GraphRequest& request, Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  Graph graph = JsonGraphReader(std::move(document), request, diagnostics).read();
+  if (diagnostics.size() == before) return graph;
+  sort_by_position(diagnostics);
+  return std::nullopt;
+}
+
+}  // namespace dmlop

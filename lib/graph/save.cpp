@@ -1,0 +1,133 @@
+#include "graph/save.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/buffer.hpp"
+#include "base/file.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/constants.hpp"
+#include "graph/files.hpp"
+#include "graph/json_graph.hpp"
+#include "model/convert_json.hpp"
+
+namespace dmlop {
+namespace {
+
+// ONNX Runtime writes longer ones to files.
+constexpr std::uint64_t inline_bytes_max = 7;
+
+void write_file(const std::string& path, Contents contents, std::span<const std::byte> bytes) {
+  OutputFile file(path, bytes.size(), contents);
+  file.write_at(0, bytes);
+  file.commit();
+}
+
+/// The file that a constant comes from; "" if its bytes stand in the graph.
+std::string source_of(const Graph& graph, const GraphConstant& constant) {
+  if (constant.name) return constant_path(graph, *constant.name);
+  return constant.path;
+}
+
+void require_other_files(const Graph& graph, const std::vector<std::string>& written) {
+  std::vector<std::string> read{graph.file};
+  for (const GraphNode& node : graph.nodes) {
+    const auto* constant = std::get_if<GraphConstant>(&node.content);
+    if (constant != nullptr) read.push_back(source_of(graph, *constant));
+  }
+  for (const std::string& path : written) {
+    for (const std::string& source : read) {
+      if (!source.empty() && is_same_file(source, path))
+        throw Error(ErrorKind::usage,
+                    path + " is read by this conversion; write to another folder");
+    }
+  }
+}
+
+/// Gives the constants of a graph the names of files beside `path`.
+class ConstantFiles {
+ public:
+  ConstantFiles(const Graph& graph, const std::string& path) : graph_(graph), path_(path) {}
+
+  /// The graph with its constants in files beside it, or inline.
+  Graph place() {
+    Graph placed = graph_;
+    placed.file = path_;
+    for (GraphNode& node : placed.nodes) {
+      if (auto* constant = std::get_if<GraphConstant>(&node.content)) place(node, *constant);
+    }
+    return placed;
+  }
+
+  /// What is to be written, by path.
+  std::map<std::string, InitialValues> files;
+
+ private:
+  void place(const GraphNode& node, GraphConstant& constant) {
+    Diagnostics findings;
+    const auto values = constant_values(graph_, node, constant, {}, findings, findings);
+    if (!values) throw Error(findings.front().kind, findings.front().message);
+    if (values->bytes <= inline_bytes_max) {
+      GraphConstant inlined;
+      inlined.bytes.resize(values->bytes);
+      values->fill(inlined.bytes);
+      constant = std::move(inlined);
+      return;
+    }
+    const std::string source = source_of(graph_, constant);
+    const auto known = names_.find(source);
+    const std::string name = known != names_.end() && !source.empty()
+                                 ? known->second
+                                 : new_name(constant.name.value_or(node.name));
+    const std::string target = to_text(to_path(path_).parent_path() / to_path(name + ".bin"));
+    if (!source.empty()) names_[source] = name;
+    if (source.empty() || !is_same_file(source, target)) files.emplace(target, *values);
+    constant = {.name = name};
+  }
+
+  // A name of a file, with "_" for characters that it cannot have, and a number if it is taken.
+  std::string new_name(const std::string& wished) {
+    std::string name = wished.empty() ? "constant" : wished;
+    for (char& character : name) {
+      const bool is_special = std::string_view("<>:\"/\\|?*").find(character) != std::string::npos;
+      if (is_special || static_cast<unsigned char>(character) < ' ') character = '_';
+    }
+    std::string unique = name;
+    for (int i = 1; !taken_.insert(lower_case(unique)).second; ++i)
+      unique = name + "_" + std::to_string(i);
+    return unique;
+  }
+
+  const Graph& graph_;
+  const std::string& path_;
+  std::map<std::string, std::string> names_;  // of constants, by the file that they come from
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+std::vector<std::string> save_serialized(const Graph& graph, const std::string& path) {
+  ConstantFiles constants(graph, path);
+  const Graph placed = constants.place();
+  std::vector<std::string> written;
+  for (const auto& [target, values] : constants.files) written.push_back(target);
+  written.push_back(path);
+  require_other_files(graph, written);
+  for (const auto& [target, values] : constants.files) {
+    Buffer bytes((values.bytes + 3) / 4 * 4, target);
+    values.fill(bytes.bytes().first(values.bytes));
+    write_file(target, Contents::binary, bytes.bytes());
+  }
+  write_file(path, Contents::binary, write_graph(placed));
+  return written;
+}
+
+void save_json(const Graph& graph, const std::string& path) {
+  require_other_files(graph, {path});
+  const std::string text = readable_text(json_of(graph, path));
+  write_file(path, Contents::text, std::as_bytes(std::span(text)));
+}
+
+}  // namespace dmlop

@@ -1,0 +1,125 @@
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/describe.hpp"
+#include "graph/files.hpp"
+#include "graph/json_graph.hpp"
+#include "model/convert_json.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The first desc by which a node reads each edge.
+std::map<std::string, const GraphTensor*> first_readers(const Graph& graph) {
+  std::map<std::string, const GraphTensor*> readers;
+  for (const GraphNode& node : graph.nodes) {
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    if (operation == nullptr) continue;
+    const auto uses = uses_of(node.inputs, operation->inputs);
+    if (!uses) continue;
+    for (const GraphUse& use : *uses) {
+      if (use.tensor != nullptr) readers.try_emplace(use.edge, use.tensor);
+    }
+  }
+  return readers;
+}
+
+std::string short_type(const GraphTensor& tensor) {
+  constexpr std::string_view prefix = "DML_TENSOR_DATA_TYPE_";
+  return tensor.data_type.starts_with(prefix) ? tensor.data_type.substr(prefix.size())
+                                              : tensor.data_type;
+}
+
+/// Bytes that stand in the graph: as elements of the type that their reader takes them for, where
+/// that is possible.
+Json values_json(const std::vector<std::byte>& bytes, const GraphTensor* reader) {
+  auto type = reader != nullptr ? data_type_named(short_type(*reader)) : std::nullopt;
+  if (!type || info(*type).bits < 8 || bytes.size() % size_of(*type) != 0) type = DataType::UInt8;
+  const std::size_t size = size_of(*type);
+  Json values = Json::array();
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    const std::string text = element_text(*type, &bytes[at]);
+    const bool is_number = text.find_first_of("nN") == std::string::npos;  // nan, inf
+    values.push_back(is_number ? Json::parse(text) : Json(text));
+  }
+  return {{"DataType", name_of(*type)}, {"Sizes", {values.size()}}, {"Values", std::move(values)}};
+}
+
+class GraphJson {
+ public:
+  GraphJson(const Graph& graph, const std::string& path)
+      : graph_(graph), path_(path), readers_(first_readers(graph)) {}
+
+  Json make() {
+    Json json{{"inputs", Json::array()}};
+    for (const std::string& input : graph_.inputs) json["inputs"].push_back(input_json(input));
+    Json constants = Json::object(), nodes = Json::array();
+    for (const GraphNode& node : graph_.nodes) {
+      if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {
+        nodes.push_back(node_json(node, *operation));
+        continue;
+      }
+      for (const std::string& edge : node.outputs) {
+        if (!edge.empty())
+          constants[edge] = constant_json(std::get<GraphConstant>(node.content), edge);
+      }
+    }
+    if (!constants.empty()) json["constants"] = std::move(constants);
+    json["nodes"] = std::move(nodes);
+    json["outputs"] = graph_.outputs;
+    return json;
+  }
+
+ private:
+  Json input_json(const std::string& name) const {
+    if (name.empty()) return nullptr;
+    Json json{{"name", name}};
+    const auto reader = readers_.find(name);
+    if (reader == readers_.end()) return json;
+    json["DataType"] = short_type(*reader->second);
+    json["Sizes"] = reader->second->sizes;
+    return json;
+  }
+
+  Json constant_json(const GraphConstant& constant, const std::string& edge) const {
+    const auto reader = readers_.find(edge);
+    if (!constant.path.empty()) return path_from(path_, constant.path);
+    if (constant.name) return path_from(path_, constant_path(graph_, *constant.name));
+    return values_json(constant.bytes, reader == readers_.end() ? nullptr : reader->second);
+  }
+
+  static Json node_json(const GraphNode& node, const GraphOperator& operation) {
+    std::vector<std::string> messages;
+    DescribedNode described = describe(node, operation, messages);
+    if (!messages.empty())
+      throw Error(ErrorKind::invalid_input, title_of(node) + ": " + messages.front());
+    Json json{{"name", node.name}, {"type", described.description["type"]}};
+    Json bindings = Json::object();
+    for (const NodeTensor& tensor : described.tensors) {
+      Json& place = bindings[tensor.field->name];
+      if (!tensor.field->is_tensor_array()) place = tensor.edge;
+      if (tensor.field->is_tensor_array()) place.push_back(tensor.edge);
+      if (tensor.edge.empty()) bindings.erase(tensor.field->name);
+    }
+    json["bindings"] = std::move(bindings);
+    json["desc"] = std::move(described.description["desc"]);
+    return json;
+  }
+
+  const Graph& graph_;
+  const std::string& path_;
+  std::map<std::string, const GraphTensor*> readers_;
+};
+
+}  // namespace
+
+Json json_of(const Graph& graph, const std::string& path) {
+  return GraphJson(graph, path).make();
+}
+
+}  // namespace dmlop

@@ -1,0 +1,152 @@
+// Graphs as JSON: what follows from edges may be left out, and the same graph comes back.
+#include "graph/json_graph.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Read {
+  std::optional<Graph> graph;
+  Diagnostics findings;
+};
+
+Read read(const std::string& text, const std::string& file = "graph.json") {
+  Read result;
+  auto document = json::Document::parse(file, text, result.findings);
+  if (!document) return result;
+  auto shared = std::make_shared<const json::Document>(std::move(*document));
+  REQUIRE(is_json_graph(shared->root()));
+  result.graph = read_json_graph(std::move(shared), {}, result.findings);
+  return result;
+}
+
+std::string messages(const Diagnostics& findings) {
+  std::string text;
+  for (const Diagnostic& finding : findings)
+    text += std::to_string(finding.line) + ": " + finding.message + "\n";
+  return text;
+}
+
+constexpr const char* chain = R"({
+  "inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]}],
+  "nodes": [
+    {"name": "pad", "type": "PADDING", "bindings": {"InputTensor": "x", "OutputTensor": "padded"},
+     "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 0, 1, 1], "EndPadding": [0, 0, 1, 1]}},
+    {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "padded", "OutputTensor": "y"}}
+  ]
+})";
+
+std::vector<std::byte> bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> text{std::istreambuf_iterator<char>(file), {}};
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// The operators of a graph, and its constants by edge: their nodes may have other names and
+/// places.
+std::map<std::string, GraphConstant> constants_of(const Graph& graph) {
+  std::map<std::string, GraphConstant> constants;
+  for (const GraphNode& node : graph.nodes) {
+    const auto* constant = std::get_if<GraphConstant>(&node.content);
+    for (const std::string& edge : node.outputs) {
+      if (constant != nullptr) constants[edge] = *constant;
+    }
+  }
+  return constants;
+}
+
+std::vector<GraphNode> operators_of(const Graph& graph) {
+  std::vector<GraphNode> nodes;
+  for (const GraphNode& node : graph.nodes) {
+    if (std::holds_alternative<GraphOperator>(node.content)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+TEST_CASE("json graph: two operators in ten lines") {
+  const Read result = read(chain);
+  CHECK(messages(result.findings) == "");
+  REQUIRE(result.graph);
+  const Graph& graph = *result.graph;
+  CHECK(graph.inputs == std::vector<std::string>{"x"});
+  CHECK(graph.outputs == std::vector<std::string>{"y"});
+  REQUIRE(graph.nodes.size() == 2);
+  CHECK(graph.nodes[1].name == "ACTIVATION_RELU_1");
+  const auto& relu = std::get<GraphOperator>(graph.nodes[1].content);
+  CHECK(relu.type == "DML_OPERATOR_ACTIVATION_RELU");
+  CHECK(relu.inputs.at(0).sizes == std::vector<std::uint32_t>{1, 1, 4, 4});
+  CHECK(relu.outputs.at(0).total_size_in_bytes == 64);
+  CHECK(graph.nodes[1].inputs == std::vector<std::string>{"padded"});
+}
+
+TEST_CASE("json graph: every mistake has its place") {
+  CHECK(
+      messages(read(R"({"nodes": [
+      {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "paded", "OutputTensor": "y"}},
+      {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "y", "OutputTensor": "y"}},
+      {"type": "ACTIVATION_TANH", "bindings": {"OutputTensor": "z"},
+       "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [2]}}},
+      {"type": "PADING", "desc": {}}],
+    "outputs": ["missing"], "edges": 1})")
+                   .findings) ==
+      "7: unknown field \"edges\"\n"
+      "2: bindings.InputTensor is the edge \"paded\", which no input, constant or earlier node is\n"
+      "");
+}
+
+TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
+  int graphs = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE "/graphs")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("Partition_") || !name.ends_with(".bin")) continue;
+    const std::string path = entry.path().string();
+    CAPTURE(path);
+    ++graphs;
+    Diagnostics findings;
+    const auto graph = read_graph(path, bytes_of(path), findings);
+    REQUIRE(graph);
+    const std::string beside = (entry.path().parent_path() / "graph.json").string();
+    const Read back = read(json_of(*graph, beside).dump(), beside);
+    CHECK(messages(back.findings) == "");
+    if (!back.graph) continue;
+    CHECK(back.graph->inputs == graph->inputs);
+    CHECK(back.graph->outputs == graph->outputs);
+    const auto nodes = operators_of(*back.graph), expected = operators_of(*graph);
+    REQUIRE(nodes.size() == expected.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      CAPTURE(expected[i].name);
+      CHECK(nodes[i].name == expected[i].name);
+      CHECK(nodes[i].inputs == expected[i].inputs);
+      CHECK(nodes[i].outputs == expected[i].outputs);
+      CHECK(std::get<GraphOperator>(nodes[i].content) ==
+            std::get<GraphOperator>(expected[i].content));
+    }
+    const auto constants = constants_of(*back.graph);
+    CHECK(constants.size() == constants_of(*graph).size());
+    for (const auto& [edge, constant] : constants_of(*graph)) {
+      CAPTURE(edge);
+      REQUIRE(constants.contains(edge));
+      if (!constant.name) CHECK(constants.at(edge).bytes == constant.bytes);
+      if (constant.name)
+        CHECK(fs::path(constants.at(edge).path).filename() == *constant.name + ".bin");
+    }
+  }
+  CHECK(graphs >= 47);
+}
+
+}  // namespace dmlop
