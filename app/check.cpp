@@ -20,7 +20,7 @@ struct CheckOptions {
   DescriptionOptions description;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
-  Judge judge = Judge::page;
+  std::optional<Judge> judge;
   ModelOptions model;
   ConfineOption confine;
   Format format = Format::text;
@@ -107,7 +107,8 @@ class Checker {
     Diagnostics notes;
     const auto model = read_model(
         file.document, file.document->root(),
-        options_.model.request(options_.feature_level, options_.confine, path), diagnostics, notes);
+        options_.model.request(options_.feature_level, options_.judge, options_.confine, path),
+        diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!model) return;
     add(path, model_summary(*model),

@@ -61,7 +61,8 @@ int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
   const auto model =
       read_model(file.document, file.document->root(),
-                 options.model.request(options.request.feature_level), diagnostics, notes);
+                 options.model.request(options.request.feature_level, options.request.judge),
+                 diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
@@ -91,7 +92,7 @@ int convert_cpp(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
-  const auto made = description_of_cpp(file, text, diagnostics);
+  const auto made = description_of_cpp(file, text, diagnostics, options.request.judge);
   if (!made) return report(diagnostics, Format::text);
   if (!options.quiet) print_notes(made->remarks);
   if (options.to_op.empty() || options.to_op == "-") {
@@ -172,6 +173,7 @@ Action add_convert(OptionList& command) {
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);
   add_feature_level_option(command, options->request.feature_level);
+  add_judge_option(command, options->request.judge);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };
 }

@@ -233,6 +233,10 @@ Json description_options() {
       {"featureLevel",
        described("The feature level that decides what is valid: the newest if left out.",
                  {{"enum", feature_level_names()}})},
+      {"as",
+       described("Who decides what is valid if they disagree: Microsoft's page of the operator, "
+                 "which is the default, or DirectML 1.15.4.",
+                 {{"enum", judge_names()}})},
       {"bindings",
        described("The .npy files of the tensors, by field name.", {{"type", "object"}})},
       {"dmlCompileType", described("How DxDispatch compiles the operator; nothing changes here.",

@@ -299,6 +299,7 @@ class JobRun {
     request.compares_with_found = true;
     request.is_of_batch = true;
     request.feature_level = options_.feature_level;
+    request.judge = options_.judge;
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
@@ -373,10 +374,12 @@ class JobRun {
     if (model_) {
       digest.add(model_source_->document->source(*root_of(*model_source_)));
       digest.add(options_.feature_level ? to_text(*options_.feature_level) : "");
+      digest.add(options_.judge ? name_of(*options_.judge) : "");
     } else {
       const Description& description = prepared_->description;
       digest.add(description.document().source(description.root()));
       digest.add(to_text(description.feature_level));
+      digest.add(name_of(description.judge));
     }
     digest.add(job_.text);
     digest.add(job_.defaults);

@@ -175,7 +175,10 @@ class DispatchableReader {
     dispatchable_.description =
         read_description(reading_.model.document, std::move(shared), {},
                          reading_.request.feature_level, findings, Completeness::complete);
-    if (dispatchable_.description) check_description(*dispatchable_.description, findings);
+    if (dispatchable_.description) {
+      dispatchable_.description->judge = reading_.request.judge.value_or(Judge::directml);
+      check_description(*dispatchable_.description, findings);
+    }
     if (!findings.empty()) dispatchable_.description.reset();
     for (Diagnostic& finding : findings) {
       drop_level_of_file(finding.suggestion);
