@@ -374,12 +374,10 @@ class JobRun {
     if (model_) {
       digest.add(model_source_->document->source(*root_of(*model_source_)));
       digest.add(options_.feature_level ? to_text(*options_.feature_level) : "");
-      digest.add(options_.judge ? name_of(*options_.judge) : "");
     } else {
       const Description& description = prepared_->description;
       digest.add(description.document().source(description.root()));
       digest.add(to_text(description.feature_level));
-      digest.add(name_of(description.judge));
     }
     digest.add(job_.text);
     digest.add(job_.defaults);
