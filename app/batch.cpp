@@ -37,6 +37,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   command += " --device " + shell_quoted(backend.spec());
   if (options.batch.feature_level)
     command += " --feature-level " + to_text(*options.batch.feature_level);
+  if (options.batch.judge) command += " --as " + std::string(name_of(*options.batch.judge));
   if (options.batch.timeout_seconds)
     command += " --timeout " + shortest_text(*options.batch.timeout_seconds);
   if (options.jobs.size() > 1 && options.confine.is_given() && options.confine.folder.empty())

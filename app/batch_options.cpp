@@ -240,6 +240,7 @@ void BatchCommandOptions::add_to(OptionList& command) {
   add_stopping(command, *this);
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);
+  add_judge_option(command, batch.judge);
   add_format_option(command, format, false,
                     "; json has the counts and the jobs that did not end well, --results has all");
   command.add_flag("-v,--verbose", verbose,

@@ -115,7 +115,8 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
   Diagnostics diagnostics, notes;
   const auto model =
       read_model(file.document, file.document->root(),
-                 options.model.request(options.request.feature_level), diagnostics, notes);
+                 options.model.request(options.request.feature_level, options.request.judge),
+                 diagnostics, notes);
   if (options.format == Format::text) print_notes(notes);
   if (!model) return report(diagnostics, options.format);
   Backend cpu;
@@ -176,6 +177,7 @@ Action add_bench(OptionList& command) {
       .number_between(0, 3600)
       .type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);
+  add_judge_option(command, options->request.judge);
   add_format_option(command, options->format);
   return [options] { return run_bench(*options); };
 }

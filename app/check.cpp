@@ -21,7 +21,7 @@ struct CheckOptions {
   DescriptionOptions description;
   std::vector<NamedFile> inputs;
   std::optional<FeatureLevel> feature_level;
-  Judge judge = Judge::page;
+  std::optional<Judge> judge;
   ModelOptions model;
   ConfineOption confine;
   Format format = Format::text;
@@ -70,8 +70,7 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto graph = open_graph(
-              name, {options_.feature_level, options_.confine.confinement(name)}, diagnostics)) {
+      if (const auto graph = open_graph(name, graph_request(name), diagnostics)) {
         if (graph->graph) check_graph(*graph->graph, diagnostics);
       } else {
         check_file(name, diagnostics);
@@ -125,7 +124,8 @@ class Checker {
     Diagnostics notes;
     const auto model = read_model(
         file.document, file.document->root(),
-        options_.model.request(options_.feature_level, options_.confine, path), diagnostics, notes);
+        options_.model.request(options_.feature_level, options_.judge, options_.confine, path),
+        diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!model) return;
     add(path, model_summary(*model),
@@ -134,6 +134,13 @@ class Checker {
          {"dispatchables", operators_json(*model)},
          {"commands", model->commands.size()},
          {"warnings", notes_json(notes)}});
+  }
+
+  GraphRequest graph_request(const std::string& path) const {
+    return {.feature_level = options_.feature_level,
+            .judge = options_.judge,
+            .confinement = options_.confine.confinement(path),
+            .constants_may_be_missing = true};
   }
 
   void check_graph(const Graph& graph, Diagnostics& diagnostics) {
@@ -145,10 +152,8 @@ class Checker {
           {.kind = ErrorKind::usage,
            .file = graph.file,
            .message = std::string(given) + " is for op descriptions, and this is a graph"});
-    const GraphRequest request{options_.feature_level, options_.confine.confinement(graph.file),
-                               true};
     Diagnostics notes;
-    const auto lowered = lower_graph(graph, request, diagnostics, notes);
+    const auto lowered = lower_graph(graph, graph_request(graph.file), diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!lowered) return;
     add(graph.file, model_summary(lowered->model),

@@ -41,7 +41,7 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
                                   "DirectML feature level to check against: 1_0 to 6_4 (default: "
                                   "the description's, else 6_4)");
 /// Declares --as page|directml-1.15.4: who decides what is valid if they disagree.
-void add_judge_option(OptionList& command, Judge& judge);
+void add_judge_option(OptionList& command, std::optional<Judge>& judge);
 /// --confine: whether the paths in files are confined, and to which folder.
 struct ConfineOption {
   std::string folder;  // "": that of the file

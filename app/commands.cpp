@@ -201,19 +201,20 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
       .choices(std::move(names));
 }
 
-void add_judge_option(OptionList& command, Judge& judge) {
+void add_judge_option(OptionList& command, std::optional<Judge>& judge) {
   command
       .add_option_function(
           "--as",
           [&judge](const std::string& name) {
-            if (name != "page" && name != "directml-1.15.4")
-              refuse_option("--as", "\"" + name + "\" must be one of page, directml-1.15.4");
-            judge = name == "page" ? Judge::page : Judge::directml;
+            judge = judge_named(name);
+            if (!judge)
+              refuse_option("--as", "\"" + name + "\" must be one of " + join(judge_names()));
           },
-          "Who decides what is valid if they disagree: the operator's page (default), or "
-          "directml-1.15.4")
+          "Who decides what is valid if they disagree: page, Microsoft's page of the operator, or "
+          "directml-1.15.4, what that version accepts (default: the description's, else page; for "
+          "models directml-1.15.4)")
       .type_name("JUDGE")
-      .choices({"page", "directml-1.15.4"});
+      .choices(judge_names());
 }
 
 void ConfineOption::add_to(OptionList& command) {

@@ -12,6 +12,8 @@
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/files.hpp"
+#include "graph/save.hpp"
 #include "model_commands.hpp"
 #include "ops/fixes.hpp"
 #include "spec/description.hpp"
@@ -25,6 +27,8 @@ struct ConvertOptions {
   ModelOptions model;
   std::string to_model;
   std::string to_op;
+  std::string to_graph;
+  std::string to_bin;
   std::string from_cpp;
   bool quiet = false;
 };
@@ -41,6 +45,29 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
     print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
   for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
   print({"wrote ", conversion.path, "\n"});
+  return exit_done;
+}
+
+int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
+                  Diagnostics diagnostics) {
+  if (!options.to_model.empty() || !options.to_op.empty())
+    refuse(options.description.name() +
+           " is a graph: --to-graph GRAPH.json writes it as JSON, --to-bin Partition_0.bin as ONNX "
+           "Runtime does");
+  if (!options.to_graph.empty() && !options.to_bin.empty())
+    refuse("--to-graph and --to-bin are both given; keep one of them");
+  Diagnostics notes;
+  const GraphRequest request{.feature_level = options.request.feature_level,
+                             .judge = options.request.judge};
+  if (opened.graph) lower_graph(*opened.graph, request, diagnostics, notes);
+  if (!options.quiet) print_notes(notes);
+  if (!diagnostics.empty()) return report(diagnostics, Format::text);
+  stop_jobs_gently();
+  std::vector<std::string> written{options.to_graph};
+  if (!options.to_graph.empty()) save_json(*opened.graph, options.to_graph);
+  if (!options.to_bin.empty()) written = save_serialized(*opened.graph, options.to_bin);
+  if (options.quiet) return exit_done;
+  for (const std::string& path : written) print({"wrote ", path, "\n"});
   return exit_done;
 }
 
@@ -61,7 +88,8 @@ int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
   const auto model =
       read_model(file.document, file.document->root(),
-                 options.model.request(options.request.feature_level), diagnostics, notes);
+                 options.model.request(options.request.feature_level, options.request.judge),
+                 diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
@@ -91,7 +119,7 @@ int convert_cpp(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
-  const auto made = description_of_cpp(file, text, diagnostics);
+  const auto made = description_of_cpp(file, text, diagnostics, options.request.judge);
   if (!made) return report(diagnostics, Format::text);
   if (!options.quiet) print_notes(made->remarks);
   if (options.to_op.empty() || options.to_op == "-") {
@@ -122,15 +150,28 @@ int convert(const ConvertOptions& options) {
   if (options.description.names.empty())
     refuse("OP.json is required: name the description or the model, or --from-cpp FILE");
   const bool to_model = !options.to_model.empty();
+  const bool is_of_graphs = !options.to_graph.empty() || !options.to_bin.empty();
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
-  if (!to_model && options.to_op.empty())
+  if (!to_model && options.to_op.empty() && !is_of_graphs)
     refuse(
-        "say what to make: --to-model MODEL.json or --to-op OP.json; C++ is read with --from-cpp");
-  if (options.to_model == "-" || options.to_op == "-")
-    refuse("the result names files relative to itself and cannot be a stream; name a file");
+        "say what to make: --to-model MODEL.json or --to-op OP.json, or of a graph --to-graph "
+        "GRAPH.json or --to-bin FILE.bin; C++ is read with --from-cpp");
+  for (const std::string& to :
+       {options.to_model, options.to_op, options.to_graph, options.to_bin}) {
+    if (to == "-")
+      refuse("the result names files relative to itself and cannot be a stream; name a file");
+  }
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
+  const GraphRequest request{.feature_level = options.request.feature_level,
+                             .judge = options.request.judge};
+  if (const auto graph = open_graph(path, request, diagnostics))
+    return convert_graph(*graph, options, std::move(diagnostics));
+  if (is_of_graphs)
+    refuse(path +
+           " is no graph: --to-graph and --to-bin are for graphs in JSON and for those that "
+           "ONNX Runtime wrote");
   const auto file = options.description.open(path, diagnostics, options.quiet);
   if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)
@@ -162,6 +203,15 @@ Action add_convert(OptionList& command) {
                   ".npy files")
       .type_name("OP.json");
   command
+      .add_option("--to-graph", options->to_graph,
+                  "Write a graph as JSON, to read and to edit; its constants stay where they are")
+      .type_name("GRAPH.json");
+  command
+      .add_option("--to-bin", options->to_bin,
+                  "Write a graph as ONNX Runtime and DxDispatch read it, with its constants beside "
+                  "it")
+      .type_name("FILE.bin");
+  command
       .add_option("--from-cpp", options->from_cpp,
                   "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
                   "debugger shows of one; it goes to standard output or to --to-op")
@@ -172,6 +222,7 @@ Action add_convert(OptionList& command) {
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);
   add_feature_level_option(command, options->request.feature_level);
+  add_judge_option(command, options->request.judge);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };
 }

@@ -59,6 +59,11 @@ constexpr std::array description_paragraphs{
     Paragraph{"featureLevel",
               "The feature level to check against, 1_0 to 6_4. The default is 6_4; "
               "--feature-level takes precedence."},
+    Paragraph{
+        "as",
+        "Who decides what is valid if they disagree: page, Microsoft's documentation page of "
+        "the operator, or directml-1.15.4, what that version of DirectML accepts. The default "
+        "is page; --as takes precedence."},
     Paragraph{"bindings",
               "The .npy files of tensors by field name, relative to OP.json; -i and -o "
               "take precedence. A field of several tensors takes a list."},

@@ -2,6 +2,7 @@
 
 #include "guide/words.hpp"
 #include "ops/operator.hpp"
+#include "spec/judge.hpp"
 
 namespace dmlop::app {
 
@@ -30,7 +31,9 @@ Json to_json(const Rule& rule) {
   Json json{{"formula", rule.formula.text()}};
   if (!rule.text.empty()) json["text"] = rule.text;
   if (rule.by != Authority::both)
-    json["by"] = rule.by == Authority::page ? "page" : "directml-1.15.4";
+    json["by"] = name_of(rule.by == Authority::page ? Judge::page : Judge::directml);
+  if (rule.by == Authority::page) json["recorded"] = rule.recorded;
+  if (!rule.difference.empty()) json["difference"] = rule.difference;
   return json;
 }
 

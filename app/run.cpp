@@ -194,6 +194,7 @@ ModelRun model_run(const RunOptions& options) {
           .expected = options.request.expected,
           .tolerance = {},
           .feature_level = options.request.feature_level,
+          .judge = options.request.judge,
           .device = options.device,
           .execution = options.execution,
           .format = options.format,
@@ -294,8 +295,9 @@ int run(const RunOptions& options) {
   Diagnostics diagnostics;
   require_expectation(options);
   const std::string& name = options.description.name();
-  const GraphRequest graph_request{options.request.feature_level,
-                                   options.confine.confinement(name)};
+  const GraphRequest graph_request{.feature_level = options.request.feature_level,
+                                   .judge = options.request.judge,
+                                   .confinement = options.confine.confinement(name)};
   if (const auto graph = open_graph(name, graph_request, diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
   if (!options.kept_edges.empty())
@@ -396,6 +398,7 @@ Action add_run(OptionList& command) {
   options->device.add_to(command, options->execution);
   add_strict_indices_option(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
+  add_judge_option(command, options->request.judge);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

@@ -298,13 +298,15 @@ void ModelOptions::add_to(OptionList& command) {
                    "as DxDispatch does");
 }
 
-ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level) const {
-  return {input_folder, output_folder, feature_level};
+ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level,
+                                   std::optional<Judge> judge) const {
+  return {input_folder, output_folder, feature_level, judge};
 }
 
 ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level,
-                                   const ConfineOption& confine, const std::string& path) const {
-  ModelRequest made = request(feature_level);
+                                   std::optional<Judge> judge, const ConfineOption& confine,
+                                   const std::string& path) const {
+  ModelRequest made = request(feature_level, judge);
   made.confinement = confine.confinement(input_folder.value_or(path));
   return made;
 }
@@ -358,10 +360,10 @@ std::string model_summary(const Model& model) {
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
-  const auto model = read_model(
-      file.document, file.document->root(),
-      options.model.request(options.feature_level, options.confine, file.document->file()),
-      diagnostics, notes);
+  const auto model = read_model(file.document, file.document->root(),
+                                options.model.request(options.feature_level, options.judge,
+                                                      options.confine, file.document->file()),
+                                diagnostics, notes);
   return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
 }
 
@@ -369,8 +371,9 @@ int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diag
   Diagnostics notes;
   std::optional<LoweredGraph> lowered;
   if (file.graph) {
-    const GraphRequest request{options.feature_level,
-                               options.confine.confinement(file.graph->file)};
+    const GraphRequest request{.feature_level = options.feature_level,
+                               .judge = options.judge,
+                               .confinement = options.confine.confinement(file.graph->file)};
     lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);

@@ -12,9 +12,8 @@ Json tolerance_members() {
           {"ulp", described("How many representable numbers a number may be off.", bytes())},
           {"nan", described("Whether NaN equals NaN; \"equal\" if left out.",
                             {{"enum", {"equal", "differ"}}})},
-          {"allowTrivial",
-           described("Whether outputs that are all NaN or all zero may pass.",
-                     {{"type", "boolean"}})}};
+          {"allowTrivial", described("Whether outputs that are all NaN or all zero may pass.",
+                                     {{"type", "boolean"}})}};
 }
 
 // When a job is run, and what is expected of it.

@@ -141,6 +141,7 @@ Json dispatchable_options() {
   Json options = description_options();
   options.erase("$schema");
   options.erase("featureLevel");
+  options.erase("as");
   options["bindings"] = described("The resources of the tensors that have the flag OWNED_BY_DML.",
                                   {{"type", "object"}});
   return options;

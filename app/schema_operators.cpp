@@ -186,7 +186,8 @@ void define_operators(Json& definitions, const Names& operators, const Surroundi
     const OperatorSpec& spec = *find_spec(name);
     define_operator(definitions, spec, around);
     for (const FieldSpec& field : spec.fields) {
-      if (!field.enum_name.empty()) definitions[field.enum_name] = enum_schema(field.enum_name, around.place);
+      if (!field.enum_name.empty())
+        definitions[field.enum_name] = enum_schema(field.enum_name, around.place);
       if (field.is_nested_operator()) define_activations(definitions, spec);
     }
   }
@@ -233,6 +234,10 @@ Json description_options() {
       {"featureLevel",
        described("The feature level that decides what is valid: the newest if left out.",
                  {{"enum", feature_level_names()}})},
+      {"as",
+       described("Who decides what is valid if they disagree: Microsoft's page of the operator, "
+                 "which is the default, or DirectML 1.15.4.",
+                 {{"enum", judge_names()}})},
       {"bindings",
        described("The .npy files of the tensors, by field name.", {{"type", "object"}})},
       {"dmlCompileType", described("How DxDispatch compiles the operator; nothing changes here.",

@@ -26,6 +26,7 @@ struct BatchOptions {
   ExecutionOptions execution;
   Selection selection;
   std::optional<FeatureLevel> feature_level;
+  std::optional<Judge> judge;
   std::optional<double> timeout_seconds;  // for each job
   std::optional<Tolerance> tolerance;     // wins over the jobs'
   UpdateGolden update_golden = UpdateGolden::no;

@@ -299,6 +299,7 @@ class JobRun {
     request.compares_with_found = true;
     request.is_of_batch = true;
     request.feature_level = options_.feature_level;
+    request.judge = options_.judge;
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(

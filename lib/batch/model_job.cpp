@@ -16,6 +16,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
                                           const json::Value& root, const BatchJob& job,
                                           const BatchOptions& options, Diagnostics& findings) {
   ModelRequest request{.feature_level = options.feature_level,
+                       .judge = options.judge,
                        .confinement = job.request.confinement};
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));

@@ -73,7 +73,8 @@ void CppDescription::place_in_cpp(Diagnostics& findings) const {
 }
 
 std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& given,
-                                                 Diagnostics& diagnostics) {
+                                                 Diagnostics& diagnostics,
+                                                 std::optional<Judge> judge) {
   if (given.starts_with("\xFF\xFE") || given.starts_with("\xFE\xFF") ||
       given.find('\0') != std::string::npos)
     throw Error(ErrorKind::invalid_input,
@@ -103,13 +104,14 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
   CppDescription description;
   Diagnostics findings;
   Describer describer(file, text, memory, findings, description.remarks);
-  const nlohmann::ordered_json json = describer.describe();
+  nlohmann::ordered_json json = describer.describe();
   for (const Remark& remark : remarks)
     description.remarks.push_back(describer.at(remark.written, remark.message));
   sort_by_position(findings);
   sort_by_position(description.remarks);
   diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
   if (!findings.empty()) return std::nullopt;
+  if (judge) json = {{"type", json["type"]}, {"as", name_of(*judge)}, {"desc", json["desc"]}};
   description.text = readable_text(json);
   description.cpp_file = file;
   description.cpp_text = text;

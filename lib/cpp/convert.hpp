@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/diagnostic.hpp"
+#include "spec/judge.hpp"
 
 namespace dmlop {
 
@@ -23,9 +24,11 @@ struct CppDescription {
   void place_in_cpp(Diagnostics& findings) const;
 };
 
-/// The description that a text of C++ fills, or that a debugger shows. Nothing, with all findings,
-/// if a part is not known. Errors: invalid_input for a text that is too large or nested too deeply.
+/// The description that a text of C++ fills, or that a debugger shows; it names the judge that is
+/// given. Nothing, with all findings, if a part is not known. Errors: invalid_input for a text that
+/// is too large or nested too deeply.
 std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& text,
-                                                 Diagnostics& diagnostics);
+                                                 Diagnostics& diagnostics,
+                                                 std::optional<Judge> judge = {});
 
 }  // namespace dmlop

@@ -228,7 +228,7 @@ class JsonGraphReader {
       is_doubtful |= edge == nullptr || edge->is_doubtful;
     }
     if (is_doubtful) return false;
-    description.judge = Judge::directml;
+    description.judge = request_.judge.value_or(Judge::directml);
     check_description(description, findings);
     if (!findings.empty()) return false;
     GraphNode node{

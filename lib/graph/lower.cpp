@@ -153,7 +153,7 @@ class Lowering {
       auto shared = std::make_shared<const json::Document>(std::move(*document));
       std::shared_ptr<const json::Value> root(shared, &shared->root());
       description = read_part(std::move(shared), std::move(root), request_.feature_level,
-                              Judge::directml, findings);
+                              request_.judge.value_or(Judge::directml), findings);
     }
     for (Diagnostic& finding : findings) {
       // Places in the JSON are none of the file.

@@ -26,6 +26,7 @@ struct LoweredGraph {
 
 struct GraphRequest {
   std::optional<FeatureLevel> feature_level = {};
+  std::optional<Judge> judge = {};        // default: DirectML, which made the graph
   SharedConfinement confinement = {};     // of the constants' files
   bool constants_may_be_missing = false;  // a file that does not exist is a note
 };

@@ -113,9 +113,10 @@ std::string authority_text(const Rule& rule) {
     case Authority::both:
       return "";
     case Authority::page:
-      return "DirectML 1.15.4 does not check this.";
+      return std::string("Only the page keeps this. DirectML 1.15.4 accepts what breaks it") +
+             (rule.recorded ? ", and its results are known." : "; its results are not known.");
     case Authority::directml:
-      return "Only DirectML 1.15.4 checks this.";
+      return "Only DirectML 1.15.4 keeps this. The page allows what breaks it.";
   }
   return "";
 }

@@ -15,6 +15,14 @@ std::optional<FeatureLevel> level_of(const Operation& operation) {
                                     to_text(newest_feature_level));
 }
 
+std::optional<Judge> judge_of(const Operation& operation) {
+  if (operation.as.empty()) return std::nullopt;
+  if (const auto judge = judge_named(operation.as)) return judge;
+  throw Error(ErrorKind::usage, "nobody called \"" + operation.as +
+                                    "\" decides what is valid: write one of " +
+                                    join(judge_names()));
+}
+
 NamedFile to_named_file(const Input& input) {
   if (const auto* path = std::get_if<std::filesystem::path>(&input.contents))
     return {input.name, path_text(*path)};
@@ -31,7 +39,8 @@ Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
   if (operation.text.empty() && operation.file.empty())
     throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
   Prepared prepared;
-  JobRequest request{.feature_level = level_of(operation), .is_of_library = true};
+  JobRequest request{
+      .feature_level = level_of(operation), .judge = judge_of(operation), .is_of_library = true};
   for (const Input& input : inputs) request.inputs.push_back(to_named_file(input));
   request.outputs_may_be_dropped = targets == nullptr;
   if (targets != nullptr) {

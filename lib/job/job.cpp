@@ -101,7 +101,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   warn_of_incomplete_golden(job, request);
-  job.description.judge = request.judge;
+  if (request.judge) job.description.judge = *request.judge;
   check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);
   for (Expectation& expectation : job.expected) {

@@ -51,7 +51,7 @@ struct JobRequest {
   bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
   bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
   SharedConfinement confinement = {};    // of the paths that stand in files
-  Judge judge = Judge::page;             // of what is valid
+  std::optional<Judge> judge = {};       // wins over the description's
   FolderFiles found = {};                // for what nothing else names a file
   bool compares_with_found = false;      // with the golden files that were found, too
   bool is_of_batch = false;              // no option of a command line names its files

@@ -56,12 +56,10 @@ class ModelMaker {
   void add(const FieldSpec& field, std::optional<std::size_t> element) {
     const TensorDesc& desc = *description_.find_tensor(field.name, element);
     if (info(*desc.data_type).bits == 4)
-      throw Error(ErrorKind::invalid_input,
-                  tensor_name(field.name, element) + " is " +
-                      std::string(name_of(*desc.data_type)) +
-                      ", which no resource of a DxDispatch model can be");
-    const std::string resource =
-        element ? field.name + "_" + std::to_string(*element) : field.name;
+      throw Error(ErrorKind::invalid_input, tensor_name(field.name, element) + " is " +
+                                                std::string(name_of(*desc.data_type)) +
+                                                ", which no resource of a DxDispatch model can be");
+    const std::string resource = element ? field.name + "_" + std::to_string(*element) : field.name;
     field.is_input() ? add_input(field.name, element, desc, resource)
                      : add_output(field.name, element, desc, resource);
     Json& bindings = field.is_input() && desc.is_owned_by_dml() ? owned_ : bindings_;
@@ -220,9 +218,13 @@ class OpMaker {
     if (model_.commands.size() > 1)
       conversion_.remarks.push_back(
           "print and writeFile are left out: name the output's file with run -o");
-    conversion_.text = readable_text({{"type", "DML_OPERATOR_" + description.spec->name},
-                                      {"desc", fields_json(description)},
-                                      {"bindings", bindings_}});
+    Json op{{"type", "DML_OPERATOR_" + description.spec->name}};
+    if (description.feature_level != newest_feature_level)
+      op["featureLevel"] = to_text(description.feature_level);
+    if (description.judge != Judge::page) op["as"] = name_of(description.judge);
+    op["desc"] = fields_json(description);
+    op["bindings"] = bindings_;
+    conversion_.text = readable_text(op);
     return std::move(conversion_);
   }
 

@@ -165,8 +165,9 @@ class DispatchableReader {
     // Each dispatchable gets its own findings, because checks search all earlier ones. Otherwise
     // the time would be quadratic in the number of dispatchables.
     Diagnostics findings;
-    dispatchable_.description = read_part(reading_.shared_document, std::move(shared),
-                                          reading_.request.feature_level, Judge::page, findings);
+    dispatchable_.description =
+        read_part(reading_.shared_document, std::move(shared), reading_.request.feature_level,
+                  reading_.request.judge.value_or(Judge::directml), findings);
     for (Diagnostic& finding : findings) reading_.diagnostics.push_back(std::move(finding));
   }
 

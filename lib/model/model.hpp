@@ -123,6 +123,7 @@ struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
   std::optional<std::string> output_folder = {};  // default: the current one
   std::optional<FeatureLevel> feature_level = {};
+  std::optional<Judge> judge = {};  // default: DirectML, which models are written for
   SharedConfinement confinement = {};  // of sourcePath; a targetPath then stays in output_folder
 };
 

@@ -129,9 +129,9 @@ class DescriptionReader {
   // Reads what stands beside the operator's fields. Returns the fields that unknown ones were
   // probably meant to be.
   std::vector<std::string> read_options(const json::Value& root, bool inline_fields) {
-    std::vector<std::string> known{"type",    "Type",           "desc",
-                                   "Desc",    "bindings",       "featureLevel",
-                                   "$schema", "dmlCompileType", "executionFlags"};
+    std::vector<std::string> known{"type",           "Type",         "desc", "Desc",
+                                   "bindings",       "featureLevel", "as",   "dmlCompileType",
+                                   "executionFlags", "$schema"};
     known.insert(known.end(), beside_.begin(), beside_.end());
     const std::vector<std::string> fields = description_.spec->field_names();
     std::vector<std::string> meant;
@@ -146,6 +146,7 @@ class DescriptionReader {
     for (std::size_t i = before; i < diagnostics_.size(); ++i) name_owner(diagnostics_[i]);
     if (inline_fields) meant = meant_here;
     if (const json::Value* value = root.find("featureLevel")) read_feature_level(*value);
+    if (const json::Value* value = root.find("as")) read_judge(*value);
     if (const json::Value* value = root.find("bindings")) read_bindings(*value);
     if (const json::Value* value = root.find("$schema")) reader_->string(*value, "$schema");
     if (const json::Value* value = root.find("dmlCompileType")) {
@@ -200,6 +201,15 @@ class DescriptionReader {
       return;
     }
     description_.feature_level = *level;
+  }
+
+  void read_judge(const json::Value& value) {
+    const auto judge = value.kind == Kind::string ? judge_named(value.text) : std::nullopt;
+    if (judge) {
+      description_.judge = *judge;
+    } else {
+      reader_->expected(value, "as", "\"" + join(judge_names(), "\" or \"") + "\"");
+    }
   }
 
   void read_bindings(const json::Value& object) {

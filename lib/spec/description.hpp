@@ -10,6 +10,7 @@
 
 #include "spec/fields.hpp"
 #include "spec/fields_reader.hpp"
+#include "spec/judge.hpp"
 
 namespace dmlop {
 
@@ -21,15 +22,12 @@ struct Binding {
   const json::Value* written = nullptr;
 };
 
-/// Who decides what is valid if an operator's page and DirectML 1.15.4 disagree.
-enum class Judge { page, directml };
-
 class Description : public FieldSet {
  public:
   FeatureLevel feature_level = newest_feature_level;
-  Judge judge = Judge::page;
+  Judge judge = Judge::page;  // the file's, unless the caller has another choice
   std::vector<Binding> bindings;
-  Diagnostics warnings;  // valid, but not everywhere
+  Diagnostics warnings;  // what the other judge does not accept
 
   /// The operator's tolerance. Its atol is at least tolerance_of_term for each term of a sum: about
   /// what a sum of products of random numbers of magnitude 1 loses in FLOAT32.

@@ -48,11 +48,10 @@ bool RuleChecker::apply_to(const Statement& statement) {
   const Formula& formula = statement.formula();
   const std::size_t before = diagnostics_.size();
   if (infer(statement)) return diagnostics_.size() > before;
-  if (statement.rule.by == Authority::page && judge_ == Judge::directml) return false;
   const auto violation = formula.check(scope_, statement.variables);
   if (!violation || counts_below_zero(statement)) return false;
   if (follows_from_finding(statement, *violation)) return false;
-  if (is_directml_alone(statement.rule)) {
+  if (!is_kept(statement.rule)) {
     report(statement, *violation);
     return true;
   }
@@ -409,12 +408,14 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   const auto add_note = [&](const std::string& text) {
     diagnostic.note += (diagnostic.note.empty() ? "" : " ") + text;
   };
-  if (is_directml_alone(statement.rule)) {
-    add_note("DirectML 1.15.4 refuses this.");
+  if (!is_kept(statement.rule)) {
+    add_note(judge_ == Judge::page ? directml_refuses_note
+                                   : page_refuses_note(statement.rule.recorded));
     warnings_.push_back(std::move(diagnostic));
     return;
   }
-  if (statement.rule.by == Authority::page) add_note("DirectML 1.15.4 accepts this.");
+  if (statement.rule.by == Authority::page) add_note(directml_accepts_note);
+  if (statement.rule.by == Authority::directml) add_note(page_accepts_note);
   suggest(statement, violation, diagnostic);
   if (diagnostic.suggestion.empty()) {
     diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);

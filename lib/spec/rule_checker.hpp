@@ -15,8 +15,7 @@ namespace dmlop {
 
 class RuleChecker {
  public:
-  /// Findings about rules that only DirectML enforces go to `warnings`, unless DirectML is the
-  /// judge.
+  /// Findings about rules that the judge does not keep go to `warnings`.
   RuleChecker(FieldSet& fields, Judge judge, Diagnostics& diagnostics, Diagnostics& warnings)
       : fields_(fields),
         judge_(judge),
@@ -73,8 +72,8 @@ class RuleChecker {
   void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
                               std::string message) const;
-  bool is_directml_alone(const Rule& rule) const {
-    return rule.by == Authority::directml && judge_ == Judge::page;
+  bool is_kept(const Rule& rule) const {
+    return rule.by == Authority::both || (rule.by == Authority::page) == (judge_ == Judge::page);
   }
 
   FieldSet& fields_;

@@ -68,13 +68,15 @@ struct FieldSpec {
 /// The name of a kind in specs/: "uint_array".
 std::string_view name_of(FieldKind kind);
 
-/// Who enforces a rule if an operator's page and DirectML 1.15.4 disagree.
+/// Who keeps a rule: the operator's page and DirectML 1.15.4, or one of them alone.
 enum class Authority { both, page, directml };
 
 struct Rule {
   Formula formula;
   std::string text = {};  // one sentence if the formula alone says too little
   Authority by = Authority::both;
+  std::string difference = {};  // the row of differences.json that says what DirectML accepts
+  bool recorded = false;        // results of DirectML for what breaks it are known
 };
 
 /// What some tensors may be, from one feature level up to the next row's.
@@ -85,6 +87,7 @@ struct SupportRow {
   std::size_t max_dimensions;
   std::vector<DataType> types;
   std::optional<Formula> when = {};  // the row applies only if this holds
+  bool recorded = false;             // of DirectML alone: results for what it adds are known
 
   bool has(DataType type) const;
   bool has(std::size_t dimensions) const {

@@ -131,17 +131,23 @@ class SpecReader {
 
   Rule read_rule(const Json& json) const {
     if (json.is_string()) return {formula(json)};
-    allow_only(json, {"rule", "text", "by"}, "a rule");
-    Rule rule{formula(json.at("rule")), json.value("text", "")};
+    allow_only(json, {"rule", "text", "by", "difference", "recorded"}, "a rule");
+    Rule rule{.formula = formula(json.at("rule")),
+              .text = json.value("text", ""),
+              .difference = json.value("difference", ""),
+              .recorded = json.value("recorded", false)};
     const std::string by = json.value("by", "");
     if (by == "page") rule.by = Authority::page;
     if (by == "directml") rule.by = Authority::directml;
     if (!by.empty() && rule.by == Authority::both) fail("unknown authority " + by);
+    if ((rule.by == Authority::page) == rule.difference.empty())
+      fail("a rule by the page alone names its difference, and no other rule does");
     return rule;
   }
 
   void read_support(const Json& json, std::vector<SupportRow>& rows) const {
-    allow_only(json, {"from", "tensors", "dimensions", "types", "when"}, "a support row");
+    allow_only(json, {"from", "tensors", "dimensions", "types", "when", "recorded"},
+               "a support row");
     const auto from = feature_level_named(json.at("from").get<std::string>());
     if (!from) fail("unknown feature level " + json.at("from").dump());
     SupportRow row{.from = *from,
@@ -159,6 +165,7 @@ class SpecReader {
       row.types.push_back(*named);
     }
     if (json.contains("when")) row.when = formula(json.at("when"));
+    row.recorded = json.value("recorded", false);
     if (!rows.empty() && rows.back().from < row.from)
       fail("support rows must start with the newest level");
     rows.push_back(std::move(row));

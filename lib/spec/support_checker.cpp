@@ -10,9 +10,6 @@
 namespace dmlop {
 namespace {
 
-constexpr const char* directml_accepts_note = "DirectML 1.15.4 accepts this.";
-constexpr const char* directml_refuses_note = "DirectML 1.15.4 refuses this.";
-
 std::string range_text(const SupportRow& row) {
   if (row.min_dimensions == row.max_dimensions) return std::to_string(row.min_dimensions);
   return std::to_string(row.min_dimensions) + " to " + std::to_string(row.max_dimensions);
@@ -242,8 +239,7 @@ bool SupportChecker::check_tensor(const TensorUse& use) {
     if (row->has(*use.desc->data_type)) of_type.push_back(row);
   }
   const bool has_dimensions = check_dimensions(use, of_type.empty() ? rows : of_type);
-  if (!directml_decides && !of_directml.empty())
-    compare_with_directml(use, has_type && has_dimensions);
+  if (!of_directml.empty()) note_other_judge(use, has_type && has_dimensions);
   return has_dimensions;
 }
 
@@ -259,28 +255,35 @@ bool SupportChecker::needs_later_level(const TensorUse& use) {
   return true;
 }
 
-bool SupportChecker::directml_accepts(const TensorUse& use) const {
-  const Rows rows = directml_rows(use.spec->name);
-  const auto accepts = [&](const SupportRow* row) {
+namespace {
+
+bool accept(const std::vector<const SupportRow*>& rows, const TensorUse& use) {
+  return std::ranges::any_of(rows, [&](const SupportRow* row) {
     return (!use.desc->data_type || row->has(*use.desc->data_type)) &&
            (!use.desc->dimension_count || row->has(*use.desc->dimension_count));
-  };
-  return std::any_of(rows.begin(), rows.end(), accepts);
+  });
 }
 
-void SupportChecker::compare_with_directml(const TensorUse& use, bool is_valid) {
-  const bool accepts = directml_accepts(use);
-  if (is_valid == accepts) return;
+}  // namespace
+
+// Says what the judge that did not decide thinks of the tensor, where it thinks otherwise.
+void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
+  const bool is_page = description_.judge == Judge::page;
+  const Rows others = is_page ? directml_rows(use.spec->name) : page_rows(use.spec->name);
+  if (is_valid == accept(others, use)) return;
   if (!is_valid) {
-    diagnostics_.back().note = directml_accepts_note;
+    diagnostics_.back().note = is_page ? directml_accepts_note : page_accepts_note;
     return;
   }
   const std::string type = use.desc->data_type ? std::string(name_of(*use.desc->data_type)) : "";
   Diagnostic warning = description_.at(
       use.place("DataType"), use.name() + " is " + type + " with " +
                                  counted(use.desc->dimension_count.value_or(0), "dimension"));
-  warning.rule = "the operator's page allows it: " + description_.spec->source;
-  warning.note = directml_refuses_note;
+  warning.rule = is_page ? "the operator's page allows it: " + description_.spec->source
+                         : use.name() + " takes " + type_list(others) + " of " +
+                               ranges_text(others) + " dimensions";
+  warning.note = is_page ? directml_refuses_note
+                         : page_refuses_note(directml_rows(use.spec->name).front()->recorded);
   description_.warnings.push_back(std::move(warning));
 }
 

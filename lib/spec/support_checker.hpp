@@ -40,8 +40,7 @@ class SupportChecker {
   bool check_dimensions(const TensorUse& use, const Rows& rows);
   bool needs_later_level(const TensorUse& use);
   bool has_type_rule(const TensorUse& use) const;
-  void compare_with_directml(const TensorUse& use, bool is_valid);
-  bool directml_accepts(const TensorUse& use) const;
+  void note_other_judge(const TensorUse& use, bool is_valid);
   bool was_reported(const TensorUse& use, DataType type);
   template <typename Accepts>
   const SupportRow* lowest_row(const std::string& tensor, Accepts&& accepts) const;

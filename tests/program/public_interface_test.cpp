@@ -290,6 +290,22 @@ TEST_CASE("public interface: what cannot be checked or opened at all") {
   CHECK(unknown.findings[0].help.find("PADDING") != std::string::npos);
 }
 
+TEST_CASE("public interface: the operation's judge is asked before the description's") {
+  const std::string desc =
+      R"("desc": {"InputTensor": {"DataType": "FLOAT64", "Sizes": [2]}, "Repeats": [2]}})";
+  const std::string plain = R"({"type": "TILE", )" + desc;
+  const std::string judged = R"({"type": "TILE", "as": "directml-1.15.4", )" + desc;
+  CHECK(dmlop::check({.text = plain}).findings.size() == 1);
+  const auto accepted = dmlop::check({.text = plain, .as = "directml-1.15.4"});
+  CHECK(accepted.findings.empty());
+  REQUIRE_FALSE(accepted.warnings.empty());
+  CHECK(accepted.warnings[0].note.starts_with("The operator's page does not allow this."));
+  CHECK(dmlop::check({.text = judged}).findings.empty());
+  CHECK(dmlop::check({.text = judged, .as = "page"}).findings.size() == 1);
+  CHECK(std::string(failure_of([&] { dmlop::check({.text = plain, .as = "me"}); }).what()) ==
+        "nobody called \"me\" decides what is valid: write one of page, directml-1.15.4");
+}
+
 TEST_CASE("public interface: optional inputs may be left out, of operators that only are checked") {
   const auto gemm = [](const std::string& c) {
     return dmlop::Operation{.text =

@@ -156,11 +156,18 @@ TEST_CASE("warnings: what DirectML refuses and its page allows, and the other wa
   CHECK(by_page.description->warnings[0].note.ends_with("DirectML 1.15.4 refuses this."));
   const auto by_directml =
       check_desc("CUMULATIVE_SUMMATION", Json::parse(rows), dmlop::Judge::directml);
-  CHECK(by_directml.diagnostics.size() == 1);
+  REQUIRE(by_directml.diagnostics.size() == 1);
+  CHECK(by_directml.diagnostics[0].note.ends_with("and so does dmlop with --as page."));
   const std::string tile =
       R"({"InputTensor": {"DataType": "FLOAT64", "Sizes": [2]}, "Repeats": [2]})";
   const auto refused = check_desc("TILE", Json::parse(tile));
   REQUIRE(refused.diagnostics.size() == 1);
-  CHECK(refused.diagnostics[0].note == "DirectML 1.15.4 accepts this.");
-  CHECK(check_desc("TILE", Json::parse(tile), dmlop::Judge::directml).diagnostics.empty());
+  CHECK(refused.diagnostics[0].note ==
+        "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.");
+  const auto accepted = check_desc("TILE", Json::parse(tile), dmlop::Judge::directml);
+  CHECK(accepted.diagnostics.empty());
+  REQUIRE(accepted.description->warnings.size() == 2);
+  CHECK(accepted.description->warnings[0].note ==
+        "The operator's page does not allow this. DirectML 1.15.4 accepts it, and its results are "
+        "known.");
 }

@@ -117,6 +117,9 @@ struct Operation {
   std::filesystem::path file = {};
   /// Takes precedence over the JSON's: "5_0". Empty: the JSON's, else the newest.
   std::string feature_level = {};
+  /// Who decides what is valid if they disagree, "page" (Microsoft's documentation page) or
+  /// "directml-1.15.4"; takes precedence over the JSON's. Empty: the JSON's, else "page".
+  std::string as = {};
   /// The folder that paths in the JSON may not leave; empty: they may name any file.
   std::filesystem::path confined_to = {};
 };
