@@ -46,6 +46,10 @@ void require_other_files(const Graph& graph, const std::vector<std::string>& wri
   }
 }
 
+std::string stem_of(const std::string& path) {
+  return to_text(to_path(path).stem());
+}
+
 /// Gives the constants of a graph the names of files beside `path`.
 class ConstantFiles {
  public:
@@ -80,7 +84,7 @@ class ConstantFiles {
     const auto known = names_.find(source);
     const std::string name = known != names_.end() && !source.empty()
                                  ? known->second
-                                 : new_name(constant.name.value_or(node.name));
+                                 : new_name(source.empty() ? node.name : stem_of(source));
     const std::string target = to_text(to_path(path_).parent_path() / to_path(name + ".bin"));
     if (!source.empty()) names_[source] = name;
     if (source.empty() || !is_same_file(source, target)) files.emplace(target, *values);

@@ -95,18 +95,34 @@ TEST_CASE("json graph: two operators in ten lines") {
 }
 
 TEST_CASE("json graph: every mistake has its place") {
-  CHECK(
-      messages(read(R"({"nodes": [
+  const Read wrong = read(R"({"nodes": [
       {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "paded", "OutputTensor": "y"}},
-      {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "y", "OutputTensor": "y"}},
-      {"type": "ACTIVATION_TANH", "bindings": {"OutputTensor": "z"},
+      {"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "y", "OutputTensor": "z"}},
+      {"type": "ACTIVATION_TANH", "bindings": {"OutputTensor": "u"},
        "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [2]}}},
-      {"type": "PADING", "desc": {}}],
-    "outputs": ["missing"], "edges": 1})")
-                   .findings) ==
-      "7: unknown field \"edges\"\n"
-      "2: bindings.InputTensor is the edge \"paded\", which no input, constant or earlier node is\n"
-      "");
+      {"type": "PADING", "desc": {}},
+      {"type": "ACTIVATION_TANH", "bindings": {"InputTensor": "c", "OutputTensor": "c"}},
+      {"type": "ACTIVATION_TANH", "bindings": {"InputTensor": "i", "OutputTensor": "v"}}],
+    "constants": {"c": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 2]},
+      "d": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 2, 3]},
+      "i": {"DataType": "INT32", "Sizes": [1], "Values": [1]},
+      "e": "nowhere.npy"},
+    "inputs": [{"DataType": "FLOAT32"}, 7],
+    "outputs": ["missing"], "edges": 1})");
+  // What reads the output of a node with findings has none for that.
+  CHECK(messages(wrong.findings) ==
+        "2: bindings.InputTensor is the edge \"paded\", which no input, constant or earlier node "
+        "is\n"
+        "5: InputTensor has no edge\n"
+        "6: type is the string \"PADING\", which is no operator of DirectML\n"
+        "7: the edge \"c\" is there already\n"
+        "8: InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
+        "10: constants.d.Values must be a list of 2 values, as many as [2] has\n"
+        "12: constants.e: reading nowhere.npy: No such file or directory\n"
+        "13: the field \"name\" is missing\n"
+        "13: inputs[1] is 7, must be an object with a name, or null for one that is not used\n"
+        "14: outputs[0] is \"missing\", which no node writes\n"
+        "14: unknown field \"edges\"\n");
 }
 
 TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
@@ -132,7 +148,11 @@ TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
       CAPTURE(expected[i].name);
       CHECK(nodes[i].name == expected[i].name);
       CHECK(nodes[i].inputs == expected[i].inputs);
-      CHECK(nodes[i].outputs == expected[i].outputs);
+      REQUIRE(nodes[i].outputs.size() == expected[i].outputs.size());
+      for (std::size_t j = 0; j < nodes[i].outputs.size(); ++j) {
+        // An output that nothing reads gets a name, which ONNX Runtime needs.
+        if (!expected[i].outputs[j].empty()) CHECK(nodes[i].outputs[j] == expected[i].outputs[j]);
+      }
       CHECK(std::get<GraphOperator>(nodes[i].content) ==
             std::get<GraphOperator>(expected[i].content));
     }
