@@ -70,7 +70,7 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto graph = open_graph(name, diagnostics)) {
+      if (const auto graph = open_graph(name, "the description ", diagnostics)) {
         if (graph->graph) check_graph(*graph->graph, diagnostics);
       } else {
         check_file(name, diagnostics);

@@ -12,6 +12,7 @@
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph_commands.hpp"
 #include "model_commands.hpp"
 #include "ops/fixes.hpp"
 #include "spec/description.hpp"
@@ -131,6 +132,7 @@ int convert(const ConvertOptions& options) {
     refuse("the result names files relative to itself and cannot be a stream; name a file");
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
+  refuse_graph(path);
   const auto file = options.description.open(path, diagnostics, options.quiet);
   if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)

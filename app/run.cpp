@@ -293,7 +293,7 @@ int run(const RunOptions& options) {
   Timings timings;
   Diagnostics diagnostics;
   require_expectation(options);
-  if (const auto graph = open_graph(options.description.name(), diagnostics))
+  if (const auto graph = open_graph(options.description.name(), "the description ", diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
   if (!options.kept_edges.empty())
     throw Error(ErrorKind::usage, "--keep-edges is for serialized DirectML graphs, and " +

@@ -13,10 +13,13 @@ constexpr const char* extension = ".bin";
 
 }  // namespace
 
-std::optional<OpenedGraph> open_graph(const std::string& path, Diagnostics& diagnostics) {
+std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
+                                      Diagnostics& diagnostics) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(to_path(path), ignored)) return std::nullopt;
-  return with_context("reading " + path, [&]() -> std::optional<OpenedGraph> {
+  // What is no regular file can be read only once.
+  if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
+    return std::nullopt;
+  return with_context("reading " + what + path, [&] {
     const InputFile file = InputFile::open(path);
     return file.read_intact([&](std::span<const std::byte> bytes) -> std::optional<OpenedGraph> {
       const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
