@@ -10,6 +10,7 @@
 #include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "graph_commands.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
 #include "ops/operator.hpp"
@@ -144,6 +145,7 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
 }
 
 int run_bench(const BenchCommandOptions& options) {
+  refuse_graph(options.description.name());
   Diagnostics diagnostics;
   const auto file = options.description.open(options.description.name(), diagnostics);
   if (!file) return report(diagnostics, options.format);

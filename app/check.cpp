@@ -70,7 +70,8 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto graph = open_graph(name, graph_request(name), diagnostics)) {
+      if (const auto graph =
+              open_graph(name, "the description ", graph_request(name), diagnostics)) {
         if (graph->graph) check_graph(*graph->graph, diagnostics);
       } else {
         check_file(name, diagnostics);

@@ -166,7 +166,7 @@ int convert(const ConvertOptions& options) {
   const std::string& path = options.description.name();
   const GraphRequest request{.feature_level = options.request.feature_level,
                              .judge = options.request.judge};
-  if (const auto graph = open_graph(path, request, diagnostics))
+  if (const auto graph = open_graph(path, "the description ", request, diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
   if (is_of_graphs)
     refuse(path +

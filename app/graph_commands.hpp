@@ -13,4 +13,7 @@ void print_graph(const Graph& graph);
 /// The same with all attributes, as JSON.
 nlohmann::ordered_json graph_json(const Graph& graph);
 
+/// Errors: usage if the file is a graph, which the command does not take.
+void refuse_graph(const std::string& path);
+
 }  // namespace dmlop::app

@@ -275,6 +275,13 @@ Json edges_json(const std::vector<std::string>& edges,
 
 }  // namespace
 
+void refuse_graph(const std::string& path) {
+  Diagnostics ignored;
+  if (open_graph(path, "the description ", {}, ignored))
+    throw Error(ErrorKind::usage,
+                path + " is a serialized DirectML graph; run, check and inspect take graphs");
+}
+
 void print_graph(const Graph& graph) {
   GraphPrinter(graph).print_all();
 }

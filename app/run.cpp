@@ -298,7 +298,7 @@ int run(const RunOptions& options) {
   const GraphRequest graph_request{.feature_level = options.request.feature_level,
                                    .judge = options.request.judge,
                                    .confinement = options.confine.confinement(name)};
-  if (const auto graph = open_graph(name, graph_request, diagnostics))
+  if (const auto graph = open_graph(name, "the description ", graph_request, diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
   if (!options.kept_edges.empty())
     throw Error(ErrorKind::usage, "--keep-edges is for serialized DirectML graphs, and " +

@@ -108,7 +108,7 @@ class FieldsJson {
     Json desc = Json::object();
     if (const OperatorSpec* spec = find_spec(without_operator_prefix(activation.type)))
       FieldsJson(*spec, activation.attributes, messages_).add_to(desc);
-    return {{"Type", valid_utf8(activation.type)}, {"Desc", std::move(desc)}};
+    return {{"Type", activation.type}, {"Desc", std::move(desc)}};
   }
   Json json_of(const FieldSpec& field, const std::vector<GraphActivation>& activations) const {
     Json list = Json::array();
@@ -200,7 +200,7 @@ void add_tensors(TensorsJson& tensors, const OperatorSpec& spec, bool are_inputs
 }  // namespace
 
 DescribedNode describe(const GraphNode& node, const GraphOperator& operation, Messages& messages) {
-  DescribedNode described{.description = {{"type", valid_utf8(operation.type)}}, .tensors = {}};
+  DescribedNode described{.description = {{"type", operation.type}}, .tensors = {}};
   const OperatorSpec* spec = find_spec(without_operator_prefix(operation.type));
   if (spec == nullptr) return described;
   Json desc = Json::object();

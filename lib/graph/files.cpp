@@ -34,11 +34,13 @@ std::optional<OpenedGraph> open_json_graph(const std::string& path, const GraphR
 
 }  // namespace
 
-std::optional<OpenedGraph> open_graph(const std::string& path, const GraphRequest& request,
-                                      Diagnostics& diagnostics) {
+std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
+                                      const GraphRequest& request, Diagnostics& diagnostics) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(to_path(path), ignored)) return std::nullopt;
-  return with_context("reading " + path, [&]() -> std::optional<OpenedGraph> {
+  // What is no regular file can be read only once.
+  if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
+    return std::nullopt;
+  return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
     if (extension_of(path) == ".json") return open_json_graph(path, request, diagnostics);
     const InputFile file = InputFile::open(path);
     return file.read_intact([&](std::span<const std::byte> bytes) -> std::optional<OpenedGraph> {

@@ -26,6 +26,11 @@ std::uint64_t packed_bytes(const TensorDesc& desc) {
   return has_4_bits(desc) ? (bytes / 2 + 3) / 4 * 4 : bytes;
 }
 
+// Bytes that are not UTF-8 are none of a valid name.
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 enum class Source : std::uint8_t { input, constant, node };
 
 /// What is known of an edge.
@@ -148,7 +153,7 @@ class Lowering {
                                             const DescribedNode& described) {
     Diagnostics findings;
     std::optional<Description> description;
-    auto document = json::Document::parse(graph_.file, described.description.dump(), findings);
+    auto document = json::Document::parse(graph_.file, text_of(described.description), findings);
     if (document) {
       auto shared = std::make_shared<const json::Document>(std::move(*document));
       std::shared_ptr<const json::Value> root(shared, &shared->root());

@@ -30,6 +30,8 @@ void fuzz_description(std::span<const std::byte> bytes);
 std::vector<std::string> description_seeds();
 void fuzz_check(std::span<const std::byte> bytes);
 std::vector<std::string> check_seeds();
+void fuzz_graph(std::span<const std::byte> bytes);
+std::vector<std::string> graph_seeds();
 void fuzz_batch(std::span<const std::byte> bytes);
 std::vector<std::string> batch_seeds();
 void fuzz_cpp(std::span<const std::byte> bytes);

@@ -1,0 +1,231 @@
+// The program with serialized graphs: inspect, check and run.
+#include <nlohmann/json.hpp>
+
+#include "graph.hpp"
+#include "hostile.hpp"
+#include "program.hpp"
+
+namespace dmlop::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A copy of a case's folder.
+class CaseFolder : public Folder {
+ public:
+  explicit CaseFolder(const std::string& name) {
+    fs::copy(to_path(graph_file(name, "")), to_path(path()), fs::copy_options::recursive);
+  }
+  ProgramResult run(std::vector<std::string> arguments) const {
+    return dmlop_program(arguments, {.folder = path()});
+  }
+};
+
+TEST_CASE("graph program: inspect shows inputs, outputs, constants, nodes and totals") {
+  const CaseFolder folder("odd_names");
+  const auto shown = folder.run({"inspect", "Partition_0.bin"});
+  CHECK(shown.code == 0);
+  CHECK(shown.output ==
+        "Partition_0.bin: serialized DirectML graph, 1 operator, 2 constants\n"
+        "input    x  FLOAT32 [1, 1, 2, 3]\n"
+        "output   relu_5  FLOAT32 [1, 1, 2, 4]\n"
+        "constant enc/onnx::w  FLOAT32 [1, 1, 3, 4], 48 bytes in enc_onnx__w.bin\n"
+        "constant a b.c  FLOAT32 [1, 1, 2, 4] strides [0, 0, 0, 1], 16 bytes in a b.c.bin\n"
+        "node 2 relu_5_dmlEp_0  GEMM\n"
+        "  x FLOAT32 [1, 1, 2, 3], enc/onnx::w-nodeIdx:0-outputIdx:0 FLOAT32 [1, 1, 3, 4], "
+        "a b.c-nodeIdx:1-outputIdx:0 FLOAT32 [1, 1, 2, 4] strides [0, 0, 0, 1]\n"
+        "  -> relu_5 FLOAT32 [1, 1, 2, 4]\n"
+        "total: 1 GEMM; constants 64 bytes, outputs of nodes 32 bytes\n");
+  const Json json =
+      Json::parse(folder.run({"inspect", "Partition_0.bin", "--format", "json"}).output).at(0);
+  CHECK(json.at("inputs").at(0).at("name") == "x");
+  CHECK(json.at("nodes").at(0).at("file") == "enc_onnx__w.bin");
+  CHECK(json.at("nodes").at(0).at("fileBytes") == 48);
+  const Json& gemm = json.at("nodes").at(2);
+  CHECK(gemm.at("inputTensors").at(2).at("strides") == Json({0, 0, 0, 1}));
+  CHECK(gemm.at("attributes").at(2) == Json({{"name", "Alpha"}, {"value", 1.0}}));
+  CHECK(gemm.at("attributes").at(4).at("value").at("type") == "DML_OPERATOR_ACTIVATION_RELU");
+  CHECK(json.at("totals").at("operators") == Json({{"DML_OPERATOR_GEMM", 1}}));
+}
+
+TEST_CASE("graph program: inspect needs no constants, and takes .npy files beside graphs") {
+  const CaseFolder folder("odd_names");
+  fs::remove(folder / "a b.c.bin");
+  const auto shown = folder.run({"inspect", "Partition_0.bin", "input.x.npy"});
+  CHECK(shown.code == 0);
+  CHECK(shown.output.find("strides [0, 0, 0, 1], no file a b.c.bin\n") != std::string::npos);
+  CHECK(shown.output.find("input.x.npy: FLOAT32 [2, 3], C order") != std::string::npos);
+  const auto unused = CaseFolder("bitwise_ops").run({"inspect", "Partition_0.bin"});
+  CHECK(unused.output.find("input       not used\n") != std::string::npos);
+}
+
+TEST_CASE("graph program: a graph is recognized by its bytes, and a damaged one by its name") {
+  const CaseFolder folder("odd_names");
+  const std::string bytes = folder.read("Partition_0.bin");
+  folder.write("renamed", bytes);
+  CHECK(folder.run({"check", "renamed"}).code == 0);
+  folder.write("half.bin", bytes.substr(0, bytes.size() / 2));
+  folder.write("half", bytes.substr(0, bytes.size() / 2));
+  for (const char* command : {"inspect", "check", "run"}) {
+    const auto refused = folder.run({command, "half.bin"});
+    CHECK(refused.code == 3);
+    CHECK(
+        refused.error.starts_with("half.bin: error: this is no serialized DirectML graph: byte 56: "
+                                  "the offset of a node is 908"));
+    CHECK(folder.run({command, "half"}).code == 3);
+  }
+}
+
+TEST_CASE("graph program: check says ok, or names node, field and rule") {
+  const CaseFolder cnn("cnn_relu_pool");
+  const auto fine = cnn.run({"check", "Partition_0.bin"});
+  CHECK(fine.code == 0);
+  CHECK(fine.output ==
+        "Partition_0.bin: ok: graph of 5 operators (CONVOLUTION, MAX_POOLING, "
+        "ELEMENT_WISE_IDENTITY, GEMM, ACTIVATION_SOFTMAX1) and 1 output\n");
+  const Json json = Json::parse(cnn.run({"check", "Partition_0.bin", "--format", "json"}).output);
+  CHECK(json.at("descriptions").at(0).at("nodes").at(3) ==
+        Json({{"name", "gemm_9_dmlEp_0"}, {"operator", "DML_OPERATOR_GEMM"}}));
+  const auto old = cnn.run({"check", "Partition_0.bin", "--feature-level", "5_0"});
+  CHECK(old.code == 3);
+  CHECK(old.error.starts_with(
+      "Partition_0.bin: error: node \"softmax_10_dmlEp_0\" (DML_OPERATOR_ACTIVATION_SOFTMAX1): "));
+  CHECK(old.error.find("\"featureLevel\"") == std::string::npos);
+}
+
+TEST_CASE("graph program: check without a constant's file warns, and run refuses") {
+  const CaseFolder folder("odd_names");
+  fs::remove(folder / "a b.c.bin");
+  const auto checked = folder.run({"check", "Partition_0.bin"});
+  CHECK(checked.code == 0);
+  CHECK(checked.error.starts_with(
+      "Partition_0.bin: warning: node \"a b.c\" (constant): reading a b.c.bin: "));
+  const auto run = folder.run({"run", "Partition_0.bin", "-i", "input.x.npy", "--cpu"});
+  CHECK(run.code == 6);
+  CHECK(run.error.starts_with(
+      "Partition_0.bin: error: node \"a b.c\" (constant): reading a b.c.bin: "));
+}
+
+TEST_CASE("graph program: run writes outputs, or shows and compares them") {
+  const CaseFolder folder("cnn_relu_pool");
+  const std::vector<std::string> usual{"run", "Partition_0.bin", "-i", "x=input.x.npy", "--cpu"};
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), usual.begin(), usual.end());
+    return folder.run(more);
+  };
+  CHECK(run({"-o", "softmax_10=y.npy"}).output == "softmax_10: FLOAT32 [1, 1, 1, 10] in y.npy\n");
+  CHECK(run({"-o", "z.npy", "-q"}).output.empty());
+  CHECK(folder.read("z.npy") == folder.read("y.npy"));
+  CHECK(run({}).output.starts_with("softmax_10: FLOAT32 [1, 1, 1, 10]\n  min "));
+  // The file has 2 dimensions, as the tensor of the model had.
+  const auto same = run({"--expect", "output.softmax_10.npy"});
+  CHECK(same.code == 0);
+  CHECK(same.output.starts_with(
+      "PASSED: softmax_10 against output.softmax_10.npy: 10 elements agree\n"));
+  CHECK(run({"--expect", "gemm_9=output.softmax_10.npy"}).code == 1);
+  // Any edge can be written.
+  CHECK(run({"-o", "relu_4=r.npy"}).output == "relu_4: FLOAT32 [1, 6, 12, 12] in r.npy\n");
+  const Json json = Json::parse(run({"-o", "y.npy", "--format", "json"}).output);
+  CHECK(json.at("status") == "done");
+  CHECK(json.at("commands").size() == 5);
+  CHECK(json.at("outputs").at(0).at("name") == "softmax_10");
+  CHECK(run({"-q", "--timings"}).error.starts_with("Dispatch 'relu_4_dmlEp_0': 1 iterations, "));
+}
+
+TEST_CASE("graph program: run keeps edges in files with safe names") {
+  const CaseFolder folder("nbits_matmul");
+  const auto run = folder.run({"run", "Partition_0.bin", "-i", "x=input.x.npy", "--cpu",
+                               "--keep-edges", "all/edges", "-o", "y.npy"});
+  CHECK(run.code == 0);
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& file : fs::directory_iterator(folder / "all/edges")) ++files;
+  CHECK(files == 3);
+  CHECK(Json::parse(folder.read("all/edges/index.json")) ==
+        Json({{"matmulnbits_3.npy", "matmulnbits_3"},
+              {"nodeIdx_2-outputIdx_0.npy", "nodeIdx:2-outputIdx:0"}}));
+  CHECK(folder.read("all/edges/matmulnbits_3.npy") == folder.read("y.npy"));
+  // Where no name changes, there is no index.
+  const CaseFolder cnn("cnn_relu_pool");
+  CHECK(
+      cnn.run({"run", "Partition_0.bin", "-i", "input.x.npy", "--cpu", "--keep-edges", "."}).code ==
+      0);
+  CHECK(cnn.has("maxpool_5.npy"));
+  CHECK_FALSE(cnn.has("index.json"));
+  // An input stays what it is.
+  fs::rename(cnn / "input.x.npy", cnn / "relu_4.npy");
+  const auto refused =
+      cnn.run({"run", "Partition_0.bin", "-i", "relu_4.npy", "--cpu", "--keep-edges", "."});
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("the edge \"relu_4\" would replace an input: ./relu_4.npy") !=
+        std::string::npos);
+}
+
+TEST_CASE("graph program: all mistakes of a run are reported before it") {
+  const CaseFolder folder("many_inputs_sum");
+  const auto refused =
+      folder.run({"run", "Partition_0.bin", "-i", "no=input.x0.npy", "-o", "sum=y.npy", "--cpu"});
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("the graph has no input \"no\"") != std::string::npos);
+  CHECK(refused.error.find("has no file") != std::string::npos);
+  CHECK(refused.error.find("the graph has no edge \"sum\"") != std::string::npos);
+  CHECK(refused.error.find("outputs: ") != std::string::npos);
+  CHECK_FALSE(folder.has("y.npy"));
+}
+
+TEST_CASE("graph program: options of other files are refused") {
+  const CaseFolder folder("cnn_relu_pool");
+  const std::vector<std::vector<std::string>> rows{
+      {"run", "Partition_0.bin", "--set", "Mode=CONVOLUTION"},
+      {"run", "Partition_0.bin", "--input-path", "."},
+      {"run", "Partition_0.bin", "--expect", "--update-golden"},
+      {"check", "Partition_0.bin", "-i", "input.x.npy"},
+      {"check", "Partition_0.bin", "--set", "Mode=CONVOLUTION"},
+      {"run", "PADDING", "--keep-edges", "edges"},
+      {"bench", "Partition_0.bin", "--cpu"},
+      {"convert", "Partition_0.bin", "--to-model", "m.json"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row);
+    const auto refused = folder.run(row);
+    CHECK(refused.code == 2);
+    CHECK(refused.error.find("graph") != std::string::npos);
+  }
+}
+
+TEST_CASE("graph program: --confine keeps constants in the folder") {
+#ifndef _WIN32
+  const CaseFolder folder("odd_names");
+  fs::create_directory(folder / "outside");
+  fs::rename(folder / "a b.c.bin", folder / "outside/c.bin");
+  fs::create_directory(folder / "inside");
+  for (const char* name : {"Partition_0.bin", "enc_onnx__w.bin"})
+    fs::rename(folder / name, folder / (std::string("inside/") + name));
+  fs::create_symlink(folder / "outside/c.bin", folder / "inside/a b.c.bin");
+  const std::vector<std::string> run{"run", "inside/Partition_0.bin", "-i", "input.x.npy", "--cpu"};
+  CHECK(folder.run(run).code == 0);
+  auto confined = run;
+  confined.emplace_back("--confine");
+  const auto refused = folder.run(confined);
+  CHECK(refused.code == 3);
+  CHECK(refused.error.find("node \"a b.c\" (constant): ") != std::string::npos);
+#endif
+}
+
+TEST_CASE("graph program: names in graphs are text, not commands") {
+  const CaseFolder folder("odd_names");
+  std::string bytes = folder.read("Partition_0.bin");
+  const std::string name = "relu_5_dmlEp_0";
+  for (const std::string& hostile : hostile_texts) {
+    std::string changed = bytes, cut = hostile.substr(0, name.size());
+    cut.resize(name.size(), 'x');
+    changed.replace(changed.find(name), name.size(), cut);
+    folder.write("hostile.bin", changed);
+    check_harmless(folder.run({"inspect", "hostile.bin"}));
+    check_harmless(folder.run({"check", "hostile.bin", "--feature-level", "1_0"}));
+    check_harmless(folder.run({"run", "hostile.bin", "-i", "input.x.npy", "--cpu", "--timings"}));
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test
