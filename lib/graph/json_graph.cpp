@@ -134,18 +134,7 @@ class JsonGraphReader {
     const std::string path =
         to_text(to_path(document_->file()).parent_path() / to_path(value.text));
     try {
-      const PinnedFile pinned(request_.confinement, path);
-      if (is_npy(path)) {
-        const NpyFile file = NpyFile::open(pinned);
-        edge.desc = TensorDesc{.data_type = file.header().data_type,
-                               .dimension_count = {},
-                               .sizes = file.header().sizes,
-                               .strides = {},
-                               .total_size_in_bytes = {},
-                               .flags = {}};
-      } else {
-        InputFile::open(pinned);
-      }
+      with_context("reading " + path, [&] { read_header(path, edge); });
     } catch (const Error& error) {
       reader_.refuse(value, called + ": " + error.what(),
                      "paths are relative to the graph's folder", "");
@@ -153,6 +142,18 @@ class JsonGraphReader {
       return std::nullopt;
     }
     return GraphConstant{.path = path};
+  }
+
+  void read_header(const std::string& path, Edge& edge) const {
+    const PinnedFile pinned(request_.confinement, path);
+    if (!is_npy(path)) {
+      InputFile::open(pinned);
+      return;
+    }
+    const NpyFile file = NpyFile::open(pinned);
+    edge.desc.emplace();
+    edge.desc->data_type = file.header().data_type;
+    edge.desc->sizes = file.header().sizes;
   }
 
   std::optional<GraphConstant> constant_of_values(const json::Value& value,
@@ -172,11 +173,16 @@ class JsonGraphReader {
     }
     if (diagnostics_.size() > before || !edge.desc) return std::nullopt;
     const json::Value& values = *value.find("Values");
-    const auto count = element_count(edge.desc->sizes);
-    if (values.kind != Kind::array || count != values.items.size()) {
-      reader_.expected(values, called + ".Values",
-                       "a list of " + counted(count.value_or(0), "value") + ", as many as " +
-                           list_of(edge.desc->sizes) + " has");
+    if (values.kind != Kind::array) {
+      reader_.expected(values, called + ".Values", "an array of numbers");
+      return std::nullopt;
+    }
+    const std::uint64_t count = element_count(edge.desc->sizes).value_or(0);
+    if (count != values.items.size()) {
+      reader_.refuse(values,
+                     called + ".Values has " + counted(values.items.size(), "value") +
+                         ", must have " + std::to_string(count),
+                     "Sizes are " + list_of(edge.desc->sizes), "");
       return std::nullopt;
     }
     return bytes_of(values, called, *edge.desc->data_type);

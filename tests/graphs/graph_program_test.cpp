@@ -227,5 +227,76 @@ TEST_CASE("graph program: names in graphs are text, not commands") {
   }
 }
 
+TEST_CASE("graph program: convert writes a graph as JSON and back, which compute the same") {
+  const CaseFolder folder("cnn_relu_pool");
+  const auto run = [&](const std::string& graph) {
+    CHECK(folder.run({"run", graph, "-i", "x=input.x.npy", "-o", "y.npy", "--cpu"}).code == 0);
+    return folder.read("y.npy");
+  };
+  const std::string expected = run("Partition_0.bin");
+  CHECK(folder.run({"convert", "Partition_0.bin", "--to-graph", "graph.json"}).output ==
+        "wrote graph.json\n");
+  CHECK(run("graph.json") == expected);
+  fs::create_directory(folder / "back");
+  const auto back = folder.run({"convert", "graph.json", "--to-bin", "back/Partition_0.bin"});
+  CHECK(back.output ==
+        "wrote back/w1.bin\nwrote back/w2.bin\nwrote back/w7.bin\nwrote back/w8.bin\n"
+        "wrote back/Partition_0.bin\n");
+  CHECK(folder.read("back/w7.bin") == folder.read("w7.bin"));
+  CHECK(run("back/Partition_0.bin") == expected);
+  // Beside the constants' own files, none of them is copied.
+  CHECK(folder.run({"convert", "graph.json", "--to-bin", "again.bin"}).output ==
+        "wrote again.bin\n");
+  CHECK(run("again.bin") == expected);
+}
+
+TEST_CASE("graph program: a graph by hand, with constants of all kinds") {
+  const Folder folder;
+  folder.write("two.npy", npy("<f4", "(2,)", std::string("\0\0\0\x40\0\0\0\x40", 8)));
+  folder.write("raw", std::string("\0\0\x80\x3f\0\0\0\x40", 8));  // 1 and 2
+  folder.write("graph.json", R"({
+    "inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}],
+    "constants": {"two": "two.npy", "raw": "raw",
+                  "ten": {"DataType": "FLOAT32", "Sizes": [2], "Values": [10, "inf"]}},
+    "nodes": [
+      {"type": "ELEMENT_WISE_MULTIPLY", "bindings": {"ATensor": "x", "BTensor": "two", "OutputTensor": "a"}},
+      {"type": "ELEMENT_WISE_ADD", "bindings": {"ATensor": "a", "BTensor": "ten", "OutputTensor": "b"}},
+      {"type": "ELEMENT_WISE_ADD", "bindings": {"ATensor": "b", "BTensor": "raw", "OutputTensor": "y"},
+       "desc": {"BTensor": {"DataType": "FLOAT32", "Sizes": [2]}}}]})");
+  folder.write("x.npy", npy("<f4", "(2,)", std::string("\0\0\x80\x3f\0\0\x80\x3f", 8)));
+  const auto run = [&](const std::string& graph) {
+    return dmlop_program({"run", graph, "-i", "x.npy", "--cpu", "--format", "json"},
+                         {.folder = folder.path()});
+  };
+  const auto result = run("graph.json");
+  CAPTURE(result.error);
+  REQUIRE(result.code == 0);
+  CHECK(Json::parse(result.output)["outputs"][0]["first"] == Json({"13", "inf"}));
+  const auto saved = dmlop_program({"convert", "graph.json", "--to-bin", "g.bin", "-q"},
+                                   {.folder = folder.path()});
+  CHECK(saved.code == 0);
+  CHECK(Json::parse(run("g.bin").output)["outputs"][0]["first"] == Json({"13", "inf"}));
+}
+
+TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {
+  const CaseFolder folder("cnn_relu_pool");
+  folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");
+  const auto error = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "convert");
+    const auto result = folder.run(arguments);
+    CHECK(result.code == 2);
+    return result.error;
+  };
+  CHECK(error({"op.json", "--to-bin", "g.bin"}).find("op.json is no graph") != std::string::npos);
+  CHECK(error({"Partition_0.bin", "--to-op", "o.json"}).find("is a graph: --to-graph") !=
+        std::string::npos);
+  CHECK(error({"Partition_0.bin", "--to-bin", "Partition_0.bin"}).find("is read by this") !=
+        std::string::npos);
+  CHECK(error({"Partition_0.bin", "--to-graph", "w1.bin"}).find("is read by this") !=
+        std::string::npos);
+  CHECK(error({"Partition_0.bin", "--to-graph", "-"}).find("cannot be a stream") !=
+        std::string::npos);
+}
+
 }  // namespace
 }  // namespace dmlop::test

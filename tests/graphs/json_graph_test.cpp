@@ -117,7 +117,7 @@ TEST_CASE("json graph: every mistake has its place") {
         "6: type is the string \"PADING\", which is no operator of DirectML\n"
         "7: the edge \"c\" is there already\n"
         "8: InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
-        "10: constants.d.Values must be a list of 2 values, as many as [2] has\n"
+        "10: constants.d.Values has 3 values, must have 2\n"
         "12: constants.e: reading nowhere.npy: No such file or directory\n"
         "13: the field \"name\" is missing\n"
         "13: inputs[1] is 7, must be an object with a name, or null for one that is not used\n"
