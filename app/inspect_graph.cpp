@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view type_prefix = "DML_TENSOR_DATA_TYPE_";
+constexpr std::string_view tensor_type_prefix = "DML_TENSOR_DATA_TYPE_";
 
 // Names are padded up to this width.
 constexpr std::size_t width_max = 32;
 
 std::string short_type(const GraphTensor& tensor) {
   std::string_view type = tensor.data_type;
-  if (type.starts_with(type_prefix)) type.remove_prefix(type_prefix.size());
+  if (type.starts_with(tensor_type_prefix)) type.remove_prefix(tensor_type_prefix.size());
   return std::string(type);
 }
 
