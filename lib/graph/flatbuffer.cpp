@@ -73,7 +73,7 @@ Bytes::Items Bytes::items(std::uint64_t at, std::size_t item_size, std::size_t c
 }
 
 std::string Bytes::text(std::uint64_t at, const char* what) {
-  const Items items = this->items(at, 1, 1, what);
+  const Items items = this->items(at, 1, 0, what);
   const auto taken = take(items.first, items.count, what);
   spend(sizeof(std::string));
   if (number(items.first + items.count, 1, what) != 0)
