@@ -1,15 +1,37 @@
 #include "graph/files.hpp"
 
+#include <array>
 #include <filesystem>
 
 #include "base/file.hpp"
 #include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "graph/flatbuffer.hpp"
 
 namespace dmlop {
 namespace {
 
 constexpr const char* extension = ".bin";
+
+/// Whether the file begins as a flatbuffer: with an offset that leads into it. No other file that
+/// is read here does, so each of them is mapped by its own reader alone.
+bool begins_as_flatbuffer(const std::string& path) {
+  std::error_code error;
+  SystemFile file = SystemFile::open_to_read(path, error);
+  if (error) fail_io(reason(error));
+  const FileStatus status = file.status(error);
+  if (error) fail_io(reason(error));
+  std::array<std::byte, 4> first{};
+  for (std::size_t used = 0; used < first.size();) {
+    const std::size_t count = file.read_some_at(used, std::span(first).subspan(used), error);
+    if (error) fail_io(reason(error));
+    if (count == 0) return false;
+    used += count;
+  }
+  const auto offset = flatbuffer::Bytes(first).number(0, first.size(), "the root table");
+  return offset % 4 == 0 && offset != 0 && offset < status.bytes;
+}
 
 }  // namespace
 
@@ -19,10 +41,11 @@ std::optional<OpenedGraph> open_graph(const std::string& path, const std::string
   // What is no regular file can be read only once.
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
-  return with_context("reading " + what + path, [&] {
+  return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
+    const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
+    if (!is_named && !begins_as_flatbuffer(path)) return std::nullopt;
     const InputFile file = InputFile::open(path);
     return file.read_intact([&](std::span<const std::byte> bytes) -> std::optional<OpenedGraph> {
-      const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
       if (!is_named && !is_serialized_graph(bytes)) return std::nullopt;
       return OpenedGraph{read_graph(path, bytes, diagnostics)};
     });
