@@ -149,6 +149,7 @@ int run_bench(const BenchCommandOptions& options) {
   Diagnostics diagnostics;
   const auto file = options.description.open(options.description.name(), diagnostics);
   if (!file) return report(diagnostics, options.format);
+  if (file->has_graph) refuse_graph_of(options.description.name());
   if (file->has_model) return bench_model(*file, options);
   options.model.refuse_for_description();
   JobRequest request = options.request;

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/json_graph.hpp"
 #include "graph/lower.hpp"
 #include "job/folder.hpp"
 #include "model_commands.hpp"
@@ -70,8 +71,7 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto graph =
-              open_graph(name, "the description ", graph_request(name), diagnostics)) {
+      if (const auto graph = open_graph(name, "the description ", diagnostics)) {
         if (graph->graph) check_graph(*graph->graph, diagnostics);
       } else {
         check_file(name, diagnostics);
@@ -89,9 +89,14 @@ class Checker {
   void check_file(const std::string& name, Diagnostics& diagnostics) {
     const auto file = options_.description.open(name, diagnostics, options_.quiet);
     const std::string& path = file && !file->path.empty() ? file->path : name;
-    if (file)
-      file->has_model ? check_model(path, *file, diagnostics)
-                      : check_description(path, *file, diagnostics);
+    if (!file) return;
+    if (file->has_graph) {
+      const auto graph = read_json_graph(file->document, graph_request(path), diagnostics);
+      if (graph) check_graph(*graph, diagnostics);
+      return;
+    }
+    file->has_model ? check_model(path, *file, diagnostics)
+                    : check_description(path, *file, diagnostics);
   }
 
   void check_description(const std::string& path, const OpenedFile& file,

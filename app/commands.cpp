@@ -78,7 +78,7 @@ constexpr std::array table{
             "# Write all that is known about them as one page for browsers\n"
             "dmlop ops --html operators.html",
             add_ops},
-    Command{"inspect", "Show what .npy files hold",
+    Command{"inspect", "Show what .npy files and serialized graphs hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"
             "dmlop inspect samples/padding/InputTensor.npy --format json",
             add_inspect},

@@ -13,6 +13,7 @@
 #include "description_options.hpp"
 #include "exit_codes.hpp"
 #include "graph/files.hpp"
+#include "graph/json_graph.hpp"
 #include "graph/save.hpp"
 #include "model_commands.hpp"
 #include "ops/fixes.hpp"
@@ -166,14 +167,18 @@ int convert(const ConvertOptions& options) {
   const std::string& path = options.description.name();
   const GraphRequest request{.feature_level = options.request.feature_level,
                              .judge = options.request.judge};
-  if (const auto graph = open_graph(path, "the description ", request, diagnostics))
+  if (const auto graph = open_graph(path, "the description ", diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
+  const auto file = options.description.open(path, diagnostics, options.quiet);
+  if (!file) return report(diagnostics, Format::text);
+  if (file->has_graph) {
+    const OpenedGraph graph{read_json_graph(file->document, request, diagnostics)};
+    return convert_graph(graph, options, std::move(diagnostics));
+  }
   if (is_of_graphs)
     refuse(path +
            " is no graph: --to-graph and --to-bin are for graphs in JSON and for those that "
            "ONNX Runtime wrote");
-  const auto file = options.description.open(path, diagnostics, options.quiet);
-  if (!file) return report(diagnostics, Format::text);
   if (to_model == file->has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));

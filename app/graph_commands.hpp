@@ -15,5 +15,7 @@ nlohmann::ordered_json graph_json(const Graph& graph);
 
 /// Errors: usage if the file is a graph, which the command does not take.
 void refuse_graph(const std::string& path);
+/// The error of a command that takes no graphs.
+[[noreturn]] void refuse_graph_of(const std::string& path);
 
 }  // namespace dmlop::app

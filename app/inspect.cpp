@@ -56,7 +56,7 @@ int inspect(const InspectOptions& options) {
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      const auto opened = open_graph(path, "", {.constants_may_be_missing = true}, diagnostics);
+      const auto opened = open_graph(path, "", diagnostics);
       if (!opened) {
         inspect_npy(path, options.format, list);
       } else if (opened->graph && options.format == Format::json) {

@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view type_prefix = "DML_TENSOR_DATA_TYPE_";
+constexpr std::string_view tensor_type_prefix = "DML_TENSOR_DATA_TYPE_";
 
 // Names are padded up to this width.
 constexpr std::size_t width_max = 32;
 
 std::string short_type(const GraphTensor& tensor) {
   std::string_view type = tensor.data_type;
-  if (type.starts_with(type_prefix)) type.remove_prefix(type_prefix.size());
+  if (type.starts_with(tensor_type_prefix)) type.remove_prefix(tensor_type_prefix.size());
   return std::string(type);
 }
 
@@ -277,9 +277,11 @@ Json edges_json(const std::vector<std::string>& edges,
 
 void refuse_graph(const std::string& path) {
   Diagnostics ignored;
-  if (open_graph(path, "the description ", {}, ignored))
-    throw Error(ErrorKind::usage,
-                path + " is a serialized DirectML graph; run, check and inspect take graphs");
+  if (open_graph(path, "the description ", ignored)) refuse_graph_of(path);
+}
+
+void refuse_graph_of(const std::string& path) {
+  throw Error(ErrorKind::usage, path + " is a graph; run, check and convert take graphs");
 }
 
 void print_graph(const Graph& graph) {

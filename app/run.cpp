@@ -18,6 +18,7 @@
 #include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/json_graph.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "lines.hpp"
@@ -298,13 +299,15 @@ int run(const RunOptions& options) {
   const GraphRequest graph_request{.feature_level = options.request.feature_level,
                                    .judge = options.request.judge,
                                    .confinement = options.confine.confinement(name)};
-  if (const auto graph = open_graph(name, "the description ", graph_request, diagnostics))
+  if (const auto graph = open_graph(name, "the description ", diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
+  const auto file = options.description.open(name, diagnostics, options.quiet);
+  if (file && file->has_graph) {
+    const OpenedGraph graph{read_json_graph(file->document, graph_request, diagnostics)};
+    return run_as_graph(graph, options, std::move(diagnostics));
+  }
   if (!options.kept_edges.empty())
-    throw Error(ErrorKind::usage, "--keep-edges is for serialized DirectML graphs, and " +
-                                      options.description.name() + " is none");
-  const auto file =
-      options.description.open(options.description.name(), diagnostics, options.quiet);
+    throw Error(ErrorKind::usage, "--keep-edges is for graphs, and " + name + " is none");
   if (!file) return report(diagnostics, options.format);
   const JobRequest request = request_for(*file, options, diagnostics);
   if (file->has_model) return run_as_model(*file, request, options);

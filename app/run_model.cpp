@@ -135,7 +135,6 @@ bool tells_nothing(const Model& model, const ModelRun& options) {
            std::holds_alternative<WriteFileCommand>(command);
   };
   return !options.quiet && options.outputs.empty() && options.expected.empty() &&
-         options.kept_edges.empty() &&
          std::none_of(model.commands.begin(), model.commands.end(), tells);
 }
 

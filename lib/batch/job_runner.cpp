@@ -160,7 +160,14 @@ class JobRun {
     check_output_folder(findings);
     if (findings.empty()) file = open(findings);
     if (file)
-      file->has_model ? prepare_model(*file, findings) : prepare_description(*file, findings);
+      if (file->has_graph) {
+        findings.push_back(
+            {.file = file->path,
+             .message = "this is a graph; a job is an operator or a DxDispatch model",
+             .suggestion = "run it with `dmlop run`"});
+      } else {
+        file->has_model ? prepare_model(*file, findings) : prepare_description(*file, findings);
+      }
     check_seconds_ = seconds_since(start_);
     if (!findings.empty()) {
       report(findings);

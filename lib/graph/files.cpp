@@ -1,50 +1,52 @@
 #include "graph/files.hpp"
 
+#include <array>
 #include <filesystem>
 
 #include "base/file.hpp"
 #include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
-#include "graph/json_graph.hpp"
+#include "graph/flatbuffer.hpp"
 
 namespace dmlop {
 namespace {
 
 constexpr const char* extension = ".bin";
 
-std::string extension_of(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension()));
-}
-
-/// A graph in JSON; nothing if the file is other JSON. That is read without this.
-std::optional<OpenedGraph> open_json_graph(const std::string& path, const GraphRequest& request,
-                                           Diagnostics& diagnostics) {
-  std::string text = json::read_text(path);
-  if (text.find("\"nodes\"") == std::string::npos) return std::nullopt;
-  Diagnostics findings;
-  auto document = json::Document::parse(path, std::move(text), findings);
-  if (document && !is_json_graph(document->root())) return std::nullopt;
-  OpenedGraph opened;
-  if (document)
-    opened.graph = read_json_graph(std::make_shared<const json::Document>(std::move(*document)),
-                                   request, findings);
-  diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
-  return opened;
+/// Whether the file begins as a flatbuffer: with an offset that leads into it. No other file that
+/// is read here does, so each of them is mapped by its own reader alone.
+bool begins_as_flatbuffer(const std::string& path) {
+  std::error_code error;
+  SystemFile file = SystemFile::open_to_read(path, error);
+  if (error) fail_io(reason(error));
+  const FileStatus status = file.status(error);
+  if (error) fail_io(reason(error));
+  std::array<std::byte, 4> first{};
+  for (std::size_t used = 0; used < first.size();) {
+    const std::size_t count = file.read_some_at(used, std::span(first).subspan(used), error);
+    if (error) fail_io(reason(error));
+    if (count == 0) return false;
+    used += count;
+  }
+  const auto offset = flatbuffer::Bytes(first).number(0, first.size(), "the root table");
+  return offset % 4 == 0 && offset != 0 && offset < status.bytes;
 }
 
 }  // namespace
 
 std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
-                                      const GraphRequest& request, Diagnostics& diagnostics) {
+                                      Diagnostics& diagnostics) {
   std::error_code ignored;
   // What is no regular file can be read only once.
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
   return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
-    if (extension_of(path) == ".json") return open_json_graph(path, request, diagnostics);
+    const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
+    if (!is_named && !begins_as_flatbuffer(path)) return std::nullopt;
     const InputFile file = InputFile::open(path);
     return file.read_intact([&](std::span<const std::byte> bytes) -> std::optional<OpenedGraph> {
-      if (extension_of(path) != extension && !is_serialized_graph(bytes)) return std::nullopt;
+      if (!is_named && !is_serialized_graph(bytes)) return std::nullopt;
       return OpenedGraph{read_graph(path, bytes, diagnostics)};
     });
   });
@@ -55,7 +57,7 @@ std::string constant_path(const Graph& graph, const std::string& name) {
 }
 
 bool is_npy(const std::string& path) {
-  return extension_of(path) == ".npy";
+  return lower_case(to_text(to_path(path).extension())) == ".npy";
 }
 
 PathProblem problem_of_constant(const std::string& name) {

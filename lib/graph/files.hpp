@@ -14,11 +14,11 @@ struct OpenedGraph {
   std::optional<Graph> graph;
 };
 
-/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin, or
-/// if it is a graph in JSON, *.json. Returns nothing for all others, which can be read again.
-/// `what` stands before the path in errors: "the description ". Errors: as InputFile::open.
+/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin.
+/// Returns nothing for all others, which can be read again. `what` stands before the path in
+/// errors: "the description ". Errors: as InputFile::open.
 std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
-                                      const GraphRequest& request, Diagnostics& diagnostics);
+                                      Diagnostics& diagnostics);
 
 /// The path of a constant's file: NAME.bin beside the graph.
 std::string constant_path(const Graph& graph, const std::string& name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace dmlop::flatbuffer {
 namespace {
 
@@ -20,6 +22,10 @@ constexpr std::size_t table_cost = 128;
 }
 
 }  // namespace
+
+Bytes::Bytes(std::span<const std::byte> bytes)
+    : bytes_(bytes),
+      left_(std::min(read_bytes_max, read_bytes_at_least + read_bytes_per_byte * bytes.size())) {}
 
 std::uint64_t Bytes::number(std::uint64_t at, std::size_t size, const char* what) const {
   if (at > bytes_.size() || bytes_.size() - at < size)
@@ -41,11 +47,11 @@ std::uint64_t Bytes::target(std::uint64_t at, const char* what) const {
 }
 
 void Bytes::spend(std::uint64_t bytes) {
-  if (bytes > read_bytes_max - spent_)
-    throw Error(ErrorKind::invalid_input, "its parts have more than " +
-                                              std::to_string(read_bytes_max) +
-                                              " bytes, counted as often as they are used");
-  spent_ += bytes;
+  if (bytes > left_)
+    throw Error(ErrorKind::invalid_input,
+                "its parts, counted as often as they are used, are too large for a file of " +
+                    counted(bytes_.size(), "byte"));
+  left_ -= bytes;
 }
 
 std::span<const std::byte> Bytes::take(std::uint64_t at, std::uint64_t size, const char* what) {
@@ -67,7 +73,7 @@ Bytes::Items Bytes::items(std::uint64_t at, std::size_t item_size, std::size_t c
 }
 
 std::string Bytes::text(std::uint64_t at, const char* what) {
-  const Items items = this->items(at, 1, 1, what);
+  const Items items = this->items(at, 1, 0, what);
   const auto taken = take(items.first, items.count, what);
   spend(sizeof(std::string));
   if (number(items.first + items.count, 1, what) != 0)

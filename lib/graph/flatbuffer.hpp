@@ -14,14 +14,16 @@
 
 namespace dmlop::flatbuffer {
 
-/// Parts may be shared, so a small file may describe large ones. What is read is limited to this
-/// many bytes in all.
+/// Parts may be shared, so a small file may describe much. What is read takes no more memory than
+/// this, nor than so many times the file's size and a little more.
 inline constexpr std::uint64_t read_bytes_max = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t read_bytes_per_byte = 64;
+inline constexpr std::uint64_t read_bytes_at_least = std::uint64_t{64} << 10;
 
 /// The bytes of a file, and how many may still be copied out of them.
 class Bytes {
  public:
-  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit Bytes(std::span<const std::byte> bytes);
 
   std::uint64_t size() const { return bytes_.size(); }
   /// A little-endian number of `size` bytes. `what` names the part for the message.
@@ -44,7 +46,7 @@ class Bytes {
   void spend(std::uint64_t bytes);
 
   std::span<const std::byte> bytes_;
-  std::uint64_t spent_ = 0;
+  std::uint64_t left_;
 };
 
 /// A table, whose fields are numbered in the order of its schema. Reading an absent field gives

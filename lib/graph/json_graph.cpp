@@ -361,11 +361,6 @@ class JsonGraphReader {
 
 }  // namespace
 
-bool is_json_graph(const json::Value& root) {
-  const json::Value* nodes = root.find("nodes");
-  return nodes != nullptr && nodes->kind == Kind::array;
-}
-
 std::optional<Graph> read_json_graph(std::shared_ptr<const json::Document> document,
                                      const GraphRequest& request, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();

@@ -11,9 +11,6 @@
 
 namespace dmlop {
 
-/// Whether the root of a document is a graph: an object with a list of nodes.
-bool is_json_graph(const json::Value& root);
-
 /// Reads and checks a graph as DirectML 1.15.4 decides. The desc of an input that a node does not
 /// write is that of the edge. Mistakes become findings, and it returns nothing if there are any.
 /// Reads the headers of constants' .npy files.

@@ -1,6 +1,7 @@
 #include "graph/keep_edges.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>

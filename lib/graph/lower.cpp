@@ -39,6 +39,7 @@ struct Edge {
   Source source = Source::node;
   std::optional<std::uint64_t> bytes = {};  // that it has; absent: unknown
   std::optional<bool> has_4_bits = {};
+  std::optional<InitialValues> values = {};       // of a constant
   std::map<DataType, std::size_t> unpacked = {};  // resources of a constant read as 4 bits
   std::size_t input = 0;                          // of an input: which one
 };
@@ -56,6 +57,7 @@ class Lowering {
     for (const std::string& input : graph_.inputs) {
       if (!input.empty()) add_input(input);
     }
+    list_findings();
     for (const GraphNode& node : graph_.nodes) {
       if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {
         lower_operator(node, *operation);
@@ -114,7 +116,6 @@ class Lowering {
     if (edge == nullptr) return;
     edge->input = lowered_.inputs.size();
     lowered_.inputs.push_back({.resource = edge->resource, .types = {}, .sizes = {}});
-    list_findings();
   }
 
   void lower_constant(const GraphNode& node, const GraphConstant& constant) {
@@ -122,9 +123,8 @@ class Lowering {
     for (const std::string& output : node.outputs) {
       Edge* edge = output.empty() ? nullptr : add_edge(output, Source::constant, title_of(node));
       if (edge == nullptr || !values) continue;
-      resource(*edge).initial = *values;
-      resource(*edge).size = (values->bytes + 3) / 4 * 4;
-      edge->bytes = resource(*edge).size;
+      edge->values = values;
+      edge->bytes = (values->bytes + 3) / 4 * 4;
     }
   }
 
@@ -194,12 +194,8 @@ class Lowering {
     Edge& edge = found->second;
     const std::uint64_t needed = needed_bytes(*desc);
     if (edge.source == Source::input) add_use(lowered_.inputs[edge.input], *desc);
-    if (edge.source == Source::constant && has_4_bits(*desc)) {
-      require_bytes(reader, edge, packed_bytes(*desc));
-      return BufferRange{unpacked(edge, *desc), 0, needed};
-    }
-    if (edge.source != Source::constant &&
-        edge.has_4_bits.value_or(has_4_bits(*desc)) != has_4_bits(*desc)) {
+    if (edge.source == Source::constant) return read_constant(reader, edge, *desc);
+    if (edge.has_4_bits.value_or(has_4_bits(*desc)) != has_4_bits(*desc)) {
       refuse(reader + " is " + std::string(name_of(*desc->data_type)) + ", but the edge \"" +
                  printable(tensor.edge) + "\" has elements of " +
                  (has_4_bits(*desc) ? "a whole byte" : "4 bits"),
@@ -214,6 +210,16 @@ class Lowering {
       require_bytes(reader, edge, needed);
     }
     return BufferRange{edge.resource, 0, needed};
+  }
+
+  /// A constant is a buffer only in the forms in which nodes read it.
+  BufferRange read_constant(const std::string& reader, Edge& edge, const TensorDesc& desc) {
+    require_bytes(reader, edge, packed_bytes(desc));
+    const std::uint64_t needed = needed_bytes(desc);
+    if (has_4_bits(desc)) return {unpacked(edge, desc), 0, needed};
+    if (edge.values) resource(edge).initial = *edge.values;
+    resource(edge).size = edge.bytes.value_or(0);
+    return {edge.resource, 0, needed};
   }
 
   static void add_use(GraphInput& input, const TensorDesc& desc) {
@@ -234,8 +240,8 @@ class Lowering {
     const auto [found, is_new] = edge.unpacked.try_emplace(*desc.data_type);
     if (is_new) found->second = add_resource(resource(edge).name);
     Resource& unpacked = lowered_.model.resources[found->second];
-    if (resource(edge).initial.fill && unpacked.size < needed) {
-      unpacked.initial = unpacked_values(resource(edge).initial, *desc.data_type, needed);
+    if (edge.values && unpacked.size < needed) {
+      unpacked.initial = unpacked_values(*edge.values, *desc.data_type, needed);
       unpacked.size = needed;
     }
     return found->second;

@@ -80,6 +80,11 @@ bool is_model(const json::Value& root) {
   return members == 3 || (members > 0 && !has_type);
 }
 
+bool is_graph(const json::Value& root) {
+  const json::Value* nodes = root.find("nodes");
+  return nodes != nullptr && nodes->kind == json::Value::Kind::array;
+}
+
 std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string text,
                                             Diagnostics& diagnostics,
                                             const std::vector<Setting>& settings) {
@@ -87,18 +92,20 @@ std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string tex
   auto document = json::Document::parse_leniently(std::move(source), std::move(text), diagnostics);
   if (!document) return std::nullopt;
   const bool has_model = is_model(document->root());
+  const bool has_graph = !has_model && is_graph(document->root());
   if (!has_model) {
     const Diagnostics& refused = document->tolerated();
     diagnostics.insert(diagnostics.end(), refused.begin(), refused.end());
     if (document->has_text_after_root()) return std::nullopt;
-  } else if (!settings.empty()) {
-    throw Error(ErrorKind::usage, "--set is for op descriptions, and " + path + " is a model");
   }
+  if ((has_model || has_graph) && !settings.empty())
+    throw Error(ErrorKind::usage, "--set is for op descriptions, and " + path + " is a " +
+                                      (has_model ? "model" : "graph"));
   const std::size_t before = diagnostics.size();
   apply_settings(*document, settings, diagnostics);
   if (diagnostics.size() > before) return std::nullopt;
   return OpenedFile{std::make_shared<const json::Document>(std::move(*document)), has_model,
-                    std::move(path)};
+                    std::move(path), has_graph};
 }
 
 std::optional<OpenedFile> open_op_or_model(const std::string& name,

@@ -1,5 +1,5 @@
-// Decides whether a JSON file is an op description or a DxDispatch model. The file is read and
-// parsed only once.
+// Decides whether a JSON file is an op description, a DxDispatch model or a graph. The file is read
+// and parsed only once.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,14 @@ namespace dmlop {
 /// not an op description (with a type) that has one of them by mistake.
 bool is_model(const json::Value& root);
 
+/// Whether the root of a document is a graph: it has a list of nodes.
+bool is_graph(const json::Value& root);
+
 struct OpenedFile {
   std::shared_ptr<const json::Document> document;
   bool has_model = false;
-  std::string path = {};  // of the file; "" where there is none
+  std::string path = {};   // of the file; "" where there is none
+  bool has_graph = false;  // graph/json_graph.hpp reads it
 
   std::shared_ptr<const json::Value> root() const { return {document, &document->root()}; }
 };

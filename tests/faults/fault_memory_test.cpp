@@ -8,6 +8,7 @@
 
 #include "batch.hpp"
 #include "fault.hpp"
+#include "graph.hpp"
 
 namespace {
 
@@ -31,6 +32,11 @@ const std::vector<Command> commands{
     {"check", {"check", "op.json", "-i", "x.npy"}, ""},
     {"compare", {"compare", "x.npy", "x.npy"}, ""},
     {"inspect", {"inspect", "x.npy"}, ""},
+    {"inspect graph", {"inspect", "graph/Partition_0.bin"}, ""},
+    {"check graph", {"check", "graph/Partition_0.bin"}, ""},
+    {"run graph",
+     {"run", "graph/Partition_0.bin", "--cpu", "-i", "graph/input.x.npy", "--keep-edges", "graph"},
+     ""},
     {"batch",
      {"batch", "jobs.jsonl", "--cpu", "--out", "out", "--results", "r.jsonl", "--junit",
       "junit.xml", "--html", "report.html"},
@@ -40,6 +46,7 @@ class Memory {
  public:
   Memory() : folder_({named_job("a"), named_job("b")}) {
     folder_.write("op.json", "{" + edge_fields + "}");
+    fs::copy(dmlop::to_path(graph_file("odd_names", "")), dmlop::to_path(folder_ / "graph"));
   }
 
   /// The exit code, checked against what is there afterwards.

@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "batch.hpp"
 #include "fault.hpp"
+#include "graph.hpp"
 #include "npy/npy.hpp"
 
 namespace {
@@ -355,6 +356,11 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
       {{"bench", "op.json", "--cpu", "-i", "x.npy", "--min-time", "0.01"}, 1},
       {{"batch", "--merge", "records.jsonl", "--junit", "y.npy"}, 1, true},
       {{"batch", "jobs.json", "--cpu"}, 1, true},
+      {{"check", "graph/Partition_0.bin"}, 1, true},
+      {{"run", "graph/Partition_0.bin", "--cpu", "-i", "graph/input.x.npy", "-o", "y.npy"},
+       1,
+       true},
+      {{"run", "graph/Partition_0.bin", "--cpu", "-i", "graph/input.x.npy", "-o", "y.npy"}, 2},
   };
   for (const Change& change : changes) {
     for (const Row& row : rows) {
@@ -391,6 +397,13 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
                    "\n";
       folder.write_earlier("records.jsonl", records + R"({"summary": {"complete": true}})"
                                                       "\n");
+      // More bytes than are used, so that they are mapped.
+      for (const char* name : {"Partition_0.bin", "enc_onnx__w.bin", "a b.c.bin", "input.x.npy"}) {
+        const bool is_padded = std::string(name).starts_with("Part") || name[0] == 'e';
+        folder.write_earlier(
+            "graph/" + std::string(name),
+            read_file(graph_file("odd_names", name)) + std::string(is_padded ? 70000 : 0, '\0'));
+      }
       const std::string before = folder.list();
       const auto result = run_while(change, row.mapping, folder, row.arguments);
       CAPTURE(result.error);

@@ -174,7 +174,12 @@ TEST_CASE("graph nodes: findings say the node, and the rule") {
 }
 
 TEST_CASE("graph nodes: DirectML decides, and the feature level") {
-  // The page asks for 4 dimensions at least, DirectML does not.
+  // The page of TILE has no FLOAT64.
+  const GraphTensor doubles = tensor({4}, {}, "FLOAT64", 8);
+  CHECK(findings_of(graph({"x"}, {"y"},
+                          {node("t", "TILE", {"x"}, {doubles}, {"y"}, {doubles},
+                                {{"RepeatsCount", std::uint32_t{1}}, {"Repeats", Numbers{1}}})})) ==
+        "");
   const Graph level = graph({"x"}, {"y"}, {identity("x", four, "y", four)});
   CHECK(findings_of(level, {.feature_level = feature_level_named("5_0")}) == "");
   CHECK(findings_of(level, {.feature_level = feature_level_named("1_0")}) != "");

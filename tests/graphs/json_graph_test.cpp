@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "model/open.hpp"
 
 namespace dmlop {
 namespace {
@@ -27,7 +28,7 @@ Read read(const std::string& text, const std::string& file = "graph.json") {
   auto document = json::Document::parse(file, text, result.findings);
   if (!document) return result;
   auto shared = std::make_shared<const json::Document>(std::move(*document));
-  REQUIRE(is_json_graph(shared->root()));
+  REQUIRE(is_graph(shared->root()));
   result.graph = read_json_graph(std::move(shared), {}, result.findings);
   return result;
 }

@@ -117,7 +117,7 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
       {{"op.json"}, 2, "dmlop: error: unknown command \"op.json\""},
       {{"run"}, 2, "dmlop: error: OP.json is required"},
       {{"check"}, 2, "dmlop: error: OP.json is required"},
-      {{"inspect"}, 2, "dmlop: error: FILE.npy is required"},
+      {{"inspect"}, 2, "dmlop: error: FILE is required"},
       {{"run", "op.json", "--thread", "2"},
        2,
        "dmlop: error: unknown option \"--thread\"; did you mean \"--threads\"?"},

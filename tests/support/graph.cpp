@@ -39,7 +39,7 @@ std::string graph_file(const std::string& name, const std::string& file) {
 
 Graph valid_graph(const std::string& path) {
   Diagnostics diagnostics;
-  auto opened = open_graph(path, "", {}, diagnostics);
+  auto opened = open_graph(path, "", diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
   REQUIRE(opened);
   REQUIRE(opened->graph);

@@ -19,8 +19,8 @@ struct GraphCase {
   std::filesystem::path folder;
   nlohmann::json about;  // case.json
 
-  std::string name() const { return to_text(folder.filename()); }
-  std::string file(const std::string& name) const { return to_text(folder / to_path(name)); }
+  std::string name() const { return dmlop::to_text(folder.filename()); }
+  std::string file(const std::string& name) const { return dmlop::to_text(folder / to_path(name)); }
   /// The paths of its graphs, in the order in which they run.
   std::vector<std::string> graphs() const;
   bool has_tag(const std::string& tag) const;
