@@ -38,6 +38,7 @@ struct ModelRun {
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;
   std::optional<FeatureLevel> feature_level;
+  bool warnings_as_errors = false;
   const DeviceOptions& device;
   const ExecutionOptions& execution;
   Format format = Format::text;
