@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "batch.hpp"
+#include "batch/batch.hpp"
+#include "gpu_device.hpp"
 #include "warned.hpp"
 
 namespace {
@@ -219,6 +221,35 @@ TEST_CASE("warnings of jobs: of equal ones eight are listed, and the rest is cou
   const auto verbose = folder.batch({"jobs.jsonl", "-v"});
   CHECK(count_of(verbose.error, "warning: ") == 20);
   CHECK_FALSE(contains(verbose.output, "more warnings"));
+}
+
+TEST_CASE("a notice that another device runs jobs is given once, and is no warning") {
+  if (!has_gpu()) return;
+  const std::string sum = R"("type": "CUMULATIVE_SUMMATION", "desc": {"Axis": 0,
+    "AxisDirection": "INCREASING", "HasExclusiveSum": false},
+    "bindings": {"InputTensor": "x.npy"}, "expect": "sums.npy")";
+  const BatchFolder folder;
+  folder.write("sums.npy", float_npy("(3,)", {1, 3, 6}));
+  folder.write("jobs.json", "[{" + sum + "}, {" + sum + "}]");
+  dmlop::Diagnostics diagnostics;
+  const auto manifest = dmlop::open_manifest({{folder / "jobs.json"}}, diagnostics);
+  REQUIRE(manifest != nullptr);
+  dmlop::Backend backend(open_gpu());
+  dmlop::BatchOptions options;
+  options.execution.device_memory_bytes = 4;  // too little for the sum
+  options.keep_records = true;
+  options.warnings_as_errors = true;
+  std::vector<std::string> notices;
+  const auto summary =
+      run_batch(*manifest, backend, options, [&](const dmlop::BatchResult& result) {
+        CHECK(result.status == dmlop::Status::passed);
+        CHECK(result.warnings.empty());
+        CHECK(Json::parse(result.record).at("device") == "cpu");
+        if (!result.notice.empty()) notices.push_back(result.notice);
+      });
+  CHECK(summary.warnings == 0);
+  REQUIRE(notices.size() == 1);
+  CHECK(notices[0].starts_with("running on the CPU, because "));
 }
 
 TEST_CASE("--warnings-as-errors: a job with a warning is INVALID, is not run and writes nothing") {
