@@ -224,8 +224,9 @@ class JobRun {
     if (findings.empty()) claim_outputs(findings);
   }
 
-  void keep(const Diagnostics& warnings) {
-    for (const Diagnostic& warning : warnings)
+  void keep(Diagnostics warnings) {
+    warnings_ = std::move(warnings);
+    for (const Diagnostic& warning : warnings_)
       result.warnings.push_back(to_text(warning, "warning"));
   }
 
@@ -285,7 +286,7 @@ class JobRun {
     model_source_ = file;
     Diagnostics warnings;
     model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings, warnings);
-    keep(warnings);
+    keep(std::move(warnings));
     if (!model_) return;
     result.operator_name = model_->operator_name();
     refuse_shared_golden(findings);
@@ -349,7 +350,9 @@ class JobRun {
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
     if (!proves(earlier->second, digest_, output_paths())) return false;
+    std::vector<std::string> warnings = std::move(result.warnings);  // with the places of today
     result = *earlier_result(earlier->second);
+    result.warnings = std::move(warnings);
     result.repeat = repeat_command(job_, options_);
     result.place = job_.place;
     result.resumed = true;
@@ -372,8 +375,8 @@ class JobRun {
     return files;
   }
 
-  // Adds everything that the result depends on: program, description, files, tolerance, device. The
-  // warnings are here as the record has them, too.
+  // Adds everything that the result depends on: program, description, files, tolerance, device. A
+  // new warning counts, as the record does not have it; its place does not.
   void digest_inputs() {
     Digest digest;
     digest.add(options_.program);
@@ -391,7 +394,7 @@ class JobRun {
     digest.add(backend_.kind());
     if (options_.execution.strict_indices) digest.add("strict indices");
     if (options_.warnings_as_errors) digest.add("warnings as errors");
-    for (const std::string& warning : result.warnings) digest.add(warning);
+    for (const Diagnostic& warning : warnings_) digest.add(warning.message);
     model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);
     digest_ = digest.text();
@@ -501,6 +504,7 @@ class JobRun {
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
   std::optional<Job> prepared_;
+  Diagnostics warnings_;
   std::optional<ModelJob> model_;  // instead, where the description is a model
   std::optional<OpenedFile> model_source_;
   std::string file_text_;  // of the description, where it is a file

@@ -204,6 +204,21 @@ TEST_CASE("warnings of jobs: a resumed job keeps its warnings, and a new one run
   CHECK(contains(merged.output, ": 4 PASSED, 6 warnings\n"));
 }
 
+TEST_CASE("warnings of jobs: a resumed job that moved in its list has them at its new place") {
+  const BatchFolder folder;
+  folder.write("six.npy", six_dimensional_npy(1, 2));
+  folder.write("sums.npy", six_dimensional_npy(1, 3));
+  const std::string job = "{" + warned_fields + R"(, "bindings": {"InputTensor": "six.npy"}, )" +
+                          R"("expect": "sums.npy", "id": "sum"})";
+  folder.write("jobs.jsonl", lines_of({job}));
+  const std::vector<std::string> again{"jobs.jsonl", "--resume", "--results", "r.jsonl"};
+  CHECK(contains(folder.batch(again).error, "jobs.jsonl:1:42: warning: " + warned_message));
+  folder.write("jobs.jsonl", lines_of({named_job("first", "other.npy"), job}));
+  const auto moved = folder.batch(again);
+  CHECK(contains(moved.output, "1 PASSED, 1 FAILED (1 from an earlier run), 1 warning\n"));
+  CHECK(contains(moved.error, "jobs.jsonl:2:42: warning: " + warned_message));
+}
+
 TEST_CASE("warnings of jobs: of equal ones eight are listed, and the rest is counted") {
   BatchFolder folder;
   folder.write("six.npy", six_dimensional_npy(1, 2));
