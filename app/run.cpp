@@ -206,6 +206,7 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOpt
                           .tolerance = request.tolerance,
                           .feature_level = request.feature_level,
                           .judge = request.judge,
+                          .warnings_as_errors = request.warnings_as_errors,
                           .device = options.device,
                           .execution = options.execution,
                           .format = options.format,
@@ -352,6 +353,7 @@ Action add_run(OptionList& command) {
   add_strict_indices_option(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_judge_option(command, options->request.judge);
+  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

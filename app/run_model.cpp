@@ -272,10 +272,10 @@ std::string model_summary(const Model& model) {
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
-  const auto model = read_model(file.document, file.document->root(),
-                                options.model.request(options.feature_level, options.judge,
-                                                      options.confine, file.document->file()),
-                                diagnostics, notes);
+  ModelRequest request = options.model.request(options.feature_level, options.judge,
+                                               options.confine, file.document->file());
+  request.warnings_as_errors = options.warnings_as_errors;
+  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   if (!options.quiet && options.format == Format::text) print_notes(notes);
   std::vector<NamedResource> outputs, expected;
   if (model) {

@@ -177,13 +177,19 @@ class DispatchableReader {
                          reading_.request.feature_level, findings, Completeness::complete);
     if (dispatchable_.description) {
       dispatchable_.description->judge = reading_.request.judge.value_or(Judge::directml);
-      check_description(*dispatchable_.description, findings);
+      check_operator(*dispatchable_.description, findings);
     }
     if (!findings.empty()) dispatchable_.description.reset();
     for (Diagnostic& finding : findings) {
       drop_level_of_file(finding.suggestion);
       reading_.diagnostics.push_back(std::move(finding));
     }
+  }
+
+  void check_operator(Description& description, Diagnostics& findings) {
+    check_description(description, findings);
+    for (Diagnostic& warning : description.warnings) reading_.notes.add(std::move(warning));
+    description.warnings.clear();
   }
 
   void copy_operator(json::Value& root, const OperatorSpec& spec) {
