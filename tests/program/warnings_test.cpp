@@ -73,7 +73,7 @@ TEST_CASE("warnings: every command prints those of a model and of its operators"
     const auto result = files.run(row.words);
     CHECK(result.code == 0);
     CHECK(result.error.starts_with("model.json:1:2: warning: unknown field \"comments\""));
-    CHECK(contains(result.error, "model.json:5:51: warning: " + warned_message));
+    CHECK(contains(result.error, "model.json:5:33: warning: " + warned_model_message));
     if (!row.written.empty()) CHECK(files.has(row.written));
   }
 }
@@ -101,7 +101,7 @@ TEST_CASE("--warnings-as-errors: a model with warnings ends with 3, and nothing 
     CHECK(result.code == 3);
     CHECK(result.output == "");
     CHECK(result.error.starts_with("model.json:1:2: error: unknown field \"comments\""));
-    CHECK(contains(result.error, "model.json:5:51: error: " + warned_message));
+    CHECK(contains(result.error, "model.json:5:33: error: " + warned_model_message));
     CHECK_FALSE(contains(result.error, "warning: "));
     CHECK(result.error.ends_with("\n2 errors\n"));
     if (!row.written.empty()) CHECK_FALSE(files.has(row.written));
