@@ -197,22 +197,26 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": ^0)",
      {"P is 0, must be at least 1\n"
       "  rule: P >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [^0, 1], )"
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"Strides[0] is 0, must be at least 1\n"
       "  rule: Strides[0] >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^0], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 0, must be at least 1\n"
       "  rule: WindowSize[1] >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^5], "StartPadding": [0, 1], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 5, must be at most 4\n"
       "  rule: WindowSize[1] <= InputTensor.Sizes[3] + StartPadding[1] + "
       "EndPadding[1], where 3 + 1 + 0 = 4\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 4 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("DimensionCount": ^4, "Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, )"
@@ -245,6 +249,8 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
       "  rule: OutputTensor.Sizes[3] == (InputTensor.Sizes[3] + StartPadding[1] + "
       "EndPadding[1] - WindowSize[1]) / Strides[1] + 1, where (3 + 0 + 0 - 2) / 1 + "
       "1 = 2\n"
+      "  note: The division rounds down; increase EndPadding to have a last, partial window. "
+      "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 2"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("OutputTensor": {"Sizes": ^[2, 2]}, "Strides": [1, 1], "WindowSize": [2, 2], )"
@@ -264,6 +270,7 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
       "  rule: OutputTensor.Sizes[2] == (InputTensor.Sizes[2] + StartPadding[0] + "
       "EndPadding[0] - WindowSize[0]) / Strides[0] + 1, where (3 + 4294967295 + "
       "4294967295 - 2) / 1 + 1 = 8589934592\n"
+      "  note: The division rounds down; increase EndPadding to have a last, partial window.\n"
       "  help: change one of InputTensor.Sizes[2], StartPadding[0], EndPadding[0], "
       "WindowSize[0], Strides[0]"}},
     {R"("InputTensor": {"DataType": ^"INT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
