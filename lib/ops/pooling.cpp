@@ -2,17 +2,20 @@
 
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
 
-/// The same windows, so that kernels meet none without elements and none far behind what they are
-/// laid over: the input or, for gradients, the output.
+/// The same windows, so that kernels meet none without elements and none that reach far behind what
+/// they are laid over: the input or, for gradients, the output.
 Windows tamed(Windows windows, std::uint64_t input_extent, std::uint64_t outputs) {
   // All windows but the first then lie behind it.
   const std::uint64_t end = windows.start_padding + std::max(input_extent, outputs);
   windows.stride = std::min(windows.stride, end);
+  if (windows.divisor != Divisor::elements_and_padding)
+    windows.size = std::min(windows.size, divided_up(end, windows.dilation));
   if (windows.size > 0) return windows;
   // Elements in padding alone are none; of averages that are divided by none the result is NaN.
   windows.size = windows.dilation = 1;

@@ -131,33 +131,39 @@ TEST_CASE("PADDING: sizes, types, values and feature levels") {
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 300, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 255"}},
     {R"("InputTensor": {"DataType": "UINT8", "Sizes": [4]}, "PaddingValue": ^-1, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is -1, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 255"}},
     {R"("InputTensor": {"DataType": "INT8", "Sizes": [4]}, "PaddingValue": ^128, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 128, which does not fit INT8\n"
       "  rule: INT8 holds -128 to 127; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -128 to 127"}},
     {R"("InputTensor": {"DataType": "INT64", "Sizes": [4]}, "PaddingValue": ^1e30, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 1e+30, which does not fit INT64\n"
       "  rule: INT64 holds -9223372036854775808 to 9223372036854775807; PaddingValue "
       "is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -9223372036854775808 to 9223372036854775807"}},
     {R"("InputTensor": {"DataType": "UINT16", "Sizes": [4]}, "PaddingValue": ^"nan", )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is nan, which does not fit UINT16\n"
       "  rule: UINT16 holds 0 to 65535; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 65535"}},
     {R"("InputTensor": {"DataType": "INT32", "Sizes": [4]}, "PaddingValue": ^"-inf", )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is -inf, which does not fit INT32\n"
       "  rule: INT32 holds -2147483648 to 2147483647; PaddingValue is truncated "
       "toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -2147483648 to 2147483647"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}, )"
      R"("PaddingMode": ^"SYMMETRIC", "StartPadding": [0, 0, 0, 1], "EndPadding": [0, 0, 0, )"
