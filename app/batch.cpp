@@ -45,6 +45,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   else if (const SharedConfinement confinement = options.confine.confinement(options.jobs.front()))
     command += " --confine=" + shell_quoted(confinement->folder());
   if (options.batch.execution.strict_indices) command += " --strict-indices";
+  if (options.batch.warnings_as_errors) command += " --warnings-as-errors";
   command += options.tolerance.text();
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);

@@ -91,9 +91,11 @@ void check_merge(const BatchCommandOptions& options) {
     throw Error(ErrorKind::usage,
                 "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
                 "jobs to run");
-  if (!options.update_golden.empty() || options.tolerance.given() || options.list)
+  if (!options.update_golden.empty() || options.tolerance.given() || options.list ||
+      options.batch.warnings_as_errors)
     throw Error(ErrorKind::usage,
-                "--merge runs nothing; --update-golden, --list and tolerances need JOBS");
+                "--merge runs nothing; --update-golden, --list, --warnings-as-errors and "
+                "tolerances need JOBS");
 }
 
 // Options that say nothing about a list are refused, not ignored.
@@ -241,8 +243,10 @@ void BatchCommandOptions::add_to(OptionList& command) {
   add_reports(command, *this);
   add_feature_level_option(command, batch.feature_level);
   add_judge_option(command, batch.judge);
+  add_warnings_as_errors_option(command, batch.warnings_as_errors);
   add_format_option(command, format, false,
-                    "; json has the counts and the jobs that did not end well, --results has all");
+                    "; json has the counts and the jobs that have warnings or did not end well, "
+                    "--results has all");
   command.add_flag("-v,--verbose", verbose,
                    "Also show jobs that pass, all that have the same mistake, and the slowest");
   command.add_flag("-q,--quiet", quiet, "Print nothing but errors");

@@ -39,13 +39,14 @@ void append_step_summary(const std::string& path, const std::string& text) {
     throw Error(ErrorKind::io_failed, "writing the step summary " + path + ": " + reason(error));
 }
 
-// Of the jobs that have the same wrong with them, so many are listed; the rest are counted.
-constexpr std::uint64_t jobs_of_a_kind_listed = 8;
+// Of the jobs that have the same wrong with them, and of equal warnings, so many are listed; the
+// rest are counted.
+constexpr std::uint64_t listed_of_a_kind = 8;
 // So many kinds are told apart.
 constexpr std::size_t kinds_max = 1000;
 
 // What is wrong with a job, without the names of files in it; "" where that is for each job to say.
-std::string kind_of(const BatchResult& result) {
+std::string mistake_in(const BatchResult& result) {
   const std::size_t help = result.brief.find("help: ");
   const std::string remedy = help == std::string::npos
                                  ? ""
@@ -60,6 +61,22 @@ std::string kind_of(const BatchResult& result) {
     default:
       return "";
   }
+}
+
+// What a job is one of, as the end of "and 12 more "; "" where it is like no other.
+std::string kind_of(const BatchResult& result) {
+  const std::string mistake = mistake_in(result);
+  return mistake.empty()
+             ? ""
+             : "jobs like these, " + std::string(name_of(result.status)) + ": " + mistake;
+}
+
+// The same for a warning, which is like others with the same message at other places.
+std::string kind_of(const std::string& warning) {
+  constexpr std::string_view word = "warning: ";
+  const std::size_t at = warning.find(word);
+  const std::size_t begin = at == std::string::npos ? 0 : at + word.size();
+  return "warnings like these: " + warning.substr(begin, warning.find('\n', begin) - begin);
 }
 
 // What is listed even where all that passes is not.
@@ -79,13 +96,15 @@ void print_summary_json(const BatchSummary& summary, const std::vector<BatchResu
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
     counts[std::string(statuses[i].name)] = summary.counts[i];
   json["counts"] = std::move(counts);
+  json["warnings"] = summary.warnings;
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   if (summary.golden_created + summary.golden_replaced != 0)
     json["goldenFiles"] = {{"created", summary.golden_created},
                            {"replaced", summary.golden_replaced}};
   json["jobs"] = Json::array();
   for (const BatchResult& result : results) {
-    if (is_news(result)) json["jobs"].push_back(Json::parse(result.record, nullptr, false));
+    if (is_news(result) || !result.warnings.empty())
+      json["jobs"].push_back(Json::parse(result.record, nullptr, false));
   }
   print_json(json);
 }
@@ -102,16 +121,22 @@ void BatchPresenter::show(const BatchResult& result) {
   const bool good = result.is_good();
   // Thousands of jobs that were not come to would hide what went wrong.
   const bool is_listed = is_news(result) && result.status != Status::not_run;
-  if (!options_.quiet && (options_.verbose || (is_listed && !is_one_of_many(result)))) {
+  if (!options_.quiet && (options_.verbose || (is_listed && !is_one_of_many(kind_of(result))))) {
     progress_.clear();
     print_result(result);
   }
-  if (!options_.quiet && !result.warnings.empty()) {
-    progress_.clear();
-    print(StandardStream::error, {Text::lines(result.warnings)});
-  }
+  if (!options_.quiet) print_warnings(result);
   progress_.count(good);
   if (options_.keeps_results()) results.push_back(result);
+}
+
+void BatchPresenter::print_warnings(const BatchResult& result) {
+  if (!result.warnings.empty() || !result.notice.empty()) progress_.clear();
+  for (const std::string& warning : result.warnings) {
+    if (options_.verbose || !is_one_of_many(kind_of(warning)))
+      print(StandardStream::error, {Text::lines(warning), "\n"});
+  }
+  if (!result.notice.empty()) print(StandardStream::error, {result.id, ": ", result.notice, "\n"});
 }
 
 void BatchPresenter::summarize(const BatchSummary& summary) {
@@ -134,9 +159,9 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
   const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
   const std::string resumed =
       summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";
-  print(out,
-        {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s (", rounded(rate),
-         "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed, "\n"});
+  print(out, {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s (",
+              rounded(rate), "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed,
+              warnings_text(summary), "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
     print(
@@ -147,23 +172,20 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
 }
 
 // Thousands of missing golden files are one mistake, not thousands.
-bool BatchPresenter::is_one_of_many(const BatchResult& result) {
-  std::string kind = kind_of(result);
+bool BatchPresenter::is_one_of_many(const std::string& kind) {
   if (kind.empty()) return false;
-  kind = std::string(name_of(result.status)) + ": " + kind;
   if (kinds_.size() == kinds_max && !kinds_.contains(kind)) return false;
-  return ++kinds_[kind] > jobs_of_a_kind_listed;
+  return ++kinds_[kind] > listed_of_a_kind;
 }
 
 void BatchPresenter::print_more_of_kinds() const {
   bool is_any = false;
   for (const auto& [kind, count] : kinds_) {
-    if (count <= jobs_of_a_kind_listed) continue;
-    print(options_.text_stream(),
-          {"and ", count - jobs_of_a_kind_listed, " more jobs like these, ", kind, "\n"});
+    if (count <= listed_of_a_kind) continue;
+    print(options_.text_stream(), {"and ", count - listed_of_a_kind, " more ", kind, "\n"});
     is_any = true;
   }
-  if (is_any) print(options_.text_stream(), {"  -v lists every job\n"});
+  if (is_any) print(options_.text_stream(), {"  -v lists all of them\n"});
 }
 
 void BatchPresenter::print_golden_counts(const BatchSummary& summary) const {

@@ -27,14 +27,15 @@ class BatchPresenter {
 
  private:
   void print_result(const BatchResult& result) const;
-  bool is_one_of_many(const BatchResult& result);
+  void print_warnings(const BatchResult& result);
+  bool is_one_of_many(const std::string& kind);
   void print_more_of_kinds() const;
   void print_golden_counts(const BatchSummary& summary) const;
 
   const BatchCommandOptions& options_;
   bool color_;
   Progress progress_;
-  std::map<std::string, std::uint64_t> kinds_;  // of what is wrong: how many jobs
+  std::map<std::string, std::uint64_t> kinds_;  // of jobs and of warnings: how many there were
 };
 
 /// Writes records as they come. The first failure to write one is reported at once; the batch

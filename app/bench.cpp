@@ -114,10 +114,10 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
   if (!options.request.inputs.empty())
     throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
   Diagnostics diagnostics, notes;
-  const auto model =
-      read_model(file.document, file.document->root(),
-                 options.model.request(options.request.feature_level, options.request.judge),
-                 diagnostics, notes);
+  ModelRequest request =
+      options.model.request(options.request.feature_level, options.request.judge);
+  request.warnings_as_errors = options.request.warnings_as_errors;
+  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   if (options.format == Format::text) print_notes(notes);
   if (!model) return report(diagnostics, options.format);
   Backend cpu;
@@ -140,7 +140,8 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
     }
     runtime.dispatch(*dispatch);
   }
-  if (options.format == Format::json) print_json({{"dispatches", dispatches}});
+  if (options.format == Format::json)
+    print_json({{"dispatches", dispatches}, {"warnings", notes_json(notes)}});
   return exit_done;
 }
 
@@ -156,9 +157,12 @@ int run_bench(const BenchCommandOptions& options) {
   complete_request(request, *file, {}, diagnostics);
   const auto job = prepare_job(file->document, file->root(), request, Purpose::check, diagnostics);
   if (!job) return report(diagnostics, options.format);
+  if (options.format == Format::text) print_notes(job->warnings);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
   if (options.format == Format::json) {
-    print_json(to_json(result));
+    Json json = to_json(result);
+    json["warnings"] = notes_json(job->warnings);
+    print_json(json);
   } else {
     print_text(result);
   }
@@ -181,6 +185,7 @@ Action add_bench(OptionList& command) {
       .type_name("SECONDS");
   add_feature_level_option(command, options->request.feature_level);
   add_judge_option(command, options->request.judge);
+  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
   add_format_option(command, options->format);
   return [options] { return run_bench(*options); };
 }

@@ -27,6 +27,7 @@ struct CheckOptions {
   ConfineOption confine;
   Format format = Format::text;
   bool quiet = false;
+  bool warnings_as_errors = false;
 };
 
 std::string tensors_text(Description& description) {
@@ -105,20 +106,19 @@ class Checker {
                        .inputs = options_.inputs,
                        .outputs = {},
                        .feature_level = options_.feature_level,
-                       .judge = options_.judge};
+                       .judge = options_.judge,
+                       .warnings_as_errors = options_.warnings_as_errors};
     complete_request(request, file, options_.confine, diagnostics);
     tolerance_beside(file.path, request.confinement, diagnostics);  // for its findings
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     Description& description = job->description;
-    Diagnostics warnings = std::move(job->warnings);
-    warnings.insert(warnings.begin(), description.warnings.begin(), description.warnings.end());
-    if (!options_.quiet && options_.format == Format::text) print_notes(warnings);
+    if (!options_.quiet && options_.format == Format::text) print_notes(job->warnings);
     add(path, description.spec->name + ": " + tensors_text(description),
         {{"file", path},
          {"operator", "DML_OPERATOR_" + description.spec->name},
          {"tensors", tensors_json(description)},
-         {"warnings", notes_json(warnings)}});
+         {"warnings", notes_json(job->warnings)}});
   }
 
   void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
@@ -128,10 +128,11 @@ class Checker {
                              .message = "-i is for op descriptions, and this is a model",
                              .suggestion = "name files in its resources (sourcePath)"});
     Diagnostics notes;
-    const auto model = read_model(
-        file.document, file.document->root(),
-        options_.model.request(options_.feature_level, options_.judge, options_.confine, path),
-        diagnostics, notes);
+    ModelRequest request =
+        options_.model.request(options_.feature_level, options_.judge, options_.confine, path);
+    request.warnings_as_errors = options_.warnings_as_errors;
+    const auto model =
+        read_model(file.document, file.document->root(), request, diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!model) return;
     add(path, model_summary(*model),
@@ -146,6 +147,7 @@ class Checker {
     return {.feature_level = options_.feature_level,
             .judge = options_.judge,
             .confinement = options_.confine.confinement(path),
+            .warnings_as_errors = options_.warnings_as_errors,
             .constants_may_be_missing = true};
   }
 
@@ -202,6 +204,7 @@ Action add_check(OptionList& command) {
   options->confine.add_to(command);
   add_feature_level_option(command, options->feature_level);
   add_judge_option(command, options->judge);
+  add_warnings_as_errors_option(command, options->warnings_as_errors);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return check(*options); };

@@ -42,6 +42,8 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
                                   "the description's, else 6_4)");
 /// Declares --as page|directml-1.15.4: who decides what is valid if they disagree.
 void add_judge_option(OptionList& command, std::optional<Judge>& judge);
+/// Declares --warnings-as-errors.
+void add_warnings_as_errors_option(OptionList& command, bool& warnings_as_errors);
 /// --confine: whether the paths in files are confined, and to which folder.
 struct ConfineOption {
   std::string folder;  // "": that of the file

@@ -217,6 +217,11 @@ void add_judge_option(OptionList& command, std::optional<Judge>& judge) {
       .choices(judge_names());
 }
 
+void add_warnings_as_errors_option(OptionList& command, bool& warnings_as_errors) {
+  command.add_flag("--warnings-as-errors", warnings_as_errors,
+                   "Refuse what has a warning: report it as an error, run nothing and exit with 3");
+}
+
 void ConfineOption::add_to(OptionList& command) {
   option =
       command

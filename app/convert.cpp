@@ -1,7 +1,9 @@
 // dmlop convert: an op description as a DxDispatch model, and back; C++ as an op description.
 #include "model/convert.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "base/error.hpp"
@@ -38,12 +40,24 @@ struct ConvertOptions {
   throw Error(ErrorKind::usage, message);
 }
 
+// Says what the conversion leaves out or changes. Returns it as findings if warnings are errors.
+Diagnostics refused_remarks(const Conversion& conversion, const ConvertOptions& options) {
+  Diagnostics remarks, refused;
+  for (const std::string& remark : conversion.remarks) {
+    remarks.push_back({.message = remark});
+    if (!options.quiet && !options.request.warnings_as_errors)
+      print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
+  }
+  if (options.request.warnings_as_errors) refuse_warnings(remarks, refused);
+  return refused;
+}
+
 int finish(const Conversion& conversion, const std::vector<std::string>& read,
            const ConvertOptions& options) {
+  const Diagnostics refused = refused_remarks(conversion, options);
+  if (!refused.empty()) return report(refused, Format::text);
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
-  for (const std::string& remark : conversion.remarks)
-    print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
   for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
   print({"wrote ", conversion.path, "\n"});
   return exit_done;
@@ -59,7 +73,8 @@ int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
     refuse("--to-graph and --to-bin are both given; keep one of them");
   Diagnostics notes;
   const GraphRequest request{.feature_level = options.request.feature_level,
-                             .judge = options.request.judge};
+                             .judge = options.request.judge,
+                             .warnings_as_errors = options.request.warnings_as_errors};
   if (opened.graph) lower_graph(*opened.graph, request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
@@ -79,6 +94,7 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
   complete_request(request, file, {}, diagnostics);
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
+  if (!options.quiet) print_notes(job->warnings);
   stop_jobs_gently();
   std::vector<std::string> read{file.path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
@@ -87,10 +103,10 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
 
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
-  const auto model =
-      read_model(file.document, file.document->root(),
-                 options.model.request(options.request.feature_level, options.request.judge),
-                 diagnostics, notes);
+  ModelRequest request =
+      options.model.request(options.request.feature_level, options.request.judge);
+  request.warnings_as_errors = options.request.warnings_as_errors;
+  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
@@ -100,14 +116,25 @@ int convert_model(const OpenedFile& file, const ConvertOptions& options) {
 }
 
 // What dmlop check says about the description, where the C++ stands.
-int check_made(const CppDescription& made, const ConvertOptions& options) {
-  Diagnostics diagnostics;
+struct CheckedCpp {
+  Diagnostics findings;
+  Diagnostics warnings;  // remarks of the conversion, then warnings of the check
+
+  int report() const { return findings.empty() ? exit_done : app::report(findings, Format::text); }
+};
+
+CheckedCpp check_made(const CppDescription& made, const ConvertOptions& options) {
+  CheckedCpp checked{.findings = {}, .warnings = made.remarks};
   auto description =
-      read_description(made.cpp_file, made.text, options.request.feature_level, diagnostics);
-  if (description) check_and_mend(*description, diagnostics);
-  if (diagnostics.empty()) return exit_done;
-  made.place_in_cpp(diagnostics);
-  return report(diagnostics, Format::text);
+      read_description(made.cpp_file, made.text, options.request.feature_level, checked.findings);
+  if (description) {
+    check_and_mend(*description, checked.findings);
+    made.place_in_cpp(description->warnings);
+    std::move(description->warnings.begin(), description->warnings.end(),
+              std::back_inserter(checked.warnings));
+  }
+  made.place_in_cpp(checked.findings);
+  return checked;
 }
 
 int convert_cpp(const ConvertOptions& options) {
@@ -122,28 +149,31 @@ int convert_cpp(const ConvertOptions& options) {
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
   const auto made = description_of_cpp(file, text, diagnostics, options.request.judge);
   if (!made) return report(diagnostics, Format::text);
-  if (!options.quiet) print_notes(made->remarks);
+  CheckedCpp checked = check_made(*made, options);
+  if (options.request.warnings_as_errors && !checked.warnings.empty()) {
+    refuse_warnings(checked.warnings, checked.findings);
+    return checked.report();
+  }
+  if (!options.quiet) print_notes(checked.warnings);
   if (options.to_op.empty() || options.to_op == "-") {
     print({Text::lines(made->text)});
-    return check_made(*made, options);
+    return checked.report();
   }
   // A file that is there is not replaced with a description that is refused.
   std::error_code unknown;
-  if (std::filesystem::exists(to_path(options.to_op), unknown)) {
-    const int checked = check_made(*made, options);
-    if (checked != exit_done) {
-      print(StandardStream::error, {"dmlop: ", options.to_op, " is left as it is\n"});
-      return checked;
-    }
+  if (!checked.findings.empty() && std::filesystem::exists(to_path(options.to_op), unknown)) {
+    const int code = checked.report();
+    print(StandardStream::error, {"dmlop: ", options.to_op, " is left as it is\n"});
+    return code;
   }
   const Conversion conversion{
       .path = options.to_op, .text = made->text, .files = {}, .remarks = {}};
   const int written = finish(
       conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
-  const int checked = check_made(*made, options);
-  if (checked == exit_done) return written;
+  if (checked.findings.empty()) return written;
+  const int code = checked.report();
   print(StandardStream::error, {"dmlop: mend ", options.to_op, " before you run it\n"});
-  return checked;
+  return code;
 }
 
 int convert(const ConvertOptions& options) {
@@ -166,7 +196,8 @@ int convert(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
   const GraphRequest request{.feature_level = options.request.feature_level,
-                             .judge = options.request.judge};
+                             .judge = options.request.judge,
+                             .warnings_as_errors = options.request.warnings_as_errors};
   if (const auto graph = open_graph(path, "the description ", diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
   const auto file = options.description.open(path, diagnostics, options.quiet);
@@ -228,6 +259,7 @@ Action add_convert(OptionList& command) {
   options->model.add_input_path(command);
   add_feature_level_option(command, options->request.feature_level);
   add_judge_option(command, options->request.judge);
+  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };
 }

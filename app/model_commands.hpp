@@ -41,6 +41,7 @@ struct ModelRun {
   std::optional<Tolerance> tolerance;
   std::optional<FeatureLevel> feature_level;
   std::optional<Judge> judge;
+  bool warnings_as_errors = false;
   const DeviceOptions& device;
   const ExecutionOptions& execution;
   Format format = Format::text;

@@ -196,6 +196,7 @@ ModelRun model_run(const RunOptions& options) {
           .tolerance = {},
           .feature_level = options.request.feature_level,
           .judge = options.request.judge,
+          .warnings_as_errors = options.request.warnings_as_errors,
           .device = options.device,
           .execution = options.execution,
           .format = options.format,
@@ -402,6 +403,7 @@ Action add_run(OptionList& command) {
   add_strict_indices_option(command, options->execution);
   add_feature_level_option(command, options->request.feature_level);
   add_judge_option(command, options->request.judge);
+  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

@@ -359,10 +359,10 @@ std::string model_summary(const Model& model) {
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
-  const auto model = read_model(file.document, file.document->root(),
-                                options.model.request(options.feature_level, options.judge,
-                                                      options.confine, file.document->file()),
-                                diagnostics, notes);
+  ModelRequest request = options.model.request(options.feature_level, options.judge,
+                                               options.confine, file.document->file());
+  request.warnings_as_errors = options.warnings_as_errors;
+  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
 }
 
@@ -372,7 +372,8 @@ int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diag
   if (file.graph) {
     const GraphRequest request{.feature_level = options.feature_level,
                                .judge = options.judge,
-                               .confinement = options.confine.confinement(file.graph->file)};
+                               .confinement = options.confine.confinement(file.graph->file),
+                               .warnings_as_errors = options.warnings_as_errors};
     lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);

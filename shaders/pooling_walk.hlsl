@@ -54,7 +54,7 @@ int plane_begin(uint plane) {
   return int(offset);
 }
 
-// How many elements the window that begins at `begin`, counted with the padding, has before `end`.
+// How many elements the window that begins at `begin`, counted with the padding, has from `first` to `end`.
 int elements_within(int begin, int size, int first, int end) { return max(min(begin + size, end) - max(begin, first), 0); }
 
 // What the sum of a window is divided by along one axis; for a maximum, how many elements it has.
@@ -63,7 +63,7 @@ float divisor_of(uint axis, int begin, int size) {
   if (OPERATION != MAXIMUM && divisor == DIVISOR_NONE) return 1.0f;
   if (OPERATION == MAXIMUM || divisor == DIVISOR_INSIDE)
     return float(elements_within(begin, size, int(parameters[axis + axis_start]), int(parameters[axis + axis_end])));
-  return float(elements_within(begin, size, 0, int(parameters[axis + axis_padded_end])));
+  return float(size);
 }
 
 static bool is_divided;

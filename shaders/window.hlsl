@@ -76,7 +76,7 @@ Taps taps_of(uint axis, uint index) {
     if (divisor == DIVISOR_INSIDE) {
       taps.divisor = float(taps.count);
     } else if (divisor != DIVISOR_NONE) {
-      taps.divisor = float(elements_before(axis, begin, parameters[axis + axis_padded_end]));
+      taps.divisor = float(parameters[axis + axis_size]);
     }
   }
   return taps;
@@ -444,7 +444,7 @@ float4 quick_results(float4 values, int4 begins, uint rows, float row_divisor) {
   const uint divisor = parameters[axis + axis_divisor];
   if (divisor == DIVISOR_NONE) return values / row_divisor;
   if (divisor == DIVISOR_INSIDE) return values / (row_divisor * float4(counts));
-  return values / (row_divisor * float4(max(min(begins + int(QUICK_WIDTH), int(parameters[axis + axis_padded_end])) - begins, 0)));
+  return values / (row_divisor * float(QUICK_WIDTH));
 }
 
 // Four outputs of the row of output `at`, from `column` on. Those in front of the row or behind it mean nothing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -35,6 +36,16 @@ void sort_by_position(Diagnostics& diagnostics) {
   const auto place = [](const Diagnostic& d) { return std::tuple(d.line == 0, d.line, d.column); };
   std::stable_sort(diagnostics.begin(), diagnostics.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+}
+
+void refuse_warnings(Diagnostics& warnings, Diagnostics& findings) {
+  for (Diagnostic& warning : warnings) {
+    warning.kind = ErrorKind::invalid_input;
+    if (!warning.note.empty()) warning.note += " ";
+    warning.note += "With --warnings-as-errors this warning is an error.";
+    findings.push_back(std::move(warning));
+  }
+  warnings.clear();
 }
 
 ErrorKind worst_kind(const Diagnostics& diagnostics) {

@@ -54,6 +54,9 @@ std::uint64_t count_of(const Diagnostics& diagnostics);
 /// which they were found.
 void sort_by_position(Diagnostics& diagnostics);
 
+/// Makes a finding of each warning, for callers who take warnings for errors. None is left.
+void refuse_warnings(Diagnostics& warnings, Diagnostics& findings);
+
 /// The kind that decides how the job ends: invalid input before files that cannot be read, and
 /// before what is not available.
 ErrorKind worst_kind(const Diagnostics& diagnostics);

@@ -50,7 +50,8 @@ void apply(const std::string& xfail, BatchResult& result) {
   } else if (result.status == Status::passed) {
     result.status = Status::xpass;
     result.exit_code = 1;
-    result.message = "it matches its golden files, although its xfail says that it differs: " + xfail;
+    result.message =
+        "it matches its golden files, although its xfail says that it differs: " + xfail;
     result.brief = "remove xfail from the job\n";
   }
 }

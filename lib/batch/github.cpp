@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 #include "batch/reports.hpp"
@@ -68,6 +69,47 @@ std::string code(const std::string& text) {
   return marks + " " + shown + " " + marks;  // one blank on each side belongs to the marks
 }
 
+std::string annotation(const std::string& level, const std::string& title, const Location& location,
+                       const std::string& message) {
+  return "::" + level + " title=" + escaped_for_workflow(title, true) + place_properties(location) +
+         "::" + escaped_for_workflow(message, false) + "\n";
+}
+
+// The runner counts warnings and errors apart.
+std::string warning_annotations(const std::vector<BatchResult>& results) {
+  std::string text;
+  std::size_t count = 0;
+  for (const BatchResult& result : results) {
+    for (const std::string& warning : result.warnings) {
+      if (++count > annotations_max) return text;
+      text += annotation("warning", result.id, result.location(), warning);
+    }
+  }
+  return text;
+}
+
+// The rows of a table, at most as many as a summary may have.
+class Table {
+ public:
+  explicit Table(std::string head) : head_(std::move(head)) {}
+
+  void add(const std::string& row) {
+    if (++count_ <= rows_max) rows_ += row;
+  }
+  std::string text() const {
+    if (count_ == 0) return "";
+    const std::string more =
+        count_ <= rows_max ? ""
+                           : "\n" + std::to_string(count_ - rows_max) + " more are not listed.\n";
+    return "\n" + head_ + rows_ + more;
+  }
+
+ private:
+  std::string head_;
+  std::string rows_;
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 std::string github_annotations(const std::vector<BatchResult>& results) {
@@ -79,25 +121,23 @@ std::string github_annotations(const std::vector<BatchResult>& results) {
     const std::string title = std::string(name_of(result.status)) + " " + result.id;
     const Location location = result.wrong.file.empty() ? result.location() : result.wrong;
     const std::string message = result.message + "\n" + result.brief;
-    text += "::error title=" + escaped_for_workflow(title, true) + place_properties(location) +
-            "::" + escaped_for_workflow(message, false) + "\n";
+    text += annotation("error", title, location, message);
   }
-  return text;
+  return text + warning_annotations(results);
 }
 
 std::string github_step_summary(const BatchReport& report) {
-  std::string text = "### dmlop: " + code(report.title) + "\n\n" +
-                     counts_text(report.summary.counts) + " in " + rounded(report.summary.seconds) +
-                     " s on " + code(report.summary.device) + "\n";
-  std::size_t rows = 0, wrong = 0;
+  Table wrong("| job | status | why |\n|---|---|---|\n");
+  Table warnings("| job | warning |\n|---|---|\n");
   for (const BatchResult& result : report.results) {
-    if (result.is_good() || ++wrong > rows_max) continue;
-    if (rows++ == 0) text += "\n| job | status | why |\n|---|---|---|\n";
-    text += "| " + code(result.id) + " | " + std::string(name_of(result.status)) + " | " +
-            code(result.message) + " |\n";
+    const std::string job = "| " + code(result.id) + " | ";
+    if (!result.is_good())
+      wrong.add(job + std::string(name_of(result.status)) + " | " + code(result.message) + " |\n");
+    for (const std::string& warning : result.warnings) warnings.add(job + code(warning) + " |\n");
   }
-  if (wrong > rows_max) text += "\n" + std::to_string(wrong - rows_max) + " more are not listed.\n";
-  return text;
+  return "### dmlop: " + code(report.title) + "\n\n" + counts_text(report.summary.counts) +
+         warnings_text(report.summary) + " in " + rounded(report.summary.seconds) + " s on " +
+         code(report.summary.device) + "\n" + wrong.text() + warnings.text();
 }
 
 }  // namespace dmlop

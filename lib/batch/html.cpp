@@ -63,6 +63,7 @@ Json data_of(const BatchReport& report) {
   for (std::size_t i = 0; i < summary.counts.size(); ++i)
     counts[std::string(statuses[i].name)] = summary.counts[i];
   data["counts"] = std::move(counts);
+  data["warnings"] = summary.warnings;
   data["good"] = good_statuses(report.results);
   data["jobs"] = Json::array();
   for (const BatchResult& result : report.results) data["jobs"].push_back(job_json(result));

@@ -134,6 +134,7 @@ class JobRun {
       file_text_.clear();
       done_.comparisons.clear();
       result.details.clear();
+      result.warnings.clear();
       result.record = record();
     }
   }
@@ -225,10 +226,15 @@ class JobRun {
     choose_files(*description, findings);
     prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
     if (!prepared_) return;
-    for (const Diagnostic& warning : prepared_->warnings)
-      result.warnings += to_text(warning, "warning") + "\n";
+    keep(prepared_->warnings);
     refuse_shared_golden(findings);
     if (findings.empty()) claim_outputs(findings);
+  }
+
+  void keep(Diagnostics warnings) {
+    warnings_ = std::move(warnings);
+    for (const Diagnostic& warning : warnings_)
+      result.warnings.push_back(to_text(warning, "warning"));
   }
 
   // If two jobs wrote one file, one result would be lost at random. Whoever uses a worker on
@@ -285,7 +291,9 @@ class JobRun {
 
   void prepare_model(const OpenedFile& file, Diagnostics& findings) {
     model_source_ = file;
-    model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings);
+    Diagnostics warnings;
+    model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings, warnings);
+    keep(std::move(warnings));
     if (!model_) return;
     result.operator_name = model_->operator_name();
     refuse_shared_golden(findings);
@@ -307,6 +315,7 @@ class JobRun {
     request.is_of_batch = true;
     request.feature_level = options_.feature_level;
     request.judge = options_.judge;
+    request.warnings_as_errors = options_.warnings_as_errors;
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
@@ -349,7 +358,7 @@ class JobRun {
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
     if (!proves(earlier->second, digest_, output_paths())) return false;
-    std::string warnings = std::move(result.warnings);
+    std::vector<std::string> warnings = std::move(result.warnings);  // with the places of today
     result = *earlier_result(earlier->second);
     result.warnings = std::move(warnings);
     result.repeat = repeat_command(job_, options_);
@@ -374,7 +383,8 @@ class JobRun {
     return files;
   }
 
-  // Adds everything that the result depends on: program, description, files, tolerance, device.
+  // Adds everything that the result depends on: program, description, files, tolerance, device. A
+  // new warning counts, as the record does not have it; its place does not.
   void digest_inputs() {
     Digest digest;
     digest.add(options_.program);
@@ -391,6 +401,8 @@ class JobRun {
     digest.add(job_.xfail_reason);
     digest.add(backend_.kind());
     if (options_.execution.strict_indices) digest.add("strict indices");
+    if (options_.warnings_as_errors) digest.add("warnings as errors");
+    for (const Diagnostic& warning : warnings_) digest.add(warning.message);
     model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);
     digest_ = digest.text();
@@ -500,6 +512,7 @@ class JobRun {
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
   std::optional<Job> prepared_;
+  Diagnostics warnings_;
   std::optional<ModelJob> model_;  // instead, where the description is a model
   std::optional<OpenedFile> model_source_;
   std::string file_text_;  // of the description, where it is a file
@@ -543,12 +556,12 @@ BatchResult JobRunner::run(BatchJob job) {
     run.fail(Error(ErrorKind::run_failed, error.what()));
   }
   run.finish();
-  if (!run.notice().empty() && is_new(run.notice()))
-    run.result.warnings += run.result.id + ": " + run.notice() + "\n";
+  if (is_new(run.notice())) run.result.notice = run.notice();
   return std::move(run.result);
 }
 
 bool JobRunner::is_new(const std::string& notice) {
+  if (notice.empty()) return false;
   const std::scoped_lock lock(notices_mutex_);
   return notices_.insert(notice).second;
 }

@@ -46,7 +46,7 @@ class JobRunner {
   bool device_lost() const { return device_lost_; }
 
  private:
-  /// Whether no job had this notice before.
+  /// Whether there is a notice, and no job had it before.
   bool is_new(const std::string& notice);
 
   Backend& backend_;

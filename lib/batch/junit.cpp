@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/escape.hpp"
+#include "base/text.hpp"
 #include "batch/reports.hpp"
 
 namespace dmlop {
@@ -73,21 +74,34 @@ std::string class_of(const std::string& id) {
   return slash == std::string::npos ? "dmlop" : id.substr(0, slash);
 }
 
-std::string test_case(const BatchResult& result) {
-  const Location location = result.location();
-  std::string xml = "    <testcase classname=\"" + escaped_for_xml(class_of(result.id)) +
-                    "\" name=\"" + escaped_for_xml(result.id) + "\" file=\"" +
-                    escaped_for_xml(location.file) + "\" line=\"" + std::to_string(location.line) +
-                    "\" time=\"" + seconds_text(result.seconds) + "\"";
+// CTest and pytest, too, put there what a test said, whether it passed or not.
+std::string system_out(const BatchResult& result) {
+  if (result.warnings.empty()) return "";
+  const std::string text = join(result.warnings, "\n");
+  return "      <system-out>" + escaped_for_xml(text, false) + "\n</system-out>\n";
+}
+
+// What became of a job that did not pass; "" for one that did.
+std::string ending_element(const BatchResult& result) {
   const char* element = element_of(result.outcome());
-  if (element == nullptr) return xml + "/>\n";
+  if (element == nullptr) return "";
   const std::string name(element);
-  xml += ">\n      <" + name + " message=\"" + escaped_for_xml(result.message) + "\"";
+  std::string xml = "      <" + name + " message=\"" + escaped_for_xml(result.message) + "\"";
   if (result.status != Status::skipped)
     xml += " type=\"" + std::string(name_of(result.status)) + "\"";
   xml += ">" + escaped_for_xml(result.details, false);
   if (!result.repeat.empty()) xml += "repeat: " + escaped_for_xml(result.repeat, false);
-  return xml + "</" + name + ">\n    </testcase>\n";
+  return xml + "</" + name + ">\n";
+}
+
+std::string test_case(const BatchResult& result) {
+  const Location location = result.location();
+  const std::string xml =
+      "    <testcase classname=\"" + escaped_for_xml(class_of(result.id)) + "\" name=\"" +
+      escaped_for_xml(result.id) + "\" file=\"" + escaped_for_xml(location.file) + "\" line=\"" +
+      std::to_string(location.line) + "\" time=\"" + seconds_text(result.seconds) + "\"";
+  const std::string inside = ending_element(result) + system_out(result);
+  return xml + (inside.empty() ? "/>\n" : ">\n" + inside + "    </testcase>\n");
 }
 
 std::string count_text(const BatchReport& report, Outcome outcome) {

@@ -14,17 +14,19 @@ namespace dmlop {
 
 std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> document,
                                           const json::Value& root, const BatchJob& job,
-                                          const BatchOptions& options, Diagnostics& findings) {
+                                          const BatchOptions& options, Diagnostics& findings,
+                                          Diagnostics& warnings) {
   ModelRequest request{.feature_level = options.feature_level,
                        .judge = options.judge,
-                       .confinement = job.request.confinement};
+                       .confinement = job.request.confinement,
+                       .warnings_as_errors = options.warnings_as_errors};
+  if (job.document) request.beside = batch_job_fields();
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));
   check_confined(job.request.expected, findings);
   check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
-  Diagnostics notes;  // they change nothing
-  auto model = read_model(std::move(document), root, request, findings, notes);
+  auto model = read_model(std::move(document), root, request, findings, warnings);
   if (!model) return std::nullopt;
   ModelJob prepared;
   prepared.model_ = std::move(*model);

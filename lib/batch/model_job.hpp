@@ -16,10 +16,12 @@ namespace dmlop {
 class ModelJob {
  public:
   /// Reads and checks the model and opens its golden files. Each is named after a resource or after
-  /// the file of a writeFile. Adds all findings, and returns nothing if there are any.
+  /// the file of a writeFile. Adds all warnings and all findings, and returns nothing if there are
+  /// findings.
   static std::optional<ModelJob> prepare(std::shared_ptr<const json::Document> document,
                                          const json::Value& root, const BatchJob& job,
-                                         const BatchOptions& options, Diagnostics& findings);
+                                         const BatchOptions& options, Diagnostics& findings,
+                                         Diagnostics& warnings);
 
   /// "PADDING", or several names.
   std::string operator_name() const;

@@ -154,6 +154,7 @@ constexpr std::array record_fields{
     FieldType{"message", is_text},
     FieldType{"brief", is_text},
     FieldType{"details", is_text},
+    FieldType{"warnings", is_list_of<is_text>},
     FieldType{"wrong", is_object_of<location_fields>},
     FieldType{"repeat", is_text},
     FieldType{"description", is_text},
@@ -201,6 +202,7 @@ std::string record_of(const RecordParts& parts) {
   add("message", result.message);
   add("brief", result.brief);
   add("details", result.details);
+  if (!result.warnings.empty()) json["warnings"] = result.warnings;
   add("repeat", result.repeat);
   add("description", parts.description);
   Json wrong{
@@ -268,7 +270,8 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
                      .details = json.value("details", ""),
                      .wrong = location_in(json),
                      .repeat = json.value("repeat", ""),
-                     .record = record};
+                     .record = record,
+                     .warnings = json.value("warnings", std::vector<std::string>{})};
 }
 
 bool proves(const std::string& record, const std::string& digest,

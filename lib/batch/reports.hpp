@@ -16,12 +16,14 @@ struct BatchReport {
   const std::vector<BatchResult>& results;
 };
 
-/// JUnit XML. A failure is a job that differs; an error is one that could not be compared.
+/// JUnit XML. A failure is a job that differs; an error is one that could not be compared. Warnings
+/// are the job's system-out.
 std::string junit_xml(const BatchReport& report);
 
-/// Workflow commands that annotate the first 10 jobs that did not pass.
+/// Workflow commands that annotate the first 10 jobs that did not pass, and the first 10 warnings.
 std::string github_annotations(const std::vector<BatchResult>& results);
-/// Markdown for a step summary: the counts, and the first 50 jobs that did not pass.
+/// Markdown for a step summary: the counts, the first 50 jobs that did not pass, and the first 50
+/// warnings.
 std::string github_step_summary(const BatchReport& report);
 
 /// One self-contained page (batch/report.html with its data).

@@ -61,6 +61,7 @@ void BatchSummary::add(const BatchResult& result) {
   exit_code = worse_exit_code(exit_code, result.exit_code);
   golden_created += result.golden_created;
   golden_replaced += result.golden_replaced;
+  warnings += result.warnings.size();
   if (result.resumed) {
     ++resumed;
     return;
@@ -100,6 +101,10 @@ std::string counts_text(const StatusCounts& counts) {
       parts.push_back(std::to_string(counts[i]) + " " + std::string(statuses[i].name));
   }
   return join(parts);
+}
+
+std::string warnings_text(const BatchSummary& summary) {
+  return summary.warnings == 0 ? "" : ", " + counted(summary.warnings, "warning");
 }
 
 }  // namespace dmlop

@@ -116,11 +116,12 @@ struct BatchResult {
   Location wrong;                    // where the first finding points, where there is one
   std::uint64_t golden_created = 0;  // golden files that the job wrote
   std::uint64_t golden_replaced = 0;
-  std::string repeat;         // a command that repeats this job alone
-  std::string record;         // one line of JSON with everything, where records are kept
-  std::string pictures;       // JSON: an array of pictures or null, for each comparison
-  bool resumed = false;       // taken from an earlier run
-  std::string warnings = {};  // of files beside the job that nothing uses; several lines
+  std::string repeat;    // a command that repeats this job alone
+  std::string record;    // one line of JSON with everything, where records are kept
+  std::string pictures;  // JSON: an array of pictures or null, for each comparison
+  bool resumed = false;  // taken from an earlier run
+  std::vector<std::string> warnings = {};  // each a text of several lines
+  std::string notice = {};  // why another device ran it, if no job of this run had the same reason
 
   Outcome outcome() const;
   /// Whether the status counts as a success of the batch.
@@ -148,6 +149,7 @@ struct BatchSummary {
   std::uint64_t golden_created = 0;
   std::uint64_t golden_replaced = 0;
   std::uint64_t resumed = 0;
+  std::uint64_t warnings = 0;
   std::string shard;  // "0/4"; "" for all jobs
   std::string device;
   std::string interrupted;           // why it is not complete; "" where it is
@@ -163,5 +165,7 @@ int worse_exit_code(int a, int b);
 
 /// "8 PASSED, 1 FAILED".
 std::string counts_text(const StatusCounts& counts);
+/// ", 3 warnings"; "" if there are none.
+std::string warnings_text(const BatchSummary& summary);
 
 }  // namespace dmlop

@@ -271,7 +271,8 @@ void ResultsFile::add(const BatchSummary& summary) {
             {"exitCode", summary.exit_code},
             {"device", summary.device},
             {"seconds", summary.seconds},
-            {"counts", counts}};
+            {"counts", counts},
+            {"warnings", summary.warnings}};
   if (!summary.shard.empty()) json["shard"] = summary.shard;
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());

@@ -41,11 +41,8 @@ TapRun taps_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
 
 double divisor_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
   if (windows.divisor == Divisor::none) return 1;
-  if (is_inside(windows, begin_of(windows, o), extent)) return static_cast<double>(windows.size);
-  if (windows.divisor == Divisor::elements_inside)
-    return static_cast<double>(taps_of(windows, extent, o).count);
-  return static_cast<double>(elements_before(windows, begin_of(windows, o),
-                                             static_cast<Int>(extent + windows.end_padding)));
+  if (windows.divisor == Divisor::elements_and_padding) return static_cast<double>(windows.size);
+  return static_cast<double>(taps_of(windows, extent, o).count);
 }
 
 /// The first window that reaches behind element i, and the first one that begins behind it.

@@ -115,7 +115,8 @@ class OutputBlocks {
 
   void find_whole(OutputBlock& block) const {
     const auto& windows = std::get<Windows>(taps_.axis().reach);
-    if (windows.stride > 2 || (windows.stride == 2 && windows.dilation > 1)) return;
+    if (windows.stride == 0 || windows.stride > 2 || (windows.stride == 2 && windows.dilation > 1))
+      return;
     block.windows = {windows.size, windows.stride, windows.dilation};
     const auto is_whole = [&](const TapRun& run) { return run.count == windows.size; };
     const auto first = std::find_if(block.runs.begin(), block.runs.end(), is_whole);

@@ -32,8 +32,8 @@ class Walker {
 
   bool fits() const {
     // Rows between windows would be loaded for nothing.
-    return height_.window > 1 && height_.stride <= height_.window &&
-           height_.window <= window_most && width_.window <= window_most &&
+    return height_.window > 1 && height_.stride > 0 && height_.stride <= height_.window &&
+           height_.window <= window_most && width_.window <= window_most && width_.stride > 0 &&
            width_.stride <= stride_x_most && fits_slack();
   }
 

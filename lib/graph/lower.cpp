@@ -151,24 +151,29 @@ class Lowering {
 
   std::optional<Description> description_of(const std::string& title,
                                             const DescribedNode& described) {
-    Diagnostics findings;
+    Diagnostics findings, warnings;
     std::optional<Description> description;
     auto document = json::Document::parse(graph_.file, text_of(described.description), findings);
     if (document) {
       auto shared = std::make_shared<const json::Document>(std::move(*document));
       std::shared_ptr<const json::Value> root(shared, &shared->root());
       description = read_part(std::move(shared), std::move(root), request_.feature_level,
-                              request_.judge.value_or(Judge::directml), findings);
+                              request_.judge.value_or(Judge::directml), findings, warnings);
     }
-    for (Diagnostic& finding : findings) {
-      // Places in the JSON are none of the file.
-      finding.line = finding.column = 0;
-      finding.pointer.clear();
-      finding.ideas.clear();
-      finding.message = title + ": " + finding.message;
-      findings_.push_back(std::move(finding));
-    }
+    move_to(findings_, findings, title);
+    move_to(notes_, warnings, title);
     return description;
+  }
+
+  // Places in the JSON are none of the file.
+  static void move_to(Diagnostics& list, Diagnostics& found, const std::string& title) {
+    for (Diagnostic& one : found) {
+      one.line = one.column = 0;
+      one.pointer.clear();
+      one.ideas.clear();
+      one.message = title + ": " + one.message;
+      list.push_back(std::move(one));
+    }
   }
 
   static std::string name_of_tensor(const NodeTensor& tensor) {
@@ -293,6 +298,7 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
                                         Diagnostics& diagnostics, Diagnostics& notes) {
   const std::size_t before = diagnostics.size();
   LoweredGraph lowered = Lowering(graph, request, diagnostics, notes).lower();
+  if (request.warnings_as_errors) refuse_warnings(notes, diagnostics);
   if (diagnostics.size() > before) return std::nullopt;
   return lowered;
 }

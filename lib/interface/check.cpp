@@ -70,9 +70,7 @@ CheckResult v0::check(const Operation& operation, const std::vector<Input>& inpu
     result.findings = to_findings(prepared.findings);
     if (!prepared.job) return result;
     Description& description = prepared.job->description;
-    Diagnostics warnings = description.warnings;
-    warnings.insert(warnings.end(), prepared.job->warnings.begin(), prepared.job->warnings.end());
-    result.warnings = to_findings(warnings, "warning");
+    result.warnings = to_findings(prepared.job->warnings, "warning");
     for (const TensorUse& use : tensors_of(description)) result.tensors.push_back(to_info(use));
     return result;
   });

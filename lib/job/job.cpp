@@ -1,6 +1,8 @@
 #include "job/job.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "job/bind.hpp"
 #include "job/folder.hpp"
@@ -51,11 +53,19 @@ void warn_of_incomplete_golden(Job& job, const JobRequest& request) {
       return file_name_of(expectation.tensor, expectation.element) == name;
     };
     if (std::any_of(job.expected.begin(), job.expected.end(), is_it)) continue;
-    job.warnings.push_back({.file = request.found.golden_folder,
-                            .message = name + " is not compared, as it has no golden file here",
-                            .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
-                            .suggestion = "create it with --update-golden"});
+    job.warnings.push_back(
+        {.file = request.found.golden_folder,
+         .message = name + " is not compared, as it has no golden file here",
+         .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
+         .suggestion = "create it with --update-golden"});
   }
+}
+
+// What is said about the description comes before what is said about files.
+void collect_warnings(Job& job) {
+  Diagnostics all = std::exchange(job.description.warnings, {});
+  std::move(job.warnings.begin(), job.warnings.end(), std::back_inserter(all));
+  job.warnings = std::move(all);
 }
 
 }  // namespace
@@ -110,6 +120,8 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
     if (!type) continue;
     expectation.tolerance = resolved_tolerance(request.tolerance, job.description, *type);
   }
+  collect_warnings(job);
+  if (request.warnings_as_errors) refuse_warnings(job.warnings, diagnostics);
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;
 }

@@ -56,6 +56,7 @@ struct JobRequest {
   bool compares_with_found = false;      // with the golden files that were found, too
   bool is_of_batch = false;              // no option of a command line names its files
   bool is_of_library = false;            // a call names its files
+  bool warnings_as_errors = false;       // each warning is a finding
 };
 
 /// "InputTensor", or "InputTensors[1]" for an element of an array of tensors.
@@ -97,7 +98,8 @@ struct Job {
   std::vector<BoundInput> inputs;    // those that have a file, in the operator's order
   std::vector<BoundOutput> outputs;  // likewise
   std::vector<Expectation> expected;
-  Diagnostics warnings = {};  // files that were found and that nothing uses, by their names
+  /// What the other judge does not accept, then files that were found and that nothing uses.
+  Diagnostics warnings = {};
 };
 
 enum class Purpose { check, run };  // a run needs a file for every tensor

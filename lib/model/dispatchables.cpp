@@ -164,11 +164,12 @@ class DispatchableReader {
     auto shared = std::make_shared<const json::Value>(std::move(root));
     // Each dispatchable gets its own findings, because checks search all earlier ones. Otherwise
     // the time would be quadratic in the number of dispatchables.
-    Diagnostics findings;
+    Diagnostics findings, warnings;
     dispatchable_.description =
         read_part(reading_.shared_document, std::move(shared), reading_.request.feature_level,
-                  reading_.request.judge.value_or(Judge::directml), findings);
+                  reading_.request.judge.value_or(Judge::directml), findings, warnings);
     for (Diagnostic& finding : findings) reading_.diagnostics.push_back(std::move(finding));
+    for (Diagnostic& warning : warnings) reading_.notes.add(std::move(warning));
   }
 
   void copy_operator(json::Value& root, const OperatorSpec& spec) {
@@ -219,13 +220,14 @@ void drop_level_of_file(std::string& suggestion) {
 std::optional<Description> read_part(std::shared_ptr<const json::Document> document,
                                      std::shared_ptr<const json::Value> root,
                                      std::optional<FeatureLevel> level, Judge judge,
-                                     Diagnostics& diagnostics) {
+                                     Diagnostics& diagnostics, Diagnostics& warnings) {
   const std::size_t before = diagnostics.size();
   auto description = read_description(std::move(document), std::move(root), {}, level, diagnostics,
                                       Completeness::complete);
   if (description) {
     description->judge = judge;
     check_description(*description, diagnostics);
+    warnings = std::exchange(description->warnings, {});
   }
   for (std::size_t i = before; i < diagnostics.size(); ++i)
     drop_level_of_file(diagnostics[i].suggestion);

@@ -123,8 +123,10 @@ struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
   std::optional<std::string> output_folder = {};  // default: the current one
   std::optional<FeatureLevel> feature_level = {};
-  std::optional<Judge> judge = {};  // default: DirectML, which models are written for
-  SharedConfinement confinement = {};  // of sourcePath; a targetPath then stays in output_folder
+  std::optional<Judge> judge = {};       // default: DirectML, which models are written for
+  SharedConfinement confinement = {};    // of sourcePath; a targetPath then stays in output_folder
+  bool warnings_as_errors = false;       // each note is a finding
+  std::vector<std::string> beside = {};  // fields that may stand next to the model's own
 };
 
 /// The bytes that a buffer must have for a tensor that was checked, as DirectML counts them.
@@ -132,15 +134,15 @@ std::uint64_t needed_bytes(const TensorDesc& desc);
 
 /// Reads and checks the description of an operator that is a part of a model, which is complete and
 /// states no feature level. `root` is a value of the document. Returns nothing if there are
-/// findings.
+/// findings. `warnings` gets those of the description.
 std::optional<Description> read_part(std::shared_ptr<const json::Document> document,
                                      std::shared_ptr<const json::Value> root,
                                      std::optional<FeatureLevel> level, Judge judge,
-                                     Diagnostics& diagnostics);
+                                     Diagnostics& diagnostics, Diagnostics& warnings);
 
 /// Reads and checks a model, including one with mistakes. It reads the headers of files but no
-/// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept.
-/// Returns a model only if there are no findings.
+/// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept, and
+/// the warnings of each operator. Returns a model only if there are no findings.
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
                                 Diagnostics& diagnostics, Diagnostics& notes);

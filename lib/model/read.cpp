@@ -16,8 +16,10 @@ class Reader {
   Reader(ModelReading& reading, const json::Value& root) : reading_(reading), root_(root) {}
 
   void read() {
-    reading_.notes.refuse_unknown(root_, {"$schema", "resources", "dispatchables", "commands"},
-                                  "a model");
+    std::vector<std::string> known{"$schema", "resources", "dispatchables", "commands"};
+    const std::vector<std::string>& beside = reading_.request.beside;
+    known.insert(known.end(), beside.begin(), beside.end());
+    reading_.notes.refuse_unknown(root_, known, "a model");
     const json::Value* resources = part("resources", Kind::object, "an object of buffers by name");
     const json::Value* dispatchables =
         part("dispatchables", Kind::object, "an object of operators by name");
@@ -185,6 +187,7 @@ std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                        .diagnostics = diagnostics};
   if (request.confinement) ConfinementChecker(reading, root).check();
   if (diagnostics.size() == before) Reader(reading, root).read();
+  if (request.warnings_as_errors) refuse_warnings(notes, diagnostics);
   sort_by_position(diagnostics);
   sort_by_position(notes);
   return diagnostics.size() == before ? std::optional(std::move(model)) : std::nullopt;

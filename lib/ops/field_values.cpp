@@ -28,15 +28,24 @@ std::array<std::byte, 8> scalar(const Description& description, std::string_view
 
 void check_fits(const Description& description, std::string_view field,
                 std::optional<DataType> type, Diagnostics& diagnostics) {
-  const std::string name(field);
+  const std::string name(field), type_name(type ? name_of(*type) : "");
   const json::Value* written = description.find(field)->written;
   const auto* value = std::get_if<double>(&description.find(field)->value);
   if (value == nullptr || !type || converts_to(*type, *value)) return;
-  Diagnostic diagnostic = description.at(
-      {name, ""}, std::nullopt,
-      name + " is " + float_text(*value) + ", which does not fit " + std::string(name_of(*type)));
-  diagnostic.rule = std::string(name_of(*type)) + " holds " + range_text(*type) + "; " + name +
-                    " is truncated toward zero";
+  Diagnostic diagnostic =
+      description.at({name, ""}, std::nullopt,
+                     name + " is " + float_text(*value) + ", which does not fit " + type_name);
+  diagnostic.rule =
+      type_name + " holds " + range_text(*type) + "; " + name + " is truncated toward zero";
+  if (description.judge == Judge::directml) {
+    diagnostic.message = name + " is " + float_text(*value) + ", and " +
+                         element_text(*type, element_from(*type, *value).data()) +
+                         " is stored, because it is " + type_name;
+    diagnostic.note = "DirectML 1.15.4 accepts this. No result of it was recorded.";
+    diagnostics.push_back(std::move(diagnostic));
+    return;
+  }
+  diagnostic.note = directml_accepts_note;
   diagnostic.suggestion = "write a value from " + range_text(*type);
   // FLOAT keeps 24 bits of a number, and may have rounded this one out of the range.
   const double below = double{std::nextafter(static_cast<float>(*value), 0.0F)};

@@ -37,7 +37,9 @@ const Operator* find_operator(std::string_view name) {
 void check_description(Description& description, Diagnostics& diagnostics) {
   validate(description, diagnostics);
   const Operator* row = find_operator(description.spec->name);
-  if (row != nullptr) row->check(description, diagnostics);
+  if (row == nullptr) return;
+  const bool is_page = description.judge == Judge::page;
+  row->check(description, is_page ? diagnostics : description.warnings);
 }
 
 Plan make_plan(const Description& description) {

@@ -9,8 +9,8 @@
 namespace dmlop {
 
 /// Batch and channels as they are, and windows along the axes behind them as Strides, WindowSize,
-/// StartPadding, EndPadding and, if the operator has them, Dilations say. The outputs are
-/// `output`'s.
+/// StartPadding and, if the operator has them, Dilations say. The outputs are `output`'s: they may
+/// be more than EndPadding makes room for, because what lies behind the input is padding.
 std::vector<WindowAxis> pooling_axes(const Description& description, const TensorDesc& input,
                                      const TensorDesc& output, Divisor divisor = Divisor::none);
 

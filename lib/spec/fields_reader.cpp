@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "spec/scalar.hpp"
 #include "spec/settings.hpp"
 #include "spec/tensor_reader.hpp"
 
@@ -128,6 +129,7 @@ FieldValue FieldsReader::read_tensors(const FieldSpec& spec, const json::Value& 
 // DxDispatch knows names only.
 FieldValue FieldsReader::read_enum(const FieldSpec& spec, const json::Value& value) {
   const std::vector<EnumValue>& values = enum_values(spec.enum_name);
+  if (spec.enum_name == "DML_TENSOR_DATA_TYPE" && is_unknown_type(value)) return std::int64_t{0};
   if (!complete_)
     return value_or_nothing(reader_.enumeration(value, spec.name, spec.enum_name, values));
   std::vector<std::string> names;

@@ -1,5 +1,6 @@
 #include "spec/scalar.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -124,7 +125,44 @@ Reading read_member(const Scalar& scalar) {
   return reading;
 }
 
+/// The rule that gives a field its value.
+const Rule* rule_that_gives(const OperatorSpec& spec, const std::string& field) {
+  const auto gives_it = [&](const Rule& rule) {
+    const auto& equation = rule.formula.equation();
+    return equation && *rule.formula.reference_at(equation->target) == Reference{field, ""};
+  };
+  const auto found = std::ranges::find_if(spec.rules, gives_it);
+  return found == spec.rules.end() ? nullptr : &*found;
+}
+
 }  // namespace
+
+bool is_unknown_type(const json::Value& value) {
+  return value.text == (value.kind == json::Value::Kind::number ? "0" : "UNKNOWN") ||
+         value.text == "DML_TENSOR_DATA_TYPE_UNKNOWN";
+}
+
+void open_unknown_types(Description& description, Diagnostics& diagnostics) {
+  const bool is_page = description.judge == Judge::page;
+  for (Field& field : description.fields) {
+    const auto* value = std::get_if<std::int64_t>(&field.value);
+    if (field.spec->enum_name != "DML_TENSOR_DATA_TYPE" || value == nullptr || *value != 0)
+      continue;
+    const std::string& name = field.spec->name;
+    const Rule* rule = rule_that_gives(*description.spec, name);
+    Diagnostic diagnostic = description.at(
+        Place{{name}}, name + " is UNKNOWN" + (is_page ? ", must be a data type" : ""));
+    if (rule != nullptr) diagnostic.rule = rule->formula.text();
+    diagnostic.note = is_page ? directml_accepts_note
+                              : "The operator's page does not allow this. DirectML 1.15.4 accepts "
+                                "it and takes the tensor's type; its results for "
+                                "ELEMENT_WISE_CLIP1 are known.";
+    if (is_page) diagnostic.suggestion = "leave it out";
+    (is_page ? diagnostics : description.warnings).push_back(std::move(diagnostic));
+    field.value = std::monostate{};
+    field.written = nullptr;
+  }
+}
 
 void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
   for (Field& field : fields.fields) {

@@ -275,6 +275,8 @@ void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
     diagnostics_.back().note = is_page ? directml_accepts_note : page_accepts_note;
     return;
   }
+  // One mistake is one warning.
+  if (use.desc->data_type && was_reported(use, *use.desc->data_type, noted_types_)) return;
   const std::string type = use.desc->data_type ? std::string(name_of(*use.desc->data_type)) : "";
   Diagnostic warning = description_.at(
       use.place("DataType"), use.name() + " is " + type + " with " +
@@ -289,7 +291,8 @@ void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
 
 // Whether a tensor of the same row had the same fault. Rules tie tensors together, and one mistake
 // should give one finding.
-bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
+bool SupportChecker::was_reported(const TensorUse& use, DataType type,
+                                  std::vector<TensorType>& reported_before) {
   const auto is_same = [&](const auto& reported) {
     if (reported.second != type) return false;
     const auto ties = [&](const SupportRow& row) {
@@ -298,8 +301,8 @@ bool SupportChecker::was_reported(const TensorUse& use, DataType type) {
     const auto& rows = description_.spec->support;
     return std::any_of(rows.begin(), rows.end(), ties);
   };
-  if (std::any_of(wrong_types_.begin(), wrong_types_.end(), is_same)) return true;
-  wrong_types_.emplace_back(use.spec->name, type);
+  if (std::ranges::any_of(reported_before, is_same)) return true;
+  reported_before.emplace_back(use.spec->name, type);
   return false;
 }
 
@@ -308,7 +311,7 @@ bool SupportChecker::check_type(const TensorUse& use, const Rows& rows) {
   const auto has = [type](const SupportRow* row) { return row->has(type); };
   if (std::any_of(rows.begin(), rows.end(), has)) return true;
   const std::string name(name_of(type));
-  if (was_reported(use, type)) return true;
+  if (was_reported(use, type, wrong_types_)) return true;
   const SupportRow* other =
       lowest_row(use.spec->name, [&](const SupportRow& row) { return row.has(type); });
   const std::string types = type_list(rows);

@@ -31,6 +31,7 @@ class SupportChecker {
 
  private:
   using Rows = std::vector<const SupportRow*>;
+  using TensorType = std::pair<std::string, DataType>;
 
   Rows rows_for(const std::vector<SupportRow>& rows, const std::string& tensor) const;
   Rows page_rows(const std::string& tensor) const;
@@ -41,7 +42,7 @@ class SupportChecker {
   bool needs_later_level(const TensorUse& use);
   bool has_type_rule(const TensorUse& use) const;
   void note_other_judge(const TensorUse& use, bool is_valid);
-  bool was_reported(const TensorUse& use, DataType type);
+  bool was_reported(const TensorUse& use, DataType type, std::vector<TensorType>& reported_before);
   template <typename Accepts>
   const SupportRow* lowest_row(const std::string& tensor, Accepts&& accepts) const;
   void add(Diagnostic diagnostic, std::string rule, std::string suggestion);
@@ -50,9 +51,10 @@ class SupportChecker {
   Description& description_;
   const FieldScope& scope_;
   Diagnostics& diagnostics_;
-  std::vector<std::pair<std::string, DataType>> wrong_types_;  // that have a finding
-  std::map<std::size_t, std::size_t> wrong_dimensions_;        // likewise; the index of the finding
-  std::set<std::string> checked_;                              // tensors
+  std::vector<TensorType> wrong_types_;                  // that have a finding
+  std::vector<TensorType> noted_types_;                  // that have a warning
+  std::map<std::size_t, std::size_t> wrong_dimensions_;  // likewise; the index of the finding
+  std::set<std::string> checked_;                        // tensors
 };
 
 }  // namespace dmlop

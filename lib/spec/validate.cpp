@@ -23,6 +23,7 @@ class Validator {
       : description_(description), diagnostics_(diagnostics) {}
 
   void run() {
+    open_unknown_types(description_, diagnostics_);
     RuleChecker rules(description_, description_.judge, diagnostics_, description_.warnings);
     SupportChecker support(description_, rules.scope(), diagnostics_);
     TensorChecker tensors(description_, diagnostics_);

@@ -49,6 +49,11 @@ std::array<std::byte, 8> element_from(DataType type, double value) {
     if constexpr (std::is_same_v<T, Half>) {
       const std::uint16_t half = half_from_double(value);
       std::memcpy(bytes.data(), &half, sizeof half);
+    } else if (!converts_to(type, value)) {
+      const T element = std::isnan(value) ? T{}
+                        : value < 0       ? std::numeric_limits<T>::min()
+                                          : std::numeric_limits<T>::max();
+      std::memcpy(bytes.data(), &element, sizeof element);
     } else {
       const T element = static_cast<T>(value);
       std::memcpy(bytes.data(), &element, sizeof element);

@@ -27,14 +27,13 @@ static const uint axis_place_stride = 3;   // of the index into the packed input
 static const uint at_windows = 48;
 static const uint window_words = 12;
 static const uint last_windows = 5;
-static const uint axis_table = 4;        // where the table of taps stands; 0 without one
+static const uint axis_table = 4;     // where the table of taps stands; 0 without one
 static const uint axis_size = 5;
 static const uint axis_stride = 6;
 static const uint axis_dilation = 7;
-static const uint axis_start = 8;        // padding in front of the input
-static const uint axis_end = 9;          // of the input, counted with that padding
-static const uint axis_padded_end = 10;  // of the padding behind it
-static const uint axis_divisor = 11;     // enum Divisor
+static const uint axis_start = 8;     // padding in front of the input
+static const uint axis_end = 9;       // of the input, counted with that padding
+static const uint axis_divisor = 10;  // enum Divisor
 
 // Tables of taps: for each output the first element, how many, and where their weights stand.
 static const uint at_tables = 144;

@@ -46,7 +46,10 @@ class XmlCheck {
   }
   std::string name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_]))) ++at_;
+    const auto is_part = [](char c) {
+      return c == '-' || std::isalpha(static_cast<unsigned char>(c));
+    };
+    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
   bool tag() {
@@ -162,7 +165,11 @@ TEST_CASE("JUnit: whatever texts hold, the XML is well formed") {
   const std::string evil = "<a b=\"c\">&amp;]]></failure>" + control +
                            "\x7F\xFF\xC3(\xED\xA0\x80 \xE0\x80\x80\xF0\x80\x80\x80\xC0\x80" +
                            "\uFFFE\uFFFF\u00e4\U0001F600\xF8";
-  std::vector<BatchResult> results{{.id = evil, .message = evil, .details = evil, .repeat = evil}};
+  std::vector<BatchResult> results{{.id = evil,
+                                    .message = evil,
+                                    .details = evil,
+                                    .repeat = evil,
+                                    .warnings = {evil, "</system-out>"}}};
   dmlop::BatchSummary summary;
   for (const Status status : {Status::passed, Status::failed, Status::skipped, Status::not_run}) {
     results.front().status = status;
@@ -172,11 +179,18 @@ TEST_CASE("JUnit: whatever texts hold, the XML is well formed") {
     CHECK(contains(xml, "\u00e4\U0001F600"));
     CHECK(contains(xml, "&lt;a b=&quot;c&quot;&gt;&amp;amp;]]&gt;&lt;/failure&gt;"));
     CHECK_FALSE(contains(xml, "</failure>\x01"));
+    CHECK(count_of(xml, "</system-out>") == 1);
   }
-  results = {{.id = "a", .status = Status::failed, .message = "one\ntwo", .details = "x\n  y\n"}};
+  results = {{.id = "a",
+              .status = Status::failed,
+              .message = "one\ntwo",
+              .details = "x\n  y\n",
+              .warnings = {"w: 1\n  rule: r", "w: 2"}}};
   const std::string xml = dmlop::junit_xml({"t", "1", summary, results});
   CHECK(contains(xml, "message=\"one&#10;two\""));
-  CHECK(contains(xml, ">x\n  y\n</failure>"));
+  CHECK(contains(xml, ">x\n  y\n</failure>\n"));
+  // The schemas of JUnit have it behind the failure.
+  CHECK(contains(xml, "</failure>\n      <system-out>w: 1\n  rule: r\nw: 2\n</system-out>\n"));
 }
 
 TEST_CASE("JUnit: ids and paths that are no UTF-8 leave it well formed") {
@@ -279,7 +293,8 @@ TEST_CASE("text: of jobs with the same mistake eight are listed, and the rest is
     return count_of("\n" + folder.batch(arguments).output, "\n" + line);
   };
   CHECK(listed({}, "ERROR lost") == 8);
-  CHECK(listed({}, "and 12 more jobs like these, ERROR: help: create it with --update-golden\n") == 1);
+  CHECK(listed({}, "and 12 more jobs like these, ERROR: help: create it with --update-golden\n") ==
+        1);
   CHECK(listed({}, "UNCOMPARED blind") == 8);
   CHECK(listed({}, "and 12 more jobs like these, UNCOMPARED: no output is kept or compared") == 1);
   CHECK(listed({}, "FAILED wrong") == 20);  // each differs in its own way
@@ -572,6 +587,21 @@ TEST_CASE("GitHub texts: line ends, places without lines, table cells") {
         "::error title=ERROR a%0D%0Ab,file=x/op.json,line=1,col=1::100%25%0Aof%0D%0A\n");
   dmlop::BatchSummary summary;
   summary.counts[0] = 2;
+  const std::vector<BatchResult> warned{
+      {.id = "a,b",
+       .status = Status::passed,
+       .place = "x:3",
+       .warnings = {"x:3:9: w: 5%\n  rule: |"}},
+      {.id = "c", .status = Status::xfail, .place = "x:4", .warnings = {12, "\r::error::"}}};
+  const std::string annotations = github_annotations(warned);
+  CHECK(annotations.starts_with(
+      "::warning title=a%2Cb,file=x,line=3,col=1::x:3:9: w: 5%25%0A  rule: |\n"
+      "::warning title=c,file=x,line=4,col=1::%0D::error::\n"));
+  CHECK(count_of(annotations, "\n") == 10);  // as many as GitHub shows
+  const std::string warnings = dmlop::github_step_summary({"t", "1", summary, warned});
+  CHECK(contains(warnings,
+                 "\n| job | warning |\n|---|---|\n| ` a,b ` | ` x:3:9: w: 5%   rule: \\| ` |\n"));
+  CHECK_FALSE(contains(warnings, "| job | status |"));
   const std::vector<BatchResult> cells{
       {.id = "<b>*_|", .status = Status::failed, .message = "one\ntwo <img>"},
       {.id = "`a``", .status = Status::failed, .message = "\\|"},

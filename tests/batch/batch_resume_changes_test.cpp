@@ -191,7 +191,7 @@ std::vector<JobKind> job_kinds() {
 
 /// Options that a job's result depends on, whatever kind of job it is. Who adds one adds it here.
 const std::vector<std::vector<std::string>> settings{
-    {"--out", "other"}, {"--feature-level", "5_0"}, {"--strict-indices"}};
+    {"--out", "other"}, {"--feature-level", "5_0"}, {"--strict-indices"}, {"--warnings-as-errors"}};
 
 /// The ids of the jobs that a run with --resume ran again.
 std::string run_again(const Folder& folder, const std::string& jobs,

@@ -162,7 +162,8 @@ TEST_CASE("--resume and --merge read records of earlier versions, and the first 
 TEST_CASE("records: a field of another type is no record, whatever reads it") {
   const BatchFolder folder({named_job("a", "other.npy", R"("tags": ["t"])")});
   CHECK(folder.batch({"jobs.jsonl", "--out", "out", "--results", "sound.jsonl"}).code == 1);
-  const Json sound = read_records(folder.read("sound.jsonl")).at(0);
+  Json sound = read_records(folder.read("sound.jsonl")).at(0);
+  sound["warnings"] = {"a warning"};
   // Pointers to every value, at any depth.
   std::vector<Json::json_pointer> places;
   const Json flat = sound.flatten();

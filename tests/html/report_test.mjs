@@ -75,6 +75,7 @@ function failure() {
     details: 'padding/edge.json:5:62: error: OutputTensor.Sizes[3] is 11, must be 10\n' +
       '  rule: OutputTensor.Sizes[3] == InputTensor.Sizes[3] + StartPadding[3] + EndPadding[3]\n' +
       '  help: write 10\n',
+    warnings: ['padding/edge.json:1:2: warning: this is not used\n  rule: a rule'],
     repeat: 'dmlop batch samples --filter padding/edge',
     description: JSON.stringify({type: 'PADDING', desc: {
       InputTensor: {DataType: 'FLOAT32', Sizes: [1, 1, 4, 4]}, PaddingMode: 'EDGE',
@@ -144,7 +145,8 @@ function count_statuses(jobs) {
 
 function report(jobs, more = {}) {
   return {version: '0.1.0', created: '2026-11-21T05:30:00Z', title: 'samples', device: 'cpu',
-    seconds: 1.2, counts: count_statuses(jobs), jobs, ...more};
+    seconds: 1.2, counts: count_statuses(jobs),
+    warnings: jobs.reduce((sum, job) => sum + (job.warnings?.length ?? 0), 0), jobs, ...more};
 }
 
 const text = (page, selector) => page.locator(selector).first().innerText();
@@ -213,8 +215,8 @@ async function check_template() {
     const meta = await page.$$eval('#meta > div', rows => Object.fromEntries(rows.map(
       row => [row.dataset.meta, row.querySelector('dd').textContent])));
     assert.deepEqual(meta, {device: 'cpu', shard: '0/4', created: '2026-11-21 05:30:00 UTC',
-      duration: '1.2 s', dmlop: '0.1.0'});
-    const chips = await page.$$eval('.chip', all => Object.fromEntries(all.map(
+      duration: '1.2 s', warnings: '1', dmlop: '0.1.0'});
+    const chips = await page.$$eval('.chip[data-status]', all => Object.fromEntries(all.map(
       chip => [chip.dataset.status, chip.querySelector('.count').textContent])));
     assert.deepEqual(chips, Object.fromEntries(Object.entries(data.counts).map(
       ([status, count]) => [status, count.toLocaleString('en')])));
@@ -538,6 +540,50 @@ async function check_template() {
     await close(page);
   });
 
+  await check('jobs with warnings are marked, found and show what they are', async () => {
+    const warning = '<b>a/op.json:1:42: warning: InputTensor.DimensionCount is 6, must be at most 4';
+    const some = report([
+      {id: 'wrong', status: 'FAILED', message: 'it differs', warnings: [`${warning}\n  rule: r`]},
+      {id: 'fine', status: 'PASSED', warnings: [warning, 'unused.npy: warning: nothing reads it']},
+      {id: 'plain', status: 'PASSED'}, {id: 'bad', status: 'INVALID', message: 'wrong'}]);
+    const page = await open(written('warnings', some));
+    assert.equal(await text(page, '#meta [data-meta=warnings] dd'), '3');
+    assert.deepEqual(await listed_ids(page), ['wrong', 'bad']);
+    const chip = page.locator('.chip.warned');
+    assert.equal(await chip.innerText(), 'with warnings\n2');
+    assert.equal(await chip.getAttribute('aria-pressed'), 'false');
+    await chip.click();
+    assert.equal(await chip.getAttribute('aria-pressed'), 'true');
+    assert.deepEqual(await listed_ids(page), ['wrong', 'fine']);
+    assert.deepEqual(await page.locator('.job .tag.warned').allInnerTexts(),
+      ['1 warning', '2 warnings']);
+    assert.match(page.url(), /&warnings=only$/);
+    await job_row(page, 'fine').locator('.head').click();
+    assert.equal(await text(page, '.body h3'), '2 warnings');
+    assert.equal(await page.locator('.body .warnings').textContent(),
+      `${warning}\nunused.npy: warning: nothing reads it`);
+    await job_row(page, 'wrong').locator('.head').click();
+    assert.equal(await page.locator('.warnings .rule').textContent(), '  rule: r');
+    for (const scheme of ['light', 'dark']) {
+      await page.emulateMedia({colorScheme: scheme});
+      assert.deepEqual(await poor_contrasts(page), [], scheme);
+    }
+    await page.click('.plain:has-text("All")');
+    assert.equal(await matching(page), 4);
+    await page.fill('#search', 'nothing reads');
+    assert.deepEqual(await listed_ids(page), ['fine']);
+    await close(page);
+
+    const linked = await open(written('warnings', some), '#status=PASSED&warnings=only');
+    assert.deepEqual(await listed_ids(linked), ['fine']);
+    await close(linked);
+    // Without warnings there is nothing to press, and a link does not hide everything.
+    const none = await open(written('plain', report(some.jobs.slice(3))), '#warnings=only');
+    assert.equal(await none.locator('.warned').count(), 0);
+    assert.deepEqual(await listed_ids(none), ['bad']);
+    await close(none);
+  });
+
   await check('the command is copied, or left selected where that is forbidden', async () => {
     const page = await open(file, '#job=padding%2Fedge');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -648,7 +694,7 @@ async function check_template() {
     const data = {...report([failure()]), jobs, counts: {FAILED: jobs.length}};
     const page = await open(written('any', data), '#sort=id');
     await page.evaluate(() => {
-      for (const chip of document.querySelectorAll('.chip[aria-pressed=false]')) chip.click();
+      for (const chip of document.querySelectorAll('.chip[data-status][aria-pressed=false]')) chip.click();
       while (!document.getElementById('more').hidden) document.getElementById('more').click();
       for (const head of document.querySelectorAll('.head')) head.click();
     });

@@ -348,6 +348,64 @@ TEST_CASE("CONVOLUTION: the filter must fit into the padded input") {
   CHECK(messages(description) != "");
 }
 
+/// With outputs of other sizes than the formula's, as DirectML takes them.
+void check_other_sizes(Convolution use, DataType type, Random& random) {
+  const List sizes = use.output_sizes();
+  for (std::size_t i = 0; i < use.strides.size(); ++i) {
+    const std::uint64_t size = random.from_to(1, sizes[i + 2] + 6);
+    use.outputs.push_back(std::max(size, use.output_padding[i] + 1));
+  }
+  PlanCase a_case = case_of("CONVOLUTION", use, use.result(type));
+  a_case.judge = Judge::directml;
+  check_plan_case(a_case);
+}
+
+TEST_CASE("CONVOLUTION: outputs of any sizes, as DirectML takes them") {
+  Random random(71);
+  for (int i = 0; i < 400; ++i) {
+    const DataType type = random.one_in(2) ? DataType::Float32 : DataType::Float16;
+    Convolution use = random_convolution(type, type, {}, random);
+    if (random.one_in(2)) use.bias = small_numbers(type, channel_sizes(use, false), random, 0.25);
+    check_other_sizes(use, type, random);
+  }
+}
+
+TEST_CASE("CONVOLUTION: large outputs that end elsewhere than the formula says") {
+  Random random(72);
+  for (int i = 0; i < 12; ++i) {
+    const DataType type = i % 2 == 0 ? DataType::Float32 : DataType::Float16;
+    const auto tensor = [&](const List& sizes) { return small_numbers(type, sizes, random, 0.5); };
+    // Single channels, of which threads of a GPU walk down the images; and tiles of many.
+    const bool is_single = i % 4 < 2;
+    Convolution use = is_single ? plain(tensor({2, 3, 50, 70}), tensor({3, 1, 3, 2}))
+                                : plain(tensor({1, 8, 19, 23}), tensor({8, 8, 3, 3}));
+    if (is_single) use.groups = 3;
+    use.is_backward = i % 3 == 0;
+    use.start = use.end = {1, 1};
+    use.outputs = {use.output_sizes()[2] + 9, use.output_sizes()[3] + (i < 6 ? 5 : 0)};
+    if (i >= 6) use.outputs[1] -= 4;
+    use.bias = tensor({1, is_single ? 3U : 8U, 1, 1});
+    PlanCase a_case = case_of("CONVOLUTION", use, use.result(type));
+    a_case.judge = Judge::directml;
+    check_plan_case(a_case);
+  }
+}
+
+TEST_CASE("CONVOLUTION: an element is left before OutputPadding is added, also as DirectML") {
+  Convolution use = plain(floats({1, 1, 2}, {1, 2}), floats({1, 1, 2}, {1, 1}));
+  use.is_backward = true;
+  use.output_padding = {1};
+  use.outputs = {2};
+  const auto found = [&](std::uint64_t size) {
+    Tensor output = floats({1, 1, size}, std::vector<float>(size));
+    PlanCase a_case = case_of("CONVOLUTION", use, output);
+    a_case.judge = Judge::directml;
+    return messages(a_case.description());
+  };
+  CHECK(found(2) == "");
+  CHECK(found(1).find("OutputPadding[0] is 1") != std::string::npos);
+}
+
 void add_zero_points(Convolution& use, Random& random) {
   const List one(use.input.sizes.size(), 1);
   if (random.one_in(2)) use.input_zero = random_tensor(use.input.type, one, random);

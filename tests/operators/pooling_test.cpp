@@ -324,6 +324,108 @@ TEST_CASE(
                            whole.places(unknown, DataType::UInt32)));
 }
 
+/// Outputs of any sizes, and windows, strides and sizes that only DirectML accepts.
+RandomPooling beyond_the_page(Random& random, bool is_dilated) {
+  RandomPooling made = random_pooling(random, is_dilated);
+  Pooling& pooling = made.pooling;
+  const List sizes = pooling.output_sizes(made.input);
+  for (std::size_t i = 0; i < pooling.window.size(); ++i) {
+    const std::uint64_t formula = sizes[i + 2];
+    pooling.outputs.push_back(random.from_to(1, formula + 4));
+    if (random.one_in(6)) pooling.window[i] += random.from_to(1, 50);
+    if (random.one_in(12)) pooling.window[i] = 0;
+    if (random.one_in(8)) pooling.strides[i] = 0;
+    if (random.one_in(12)) pooling.strides[i] = 4'000'000'000;
+  }
+  return made;
+}
+
+void check_as_directml(PlanCase a_case) {
+  a_case.judge = Judge::directml;
+  check_plan_case(a_case);
+}
+
+TEST_CASE("AVERAGE_POOLING: outputs and windows of any sizes, as DirectML takes them") {
+  Random random(81);
+  for (int i = 0; i < 200; ++i) {
+    const bool is_dilated = random.one_in(2), includes_padding = random.one_in(2);
+    const auto [pooling, sizes] = beyond_the_page(random, is_dilated);
+    const Tensor input = random_eighths(random.one_of(F2), sizes, random);
+    check_as_directml(average_case(pooling, is_dilated, includes_padding, input,
+                                   pooling.average(input, includes_padding)));
+  }
+}
+
+TEST_CASE("MAX_POOLING: outputs and windows of any sizes, as DirectML takes them") {
+  Random random(82);
+  for (int i = 0; i < 300; ++i) {
+    const std::string suffix = random.one_of<std::string>({"", "1", "2"});
+    const auto [pooling, sizes] = beyond_the_page(random, suffix == "2");
+    const Tensor input = random_tensor(random.one_of(max_types), sizes, random);
+    std::optional<Tensor> places;
+    if (suffix != "" && random.one_in(2)) places = pooling.places(input, DataType::UInt32);
+    if (info(input.type).kind == NumberKind::floating) continue;
+    check_as_directml(max_case(suffix, pooling, input, pooling.maximum(input), places));
+  }
+  for (int i = 0; i < 100; ++i) {
+    const auto [pooling, sizes] = beyond_the_page(random, true);
+    const Tensor input = random_eighths(random.one_of(F2), sizes, random);
+    check_as_directml(max_case("2", pooling, input, pooling.maximum(input),
+                               pooling.places(input, DataType::UInt32)));
+  }
+}
+
+PlanCase norm_case(const Pooling& pooling, std::uint64_t p, const Tensor& input, bool is_dilated) {
+  PlanCase a_case{is_dilated ? "DML_OPERATOR_LP_POOLING1" : "DML_OPERATOR_LP_POOLING",
+                  pooling.fields(is_dilated),
+                  {{"InputTensor", input}},
+                  {{"OutputTensor", pooling.norm(input, p), std::nullopt, 4}}};
+  a_case.fields["P"] = p;
+  return a_case;
+}
+
+TEST_CASE("LP_POOLING: outputs and windows of any sizes, and a P of 0, as DirectML takes them") {
+  Random random(83);
+  for (int i = 0; i < 300; ++i) {
+    const bool is_dilated = random.one_in(2);
+    const auto [pooling, sizes] = beyond_the_page(random, is_dilated);
+    const Tensor input = random_eighths(random.one_of(F2), sizes, random);
+    check_as_directml(norm_case(pooling, random.below(6), input, is_dilated));
+  }
+}
+
+TEST_CASE("pooling: outputs behind the end of images that a GPU walks down") {
+  Random random(84);
+  for (std::size_t i = 0; i < walked.size(); ++i) {
+    Walked walk = walked[i];
+    const Tensor input = walked_image(F2[i % 2], walk, random);
+    const List sizes = walk.pooling.output_sizes(input.sizes);
+    for (std::size_t a = 0; a < 2; ++a)
+      walk.pooling.outputs.push_back(sizes[a + 2] + (i % 2 == a ? 3 : 17));
+    check_as_directml(
+        average_case(walk.pooling, false, true, input, walk.pooling.average(input, true)));
+    check_as_directml(
+        average_case(walk.pooling, false, false, input, walk.pooling.average(input, false)));
+    check_as_directml(max_case("", walk.pooling, input, walk.pooling.maximum(input), std::nullopt));
+    const Tensor numbers = random_eighths(F2[i % 2], {1, 2, walk.height, walk.width}, random);
+    check_as_directml(norm_case(walk.pooling, 1 + i % 4, numbers, i % 2 == 0));
+  }
+}
+
+TEST_CASE("pooling: as its page says, outputs have the formula's sizes, and windows fit") {
+  const Tensor input = floats({1, 1, 1, 4}, {1, 2, 3, 4});
+  Pooling pooling{{1, 2}, {1, 2}, {1, 1}, {0, 0}, {0, 0}};
+  const auto said = [&](const Pooling& use) {
+    return messages(norm_case(use, 2, input, false).description());
+  };
+  CHECK(said(pooling) == "");
+  pooling.outputs = {1, 3};
+  CHECK(said(pooling) != "");
+  CHECK(said({{1, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}}) != "");
+  CHECK(said({{1, 0}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}}) != "");
+  CHECK(said({{1, 2}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {1, 1}}) != "");
+}
+
 PlanCase max_gradient_case(const Pooling& pooling, const Tensor& input, const Tensor& gradient,
                            const Tensor& output) {
   return {"DML_OPERATOR_MAX_POOLING_GRAD",
@@ -468,12 +570,12 @@ struct Quantized {
     const double low = input.type == DataType::Int8 ? -128 : 0;
     for_each_index(output.sizes, [&](const Index& o) {
       const double zero = input_zero ? of_channel(*input_zero, o[1]) : 0;
-      const auto under = pooling.under(o, input.sizes);
+      const std::vector<Index> inside = pooling.under(o, input.sizes);
       double sum = 0;
-      for (const Index& i : under.inside)
+      for (const Index& i : inside)
         sum += (static_cast<double>(exact_number(input.type, input.at(i))) - zero) *
                of_channel(input_scale, o[1]);
-      const auto count = static_cast<double>(includes_padding ? under.padded : under.inside.size());
+      const auto count = static_cast<double>(includes_padding ? pooling.elements() : inside.size());
       const double units = std::nearbyint(sum / count / of_channel(output_scale, o[1])) +
                            (output_zero ? of_channel(*output_zero, o[1]) : 0);
       const double cut = std::isnan(units) ? low : std::clamp(units, low, low + 255);

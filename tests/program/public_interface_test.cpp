@@ -116,6 +116,17 @@ TEST_CASE("public interface: a check tells what the tensors are") {
   CHECK(result.tensors[1].sizes == std::vector<std::uint64_t>{9});
 }
 
+TEST_CASE(
+    "public interface: a check warns of what the operator's page allows and DirectML does not") {
+  const auto result = dmlop::check({.text = R"({"type": "CUMULATIVE_SUMMATION", "desc": {
+    "InputTensor": {"DataType": "INT64", "Sizes": [1, 1, 1, 1, 1, 2]}, "Axis": 5,
+    "AxisDirection": "INCREASING", "HasExclusiveSum": false}})"});
+  CHECK(result.findings.empty());
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0].text.find(
+            "warning: InputTensor.DimensionCount is 6, must be at most 4") != std::string::npos);
+}
+
 TEST_CASE("public interface: buffers in memory give what files give") {
   const Folder folder;
   for (const std::string name : {"padding", "lp_pooling", "reverse_subsequences", "slice1"}) {

@@ -15,6 +15,7 @@ struct Convolution {
   std::uint64_t groups = 1;
   std::optional<Tensor> bias, input_zero, filter_zero, input_scale, filter_scale;
   std::optional<Tensor> output_scale, output_zero;
+  List outputs = {};  // along spatial axes, if not what the formula gives
 
   List output_sizes() const {
     List sizes{input.sizes[0], is_backward ? filter.sizes[1] * groups : filter.sizes[0]};
@@ -38,6 +39,7 @@ struct Convolution {
  private:
   /// Outputs along a spatial axis, without the padding behind them.
   std::uint64_t computed(std::size_t i) const {
+    if (!outputs.empty()) return outputs[i] - output_padding[i];
     const std::uint64_t window = (filter.sizes[i + 2] - 1) * dilations[i] + 1,
                         n = input.sizes[i + 2];
     return is_backward ? (n - 1) * strides[i] + window - start[i] - end[i]

@@ -22,6 +22,7 @@ struct LpPooling {
 
   /// (sum of |x|^P)^(1/P). The largest element is factored out, so that no power overflows double.
   double norm(const std::vector<double>& values) const {
+    if (p == 0) return std::pow(static_cast<double>(values.size()), HUGE_VAL);
     double largest = 0;
     for (const double x : values) {
       if (std::isnan(x)) return x;

@@ -43,9 +43,14 @@ inline long double exact_number(DataType type, const std::byte* bytes) {
 /// Windows over all dimensions behind the first two.
 struct Pooling {
   List window, strides, dilations, start, end;
+  List outputs = {};  // along these dimensions, if not what the formula gives
 
   List output_sizes(const List& input) const {
     List sizes{input[0], input[1]};
+    if (!outputs.empty()) {
+      sizes.insert(sizes.end(), outputs.begin(), outputs.end());
+      return sizes;
+    }
     for (std::size_t i = 0; i < window.size(); ++i) {
       const std::uint64_t reach = (window[i] - 1) * dilations[i] + 1;
       sizes.push_back((input[i + 2] + start[i] + end[i] - reach) / strides[i] + 1);
@@ -53,36 +58,36 @@ struct Pooling {
     return sizes;
   }
 
-  /// What is under the window of an output: elements inside of the input, in order, and how many
-  /// are inside of the padded input.
-  struct Under {
+  /// The elements of the input under the window of an output, in order.
+  std::vector<Index> under(const Index& o, const List& input) const {
     std::vector<Index> inside;
-    std::uint64_t padded = 0;
-  };
-  Under under(const Index& o, const List& input) const {
-    Under under;
+    if (elements() == 0) return inside;
     for_each_index(window, [&](const Index& w) {
       Index from = o;
-      bool is_inside = true, is_padded = true;
+      bool is_inside = true;
       for (std::size_t i = 0; i < w.size(); ++i) {
         const std::uint64_t place = o[i + 2] * strides[i] + w[i] * dilations[i];
         from[i + 2] = place - start[i];
         is_inside = is_inside && place >= start[i] && from[i + 2] < input[i + 2];
-        is_padded = is_padded && place < start[i] + input[i + 2] + end[i];
       }
-      if (is_inside) under.inside.push_back(from);
-      under.padded += is_padded;
+      if (is_inside) inside.push_back(from);
     });
-    return under;
+    return inside;
+  }
+  /// Of a window, with those in padding.
+  std::uint64_t elements() const {
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : window) count *= size;
+    return count;
   }
 
   Tensor average(const Tensor& input, bool includes_padding) const {
     Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
     for_each_index(output.sizes, [&](const Index& o) {
-      const Under all = under(o, input.sizes);
+      const std::vector<Index> inside = under(o, input.sizes);
       double sum = 0;
-      for (const Index& i : all.inside) sum += number(input.type, input.at(i));
-      const auto count = static_cast<double>(includes_padding ? all.padded : all.inside.size());
+      for (const Index& i : inside) sum += number(input.type, input.at(i));
+      const auto count = static_cast<double>(includes_padding ? elements() : inside.size());
       std::memcpy(output.at(o), element(input.type, sum / count).data(), output.element_size());
     });
     return output;
@@ -92,9 +97,9 @@ struct Pooling {
   Tensor average_gradient(const Tensor& gradient, const List& input, bool includes_padding) const {
     std::vector<double> sums(Tensor::packed(DataType::UInt8, input).bytes.size());
     for_each_index(gradient.sizes, [&](const Index& o) {
-      const Under all = under(o, input);
-      const auto count = static_cast<double>(includes_padding ? all.padded : all.inside.size());
-      for (const Index& i : all.inside)
+      const std::vector<Index> inside = under(o, input);
+      const auto count = static_cast<double>(includes_padding ? elements() : inside.size());
+      for (const Index& i : inside)
         sums[place_of(i, input)] += number(gradient.type, gradient.at(o)) / count;
     });
     return rounded(gradient.type, input, sums);
@@ -103,7 +108,7 @@ struct Pooling {
   /// The first largest element under a window that is a number.
   std::optional<Index> largest(const Index& o, const Tensor& input) const {
     std::optional<Index> found;
-    for (const Index& i : under(o, input.sizes).inside) {
+    for (const Index& i : under(o, input.sizes)) {
       const long double x = exact_number(input.type, input.at(i));
       if (std::isnan(x)) continue;
       if (!found || x > exact_number(input.type, input.at(*found))) found = i;
@@ -114,7 +119,7 @@ struct Pooling {
   /// The first largest element under a window; of NaN alone the first.
   std::optional<Index> place(const Index& o, const Tensor& input) const {
     if (const auto found = largest(o, input)) return found;
-    const auto inside = under(o, input.sizes).inside;
+    const auto inside = under(o, input.sizes);
     return inside.empty() ? std::nullopt : std::optional(inside.front());
   }
 
@@ -151,7 +156,7 @@ struct Pooling {
     Tensor output = Tensor::packed(input.type, output_sizes(input.sizes));
     for_each_index(output.sizes, [&](const Index& o) {
       std::vector<double> values;
-      for (const Index& i : under(o, input.sizes).inside)
+      for (const Index& i : under(o, input.sizes))
         values.push_back(number(input.type, input.at(i)));
       const double norm =
           LpPooling{.p = p, .window = {}, .strides = {}, .start = {}, .end = {}}.norm(values);

@@ -131,33 +131,39 @@ TEST_CASE("PADDING: sizes, types, values and feature levels") {
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 300, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 255"}},
     {R"("InputTensor": {"DataType": "UINT8", "Sizes": [4]}, "PaddingValue": ^-1, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is -1, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 255"}},
     {R"("InputTensor": {"DataType": "INT8", "Sizes": [4]}, "PaddingValue": ^128, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 128, which does not fit INT8\n"
       "  rule: INT8 holds -128 to 127; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -128 to 127"}},
     {R"("InputTensor": {"DataType": "INT64", "Sizes": [4]}, "PaddingValue": ^1e30, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is 1e+30, which does not fit INT64\n"
       "  rule: INT64 holds -9223372036854775808 to 9223372036854775807; PaddingValue "
       "is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -9223372036854775808 to 9223372036854775807"}},
     {R"("InputTensor": {"DataType": "UINT16", "Sizes": [4]}, "PaddingValue": ^"nan", )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is nan, which does not fit UINT16\n"
       "  rule: UINT16 holds 0 to 65535; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 65535"}},
     {R"("InputTensor": {"DataType": "INT32", "Sizes": [4]}, "PaddingValue": ^"-inf", )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is -inf, which does not fit INT32\n"
       "  rule: INT32 holds -2147483648 to 2147483647; PaddingValue is truncated "
       "toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from -2147483648 to 2147483647"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}, )"
      R"("PaddingMode": ^"SYMMETRIC", "StartPadding": [0, 0, 0, 1], "EndPadding": [0, 0, 0, )"
@@ -197,22 +203,26 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": ^0)",
      {"P is 0, must be at least 1\n"
       "  rule: P >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [^0, 1], )"
      R"("WindowSize": [2, 2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"Strides[0] is 0, must be at least 1\n"
       "  rule: Strides[0] >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^0], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 0, must be at least 1\n"
       "  rule: WindowSize[1] >= 1\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 1 or more"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": [2, ^5], "StartPadding": [0, 1], "EndPadding": [0, 0], "P": 2)",
      {"WindowSize[1] is 5, must be at most 4\n"
       "  rule: WindowSize[1] <= InputTensor.Sizes[3] + StartPadding[1] + "
       "EndPadding[1], where 3 + 1 + 0 = 4\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 4 or less"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("DimensionCount": ^4, "Strides": [1, 1], "WindowSize": [2, 2], "StartPadding": [0, )"
@@ -245,6 +255,8 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
       "  rule: OutputTensor.Sizes[3] == (InputTensor.Sizes[3] + StartPadding[1] + "
       "EndPadding[1] - WindowSize[1]) / Strides[1] + 1, where (3 + 0 + 0 - 2) / 1 + "
       "1 = 2\n"
+      "  note: The division rounds down; increase EndPadding to have a last, partial window. "
+      "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write 2"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("OutputTensor": {"Sizes": ^[2, 2]}, "Strides": [1, 1], "WindowSize": [2, 2], )"
@@ -264,6 +276,7 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
       "  rule: OutputTensor.Sizes[2] == (InputTensor.Sizes[2] + StartPadding[0] + "
       "EndPadding[0] - WindowSize[0]) / Strides[0] + 1, where (3 + 4294967295 + "
       "4294967295 - 2) / 1 + 1 = 8589934592\n"
+      "  note: The division rounds down; increase EndPadding to have a last, partial window.\n"
       "  help: change one of InputTensor.Sizes[2], StartPadding[0], EndPadding[0], "
       "WindowSize[0], Strides[0]"}},
     {R"("InputTensor": {"DataType": ^"INT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"

@@ -226,6 +226,7 @@ TEST_CASE("op descriptions") {
       "  help: write [6, 1] for a packed tensor, or leave it out",
       "PaddingValue is 256, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
+      "  note: DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.\n"
       "  help: write a value from 0 to 255",
       "DimensionCount is 3, must be 2\n"
       "  rule: DimensionCount == InputTensor.DimensionCount\n"

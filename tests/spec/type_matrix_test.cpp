@@ -397,7 +397,7 @@ TEST_CASE("the types and dimension counts that DirectML creates are valid, and n
     }
   }
   CHECK(cells > 50'000);
-  CHECK(differing * 100 <= cells);
+  CHECK(differing * 200 <= cells);
   for (const Exception& exception : exceptions) {
     CAPTURE(exception.cells);
     if (*exception.cells != '\0') CHECK(needed.contains(exception.cells));

@@ -161,7 +161,7 @@ nlohmann::ordered_json PlanCase::description() const {
       }
     }
   }
-  return {{"type", type}, {"desc", desc}};
+  return {{"type", type}, {"as", name_of(judge)}, {"desc", desc}};
 }
 
 void check_plan_case(const PlanCase& a_case) {
@@ -194,7 +194,7 @@ void check_plan_case(const PlanCase& a_case) {
     CHECK(plan.slots_of(SlotKind::output).size() == a_case.outputs.size());
   };
   if (is_gpu_asked_for()) {
-    if (!has_gpu() || !is_chosen_for_gpu(*description, plan)) return;
+    if (!has_gpu() || !(a_case.is_for_every_gpu || is_chosen_for_gpu(*description, plan))) return;
     Outputs outputs(plan);
     gpu_backend().execute(plan, inputs, {}, outputs.sink());
     return check(outputs);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/tensor.hpp"
+#include "spec/judge.hpp"
 
 namespace dmlop::test {
 
@@ -27,6 +28,8 @@ struct PlanCase {
   nlohmann::ordered_json fields;   // without the tensors
   std::vector<NamedTensor> inputs;
   std::vector<NamedTensor> outputs;  // packed, as they must be
+  Judge judge = Judge::page;
+  bool is_for_every_gpu = false;  // of most tests, a GPU runs some cases only
 
   nlohmann::ordered_json description() const;
 };

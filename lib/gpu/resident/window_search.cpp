@@ -60,8 +60,8 @@ bool fits(const WindowAxis& axis) {
   const auto* windows = std::get_if<Windows>(&axis.reach);
   if (windows == nullptr) return true;
   std::uint64_t left = number_limit;
-  for (const std::uint64_t number : {axis.input_extent, windows->start_padding,
-                                     windows->end_padding, windows->dilation, windows->size}) {
+  for (const std::uint64_t number :
+       {axis.input_extent, windows->start_padding, windows->dilation, windows->size}) {
     if (number >= left) return false;
     left -= number;
   }
@@ -384,8 +384,6 @@ void set_window(std::vector<uint>& words, std::size_t at, const PlacedAxis& plac
   words[at + axis_dilation] = word(windows.dilation);
   words[at + axis_start] = word(windows.start_padding);
   words[at + axis_end] = word(windows.start_padding + axis.input_extent);
-  words[at + axis_padded_end] =
-      word(windows.start_padding + axis.input_extent + windows.end_padding);
   words[at + axis_divisor] = static_cast<uint>(windows.divisor);
 }
 

@@ -11,13 +11,12 @@ namespace dmlop {
 enum class Divisor : std::uint8_t { none, elements_inside, elements_and_padding };
 
 /// Window o has elements o * stride - start_padding + k * dilation for k < size. Those outside of
-/// the input are padding; elements beyond end_padding are not even that.
+/// the input are padding, however far outside they are.
 struct Windows {
   std::uint64_t size = 1;
   std::uint64_t stride = 1;
   std::uint64_t dilation = 1;
   std::uint64_t start_padding = 0;
-  std::uint64_t end_padding = 0;
   Divisor divisor = Divisor::none;
 };
 
