@@ -39,6 +39,9 @@ void RuleChecker::apply(const Rule& rule) {
         diagnostics_.size() > before) {
       diagnostics_.pop_back();
       ++diagnostics_.back().more;
+      // Nothing can join a finding that is not listed.
+      std::erase_if(causes_,
+                    [&](const auto& cause) { return cause.second.finding >= diagnostics_.size(); });
     }
     return true;
   });
