@@ -39,6 +39,10 @@ void RuleChecker::apply(const Rule& rule) {
         diagnostics_.size() > before) {
       diagnostics_.pop_back();
       ++diagnostics_.back().more;
+      // Nothing can join a finding that is not listed, or add to it.
+      const auto is_dropped = [&](std::size_t finding) { return finding >= diagnostics_.size(); };
+      std::erase_if(causes_, [&](const auto& cause) { return is_dropped(cause.second.finding); });
+      std::erase_if(wrong_dimensions_, [&](const auto& wrong) { return is_dropped(wrong.second); });
     }
     return true;
   });
