@@ -413,6 +413,19 @@ TEST_CASE("pooling: outputs behind the end of images that a GPU walks down") {
   }
 }
 
+TEST_CASE("pooling: many windows that are all the first one") {
+  Random random(85);
+  for (const List& strides : {List{0, 1}, List{1, 0}, List{0, 0}}) {
+    const Pooling pooling{{3, 3}, strides, {1, 1}, {1, 1}, {0, 0}, {130, 130}};
+    const Tensor input = walked_image(DataType::Float16, {pooling, 128, 128}, random);
+    for (const PlanCase& a_case :
+         {average_case(pooling, false, true, input, pooling.average(input, true)),
+          max_case("", pooling, input, pooling.maximum(input), std::nullopt),
+          norm_case(pooling, 2, input, false)})
+      check_as_directml(a_case, /*is_for_every_gpu=*/true);
+  }
+}
+
 TEST_CASE("pooling: as its page says, outputs have the formula's sizes, and windows fit") {
   const Tensor input = floats({1, 1, 1, 4}, {1, 2, 3, 4});
   Pooling pooling{{1, 2}, {1, 2}, {1, 1}, {0, 0}, {0, 0}};
