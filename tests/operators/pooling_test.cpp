@@ -340,8 +340,9 @@ RandomPooling beyond_the_page(Random& random, bool is_dilated) {
   return made;
 }
 
-void check_as_directml(PlanCase a_case) {
+void check_as_directml(PlanCase a_case, bool is_for_every_gpu = false) {
   a_case.judge = Judge::directml;
+  a_case.is_for_every_gpu = is_for_every_gpu;
   check_plan_case(a_case);
 }
 
@@ -402,13 +403,26 @@ TEST_CASE("pooling: outputs behind the end of images that a GPU walks down") {
     const List sizes = walk.pooling.output_sizes(input.sizes);
     for (std::size_t a = 0; a < 2; ++a)
       walk.pooling.outputs.push_back(sizes[a + 2] + (i % 2 == a ? 3 : 17));
-    check_as_directml(
-        average_case(walk.pooling, false, true, input, walk.pooling.average(input, true)));
-    check_as_directml(
-        average_case(walk.pooling, false, false, input, walk.pooling.average(input, false)));
-    check_as_directml(max_case("", walk.pooling, input, walk.pooling.maximum(input), std::nullopt));
     const Tensor numbers = random_eighths(F2[i % 2], {1, 2, walk.height, walk.width}, random);
-    check_as_directml(norm_case(walk.pooling, 1 + i % 4, numbers, i % 2 == 0));
+    for (const PlanCase& a_case :
+         {average_case(walk.pooling, false, true, input, walk.pooling.average(input, true)),
+          average_case(walk.pooling, false, false, input, walk.pooling.average(input, false)),
+          max_case("", walk.pooling, input, walk.pooling.maximum(input), std::nullopt),
+          norm_case(walk.pooling, 1 + i % 4, numbers, i % 2 == 0)})
+      check_as_directml(a_case, /*is_for_every_gpu=*/true);
+  }
+}
+
+TEST_CASE("pooling: many windows that are all the first one") {
+  Random random(85);
+  for (const List& strides : {List{0, 1}, List{1, 0}, List{0, 0}}) {
+    const Pooling pooling{{3, 3}, strides, {1, 1}, {1, 1}, {0, 0}, {130, 130}};
+    const Tensor input = walked_image(DataType::Float16, {pooling, 128, 128}, random);
+    for (const PlanCase& a_case :
+         {average_case(pooling, false, true, input, pooling.average(input, true)),
+          max_case("", pooling, input, pooling.maximum(input), std::nullopt),
+          norm_case(pooling, 2, input, false)})
+      check_as_directml(a_case, /*is_for_every_gpu=*/true);
   }
 }
 

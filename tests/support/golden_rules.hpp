@@ -32,7 +32,7 @@ struct GoldenException {
   const char* name;        // "REDUCE/012"
   const char* difference;  // of specs/differences.json; differences_test.cpp looks it up
   /// "": those that the difference's rule is about. Otherwise an output and what must deviate of
-  /// it, "OutputTensor 2 5", or "refused".
+  /// it, "OutputTensor 2 5", or "refused" (as its page says).
   const char* elements = "";
 
   bool is_refusal() const { return elements == std::string_view("refused"); }
