@@ -39,9 +39,10 @@ Json enum_json(const FieldSpec& field, std::uint32_t value) {
 /// The fields of one operator, or of an activation in it, that are no tensors.
 class FieldsJson {
  public:
+  /// A scalar of type UNKNOWN has `tensor_type`, as DirectML decides.
   FieldsJson(const OperatorSpec& spec, const std::vector<GraphAttribute>& attributes,
-             Messages& messages)
-      : spec_(spec), messages_(messages) {
+             Messages& messages, DataType tensor_type = DataType::UInt64)
+      : spec_(spec), messages_(messages), tensor_type_(tensor_type) {
     for (const FieldSpec& field : spec.fields) {
       if (!field.is_tensor()) fields_.push_back({&field, nullptr});
     }
@@ -118,7 +119,7 @@ class FieldsJson {
   }
   static Json json_of(const FieldSpec&, const auto& value) { return value; }
 
-  // What the sibling field says. The bytes of a scalar without a type are those of an integer.
+  // What the sibling field says.
   DataType type_of(const FieldSpec& scalar) const {
     for (const auto& [field, value] : fields_) {
       if (field->name != scalar.type_field || value == nullptr) continue;
@@ -126,11 +127,12 @@ class FieldsJson {
       if (type != nullptr && *type >= 1 && *type <= data_types.size())
         return static_cast<DataType>(*type);
     }
-    return DataType::UInt64;
+    return tensor_type_;
   }
 
   const OperatorSpec& spec_;
   Messages& messages_;
+  DataType tensor_type_;
   std::vector<FieldAndValue> fields_;
 };
 
@@ -197,6 +199,17 @@ void add_tensors(TensorsJson& tensors, const OperatorSpec& spec, bool are_inputs
                        " has " + std::to_string(fields.size()));
 }
 
+/// The type of an operator's first tensor.
+DataType type_of_tensors(const GraphOperator& operation) {
+  constexpr std::string_view prefix = "DML_TENSOR_DATA_TYPE_";
+  for (const auto* tensors : {&operation.inputs, &operation.outputs}) {
+    if (tensors->empty() || !tensors->front().data_type.starts_with(prefix)) continue;
+    if (const auto type = data_type_named(tensors->front().data_type.substr(prefix.size())))
+      return *type;
+  }
+  return DataType::UInt64;
+}
+
 }  // namespace
 
 DescribedNode describe(const GraphNode& node, const GraphOperator& operation, Messages& messages) {
@@ -207,7 +220,7 @@ DescribedNode describe(const GraphNode& node, const GraphOperator& operation, Me
   TensorsJson tensors(described, desc);
   add_tensors(tensors, *spec, true, node.inputs, operation.inputs, messages);
   add_tensors(tensors, *spec, false, node.outputs, operation.outputs, messages);
-  FieldsJson(*spec, operation.attributes, messages).add_to(desc);
+  FieldsJson(*spec, operation.attributes, messages, type_of_tensors(operation)).add_to(desc);
   described.description["desc"] = std::move(desc);
   return described;
 }
