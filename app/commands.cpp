@@ -27,7 +27,9 @@ constexpr std::array table{
             "# Compare the output with the golden file beside op.json\n"
             "dmlop run samples/lp_pooling --expect\n"
             "# Run a model of DxDispatch\n"
-            "dmlop run samples/dxdispatch/padding.json --cpu",
+            "dmlop run samples/dxdispatch/padding.json --cpu\n"
+            "# Run a graph of operators\n"
+            "dmlop run samples/graph/graph.json -i image=samples/padding/InputTensor.npy",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "# Say what is wrong with a description, and where\n"
@@ -62,7 +64,8 @@ constexpr std::array table{
     Command{"convert", "Convert an op description to a DxDispatch model, or back, or from C++",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
             "dmlop convert samples/dxdispatch/padding.json --to-op padding.json\n"
-            "dmlop convert --from-cpp samples/cpp/padding.cpp --to-op op.json",
+            "dmlop convert --from-cpp samples/cpp/padding.cpp --to-op op.json\n"
+            "dmlop convert samples/graph/graph.json --to-bin graph.bin",
             add_convert},
     Command{"devices", "List the devices that can run operators",
             "dmlop devices\n"

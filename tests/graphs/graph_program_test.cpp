@@ -277,6 +277,17 @@ TEST_CASE("graph program: a graph by hand, with constants of all kinds") {
   CHECK(Json::parse(run("g.bin").output)["outputs"][0]["first"] == Json({"13", "inf"}));
 }
 
+TEST_CASE("graph program: the sample pads, pools and adds one") {
+  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const auto result =
+      dmlop_program({"run", samples + "graph/graph.json", "-i", samples + "padding/InputTensor.npy",
+                     "--cpu", "--format", "json"});
+  CAPTURE(result.error);
+  REQUIRE(result.code == 0);
+  // The largest elements of 3 x 3 windows of the padded image are 6 and 8.
+  CHECK(Json::parse(result.output)["outputs"][0]["first"] == Json({"7", "9", "7", "9"}));
+}
+
 TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {
   const CaseFolder folder("cnn_relu_pool");
   folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");

@@ -186,8 +186,8 @@ TEST_CASE("convert: wrong use") {
   const std::vector<Row> rows{
       {{op},
        2,
-       "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json; "
-       "C++ is read with --from-cpp\n"},
+       "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json, or of a graph "
+       "--to-graph GRAPH.json or --to-bin FILE.bin; C++ is read with --from-cpp\n"},
       {{op, "--to-model", "a", "--to-op", "b"},
        2,
        "dmlop: error: --to-model and --to-op are both given; keep one of them\n"},

@@ -115,7 +115,7 @@ TEST_CASE("op descriptions") {
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
      {"unknown field \"InputTensor\"\n"
       "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
-      "featureLevel, $schema, dmlCompileType, executionFlags\n"
+      "featureLevel, as, dmlCompileType, executionFlags, $schema\n"
       "  help: write it into desc"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
@@ -130,7 +130,7 @@ TEST_CASE("op descriptions") {
      R"(^"feature_level": "5_0"})",
      {"unknown field \"feature_level\"; did you mean \"featureLevel\"?\n"
       "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
-      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+      "featureLevel, as, dmlCompileType, executionFlags, $schema"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, "$schema": ^1})",
      {"$schema is 1, must be a string"}},
@@ -181,7 +181,7 @@ TEST_CASE("op descriptions") {
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, ^"\u001b[31mred": 1})",
      {"unknown field \"\\u001b[31mred\"\n"
       "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
-      "featureLevel, $schema, dmlCompileType, executionFlags"}},
+      "featureLevel, as, dmlCompileType, executionFlags, $schema"}},
     {R"({"type": "PADDING", "featureLevel": ^"9_9", )"
      R"("desc": {"InputTensor": {"DataType": ^"FLOAT23", "Sizes": [1, 2]}, )"
      R"("OutputTensor": {"Sizes": [2, 4], "Flags": ^"OWNED_BY_DML"}, )"
