@@ -64,6 +64,8 @@ PathProblem problem_of_constant(const std::string& name) {
   const bool has_separator = name.find_first_of("/\\:") != std::string::npos;
   if (name.empty() || has_separator || name.find('\0') != std::string::npos)
     return {"is not the name of a file beside the graph", "it has no /, \\ or :"};
+  // Not every system can have a file of such a name.
+  if (valid_utf8(name) != name) return {"is not UTF-8", "names of files are UTF-8"};
   return Confinement(".").problem_of_text(name + extension);
 }
 
