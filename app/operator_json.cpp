@@ -32,7 +32,7 @@ Json to_json(const Rule& rule) {
   if (!rule.text.empty()) json["text"] = rule.text;
   if (rule.by != Authority::both)
     json["by"] = name_of(rule.by == Authority::page ? Judge::page : Judge::directml);
-  if (rule.by == Authority::page) json["recorded"] = rule.recorded;
+  if (rule.by == Authority::page) json["evidence"] = name_of(rule.evidence);
   if (!rule.difference.empty()) json["difference"] = rule.difference;
   return json;
 }

@@ -113,8 +113,11 @@ std::string authority_text(const Rule& rule) {
     case Authority::both:
       return "";
     case Authority::page:
-      return std::string("Only the page keeps this. DirectML 1.15.4 accepts what breaks it") +
-             (rule.recorded ? ", and its results are known." : "; its results are not known.");
+      return rule.evidence == Evidence::none
+                 ? "Only the page is known to keep this."
+                 : std::string("Only the page keeps this. DirectML 1.15.4 accepts what breaks it") +
+                       (rule.evidence == Evidence::results ? ", and its results are known."
+                                                           : "; its results are not known.");
     case Authority::directml:
       return "Only DirectML 1.15.4 keeps this. The page allows what breaks it.";
   }

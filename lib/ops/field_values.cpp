@@ -41,11 +41,11 @@ void check_fits(const Description& description, std::string_view field,
     diagnostic.message = name + " is " + float_text(*value) + ", and " +
                          element_text(*type, element_from(*type, *value).data()) +
                          " is stored, because it is " + type_name;
-    diagnostic.note = "DirectML 1.15.4 accepts this. No result of it was recorded.";
+    diagnostic.note = page_refuses_note(Evidence::verdict);
     diagnostics.push_back(std::move(diagnostic));
     return;
   }
-  diagnostic.note = directml_accepts_note;
+  diagnostic.note = directml_accepts_note(Evidence::verdict);
   diagnostic.suggestion = "write a value from " + range_text(*type);
   // FLOAT keeps 24 bits of a number, and may have rounded this one out of the range.
   const double below = double{std::nextafter(static_cast<float>(*value), 0.0F)};

@@ -17,9 +17,29 @@ std::vector<std::string> judge_names() {
   return {std::string(name_of(Judge::page)), std::string(name_of(Judge::directml))};
 }
 
-std::string page_refuses_note(bool recorded) {
-  return std::string("The operator's page does not allow this. DirectML 1.15.4 accepts it") +
-         (recorded ? ", and its results are known." : "; its results are not known.");
+std::string_view name_of(Evidence evidence) {
+  constexpr std::string_view names[] = {"none", "verdict", "results"};
+  return names[static_cast<std::size_t>(evidence)];
+}
+
+std::string directml_accepts_note(Evidence evidence) {
+  if (evidence == Evidence::none)
+    return "Whether DirectML 1.15.4 accepts this is not known; dmlop does with --as "
+           "directml-1.15.4.";
+  return "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.";
+}
+
+std::string page_refuses_note(Evidence evidence) {
+  const std::string page = "The operator's page does not allow this. ";
+  switch (evidence) {
+    case Evidence::none:
+      return page + "Whether DirectML 1.15.4 accepts it is not known.";
+    case Evidence::verdict:
+      return page + "DirectML 1.15.4 accepts it; its results are not known.";
+    case Evidence::results:
+      return page + "DirectML 1.15.4 accepts it, and its results are known.";
+  }
+  return page;
 }
 
 }  // namespace dmlop

@@ -16,13 +16,16 @@ std::string_view name_of(Judge judge);
 std::optional<Judge> judge_named(std::string_view name);
 std::vector<std::string> judge_names();
 
+/// What is known of DirectML 1.15.4 where it may accept what a page does not allow: nothing, that
+/// it accepts it, or also what it computes.
+enum class Evidence { none, verdict, results };
+std::string_view name_of(Evidence evidence);
+
 /// Notes on what one judge says of what the other one decided.
-inline constexpr const char* directml_accepts_note =
-    "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.";
+std::string directml_accepts_note(Evidence evidence);
 inline constexpr const char* directml_refuses_note = "DirectML 1.15.4 refuses this.";
 inline constexpr const char* page_accepts_note =
     "The operator's page allows this, and so does dmlop with --as page.";
-/// `recorded`: results of DirectML for such descriptions are known.
-std::string page_refuses_note(bool recorded);
+std::string page_refuses_note(Evidence evidence);
 
 }  // namespace dmlop

@@ -414,11 +414,12 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   };
   if (!is_kept(statement.rule)) {
     add_note(judge_ == Judge::page ? directml_refuses_note
-                                   : page_refuses_note(statement.rule.recorded));
+                                   : page_refuses_note(statement.rule.evidence));
     warnings_.push_back(std::move(diagnostic));
     return;
   }
-  if (statement.rule.by == Authority::page) add_note(directml_accepts_note);
+  if (statement.rule.by == Authority::page)
+    add_note(directml_accepts_note(statement.rule.evidence));
   if (statement.rule.by == Authority::directml) add_note(page_accepts_note);
   suggest(statement, violation, diagnostic);
   if (diagnostic.suggestion.empty()) {

@@ -144,6 +144,9 @@ bool is_unknown_type(const json::Value& value) {
 
 void open_unknown_types(Description& description, Diagnostics& diagnostics) {
   const bool is_page = description.judge == Judge::page;
+  // ONNX Runtime writes it for this operator.
+  const Evidence evidence =
+      description.spec->name == "ELEMENT_WISE_CLIP1" ? Evidence::results : Evidence::none;
   for (Field& field : description.fields) {
     const auto* value = std::get_if<std::int64_t>(&field.value);
     if (field.spec->enum_name != "DML_TENSOR_DATA_TYPE" || value == nullptr || *value != 0)
@@ -153,10 +156,8 @@ void open_unknown_types(Description& description, Diagnostics& diagnostics) {
     Diagnostic diagnostic = description.at(
         Place{{name}}, name + " is UNKNOWN" + (is_page ? ", must be a data type" : ""));
     if (rule != nullptr) diagnostic.rule = rule->formula.text();
-    diagnostic.note = is_page ? directml_accepts_note
-                              : "The operator's page does not allow this. DirectML 1.15.4 accepts "
-                                "it and takes the tensor's type; its results for "
-                                "ELEMENT_WISE_CLIP1 are known.";
+    diagnostic.note = (is_page ? directml_accepts_note(evidence) : page_refuses_note(evidence)) +
+                      " It stands for the tensor's type.";
     if (is_page) diagnostic.suggestion = "leave it out";
     (is_page ? diagnostics : description.warnings).push_back(std::move(diagnostic));
     field.value = std::monostate{};

@@ -12,6 +12,7 @@
 
 #include "spec/facts.hpp"
 #include "spec/formula.hpp"
+#include "spec/judge.hpp"
 #include "tensor/data_type.hpp"
 #include "tensor/tolerance.hpp"
 
@@ -76,7 +77,7 @@ struct Rule {
   std::string text = {};  // one sentence if the formula alone says too little
   Authority by = Authority::both;
   std::string difference = {};  // the row of differences.json that says what DirectML accepts
-  bool recorded = false;        // results of DirectML for what breaks it are known
+  Evidence evidence = Evidence::none;  // of what breaks a rule by the page alone
 };
 
 /// What some tensors may be, from one feature level up to the next row's.
@@ -86,8 +87,8 @@ struct SupportRow {
   std::size_t min_dimensions;
   std::size_t max_dimensions;
   std::vector<DataType> types;
-  std::optional<Formula> when = {};  // the row applies only if this holds
-  bool recorded = false;             // of DirectML alone: results for what it adds are known
+  std::optional<Formula> when = {};    // the row applies only if this holds
+  Evidence evidence = Evidence::none;  // of what a row of DirectML alone adds
 
   bool has(DataType type) const;
   bool has(std::size_t dimensions) const {

@@ -129,13 +129,21 @@ class SpecReader {
     }
   }
 
+  Evidence evidence_of(const Json& json) const {
+    const std::string name = json.value("evidence", "none");
+    for (const Evidence evidence : {Evidence::none, Evidence::verdict, Evidence::results}) {
+      if (name == name_of(evidence)) return evidence;
+    }
+    fail("unknown evidence " + name);
+  }
+
   Rule read_rule(const Json& json) const {
     if (json.is_string()) return {formula(json)};
-    allow_only(json, {"rule", "text", "by", "difference", "recorded"}, "a rule");
+    allow_only(json, {"rule", "text", "by", "difference", "evidence"}, "a rule");
     Rule rule{.formula = formula(json.at("rule")),
               .text = json.value("text", ""),
               .difference = json.value("difference", ""),
-              .recorded = json.value("recorded", false)};
+              .evidence = evidence_of(json)};
     const std::string by = json.value("by", "");
     if (by == "page") rule.by = Authority::page;
     if (by == "directml") rule.by = Authority::directml;
@@ -146,7 +154,7 @@ class SpecReader {
   }
 
   void read_support(const Json& json, std::vector<SupportRow>& rows) const {
-    allow_only(json, {"from", "tensors", "dimensions", "types", "when", "recorded"},
+    allow_only(json, {"from", "tensors", "dimensions", "types", "when", "evidence"},
                "a support row");
     const auto from = feature_level_named(json.at("from").get<std::string>());
     if (!from) fail("unknown feature level " + json.at("from").dump());
@@ -165,7 +173,7 @@ class SpecReader {
       row.types.push_back(*named);
     }
     if (json.contains("when")) row.when = formula(json.at("when"));
-    row.recorded = json.value("recorded", false);
+    row.evidence = evidence_of(json);
     if (!rows.empty() && rows.back().from < row.from)
       fail("support rows must start with the newest level");
     rows.push_back(std::move(row));

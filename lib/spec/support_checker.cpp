@@ -272,7 +272,8 @@ void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
   const Rows others = is_page ? directml_rows(use.spec->name) : page_rows(use.spec->name);
   if (is_valid == accept(others, use)) return;
   if (!is_valid) {
-    diagnostics_.back().note = is_page ? directml_accepts_note : page_accepts_note;
+    diagnostics_.back().note =
+        is_page ? directml_accepts_note(others.front()->evidence) : page_accepts_note;
     return;
   }
   // One mistake is one warning.
@@ -285,7 +286,7 @@ void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
                          : use.name() + " takes " + type_list(others) + " of " +
                                ranges_text(others) + " dimensions";
   warning.note = is_page ? directml_refuses_note
-                         : page_refuses_note(directml_rows(use.spec->name).front()->recorded);
+                         : page_refuses_note(directml_rows(use.spec->name).front()->evidence);
   description_.warnings.push_back(std::move(warning));
 }
 
