@@ -239,7 +239,12 @@ class ModelRunner {
     outputs_ = name_resources(model, options_.outputs, "-o", false, diagnostics_);
     expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
     refuse_replaced(model, outputs_, expected_, diagnostics_);
-    if (!options_.kept_edges.empty()) keeper_.emplace(model, options_.kept_edges, diagnostics_);
+    if (options_.kept_edges.empty()) return;
+    std::vector<std::string> others;
+    for (const auto* files : {&outputs_, &expected_}) {
+      for (const NamedResource& file : *files) others.push_back(file.path);
+    }
+    keeper_.emplace(model, options_.kept_edges, others, diagnostics_);
   }
 
   /// The resources that end() reads.

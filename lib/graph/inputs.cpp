@@ -93,7 +93,7 @@ class InputBinder {
     const NpyHeader& header = file.header();
     const auto is_it = [&](DataType type) { return stored_as(type) == header.data_type; };
     const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
-    if (has_type && (file.data().size() + 3) / 4 * 4 == input.bytes) return true;
+    if (has_type && file.data().size() == input.element_bytes) return true;
     refuse("the input " + quoted(index) + " is " + text_of(input) + ", but " + path + " has " +
                std::string(name_of(header.data_type)) + " " + list_of(header.sizes) + ", " +
                counted(file.data().size(), "byte"),

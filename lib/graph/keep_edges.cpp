@@ -50,7 +50,8 @@ void for_each_output(const Model& model, const DispatchCommand& command, Action&
 
 }  // namespace
 
-EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, Diagnostics& diagnostics)
+EdgeKeeper::EdgeKeeper(const Model& model, std::string folder,
+                       const std::vector<std::string>& others, Diagnostics& diagnostics)
     : model_(model), folder_(std::move(folder)), names_(model.resources.size()) {
   std::set<std::string> taken, read;
   std::error_code ignored;
@@ -66,13 +67,18 @@ EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, Diagnostics& diag
       names_[resource] = new_name(safe_name(edge), taken);
       has_other_names_ = has_other_names_ || names_[resource] != edge;
       const std::string path = path_of(resource);
-      if (std::filesystem::exists(to_path(path), ignored) &&
-          read.contains(real_path(path, ignored)))
-        diagnostics.push_back(
-            {.kind = ErrorKind::usage,
-             .file = model.file,
-             .message = "the edge \"" + printable(edge) + "\" would replace an input: " + path,
-             .suggestion = "write to another folder"});
+      const bool replaces_input = std::filesystem::exists(to_path(path), ignored) &&
+                                  read.contains(real_path(path, ignored));
+      const auto is_it = [&](const std::string& other) {
+        return std::filesystem::weakly_canonical(to_path(other), ignored) ==
+               std::filesystem::weakly_canonical(to_path(path), ignored);
+      };
+      if (replaces_input || std::ranges::any_of(others, is_it))
+        diagnostics.push_back({.kind = ErrorKind::usage,
+                               .file = model.file,
+                               .message = "the edge \"" + printable(edge) +
+                                          "\" would replace another file of this run: " + path,
+                               .suggestion = "write to another folder"});
     });
   }
 }

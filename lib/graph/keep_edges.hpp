@@ -12,8 +12,9 @@ namespace dmlop {
 class EdgeKeeper {
  public:
   /// Chooses a name for each file. Adds a finding for each that would replace a file that the model
-  /// reads.
-  EdgeKeeper(const Model& model, std::string folder, Diagnostics& diagnostics);
+  /// reads, or one of `others`: outputs and golden files.
+  EdgeKeeper(const Model& model, std::string folder, const std::vector<std::string>& others,
+             Diagnostics& diagnostics);
 
   /// Creates the folder and, if not every file is named after its edge, index.json with the edges
   /// by file. Errors: io_failed.

@@ -232,6 +232,10 @@ class Lowering {
     if (std::find(input.types.begin(), input.types.end(), *desc.data_type) == input.types.end())
       input.types.push_back(*desc.data_type);
     input.bytes = std::max(input.bytes, needed_bytes(desc));
+    const auto count =
+        reached_elements(desc.sizes, desc.strides.value_or(packed_strides(desc.sizes)));
+    input.element_bytes =
+        std::max(input.element_bytes, count.value_or(0) * size_of(*desc.data_type));
   }
 
   void require_bytes(const std::string& reader, const Edge& edge, std::uint64_t needed) {

@@ -14,9 +14,10 @@ namespace dmlop {
 /// An input of a graph, which a file has to give. The nodes that read it say what it is.
 struct GraphInput {
   std::size_t resource = 0;
-  std::vector<DataType> types;  // that nodes take it for; empty: no node reads it
-  Sizes sizes;                  // as the first of them sees it
-  std::uint64_t bytes = 0;      // that they need
+  std::vector<DataType> types;      // that nodes take it for; empty: no node reads it
+  Sizes sizes;                      // as the first of them sees it
+  std::uint64_t bytes = 0;          // that they need, with padding
+  std::uint64_t element_bytes = 0;  // without it
 };
 
 struct LoweredGraph {

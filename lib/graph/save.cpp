@@ -1,5 +1,6 @@
 #include "graph/save.hpp"
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -53,7 +54,8 @@ std::string stem_of(const std::string& path) {
 /// Gives the constants of a graph the names of files beside `path`.
 class ConstantFiles {
  public:
-  ConstantFiles(const Graph& graph, const std::string& path) : graph_(graph), path_(path) {}
+  ConstantFiles(const Graph& graph, const std::string& path)
+      : graph_(graph), path_(path), taken_{lower_case(stem_of(path))} {}
 
   /// The graph with its constants in files beside it, or inline.
   Graph place() {
@@ -84,23 +86,35 @@ class ConstantFiles {
     const auto known = names_.find(source);
     const std::string name = known != names_.end() && !source.empty()
                                  ? known->second
-                                 : new_name(source.empty() ? node.name : stem_of(source));
-    const std::string target = to_text(to_path(path_).parent_path() / to_path(name + ".bin"));
+                                 : new_name(source.empty() ? node.name : stem_of(source), source);
+    const std::string target = target_of(name);
     if (!source.empty()) names_[source] = name;
     if (source.empty() || !is_same_file(source, target)) files.emplace(target, *values);
     constant = {.name = name};
   }
 
+  std::string target_of(const std::string& name) const {
+    return to_text(to_path(path_).parent_path() / to_path(name + ".bin"));
+  }
+
+  // A file that is there may be a constant of another graph. Only the constant's own may stay.
+  bool is_free(const std::string& name, const std::string& source) {
+    std::error_code ignored;
+    const std::string target = target_of(name);
+    const bool is_there = std::filesystem::exists(to_path(target), ignored);
+    return taken_.insert(lower_case(name)).second &&
+           (!is_there || (!source.empty() && is_same_file(source, target)));
+  }
+
   // A name of a file, with "_" for characters that it cannot have, and a number if it is taken.
-  std::string new_name(const std::string& wished) {
+  std::string new_name(const std::string& wished, const std::string& source) {
     std::string name = wished.empty() ? "constant" : wished;
     for (char& character : name) {
       const bool is_special = std::string_view("<>:\"/\\|?*").find(character) != std::string::npos;
       if (is_special || static_cast<unsigned char>(character) < ' ') character = '_';
     }
     std::string unique = name;
-    for (int i = 1; !taken_.insert(lower_case(unique)).second; ++i)
-      unique = name + "_" + std::to_string(i);
+    for (int i = 1; !is_free(unique, source); ++i) unique = name + "_" + std::to_string(i);
     return unique;
   }
 

@@ -156,8 +156,8 @@ void open_unknown_types(Description& description, Diagnostics& diagnostics) {
     Diagnostic diagnostic = description.at(
         Place{{name}}, name + " is UNKNOWN" + (is_page ? ", must be a data type" : ""));
     if (rule != nullptr) diagnostic.rule = rule->formula.text();
-    diagnostic.note = (is_page ? directml_accepts_note(evidence) : page_refuses_note(evidence)) +
-                      " It stands for the tensor's type.";
+    diagnostic.note = "It stands for the tensor's type. " +
+                      (is_page ? directml_accepts_note(evidence) : page_refuses_note(evidence));
     if (is_page) diagnostic.suggestion = "leave it out";
     (is_page ? diagnostics : description.warnings).push_back(std::move(diagnostic));
     field.value = std::monostate{};

@@ -156,7 +156,8 @@ TEST_CASE("graph program: run keeps edges in files with safe names") {
   const auto refused =
       cnn.run({"run", "Partition_0.bin", "-i", "relu_4.npy", "--cpu", "--keep-edges", "."});
   CHECK(refused.code == 2);
-  CHECK(refused.error.find("the edge \"relu_4\" would replace an input: ./relu_4.npy") !=
+  CHECK(refused.error.find(
+            "the edge \"relu_4\" would replace another file of this run: ./relu_4.npy") !=
         std::string::npos);
 }
 
@@ -286,6 +287,58 @@ TEST_CASE("graph program: the sample pads, pools and adds one") {
   REQUIRE(result.code == 0);
   // The largest elements of 3 x 3 windows of the padded image are 6 and 8.
   CHECK(Json::parse(result.output)["outputs"][0]["first"] == Json({"7", "9", "7", "9"}));
+}
+
+TEST_CASE("graph program: no constant takes the place of another file") {
+  const Folder folder;
+  const auto graph = [](const std::string& number) {
+    return R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}],
+      "constants": {"g": {"DataType": "FLOAT32", "Sizes": [2], "Values": [)" +
+           number + ", " + number + R"(]}},
+      "nodes": [{"type": "ELEMENT_WISE_ADD",
+        "bindings": {"ATensor": "x", "BTensor": "g", "OutputTensor": "y"}}]})";
+  };
+  folder.write("one.json", graph("1"));
+  folder.write("two.json", graph("2"));
+  folder.write("x.npy", npy("<f4", "(2,)", std::string(8, '\0')));
+  folder.write("x3.npy", npy("<f4", "(3,)", std::string(12, '\0')));
+  const auto run = [&](std::vector<std::string> arguments) {
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  const auto result_of = [&](const std::string& file) {
+    const auto result = run({"run", file, "-i", "x.npy", "--cpu", "--format", "json"});
+    return Json::parse(result.output)["outputs"][0]["first"];
+  };
+  // The graph has the constant's name, and then another graph has a constant of that name.
+  CHECK(run({"convert", "one.json", "--to-bin", "g.bin", "-q"}).code == 0);
+  CHECK(run({"convert", "two.json", "--to-bin", "other.bin", "-q"}).code == 0);
+  CHECK(run({"convert", "one.json", "--to-bin", "third.bin", "-q"}).code == 0);
+  CHECK(result_of("g.bin") == Json({"1", "1"}));
+  CHECK(result_of("other.bin") == Json({"2", "2"}));
+  CHECK(result_of("third.bin") == Json({"1", "1"}));
+  // Nor does an edge that is kept.
+  folder.write("k/y.npy", npy("<f4", "(2,)", std::string(8, '\0')));
+  CHECK(
+      run({"run", "one.json", "-i", "x.npy", "--cpu", "--keep-edges", "k", "--expect", "y=k/y.npy"})
+          .code == 2);
+  CHECK(run({"run", "one.json", "-i", "x.npy", "--cpu", "--keep-edges", "k", "-o", "y=k/y.npy"})
+            .code == 2);
+  // A file has as many elements as the input.
+  CHECK(run({"run", "one.json", "-i", "x3.npy", "--cpu"}).code == 3);
+}
+
+TEST_CASE(
+    "graph program: a file of fewer 16-bit elements is refused, though bytes are rounded up") {
+  const Folder folder;
+  folder.write("g.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT16", "Sizes": [4]}],
+    "nodes": [{"type": "ACTIVATION_RELU", "bindings": {"InputTensor": "x", "OutputTensor": "y"}}]})");
+  for (const auto& [count, code] : {std::pair(3, 3), std::pair(4, 0), std::pair(5, 3)}) {
+    folder.write("x.npy", npy("<f2", "(" + std::to_string(count) + ",)",
+                              std::string(static_cast<std::size_t>(2 * count), '\0')));
+    const auto result =
+        dmlop_program({"run", "g.json", "-i", "x.npy", "--cpu"}, {.folder = folder.path()});
+    CHECK(result.code == code);
+  }
 }
 
 TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {
