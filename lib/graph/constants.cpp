@@ -7,7 +7,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/files.hpp"
-#include "npy/elements.hpp"
+#include "model/values.hpp"
 
 namespace dmlop {
 namespace {
@@ -21,33 +21,22 @@ InitialValues values_of(std::vector<std::byte> bytes) {
           }};
 }
 
-InitialValues values_of(const std::string& path, const SharedConfinement& confinement) {
-  return with_context("reading " + path, [&] {
-    const auto file =
-        std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
-    return InitialValues{.data_type = DataType::UInt8,
-                         .bytes = file->bytes().size(),
-                         .fill =
-                             [file, path](std::span<std::byte> to) {
-                               copy_in_pieces(file->bytes(), to.data());
-                               with_context("reading " + path, [&] { file->require_intact(); });
-                             },
-                         .path = path,
-                         .raw = file->bytes()};
-  });
+bool is_npy_inside(std::span<const std::byte> bytes) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  const auto begin = std::as_bytes(std::span(magic));
+  return bytes.size() >= begin.size() && std::equal(begin.begin(), begin.end(), bytes.begin());
 }
 
-InitialValues values_of_npy(const std::string& path, const SharedConfinement& confinement) {
+InitialValues values_of(const std::string& path, const SharedConfinement& confinement) {
   return with_context("reading " + path, [&] {
-    const auto file = std::make_shared<const NpyFile>(NpyFile::open(PinnedFile(confinement, path)));
-    return InitialValues{.data_type = DataType::UInt8,
-                         .bytes = file->data().size(),
-                         .fill =
-                             [file, path](std::span<std::byte> to) {
-                               copy_elements(Elements(*file), to.data());
-                               require_intact(*file, path);
-                             },
-                         .path = path};
+    const PinnedFile pinned(confinement, path);
+    if (is_npy(path))
+      return values_of_file(std::make_shared<const NpyFile>(NpyFile::open(pinned)), path);
+    const auto file = std::make_shared<const InputFile>(InputFile::open(pinned));
+    if (is_npy_inside(file->bytes()))
+      throw Error(ErrorKind::invalid_input,
+                  "it is a .npy file, and its name makes it raw bytes; call it NAME.npy");
+    return values_of_file(file, path, DataType::UInt8);
   });
 }
 
@@ -57,9 +46,7 @@ std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode
                                              const GraphConstant& constant,
                                              const GraphRequest& request, Diagnostics& diagnostics,
                                              Diagnostics& notes) {
-  if (!constant.path.empty())
-    return is_npy(constant.path) ? values_of_npy(constant.path, request.confinement)
-                                 : values_of(constant.path, request.confinement);
+  if (!constant.path.empty()) return values_of(constant.path, request.confinement);
   if (!constant.name) return values_of(constant.bytes);
   Diagnostic finding{.file = graph.file, .message = title_of(node) + ": "};
   if (const PathProblem problem = problem_of_constant(*constant.name)) {

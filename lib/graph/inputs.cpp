@@ -4,7 +4,8 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "graph/lower.hpp"
-#include "npy/elements.hpp"
+#include "model/values.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -93,7 +94,8 @@ class InputBinder {
     const NpyHeader& header = file.header();
     const auto is_it = [&](DataType type) { return stored_as(type) == header.data_type; };
     const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
-    if (has_type && file.data().size() == input.element_bytes) return true;
+    if (has_type && file.data().size() == input.element_bytes)
+      return fits_4_bits(index, file, path);
     refuse("the input " + quoted(index) + " is " + text_of(input) + ", but " + path + " has " +
                std::string(name_of(header.data_type)) + " " + list_of(header.sizes) + ", " +
                counted(file.data().size(), "byte"),
@@ -101,20 +103,24 @@ class InputBinder {
     return false;
   }
 
+  bool fits_4_bits(std::size_t index, const NpyFile& file, const std::string& path) {
+    const DataType type = graph_.inputs[index].types.front();
+    if (info(type).bits != 4) return true;
+    const auto wrong = first_beyond_4_bits(type, file.data());
+    if (!wrong) return true;
+    refuse("element " + std::to_string(*wrong) + " of " + path + " is " +
+               element_text(stored_as(type), &file.data()[*wrong]) + ", which does not fit " +
+               std::string(name_of(type)),
+           ErrorKind::invalid_input,
+           "the input " + quoted(index) + " has a byte for each element, from " + range_text(type));
+    return false;
+  }
+
   void fill(std::size_t index, const std::shared_ptr<const NpyFile>& file,
             const std::string& path) {
     Resource& resource = graph_.model.resources[graph_.inputs[index].resource];
-    const std::uint64_t bytes = file->data().size();
-    resource.initial = {.data_type = file->header().data_type,
-                        .bytes = bytes,
-                        .fill =
-                            [file, path](std::span<std::byte> to) {
-                              copy_elements(Elements(*file), to.data());
-                              require_intact(*file, path);
-                            },
-                        .file = file,
-                        .path = path};
-    resource.size = std::max(resource.size, (bytes + 3) / 4 * 4);
+    resource.initial = values_of_file(file, path);
+    resource.size = std::max(resource.size, (resource.initial.bytes + 3) / 4 * 4);
   }
 
   LoweredGraph& graph_;

@@ -1,5 +1,6 @@
 #include "graph/save.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -47,6 +48,19 @@ void require_other_files(const Graph& graph, const std::vector<std::string>& wri
   }
 }
 
+/// The bytes of a constant's file: those of the constant, and as many zeros as make whole words.
+Buffer file_bytes(const InitialValues& values, const std::string& path) {
+  Buffer bytes((values.bytes + 3) / 4 * 4, path);
+  values.fill(bytes.bytes().first(values.bytes));
+  return bytes;
+}
+
+bool holds(const std::string& path, const InitialValues& values) {
+  const InputFile file = InputFile::open(path);
+  if (file.bytes().size() != (values.bytes + 3) / 4 * 4) return false;
+  return std::ranges::equal(file.bytes(), file_bytes(values, path).bytes());
+}
+
 std::string stem_of(const std::string& path) {
   return to_text(to_path(path).stem());
 }
@@ -86,10 +100,11 @@ class ConstantFiles {
     const auto known = names_.find(source);
     const std::string name = known != names_.end() && !source.empty()
                                  ? known->second
-                                 : new_name(source.empty() ? node.name : stem_of(source), source);
+                                 : new_name(source.empty() ? node.name : stem_of(source), *values);
     const std::string target = target_of(name);
     if (!source.empty()) names_[source] = name;
-    if (source.empty() || !is_same_file(source, target)) files.emplace(target, *values);
+    std::error_code ignored;
+    if (!std::filesystem::exists(to_path(target), ignored)) files.emplace(target, *values);
     constant = {.name = name};
   }
 
@@ -97,24 +112,23 @@ class ConstantFiles {
     return to_text(to_path(path_).parent_path() / to_path(name + ".bin"));
   }
 
-  // A file that is there may be a constant of another graph. Only the constant's own may stay.
-  bool is_free(const std::string& name, const std::string& source) {
+  // A file that is there may be a constant of another graph. It may stay if it has the same bytes.
+  bool is_free(const std::string& name, const InitialValues& values) {
     std::error_code ignored;
     const std::string target = target_of(name);
-    const bool is_there = std::filesystem::exists(to_path(target), ignored);
     return taken_.insert(lower_case(name)).second &&
-           (!is_there || (!source.empty() && is_same_file(source, target)));
+           (!std::filesystem::exists(to_path(target), ignored) || holds(target, values));
   }
 
   // A name of a file, with "_" for characters that it cannot have, and a number if it is taken.
-  std::string new_name(const std::string& wished, const std::string& source) {
+  std::string new_name(const std::string& wished, const InitialValues& values) {
     std::string name = wished.empty() ? "constant" : wished;
     for (char& character : name) {
       const bool is_special = std::string_view("<>:\"/\\|?*").find(character) != std::string::npos;
       if (is_special || static_cast<unsigned char>(character) < ' ') character = '_';
     }
     std::string unique = name;
-    for (int i = 1; !is_free(unique, source); ++i) unique = name + "_" + std::to_string(i);
+    for (int i = 1; !is_free(unique, values); ++i) unique = name + "_" + std::to_string(i);
     return unique;
   }
 
@@ -134,9 +148,7 @@ std::vector<std::string> save_serialized(const Graph& graph, const std::string& 
   written.push_back(path);
   require_other_files(graph, written);
   for (const auto& [target, values] : constants.files) {
-    Buffer bytes((values.bytes + 3) / 4 * 4, target);
-    values.fill(bytes.bytes().first(values.bytes));
-    write_file(target, Contents::binary, bytes.bytes());
+    write_file(target, Contents::binary, file_bytes(values, target).bytes());
   }
   write_file(path, Contents::binary, write_graph(placed));
   return written;

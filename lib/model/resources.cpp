@@ -192,15 +192,7 @@ class ResourceReader {
                    "", "write \"" + found + "\" or leave it out");
       return std::nullopt;
     }
-    return InitialValues{.data_type = header.data_type,
-                         .bytes = file->data().size(),
-                         .fill =
-                             [file, path](std::span<std::byte> to) {
-                               copy_elements(Elements(*file), to.data());
-                               require_intact(*file, path);
-                             },
-                         .file = file,
-                         .path = path};
+    return values_of_file(file, path);
   }
 
   std::optional<InitialValues> read_raw(const json::Value& source, const std::string& path,
@@ -216,15 +208,7 @@ class ResourceReader {
                                 " bytes, which are no whole number of " +
                                 std::string(name_of(*type_)));
     }
-    return InitialValues{.data_type = type_,
-                         .bytes = file->bytes().size(),
-                         .fill =
-                             [file, path](std::span<std::byte> to) {
-                               copy_in_pieces(file->bytes(), to.data());
-                               with_context("reading " + path, [&] { file->require_intact(); });
-                             },
-                         .path = path,
-                         .raw = file->bytes()};
+    return values_of_file(file, path, *type_);
   }
 
   std::optional<std::uint64_t> read_bytes(const char* member) {

@@ -10,6 +10,7 @@
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "npy/elements.hpp"
 #include "tensor/element.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
@@ -155,6 +156,31 @@ std::optional<std::uint64_t> read_count(FieldReader& reader, const json::Value& 
 }
 
 }  // namespace
+
+InitialValues values_of_file(std::shared_ptr<const NpyFile> file, const std::string& path) {
+  const auto fill = [file, path](std::span<std::byte> to) {
+    copy_elements(Elements(*file), to.data());
+    require_intact(*file, path);
+  };
+  return {.data_type = file->header().data_type,
+          .bytes = file->data().size(),
+          .fill = fill,
+          .file = file,
+          .path = path};
+}
+
+InitialValues values_of_file(std::shared_ptr<const InputFile> file, const std::string& path,
+                             DataType type) {
+  const auto fill = [file, path](std::span<std::byte> to) {
+    copy_in_pieces(file->bytes(), to.data());
+    with_context("reading " + path, [&] { file->require_intact(); });
+  };
+  return {.data_type = type,
+          .bytes = file->bytes().size(),
+          .fill = fill,
+          .path = path,
+          .raw = file->bytes()};
+}
 
 std::uint16_t half_toward_zero(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

@@ -1,5 +1,5 @@
 // Initial values of resources: JSON numbers as elements, and the four forms of initializers that
-// need no file.
+// need no file; and the values of files.
 #pragma once
 
 #include <array>
@@ -31,6 +31,12 @@ std::optional<InitialValues> read_constant(FieldReader& reader, const json::Valu
 /// for floats and wraps for integers.
 std::optional<InitialValues> read_sequence(FieldReader& reader, const json::Value& object,
                                            const std::string& name, DataType type);
+
+/// The elements of a .npy file, in C order and native byte order. `path` is for errors.
+InitialValues values_of_file(std::shared_ptr<const NpyFile> file, const std::string& path);
+/// The bytes of a file as elements of a type.
+InitialValues values_of_file(std::shared_ptr<const InputFile> file, const std::string& path,
+                             DataType type);
 
 /// A float as FLOAT16, rounded toward zero; infinity from 65536 on.
 std::uint16_t half_toward_zero(float value);

@@ -1,5 +1,6 @@
 #include "tensor/element.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -87,6 +88,17 @@ std::string element_text(DataType type, const std::byte* bytes) {
 
 std::string float_text(double value) {
   return shortest(static_cast<float>(value));
+}
+
+std::optional<std::size_t> first_beyond_4_bits(DataType type, std::span<const std::byte> elements) {
+  const bool is_signed = info(type).kind == NumberKind::signed_integer;
+  const double low = is_signed ? -8 : 0, high = is_signed ? 7 : 15;
+  const auto found = std::ranges::find_if(elements, [&](const std::byte& element) {
+    const double value = element_value(stored_as(type), &element);
+    return value < low || value > high;
+  });
+  if (found == elements.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - elements.begin());
 }
 
 double element_value(DataType type, const std::byte* bytes) {

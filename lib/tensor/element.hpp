@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "tensor/data_type.hpp"
@@ -25,6 +27,9 @@ std::string element_text(DataType type, const std::byte* bytes);
 
 /// The shortest text that reads back as the value of a FLOAT field.
 std::string float_text(double value);
+
+/// The first element that does not fit a type of 4 bits, in memory that has a byte for each.
+std::optional<std::size_t> first_beyond_4_bits(DataType type, std::span<const std::byte> elements);
 
 /// The element as a double; 64-bit integers may round.
 double element_value(DataType type, const std::byte* bytes);
