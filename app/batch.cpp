@@ -35,9 +35,10 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   std::string command = "dmlop batch";
   for (const std::string& path : options.jobs) command += " " + shell_quoted(path);
   command += " --device " + shell_quoted(backend.spec());
-  if (options.batch.feature_level)
-    command += " --feature-level " + to_text(*options.batch.feature_level);
-  if (options.batch.judge) command += " --as " + std::string(name_of(*options.batch.judge));
+  if (options.batch.checking.feature_level)
+    command += " --feature-level " + to_text(*options.batch.checking.feature_level);
+  if (options.batch.checking.judge)
+    command += " --as " + std::string(name_of(*options.batch.checking.judge));
   if (options.batch.timeout_seconds)
     command += " --timeout " + shortest_text(*options.batch.timeout_seconds);
   if (options.jobs.size() > 1 && options.confine.is_given() && options.confine.folder.empty())
@@ -45,7 +46,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   else if (const SharedConfinement confinement = options.confine.confinement(options.jobs.front()))
     command += " --confine=" + shell_quoted(confinement->folder());
   if (options.batch.execution.strict_indices) command += " --strict-indices";
-  if (options.batch.warnings_as_errors) command += " --warnings-as-errors";
+  if (options.batch.checking.warnings_as_errors) command += " --warnings-as-errors";
   command += options.tolerance.text();
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);

@@ -92,7 +92,7 @@ void check_merge(const BatchCommandOptions& options) {
                 "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
                 "jobs to run");
   if (!options.update_golden.empty() || options.tolerance.given() || options.list ||
-      options.batch.warnings_as_errors)
+      options.batch.checking.warnings_as_errors)
     throw Error(ErrorKind::usage,
                 "--merge runs nothing; --update-golden, --list, --warnings-as-errors and "
                 "tolerances need JOBS");
@@ -241,9 +241,7 @@ void BatchCommandOptions::add_to(OptionList& command) {
       .one_of({"write", "accept"});
   add_stopping(command, *this);
   add_reports(command, *this);
-  add_feature_level_option(command, batch.feature_level);
-  add_judge_option(command, batch.judge);
-  add_warnings_as_errors_option(command, batch.warnings_as_errors);
+  add_checking_options(command, batch.checking);
   add_format_option(command, format, false,
                     "; json has the counts and the jobs that have warnings or did not end well, "
                     "--results has all");

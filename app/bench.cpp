@@ -114,9 +114,7 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
   if (!options.request.inputs.empty())
     throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
   Diagnostics diagnostics, notes;
-  ModelRequest request =
-      options.model.request(options.request.feature_level, options.request.judge);
-  request.warnings_as_errors = options.request.warnings_as_errors;
+  const ModelRequest request = options.model.request(options.request.checking);
   const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   if (options.format == Format::text) print_notes(notes);
   if (!model) return report(diagnostics, options.format);
@@ -183,9 +181,7 @@ Action add_bench(OptionList& command) {
                   "Measure for at least SECONDS (default: 1)")
       .number_between(0, 3600)
       .type_name("SECONDS");
-  add_feature_level_option(command, options->request.feature_level);
-  add_judge_option(command, options->request.judge);
-  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
+  add_checking_options(command, options->request.checking);
   add_format_option(command, options->format);
   return [options] { return run_bench(*options); };
 }

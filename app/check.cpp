@@ -21,13 +21,11 @@ using Json = nlohmann::ordered_json;
 struct CheckOptions {
   DescriptionOptions description;
   std::vector<NamedFile> inputs;
-  std::optional<FeatureLevel> feature_level;
-  std::optional<Judge> judge;
+  Checking checking;
   ModelOptions model;
   ConfineOption confine;
   Format format = Format::text;
   bool quiet = false;
-  bool warnings_as_errors = false;
 };
 
 std::string tensors_text(Description& description) {
@@ -91,6 +89,7 @@ class Checker {
     const auto file = options_.description.open(name, diagnostics, options_.quiet);
     const std::string& path = file && !file->path.empty() ? file->path : name;
     if (!file) return;
+    if (file->has_graph && !diagnostics.empty()) return;  // a key that is given twice
     if (file->has_graph) {
       const auto graph = read_json_graph(file->document, graph_request(path), diagnostics);
       if (graph) check_graph(*graph, diagnostics);
@@ -105,9 +104,7 @@ class Checker {
     JobRequest request{.description_path = path,
                        .inputs = options_.inputs,
                        .outputs = {},
-                       .feature_level = options_.feature_level,
-                       .judge = options_.judge,
-                       .warnings_as_errors = options_.warnings_as_errors};
+                       .checking = options_.checking};
     complete_request(request, file, options_.confine, diagnostics);
     tolerance_beside(file.path, request.confinement, diagnostics);  // for its findings
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
@@ -128,9 +125,7 @@ class Checker {
                              .message = "-i is for op descriptions, and this is a model",
                              .suggestion = "name files in its resources (sourcePath)"});
     Diagnostics notes;
-    ModelRequest request =
-        options_.model.request(options_.feature_level, options_.judge, options_.confine, path);
-    request.warnings_as_errors = options_.warnings_as_errors;
+    const ModelRequest request = options_.model.request(options_.checking, options_.confine, path);
     const auto model =
         read_model(file.document, file.document->root(), request, diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
@@ -144,10 +139,8 @@ class Checker {
   }
 
   GraphRequest graph_request(const std::string& path) const {
-    return {.feature_level = options_.feature_level,
-            .judge = options_.judge,
+    return {.checking = options_.checking,
             .confinement = options_.confine.confinement(path),
-            .warnings_as_errors = options_.warnings_as_errors,
             .constants_may_be_missing = true};
   }
 
@@ -202,9 +195,7 @@ Action add_check(OptionList& command) {
                         "An input's .npy file, of which the header is read");
   options->model.add_input_path(command);
   options->confine.add_to(command);
-  add_feature_level_option(command, options->feature_level);
-  add_judge_option(command, options->judge);
-  add_warnings_as_errors_option(command, options->warnings_as_errors);
+  add_checking_options(command, options->checking);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return check(*options); };

@@ -40,10 +40,8 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
                               const std::string& description =
                                   "DirectML feature level to check against: 1_0 to 6_4 (default: "
                                   "the description's, else 6_4)");
-/// Declares --as page|directml-1.15.4: who decides what is valid if they disagree.
-void add_judge_option(OptionList& command, std::optional<Judge>& judge);
-/// Declares --warnings-as-errors.
-void add_warnings_as_errors_option(OptionList& command, bool& warnings_as_errors);
+/// Declares --feature-level, --as and --warnings-as-errors.
+void add_checking_options(OptionList& command, Checking& checking);
 /// --confine: whether the paths in files are confined, and to which folder.
 struct ConfineOption {
   std::string folder;  // "": that of the file

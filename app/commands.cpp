@@ -204,6 +204,8 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
       .choices(std::move(names));
 }
 
+namespace {
+
 void add_judge_option(OptionList& command, std::optional<Judge>& judge) {
   command
       .add_option_function(
@@ -223,6 +225,14 @@ void add_judge_option(OptionList& command, std::optional<Judge>& judge) {
 void add_warnings_as_errors_option(OptionList& command, bool& warnings_as_errors) {
   command.add_flag("--warnings-as-errors", warnings_as_errors,
                    "Refuse what has a warning: report it as an error, run nothing and exit with 3");
+}
+
+}  // namespace
+
+void add_checking_options(OptionList& command, Checking& checking) {
+  add_feature_level_option(command, checking.feature_level);
+  add_judge_option(command, checking.judge);
+  add_warnings_as_errors_option(command, checking.warnings_as_errors);
 }
 
 void ConfineOption::add_to(OptionList& command) {

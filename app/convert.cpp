@@ -45,10 +45,10 @@ Diagnostics refused_remarks(const Conversion& conversion, const ConvertOptions& 
   Diagnostics remarks, refused;
   for (const std::string& remark : conversion.remarks) {
     remarks.push_back({.message = remark});
-    if (!options.quiet && !options.request.warnings_as_errors)
+    if (!options.quiet && !options.request.checking.warnings_as_errors)
       print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
   }
-  if (options.request.warnings_as_errors) refuse_warnings(remarks, refused);
+  if (options.request.checking.warnings_as_errors) refuse_warnings(remarks, refused);
   return refused;
 }
 
@@ -69,12 +69,12 @@ int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
     refuse(options.description.name() +
            " is a graph: --to-graph GRAPH.json writes it as JSON, --to-bin Partition_0.bin as ONNX "
            "Runtime does");
+  if (!options.request.inputs.empty() || !options.request.outputs.empty())
+    refuse("-i and -o are for op descriptions; a graph names its constants");
   if (!options.to_graph.empty() && !options.to_bin.empty())
     refuse("--to-graph and --to-bin are both given; keep one of them");
   Diagnostics notes;
-  const GraphRequest request{.feature_level = options.request.feature_level,
-                             .judge = options.request.judge,
-                             .warnings_as_errors = options.request.warnings_as_errors};
+  const GraphRequest request{.checking = options.request.checking};
   if (opened.graph) lower_graph(*opened.graph, request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
@@ -103,9 +103,7 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
 
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
-  ModelRequest request =
-      options.model.request(options.request.feature_level, options.request.judge);
-  request.warnings_as_errors = options.request.warnings_as_errors;
+  const ModelRequest request = options.model.request(options.request.checking);
   const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
@@ -125,8 +123,8 @@ struct CheckedCpp {
 
 CheckedCpp check_made(const CppDescription& made, const ConvertOptions& options) {
   CheckedCpp checked{.findings = {}, .warnings = made.remarks};
-  auto description =
-      read_description(made.cpp_file, made.text, options.request.feature_level, checked.findings);
+  auto description = read_description(made.cpp_file, made.text,
+                                      options.request.checking.feature_level, checked.findings);
   if (description) {
     check_and_mend(*description, checked.findings);
     made.place_in_cpp(description->warnings);
@@ -140,6 +138,7 @@ CheckedCpp check_made(const CppDescription& made, const ConvertOptions& options)
 int convert_cpp(const ConvertOptions& options) {
   const bool has_other = !options.description.names.empty() ||
                          !options.description.settings.empty() || !options.to_model.empty() ||
+                         !options.to_graph.empty() || !options.to_bin.empty() ||
                          !options.request.inputs.empty() || !options.request.outputs.empty();
   if (has_other)
     refuse("--from-cpp makes an op description of C++ alone; --to-op says where it goes");
@@ -147,10 +146,10 @@ int convert_cpp(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
-  const auto made = description_of_cpp(file, text, diagnostics, options.request.judge);
+  const auto made = description_of_cpp(file, text, diagnostics, options.request.checking.judge);
   if (!made) return report(diagnostics, Format::text);
   CheckedCpp checked = check_made(*made, options);
-  if (options.request.warnings_as_errors && !checked.warnings.empty()) {
+  if (options.request.checking.warnings_as_errors && !checked.warnings.empty()) {
     refuse_warnings(checked.warnings, checked.findings);
     return checked.report();
   }
@@ -195,9 +194,7 @@ int convert(const ConvertOptions& options) {
   }
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
-  const GraphRequest request{.feature_level = options.request.feature_level,
-                             .judge = options.request.judge,
-                             .warnings_as_errors = options.request.warnings_as_errors};
+  const GraphRequest request{.checking = options.request.checking};
   if (const auto graph = open_graph(path, "the description ", diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
   const auto file = options.description.open(path, diagnostics, options.quiet);
@@ -257,9 +254,7 @@ Action add_convert(OptionList& command) {
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);
-  add_feature_level_option(command, options->request.feature_level);
-  add_judge_option(command, options->request.judge);
-  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
+  add_checking_options(command, options->request.checking);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };
 }

@@ -21,11 +21,11 @@ struct ModelOptions {
   /// Declares all options, or only --input-path.
   void add_to(OptionList& command);
   void add_input_path(OptionList& command);
-  ModelRequest request(std::optional<FeatureLevel> feature_level, std::optional<Judge> judge) const;
+  ModelRequest request(const Checking& checking) const;
   /// The same for the model `path`. Its files are confined to --confine, --input-path or its
   /// folder.
-  ModelRequest request(std::optional<FeatureLevel> feature_level, std::optional<Judge> judge,
-                       const ConfineOption& confine, const std::string& path) const;
+  ModelRequest request(const Checking& checking, const ConfineOption& confine,
+                       const std::string& path) const;
   Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
   /// Errors: usage if one of them is given for an op description.
   void refuse_for_description() const;
@@ -39,9 +39,7 @@ struct ModelRun {
   std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;
-  std::optional<FeatureLevel> feature_level;
-  std::optional<Judge> judge;
-  bool warnings_as_errors = false;
+  Checking checking;
   const DeviceOptions& device;
   const ExecutionOptions& execution;
   Format format = Format::text;

@@ -194,9 +194,7 @@ ModelRun model_run(const RunOptions& options) {
           .outputs = options.request.outputs,
           .expected = options.request.expected,
           .tolerance = {},
-          .feature_level = options.request.feature_level,
-          .judge = options.request.judge,
-          .warnings_as_errors = options.request.warnings_as_errors,
+          .checking = options.request.checking,
           .device = options.device,
           .execution = options.execution,
           .format = options.format,
@@ -277,8 +275,7 @@ int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics
                                                             : nullptr;
   if (given != nullptr)
     throw Error(ErrorKind::usage, std::string(given) + " is for op descriptions, and " +
-                                      options.description.name() +
-                                      " is a serialized DirectML graph");
+                                      options.description.name() + " is a graph");
   if (options.model.input_folder || options.model.output_folder || options.model.compatible)
     throw Error(ErrorKind::usage,
                 "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
@@ -297,8 +294,7 @@ int run(const RunOptions& options) {
   Diagnostics diagnostics;
   require_expectation(options);
   const std::string& name = options.description.name();
-  const GraphRequest graph_request{.feature_level = options.request.feature_level,
-                                   .judge = options.request.judge,
+  const GraphRequest graph_request{.checking = options.request.checking,
                                    .confinement = options.confine.confinement(name)};
   if (const auto graph = open_graph(name, "the description ", diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
@@ -401,9 +397,7 @@ Action add_run(OptionList& command) {
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);
   add_strict_indices_option(command, options->execution);
-  add_feature_level_option(command, options->request.feature_level);
-  add_judge_option(command, options->request.judge);
-  add_warnings_as_errors_option(command, options->request.warnings_as_errors);
+  add_checking_options(command, options->request.checking);
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

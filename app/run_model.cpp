@@ -302,15 +302,13 @@ void ModelOptions::add_to(OptionList& command) {
                    "as DxDispatch does");
 }
 
-ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level,
-                                   std::optional<Judge> judge) const {
-  return {input_folder, output_folder, feature_level, judge};
+ModelRequest ModelOptions::request(const Checking& checking) const {
+  return {input_folder, output_folder, checking};
 }
 
-ModelRequest ModelOptions::request(std::optional<FeatureLevel> feature_level,
-                                   std::optional<Judge> judge, const ConfineOption& confine,
+ModelRequest ModelOptions::request(const Checking& checking, const ConfineOption& confine,
                                    const std::string& path) const {
-  ModelRequest made = request(feature_level, judge);
+  ModelRequest made = request(checking);
   made.confinement = confine.confinement(input_folder.value_or(path));
   return made;
 }
@@ -364,9 +362,8 @@ std::string model_summary(const Model& model) {
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
-  ModelRequest request = options.model.request(options.feature_level, options.judge,
-                                               options.confine, file.document->file());
-  request.warnings_as_errors = options.warnings_as_errors;
+  const ModelRequest request =
+      options.model.request(options.checking, options.confine, file.document->file());
   const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
   return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
 }
@@ -375,10 +372,8 @@ int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diag
   Diagnostics notes;
   std::optional<LoweredGraph> lowered;
   if (file.graph) {
-    const GraphRequest request{.feature_level = options.feature_level,
-                               .judge = options.judge,
-                               .confinement = options.confine.confinement(file.graph->file),
-                               .warnings_as_errors = options.warnings_as_errors};
+    const GraphRequest request{.checking = options.checking,
+                               .confinement = options.confine.confinement(file.graph->file)};
     lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);

@@ -25,12 +25,10 @@ struct BatchOptions {
   unsigned workers = 1;  // jobs that run side by side
   ExecutionOptions execution;
   Selection selection;
-  std::optional<FeatureLevel> feature_level;
-  std::optional<Judge> judge;
+  Checking checking;                      // a job with warnings that are errors is INVALID
   std::optional<double> timeout_seconds;  // for each job
   std::optional<Tolerance> tolerance;     // wins over the jobs'
   UpdateGolden update_golden = UpdateGolden::no;
-  bool warnings_as_errors = false;   // a job with warnings is INVALID
   std::uint64_t max_failures = 0;    // the batch stops after so many; 0: never
   std::string output_folder;         // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
   std::vector<std::string> reports;  // files that the caller writes, and no job may; "": none

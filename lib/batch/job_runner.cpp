@@ -160,15 +160,7 @@ class JobRun {
     std::optional<OpenedFile> file;
     check_output_folder(findings);
     if (findings.empty()) file = open(findings);
-    if (file)
-      if (file->has_graph) {
-        findings.push_back(
-            {.file = file->path,
-             .message = "this is a graph; a job is an operator or a DxDispatch model",
-             .suggestion = "run it with `dmlop run`"});
-      } else {
-        file->has_model ? prepare_model(*file, findings) : prepare_description(*file, findings);
-      }
+    if (file) prepare_file(*file, findings);
     check_seconds_ = seconds_since(start_);
     if (!findings.empty()) {
       report(findings);
@@ -216,11 +208,19 @@ class JobRun {
     return job_.document ? job_.root : file.root();
   }
 
+  void prepare_file(const OpenedFile& file, Diagnostics& findings) {
+    if (file.has_model) return prepare_model(file, findings);
+    if (!file.has_graph) return prepare_description(file, findings);
+    findings.push_back({.file = file.path,
+                        .message = "this is a graph; a job is an operator or a DxDispatch model",
+                        .suggestion = "run it with `dmlop run`"});
+  }
+
   void prepare_description(const OpenedFile& file, Diagnostics& findings) {
     static const std::vector<std::string> none;
     auto description =
         read_description(file.document, root_of(file), job_.document ? batch_job_fields() : none,
-                         options_.feature_level, findings);
+                         options_.checking.feature_level, findings);
     if (!description) return;
     result.operator_name = description->spec->name;
     choose_files(*description, findings);
@@ -313,9 +313,7 @@ class JobRun {
     request.outputs_may_be_dropped = true;
     request.compares_with_found = true;
     request.is_of_batch = true;
-    request.feature_level = options_.feature_level;
-    request.judge = options_.judge;
-    request.warnings_as_errors = options_.warnings_as_errors;
+    request.checking = options_.checking;
     for (Binding& binding : description.bindings) {
       if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
       findings.push_back(
@@ -390,7 +388,7 @@ class JobRun {
     digest.add(options_.program);
     if (model_) {
       digest.add(model_source_->document->source(*root_of(*model_source_)));
-      digest.add(options_.feature_level ? to_text(*options_.feature_level) : "");
+      digest.add(options_.checking.feature_level ? to_text(*options_.checking.feature_level) : "");
     } else {
       const Description& description = prepared_->description;
       digest.add(description.document().source(description.root()));
@@ -401,7 +399,7 @@ class JobRun {
     digest.add(job_.xfail_reason);
     digest.add(backend_.kind());
     if (options_.execution.strict_indices) digest.add("strict indices");
-    if (options_.warnings_as_errors) digest.add("warnings as errors");
+    if (options_.checking.warnings_as_errors) digest.add("warnings as errors");
     for (const Diagnostic& warning : warnings_) digest.add(warning.message);
     model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);

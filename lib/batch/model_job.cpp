@@ -16,10 +16,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
                                           const json::Value& root, const BatchJob& job,
                                           const BatchOptions& options, Diagnostics& findings,
                                           Diagnostics& warnings) {
-  ModelRequest request{.feature_level = options.feature_level,
-                       .judge = options.judge,
-                       .confinement = job.request.confinement,
-                       .warnings_as_errors = options.warnings_as_errors};
+  ModelRequest request{.checking = options.checking, .confinement = job.request.confinement};
   if (job.document) request.beside = batch_job_fields();
   if (!options.output_folder.empty())
     request.output_folder = to_text(to_path(options.output_folder) / to_path(job.id));

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "graph/files.hpp"
 #include "graph/from_description.hpp"
+#include "job/bind.hpp"
 #include "model/values.hpp"
 #include "npy/npy.hpp"
 #include "ops/operator.hpp"
@@ -133,6 +134,14 @@ class JsonGraphReader {
     }
     const std::string path =
         to_text(to_path(document_->file()).parent_path() / to_path(value.text));
+    if (request_.confinement) {
+      PathProblem problem = request_.confinement->problem_of_text(value.text);
+      if (!problem) problem = request_.confinement->problem_of_file(path);
+      if (problem) {
+        reader_.add(confinement_finding(*document_, value, called, problem, *request_.confinement));
+        return std::nullopt;
+      }
+    }
     try {
       with_context("reading " + path, [&] { read_header(path, edge); });
     } catch (const Error& error) {
@@ -177,11 +186,11 @@ class JsonGraphReader {
       reader_.expected(values, called + ".Values", "an array of numbers");
       return std::nullopt;
     }
-    const std::uint64_t count = element_count(edge.desc->sizes).value_or(0);
+    const auto count = element_count(edge.desc->sizes);
     if (count != values.items.size()) {
       reader_.refuse(values,
                      called + ".Values has " + counted(values.items.size(), "value") +
-                         ", must have " + std::to_string(count),
+                         ", must have " + (count ? std::to_string(*count) : "more than 2^64"),
                      "Sizes are " + list_of(edge.desc->sizes), "");
       return std::nullopt;
     }
@@ -208,7 +217,11 @@ class JsonGraphReader {
     Diagnostics findings;
     const std::shared_ptr<const json::Value> root(document_, &value);
     auto description =
-        read_description(document_, root, {"name"}, request_.feature_level, findings);
+        read_description(document_, root, {"name"}, request_.checking.feature_level, findings);
+    if (const json::Value* judge = value.find("as")) {
+      findings.push_back(document_->at(*judge, "a node has no judge of its own"));
+      findings.back().suggestion = "leave it out; --as is for the whole graph";
+    }
     std::string name;
     if (const json::Value* written = value.find("name"))
       name = reader_.string(*written, "name").value_or("");
@@ -234,16 +247,33 @@ class JsonGraphReader {
       is_doubtful |= edge == nullptr || edge->is_doubtful;
     }
     if (is_doubtful) return false;
-    description.judge = request_.judge.value_or(Judge::directml);
+    description.judge = request_.checking.judge.value_or(Judge::directml);
+    const std::vector<std::string> unknown = fields_of_unknown_type(description);
     check_description(description, findings);
     if (!findings.empty()) return false;
-    GraphNode node{
-        .name = name, .content = graph_operator(description), .inputs = {}, .outputs = {}};
+    GraphOperator operation = graph_operator(description);
+    for (GraphAttribute& attribute : operation.attributes) {
+      if (std::ranges::find(unknown, attribute.name) != unknown.end())
+        attribute.value = std::uint32_t{0};
+    }
+    GraphNode node{.name = name, .content = std::move(operation), .inputs = {}, .outputs = {}};
     for (const FieldSpec& field : description.spec->fields) {
       if (field.is_tensor()) bind(description, field, edges, node, findings);
     }
     graph_.nodes.push_back(std::move(node));
     return findings.empty();
+  }
+
+  /// The fields that are UNKNOWN. They stay so in the graph, which says so again when it is
+  /// checked.
+  static std::vector<std::string> fields_of_unknown_type(const Description& description) {
+    std::vector<std::string> fields;
+    for (const Field& field : description.fields) {
+      const auto* value = std::get_if<std::int64_t>(&field.value);
+      if (field.spec->enum_name == "DML_TENSOR_DATA_TYPE" && value != nullptr && *value == 0)
+        fields.push_back(field.spec->name);
+    }
+    return fields;
   }
 
   /// The desc of a tensor that has an edge, whether or not it is written.
@@ -266,9 +296,7 @@ class JsonGraphReader {
                         Diagnostics& findings) {
     const auto found = edges_.find(binding.path);
     if (found == edges_.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, edge] : edges_) names.push_back(name);
-      const std::string nearest = nearest_name(binding.path, names);
+      const std::string nearest = nearest_edge(binding.path);
       findings.push_back(description.document().at(
           *binding.written, "bindings." + tensor_name(binding.tensor, binding.element) +
                                 " is the edge \"" + printable(binding.path) +
@@ -286,6 +314,15 @@ class JsonGraphReader {
     if (!desc.sizes.empty()) desc.dimension_count = desc.sizes.size();
     if (!desc.strides) desc.strides = known.strides;
     return &found->second;
+  }
+
+  // It is not looked for among very many edges, for each of which there could be a mistake.
+  std::string nearest_edge(const std::string& name) const {
+    constexpr std::size_t compared_max = 256;
+    if (edges_.size() > compared_max) return "";
+    std::vector<std::string> names;
+    for (const auto& [edge, source] : edges_) names.push_back(edge);
+    return nearest_name(name, names);
   }
 
   /// Adds the edges of a field's tensors to the node. An output without one gets a name of its own.

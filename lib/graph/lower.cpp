@@ -157,8 +157,9 @@ class Lowering {
     if (document) {
       auto shared = std::make_shared<const json::Document>(std::move(*document));
       std::shared_ptr<const json::Value> root(shared, &shared->root());
-      description = read_part(std::move(shared), std::move(root), request_.feature_level,
-                              request_.judge.value_or(Judge::directml), findings, warnings);
+      description =
+          read_part(std::move(shared), std::move(root), request_.checking.feature_level,
+                    request_.checking.judge.value_or(Judge::directml), findings, warnings);
     }
     move_to(findings_, findings, title);
     move_to(notes_, warnings, title);
@@ -218,13 +219,20 @@ class Lowering {
   }
 
   /// A constant is a buffer only in the forms in which nodes read it.
-  BufferRange read_constant(const std::string& reader, Edge& edge, const TensorDesc& desc) {
+  std::optional<BufferRange> read_constant(const std::string& reader, Edge& edge,
+                                           const TensorDesc& desc) {
+    if (has_4_bits(desc) && edge.values && edge.values->file != nullptr) {
+      refuse(reader + " is " + std::string(name_of(*desc.data_type)) + ", but the constant \"" +
+                 printable(resource(edge).name) + "\" is a .npy file, with a byte for each element",
+             "constants of 4 bits share bytes; write a file of raw bytes", ErrorKind::unavailable);
+      return std::nullopt;
+    }
     require_bytes(reader, edge, packed_bytes(desc));
     const std::uint64_t needed = needed_bytes(desc);
-    if (has_4_bits(desc)) return {unpacked(edge, desc), 0, needed};
+    if (has_4_bits(desc)) return BufferRange{unpacked(edge, desc), 0, needed};
     if (edge.values) resource(edge).initial = *edge.values;
     resource(edge).size = edge.bytes.value_or(0);
-    return {edge.resource, 0, needed};
+    return BufferRange{edge.resource, 0, needed};
   }
 
   static void add_use(GraphInput& input, const TensorDesc& desc) {
@@ -302,7 +310,7 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
                                         Diagnostics& diagnostics, Diagnostics& notes) {
   const std::size_t before = diagnostics.size();
   LoweredGraph lowered = Lowering(graph, request, diagnostics, notes).lower();
-  if (request.warnings_as_errors) refuse_warnings(notes, diagnostics);
+  if (request.checking.warnings_as_errors) refuse_warnings(notes, diagnostics);
   if (diagnostics.size() > before) return std::nullopt;
   return lowered;
 }

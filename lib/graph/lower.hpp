@@ -26,10 +26,8 @@ struct LoweredGraph {
 };
 
 struct GraphRequest {
-  std::optional<FeatureLevel> feature_level = {};
-  std::optional<Judge> judge = {};        // default: DirectML, which made the graph
+  Checking checking = {};                 // the judge is DirectML, which made the graph
   SharedConfinement confinement = {};     // of the constants' files
-  bool warnings_as_errors = false;        // each note is a finding
   bool constants_may_be_missing = false;  // a file that does not exist is a note
 };
 

@@ -40,7 +40,8 @@ Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
     throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
   Prepared prepared;
   JobRequest request{
-      .feature_level = level_of(operation), .judge = judge_of(operation), .is_of_library = true};
+      .checking = {.feature_level = level_of(operation), .judge = judge_of(operation)},
+      .is_of_library = true};
   for (const Input& input : inputs) request.inputs.push_back(to_named_file(input));
   request.outputs_may_be_dropped = targets == nullptr;
   if (targets != nullptr) {
@@ -57,7 +58,7 @@ Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
     request.found = files_beside(file, request.confinement, prepared.findings);
   }
   auto description =
-      read_description(file, std::move(text), request.feature_level, prepared.findings);
+      read_description(file, std::move(text), request.checking.feature_level, prepared.findings);
   if (description)
     prepared.job = prepare_job(std::move(*description), request, purpose, prepared.findings);
   return prepared;

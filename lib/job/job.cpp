@@ -7,6 +7,7 @@
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "ops/fixes.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -20,25 +21,18 @@ void check_four_bit_inputs(const Job& job, Diagnostics& diagnostics) {
   for (const BoundInput& input : job.inputs) {
     const TensorDesc* desc = job.description.find_tensor(input.tensor, input.element);
     if (desc == nullptr || !desc->data_type || info(*desc->data_type).bits != 4) continue;
-    const bool is_signed = info(*desc->data_type).kind == NumberKind::signed_integer;
-    const int low = is_signed ? -8 : 0, high = is_signed ? 7 : 15;
-    const auto value_of = [&](std::byte byte) {
-      return is_signed ? static_cast<int>(static_cast<std::int8_t>(byte)) : static_cast<int>(byte);
-    };
     const auto bytes = input.file.data();
-    const auto outside = [&](std::byte byte) {
-      return value_of(byte) < low || value_of(byte) > high;
-    };
-    const auto wrong = std::find_if(bytes.begin(), bytes.end(), outside);
-    if (wrong == bytes.end()) continue;
-    const std::string name = input.name();
+    const auto wrong = first_beyond_4_bits(*desc->data_type, bytes);
+    if (!wrong) continue;
     const std::string type(name_of(*desc->data_type));
-    Diagnostic diagnostic = job.description.at(
-        Place{{input.tensor, "DataType"}, input.element},
-        "element " + std::to_string(wrong - bytes.begin()) + " of " + input.path + " is " +
-            std::to_string(value_of(*wrong)) + ", which does not fit " + type);
-    diagnostic.rule = name + " is " + type + ": a .npy file has a byte for each element, from " +
-                      std::to_string(low) + " to " + std::to_string(high);
+    Diagnostic diagnostic =
+        job.description.at(Place{{input.tensor, "DataType"}, input.element},
+                           "element " + std::to_string(*wrong) + " of " + input.path + " is " +
+                               element_text(stored_as(*desc->data_type), &bytes[*wrong]) +
+                               ", which does not fit " + type);
+    diagnostic.rule = input.name() + " is " + type +
+                      ": a .npy file has a byte for each element, from " +
+                      range_text(*desc->data_type);
     diagnostic.suggestion = "clip the array before it is saved, or write another DataType";
     diagnostics.push_back(std::move(diagnostic));
   }
@@ -84,7 +78,7 @@ Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const Descri
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics) {
   auto description = read_description(request.description_path, read_text(request.description_path),
-                                      request.feature_level, diagnostics);
+                                      request.checking.feature_level, diagnostics);
   if (!description) return std::nullopt;
   return prepare_job(std::move(*description), request, purpose, diagnostics);
 }
@@ -93,7 +87,7 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
                                std::shared_ptr<const json::Value> root, const JobRequest& request,
                                Purpose purpose, Diagnostics& diagnostics) {
   auto description = read_description(std::move(document), std::move(root), {},
-                                      request.feature_level, diagnostics);
+                                      request.checking.feature_level, diagnostics);
   if (!description) return std::nullopt;
   return prepare_job(std::move(*description), request, purpose, diagnostics);
 }
@@ -111,7 +105,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   warn_of_incomplete_golden(job, request);
-  if (request.judge) job.description.judge = *request.judge;
+  if (request.checking.judge) job.description.judge = *request.checking.judge;
   check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);
   for (Expectation& expectation : job.expected) {
@@ -121,7 +115,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
     expectation.tolerance = resolved_tolerance(request.tolerance, job.description, *type);
   }
   collect_warnings(job);
-  if (request.warnings_as_errors) refuse_warnings(job.warnings, diagnostics);
+  if (request.checking.warnings_as_errors) refuse_warnings(job.warnings, diagnostics);
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;
 }

@@ -45,18 +45,16 @@ struct JobRequest {
   std::string description_path;  // "-" is standard input; "" where there is no file
   std::vector<NamedFile> inputs;
   std::vector<NamedFile> outputs;
-  std::optional<FeatureLevel> feature_level = {};  // wins over the description's
-  std::vector<NamedFile> expected = {};            // golden files, by output
-  std::optional<Tolerance> tolerance = {};         // its criteria win over the operator's own
-  bool outputs_may_be_dropped = false;   // an output without a file is computed all the same
-  bool expected_may_be_missing = false;  // a golden file that does not exist is no finding
-  SharedConfinement confinement = {};    // of the paths that stand in files
-  std::optional<Judge> judge = {};       // wins over the description's
-  FolderFiles found = {};                // for what nothing else names a file
-  bool compares_with_found = false;      // with the golden files that were found, too
-  bool is_of_batch = false;              // no option of a command line names its files
-  bool is_of_library = false;            // a call names its files
-  bool warnings_as_errors = false;       // each warning is a finding
+  Checking checking = {};
+  std::vector<NamedFile> expected = {};     // golden files, by output
+  std::optional<Tolerance> tolerance = {};  // its criteria win over the operator's own
+  bool outputs_may_be_dropped = false;      // an output without a file is computed all the same
+  bool expected_may_be_missing = false;     // a golden file that does not exist is no finding
+  SharedConfinement confinement = {};       // of the paths that stand in files
+  FolderFiles found = {};                   // for what nothing else names a file
+  bool compares_with_found = false;         // with the golden files that were found, too
+  bool is_of_batch = false;                 // no option of a command line names its files
+  bool is_of_library = false;               // a call names its files
 };
 
 /// "InputTensor", or "InputTensors[1]" for an element of an array of tensors.

@@ -165,9 +165,9 @@ class DispatchableReader {
     // Each dispatchable gets its own findings, because checks search all earlier ones. Otherwise
     // the time would be quadratic in the number of dispatchables.
     Diagnostics findings, warnings;
-    dispatchable_.description =
-        read_part(reading_.shared_document, std::move(shared), reading_.request.feature_level,
-                  reading_.request.judge.value_or(Judge::directml), findings, warnings);
+    dispatchable_.description = read_part(
+        reading_.shared_document, std::move(shared), reading_.request.checking.feature_level,
+        reading_.request.checking.judge.value_or(Judge::directml), findings, warnings);
     for (Diagnostic& finding : findings) reading_.diagnostics.push_back(std::move(finding));
     for (Diagnostic& warning : warnings) reading_.notes.add(std::move(warning));
   }

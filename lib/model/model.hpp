@@ -122,10 +122,8 @@ inline constexpr std::size_t model_parts_max = 10'000;
 struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
   std::optional<std::string> output_folder = {};  // default: the current one
-  std::optional<FeatureLevel> feature_level = {};
-  std::optional<Judge> judge = {};       // default: DirectML, which models are written for
+  Checking checking = {};                // the judge is DirectML, which models are written for
   SharedConfinement confinement = {};    // of sourcePath; a targetPath then stays in output_folder
-  bool warnings_as_errors = false;       // each note is a finding
   std::vector<std::string> beside = {};  // fields that may stand next to the model's own
 };
 

@@ -187,7 +187,7 @@ std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                        .diagnostics = diagnostics};
   if (request.confinement) ConfinementChecker(reading, root).check();
   if (diagnostics.size() == before) Reader(reading, root).read();
-  if (request.warnings_as_errors) refuse_warnings(notes, diagnostics);
+  if (request.checking.warnings_as_errors) refuse_warnings(notes, diagnostics);
   sort_by_position(diagnostics);
   sort_by_position(notes);
   return diagnostics.size() == before ? std::optional(std::move(model)) : std::nullopt;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "spec/checking.hpp"
 #include "spec/fields.hpp"
 #include "spec/fields_reader.hpp"
-#include "spec/judge.hpp"
 
 namespace dmlop {
 

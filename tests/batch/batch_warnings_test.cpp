@@ -253,7 +253,7 @@ TEST_CASE("a notice that another device runs jobs is given once, and is no warni
   dmlop::BatchOptions options;
   options.execution.device_memory_bytes = 4;  // too little for the sum
   options.keep_records = true;
-  options.warnings_as_errors = true;
+  options.checking.warnings_as_errors = true;
   std::vector<std::string> notices;
   const auto summary =
       run_batch(*manifest, backend, options, [&](const dmlop::BatchResult& result) {

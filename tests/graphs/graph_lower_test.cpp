@@ -181,8 +181,8 @@ TEST_CASE("graph nodes: DirectML decides, and the feature level") {
                                 {{"RepeatsCount", std::uint32_t{1}}, {"Repeats", Numbers{1}}})})) ==
         "");
   const Graph level = graph({"x"}, {"y"}, {identity("x", four, "y", four)});
-  CHECK(findings_of(level, {.feature_level = feature_level_named("5_0")}) == "");
-  CHECK(findings_of(level, {.feature_level = feature_level_named("1_0")}) != "");
+  CHECK(findings_of(level, {.checking = {.feature_level = feature_level_named("5_0")}}) == "");
+  CHECK(findings_of(level, {.checking = {.feature_level = feature_level_named("1_0")}}) != "");
 }
 
 TEST_CASE("graph nodes: of very many mistakes the first are listed") {

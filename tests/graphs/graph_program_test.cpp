@@ -341,6 +341,77 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("graph program: converting again writes no constant again") {
+  const CaseFolder folder("cnn_relu_pool");
+  fs::create_directory(folder / "b");
+  const std::vector<std::string> convert{"convert", "Partition_0.bin", "--to-bin", "b/p.bin"};
+  CHECK(folder.run(convert).output.find("wrote b/w1.bin\n") != std::string::npos);
+  CHECK(folder.run(convert).output == "wrote b/p.bin\n");
+}
+
+/// A graph of one DEQUANTIZE, of which the quantized tensor is `source`: an input or a constant.
+std::string dequantize_of(const std::string& source) {
+  return R"({"inputs": [{"name": "x", "DataType": "INT4", "Sizes": [4]}],
+    "constants": {"scale": {"DataType": "FLOAT32", "Sizes": [4], "Values": [1, 1, 1, 1]},
+                  "c": "c.npy"},
+    "nodes": [{"type": "DEQUANTIZE",
+      "bindings": {"InputTensor": ")" +
+         source + R"(", "QuantizationTensors": ["scale"], "OutputTensor": "y"},
+      "desc": {"InputTensor": {"DataType": "INT4", "Sizes": [4]}, "QuantizationType": "SCALE"}}]})";
+}
+
+TEST_CASE("graph program: elements of 4 bits fit, and are not read out of bytes of their own") {
+  const Folder folder;
+  folder.write("input.json", dequantize_of("x"));
+  folder.write("constant.json", dequantize_of("c"));
+  folder.write("c.npy", npy("|i1", "(4,)", std::string("\x01\xFE\x07\xF8", 4)));
+  folder.write("nine.npy", npy("|i1", "(4,)", std::string("\x01\xFE\x09\xF8", 4)));
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), "run");
+    more.insert(more.end(), {"--cpu", "--format", "json"});
+    return dmlop_program(more, {.folder = folder.path()});
+  };
+  const auto fine = run({"input.json", "-i", "c.npy"});
+  CAPTURE(fine.error);
+  REQUIRE(fine.code == 0);
+  CHECK(Json::parse(fine.output)["outputs"][0]["first"] == Json({"1", "-2", "7", "-8"}));
+  const auto nine = run({"input.json", "-i", "nine.npy"});
+  CHECK(nine.code == 3);
+  CHECK(nine.output.find("element 2 of nine.npy is 9, which does not fit INT4") !=
+        std::string::npos);
+  const auto constant = run({"constant.json", "-i", "c.npy"});
+  CHECK(constant.code == 4);
+  CHECK(constant.output.find("is a .npy file, with a byte for each element") != std::string::npos);
+}
+
+TEST_CASE("graph program: what a graph in JSON may not name or say") {
+  const Folder folder;
+  folder.write("g/x.bin", npy("<f4", "(1,)", std::string(4, '\0')));
+  folder.write("outside.npy", npy("<f4", "(1,)", std::string(4, '\0')));
+  const auto error = [&](const std::string& constant, const std::string& more,
+                         std::vector<std::string> arguments) {
+    folder.write("g/g.json", R"({"constants": {"c": ")" + constant + R"("},
+      "nodes": [{"type": "ACTIVATION_RELU", )" +
+                                 more + R"(
+        "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [1]}},
+        "bindings": {"InputTensor": "c", "OutputTensor": "y"}}]})");
+    arguments.insert(arguments.begin(), {"check", "g/g.json"});
+    const auto result = dmlop_program(arguments, {.folder = folder.path()});
+    CHECK(result.code == 3);
+    return result.error;
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    CAPTURE(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  says(error("x.bin", "", {}), "it is a .npy file, and its name makes it raw bytes");
+  says(error("../outside.npy", R"("as": "page",)", {}), "a node has no judge of its own");
+  // Whether or not there is such a file.
+  for (const char* path : {"../outside.npy", "../nowhere.npy", "../g/x.npy"})
+    says(error(path, "", {"--confine"}), "constants.c");
+  says(error("../nowhere.npy", "", {"--confine"}), "--confine");
+}
+
 TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {
   const CaseFolder folder("cnn_relu_pool");
   folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");

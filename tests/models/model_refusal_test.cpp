@@ -222,7 +222,7 @@ TEST_CASE("models: an operator below its feature level is found at its type") {
     "DimensionCount": 4, "InputWindowOffsets": [0, 0, 0, 0], "InputWindowSizes": [1, 1, 1, 4],
     "InputWindowStrides": [1, 1, 1, -1]}}, "commands": []})";
   CHECK(read(text).findings.empty());
-  CHECK(read(text, {.feature_level = dmlop::FeatureLevel{1, 0}}).findings ==
+  CHECK(read(text, {.checking = {.feature_level = dmlop::FeatureLevel{1, 0}}}).findings ==
         "model.json:1:54: error: DML_OPERATOR_SLICE1 needs feature level 2_1, this run has 1_0\n"
         "  rule: the operator was introduced in 2_1\n"
         "  help: run with --feature-level 2_1\n");

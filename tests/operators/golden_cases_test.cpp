@@ -166,7 +166,7 @@ CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions&
                     Judge judge = Judge::page) {
   Diagnostics diagnostics;
   JobRequest request{.description_path = (folder / "op.json").string()};
-  request.judge = judge;
+  request.checking.judge = judge;
   request.found = files_beside(request.description_path, {}, diagnostics);
   request.found.expected.clear();
   request.outputs_may_be_dropped = true;
