@@ -43,6 +43,7 @@ class JsonGraphReader {
     if (const json::Value* inputs = root.find("inputs")) read_inputs(*inputs);
     if (const json::Value* constants = root.find("constants")) read_constants(*constants);
     const json::Value& nodes = *root.find("nodes");
+    if (nodes.items.empty()) reader_.expected(nodes, "nodes", "a list of at least one node");
     if (nodes.items.size() > graph_nodes_max)
       reader_.expected(nodes, "nodes", "at most " + std::to_string(graph_nodes_max) + " nodes");
     for (std::size_t i = 0; i < std::min(nodes.items.size(), graph_nodes_max); ++i)

@@ -412,6 +412,16 @@ TEST_CASE("graph program: what a graph in JSON may not name or say") {
   says(error("../nowhere.npy", "", {"--confine"}), "--confine");
 }
 
+TEST_CASE("graph program: a batch says that a graph is no job") {
+  const Folder folder;
+  folder.write("jobs/a/op.json",
+               read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/graph/graph.json"));
+  const auto result = dmlop_program({"batch", "jobs", "--cpu"}, {.folder = folder.path()});
+  CHECK(result.code == 3);
+  CHECK((result.output + result.error).find("this is a graph; a job is an operator or a") !=
+        std::string::npos);
+}
+
 TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {
   const CaseFolder folder("cnn_relu_pool");
   folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");

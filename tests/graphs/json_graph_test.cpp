@@ -156,6 +156,11 @@ TEST_CASE("json graph: every mistake has its place") {
         "14: unknown field \"edges\"\n");
 }
 
+TEST_CASE("json graph: a graph has a node") {
+  CHECK(messages(read(R"({"nodes": []})").findings) ==
+        "1: nodes is an empty array, must be a list of at least one node\n");
+}
+
 TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
   int graphs = 0;
   for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE "/graphs")) {
