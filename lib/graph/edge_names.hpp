@@ -1,0 +1,20 @@
+// What the files of a graph's edges are called.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace dmlop {
+
+/// The bindings of the outputs of a dispatch.
+std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command);
+/// The bindings of its inputs.
+std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command);
+
+/// The name of a file for each resource that a dispatch writes, without .npy; "" for others. It is
+/// the edge's own wherever every file system takes that.
+std::vector<std::string> edge_file_names(const Model& model);
+
+}  // namespace dmlop
