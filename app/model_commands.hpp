@@ -36,6 +36,7 @@ struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
   std::vector<NamedFile> inputs;    // of a graph
+  FolderFiles found = {};           // what lies beside a graph
   std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;

@@ -287,7 +287,6 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
 // Options that do not apply to a graph are refused, too.
 int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
   const char* given = !options.description.settings.empty() ? "--set"
-                      : options.expects_folder              ? "--expect without a file"
                       : !options.update_golden.empty()      ? "--update-golden"
                                                             : nullptr;
   if (given != nullptr)
@@ -298,9 +297,19 @@ int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics
                 "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
                 "graph's files are those that -i and -o name");
   ModelRun run = model_run(options);
+  const std::string& path = file.graph ? file.graph->file : options.description.name();
+  const SharedConfinement confinement = options.confine.confinement(path);
+  run.found = files_beside(path, confinement, diagnostics);
+  if (options.expects_folder)
+    run.expected.insert(run.expected.end(), run.found.expected.begin(), run.found.expected.end());
+  if (options.expects_folder && run.expected.empty())
+    refuse_without_golden(run.found.golden_folder.empty() ? path : run.found.golden_folder,
+                          "dmlop batch FOLDER --update-golden");
   if (options.tolerance.given()) {
     run.tolerance = options.tolerance.tolerance;
     run.tolerance->origin = "command line";
+  } else if (options.expects_folder || !run.expected.empty()) {
+    run.tolerance = tolerance_beside(path, confinement, diagnostics);
   }
   return run_graph(file, run, std::move(diagnostics));
 }

@@ -12,19 +12,6 @@ namespace {
 // Longer names are cut, so that every file system takes them.
 constexpr std::size_t name_length_max = 100;
 
-// A name that every system takes: letters, digits and a few marks.
-std::string safe_name(const std::string& edge) {
-  std::string name = edge.substr(0, name_length_max);
-  for (char& c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_safe =
-        byte < 128 && (std::isalnum(byte) != 0 || c == '_' || c == '-' || c == '.');
-    if (!is_safe) c = '_';
-  }
-  const bool is_reserved = static_cast<bool>(Confinement(".").problem_of_text(name + ".npy"));
-  return name.empty() || name.front() == '.' || is_reserved ? "_" + name : name;
-}
-
 // The name, or with a number behind it the first that is new. Systems without capitals count.
 std::string new_name(const std::string& name, std::set<std::string>& taken) {
   std::string unique = name;
@@ -45,6 +32,19 @@ std::vector<const TensorBinding*> bindings_of(const Model& model, const Dispatch
 
 }  // namespace
 
+std::string edge_file_name(const std::string& edge) {
+  std::string name = edge.substr(0, name_length_max);
+  for (char& c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    // Letters, digits and a few marks.
+    const bool is_safe =
+        byte < 128 && (std::isalnum(byte) != 0 || c == '_' || c == '-' || c == '.');
+    if (!is_safe) c = '_';
+  }
+  const bool is_reserved = static_cast<bool>(Confinement(".").problem_of_text(name + ".npy"));
+  return name.empty() || name.front() == '.' || is_reserved ? "_" + name : name;
+}
+
 std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
   return bindings_of(model, command, &FieldSpec::is_output);
 }
@@ -63,7 +63,7 @@ std::vector<std::string> edge_file_names(const Model& model) {
       const std::size_t resource = binding->range.resource;
       // A model may write a resource several times.
       if (names[resource].empty())
-        names[resource] = new_name(safe_name(model.resources[resource].name), taken);
+        names[resource] = new_name(edge_file_name(model.resources[resource].name), taken);
     }
   }
   return names;
