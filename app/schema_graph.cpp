@@ -35,7 +35,9 @@ Json constant() {
 }
 
 Json node_options() {
-  Json edge = text();
+  // One for each tensor of an array.
+  Json edge{{"type", {"string", "array"}}, {"minLength", 1}};
+  edge["items"] = {{"type", {"string", "null"}}};
   edge["description"] = "An input, a constant, or an edge that an earlier node writes.";
   return {{"name", described("Names the node in findings.", text())},
           {"bindings", described("The edge of each tensor, by field name.",
