@@ -7,7 +7,9 @@
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "graph/files.hpp"
+#include "graph/json_graph.hpp"
 #include "graph_commands.hpp"
+#include "model/open.hpp"
 #include "npy/npy.hpp"
 #include "preview.hpp"
 
@@ -51,12 +53,26 @@ void inspect_npy(const std::string& path, Format format, Json& list) {
   require_intact(file, path);
 }
 
+// A graph, serialized or in JSON; nothing for other files.
+std::optional<OpenedGraph> open(const std::string& path, Diagnostics& diagnostics) {
+  if (auto graph = open_graph(path, "", diagnostics)) return graph;
+  if (!lower_case(path).ends_with(".json")) return std::nullopt;
+  const auto file = open_op_or_model(path, diagnostics);
+  if (!file) return OpenedGraph{};
+  if (!file->has_graph)
+    throw Error(ErrorKind::usage, path +
+                                      " is no graph; inspect shows .npy files and graphs, and "
+                                      "`dmlop check " +
+                                      shell_quoted(path) + "` reads other descriptions");
+  return OpenedGraph{read_json_graph(file->document, {}, diagnostics)};
+}
+
 int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      const auto opened = open_graph(path, "", diagnostics);
+      const auto opened = open(path, diagnostics);
       if (!opened) {
         inspect_npy(path, options.format, list);
       } else if (opened->graph && options.format == Format::json) {
@@ -80,7 +96,7 @@ Action add_inspect(OptionList& command) {
   command
       .add_option(
           "FILE", options->files,
-          ".npy files, or serialized DirectML graphs (Partition_0.bin); - is standard input")
+          ".npy files, or graphs: serialized (Partition_0.bin) or graph.json; - is standard input")
       .required();
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };
