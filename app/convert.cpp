@@ -17,6 +17,7 @@
 #include "graph/files.hpp"
 #include "graph/json_graph.hpp"
 #include "graph/lower.hpp"
+#include "graph/models.hpp"
 #include "graph/save.hpp"
 #include "graph/to_jobs.hpp"
 #include "job/folder.hpp"
@@ -152,7 +153,8 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
   const ModelRequest request = options.model.request(options.request.checking);
-  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
+  const auto model =
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
