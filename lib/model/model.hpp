@@ -30,6 +30,10 @@ struct InitialValues {
   std::shared_ptr<const NpyFile> file;             // if the values are a .npy file
   std::string path;                                // of the file that the values come from
   std::span<const std::byte> raw;                  // that file's bytes if it is not a .npy file
+  /// What `fill` would write, if it is in memory or in a mapped file as it is; else empty. After
+  /// reading it, require_intact() says whether the file changed meanwhile; absent: it cannot.
+  std::span<const std::byte> mapped = {};
+  std::function<void()> require_intact = {};
 };
 
 /// A buffer of bytes.
