@@ -12,8 +12,11 @@ namespace {
 
 class InputBinder {
  public:
-  InputBinder(LoweredGraph& graph, Diagnostics& diagnostics)
-      : graph_(graph), diagnostics_(diagnostics), paths_(graph.inputs.size()) {}
+  InputBinder(LoweredGraph& graph, bool is_of_library, Diagnostics& diagnostics)
+      : graph_(graph),
+        is_of_library_(is_of_library),
+        diagnostics_(diagnostics),
+        paths_(graph.inputs.size()) {}
 
   void bind(const std::vector<NamedFile>& files) {
     for (const NamedFile& file : files) {
@@ -24,8 +27,10 @@ class InputBinder {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;
-      refuse("the input " + quoted(i) + " has no file", ErrorKind::usage, "it is " + text_of(input),
-             "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
+      refuse("the input " + quoted(i) + (is_of_library_ ? " is not given" : " has no file"),
+             ErrorKind::usage, "it is " + text_of(input),
+             is_of_library_ ? "pass the input " + quoted(i)
+                            : "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
     }
   }
 
@@ -59,7 +64,8 @@ class InputBinder {
     if (file.tensor.empty() && names.size() == 1) return 0;
     if (file.tensor.empty()) {
       refuse("which input is " + file.path + "? the graph has " + names_of_list(names),
-             ErrorKind::usage, "", "write -i INPUT=" + file.path);
+             ErrorKind::usage, "",
+             is_of_library_ ? "give each input its name" : "write -i INPUT=" + file.path);
       return std::nullopt;
     }
     const std::string nearest = nearest_name(file.tensor, names);
@@ -79,11 +85,15 @@ class InputBinder {
     paths_[index] = named.path;
     try {
       const auto file = std::make_shared<const NpyFile>(
-          with_context("reading " + named.path, [&] { return NpyFile::open(named.path); }));
+          with_context("reading " + named.path, [&] { return open(named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
     }
+  }
+
+  static NpyFile open(const NamedFile& named) {
+    return named.memory ? NpyFile::in_memory(*named.memory) : NpyFile::open(named.path);
   }
 
   // The number of elements counts, not their sizes: those of a desc have other dimensions than the
@@ -124,6 +134,7 @@ class InputBinder {
   }
 
   LoweredGraph& graph_;
+  bool is_of_library_;
   Diagnostics& diagnostics_;
   std::vector<std::string> paths_;  // of each input
 };
@@ -131,8 +142,8 @@ class InputBinder {
 }  // namespace
 
 void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
-                 Diagnostics& diagnostics) {
-  InputBinder(graph, diagnostics).bind(files);
+                 Diagnostics& diagnostics, bool is_of_library) {
+  InputBinder(graph, is_of_library, diagnostics).bind(files);
 }
 
 NamedFile with_edge_name(const Model& model, NamedFile file) {
