@@ -19,6 +19,7 @@ from ._library import (
     TensorStruct,
     call as _call,
     encoded,
+    fail,
     invoke,
     library,
     take_text,
@@ -67,10 +68,6 @@ def _plain(value: Any) -> Any:
     raise _errors.Usage(f"a {type(value).__name__} is no value of a field: {value!r}")
 
 
-def _is_description(text: str) -> bool:
-    return text.lstrip()[:1] in ("{", "/")
-
-
 class Source:
     """What a caller passes for an operation or a program."""
 
@@ -105,7 +102,7 @@ class Source:
             if not self.text:
                 raise _errors.Usage("the text of the operation is empty")
             self._refuse_fields(fields)
-        elif isinstance(op, str) and op.lstrip()[:1] == "{":
+        elif isinstance(op, str) and "{" in op:  # a path with one may be a pathlib.Path
             self.text = encoded(op)
             self._refuse_fields(fields)
             self._find_operator(op)
@@ -165,6 +162,8 @@ class Source:
 
 
 def _is_tensor(value: Any) -> bool:
+    if numpy is not None and isinstance(value, numpy.generic):
+        return False
     if isinstance(value, (dict, list, tuple, str, int, float, bool)) or value is None:
         return False
     return hasattr(value, "__array_interface__") or hasattr(value, "__array__") or _has_buffer(value)
@@ -213,22 +212,27 @@ class _Inputs:
                 self._add(field.name, value)
 
 
-def _split(fields: Dict[str, Any], inputs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
-    """Takes the arrays out of the fields."""
+def _split(op: Any, fields: Dict[str, Any], inputs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """Takes the inputs out of the keywords. Arrays may be fields, too."""
     named = dict(inputs or {})
-    for name in [name for name, value in fields.items() if _is_input(value)]:
+    arrays = [name for name, value in fields.items() if _is_array(value)]
+    if not arrays:
+        return named
+    known = Source(op).input_fields()
+    inputs_of_operator = None if known is None else {field.name for field in known}
+    for name in arrays:
+        if inputs_of_operator is not None and name.split("[")[0] not in inputs_of_operator:
+            continue
         if name in named:
             raise _errors.Usage(f"{name} is given twice: keep one of them")
         named[name] = fields.pop(name)
     return named
 
 
-def _is_input(value: Any) -> bool:
+def _is_array(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return bool(value) and all(_is_tensor(each) for each in value) and any(
-            getattr(each, "shape", None) != () for each in value
-        )
-    return _is_tensor(value) and not (numpy is not None and isinstance(value, numpy.generic))
+        return bool(value) and all(_is_tensor(each) for each in value)
+    return _is_tensor(value)
 
 
 def make_structs(names: Sequence[str], views: Sequence[View], with_elements: bool) -> Any:
@@ -252,7 +256,7 @@ def check(
     Raises dmlop.Invalid whose `findings` are all mistakes, with place, rule and remedy. `judge`
     says who decides what is valid: "page" or "directml-1.15.4".
     """
-    named = _split(fields, inputs)
+    named = _split(op, fields, inputs)
     source = Source(op, fields, feature_level, judge, confined_to)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
@@ -306,8 +310,6 @@ class _Plan:
             byref(error),
         )
         if status != 0:
-            from ._library import fail
-
             fail(status, error)
         if len(made) == 1:
             return made[0][0]
@@ -445,7 +447,7 @@ class Context:
             **fields: Any) -> Any:
         """As dmlop.run(), on this device."""
         self.require_open()
-        named = _split(fields, inputs)
+        named = _split(op, fields, inputs)
         source = Source(op, fields, feature_level, judge, confined_to)
         return Compiled(self, source, {})(*arrays, out=out, **named)
 
@@ -454,7 +456,7 @@ class Context:
                 confined_to: Any = None, **fields: Any) -> Compiled:
         """As dmlop.compile(), on this device."""
         self.require_open()
-        fixed = _split(fields, inputs)
+        fixed = _split(op, fields, inputs)
         return Compiled(self, Source(op, fields, feature_level, judge, confined_to), fixed)
 
 

@@ -76,9 +76,18 @@ class CriteriaStruct(ctypes.Structure):
 
 
 def _path() -> str:
-    """The library of this package, or the one that DMLOP_LIBRARY names."""
+    """The library in this package, or the one that DMLOP_LIBRARY names. The package of a system has
+    it where libraries are: in lib/ for lib/python3/dist-packages/dmlop."""
     name = {"win32": "dmlop_c.dll", "darwin": "libdmlop_c.dylib"}.get(sys.platform, "libdmlop_c.so")
-    return os.environ.get("DMLOP_LIBRARY") or os.path.join(os.path.dirname(__file__), name)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    library = os.path.join(os.path.dirname(folder), os.pardir, os.pardir, "libdmlop_c.so.1")
+    named = os.environ.get("DMLOP_LIBRARY")
+    if named:
+        return named
+    for path in (os.path.join(folder, name), library):
+        if os.path.exists(path):
+            return path
+    return "libdmlop_c.so.1" if sys.platform == "linux" else name
 
 
 def _load() -> ctypes.CDLL:

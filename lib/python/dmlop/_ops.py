@@ -9,7 +9,7 @@ from . import _context, _operators
 
 
 def _document(info: _operators.OperatorInfo) -> str:
-    """What an editor shows about an operator. `lib/python/stubs.py` writes the same."""
+    """What help() shows about an operator. The stubs have the same for editors."""
     lines = [info.summary, ""]
     for field in info.fields:
         words = field.type + (", optional" if field.optional and "optional" not in field.type else "")
