@@ -2,8 +2,8 @@
 
 #include "base/output.hpp"
 #include "base/text.hpp"
-#include "guide/words.hpp"
 #include "guide/operator_json.hpp"
+#include "guide/words.hpp"
 
 namespace dmlop::app {
 namespace {

@@ -133,7 +133,9 @@ class Loop {
 }  // namespace
 
 unsigned hardware_threads() {
-  return std::max(1U, std::thread::hardware_concurrency());
+  // Asking the system takes 40 us, longer than a small run.
+  static const unsigned count = std::max(1U, std::thread::hardware_concurrency());
+  return count;
 }
 
 SpareThreads::SpareThreads(unsigned count) {

@@ -47,12 +47,12 @@ dmlop_status dmlop_open(const dmlop_context_options* options, dmlop_context** co
   if (context != nullptr) *context = nullptr;
   return guarded(error, [&] {
     const auto given = read_struct(options, dmlop_context_options DMLOP_CONTEXT_OPTIONS, "options");
-    required(context, "context") = new dmlop_context(
-        {.device = given.device == nullptr ? "" : given.device,
-         .threads = given.threads,
-         .device_memory_bytes = given.device_memory_bytes,
-         .host_memory_bytes = given.host_memory_bytes,
-         .strict_indices = given.strict_indices != 0});
+    required(context, "context") =
+        new dmlop_context({.device = given.device == nullptr ? "" : given.device,
+                           .threads = given.threads,
+                           .device_memory_bytes = given.device_memory_bytes,
+                           .host_memory_bytes = given.host_memory_bytes,
+                           .strict_indices = given.strict_indices != 0});
   });
 }
 const char* dmlop_context_device(const dmlop_context* context) {
@@ -98,9 +98,9 @@ dmlop_status dmlop_prepare(dmlop_context* context, const dmlop_operation* operat
   if (prepared != nullptr) *prepared = nullptr;
   return guarded(error, [&] {
     auto& place = required(prepared, "prepared");
-    place = new dmlop_prepared(required(context, "context")
-                                   .runner.prepare(to_operation(operation),
-                                                   to_inputs(inputs, input_count)));
+    place = new dmlop_prepared(
+        required(context, "context")
+            .runner.prepare(to_operation(operation), to_inputs(inputs, input_count)));
   });
 }
 
@@ -112,8 +112,7 @@ dmlop_tensors dmlop_prepared_outputs(const dmlop_prepared* prepared) {
 }
 
 dmlop_status dmlop_prepared_run(const dmlop_prepared* prepared, const void* const* inputs,
-                                void* const* outputs, const dmlop_call* call,
-                                dmlop_error** error) {
+                                void* const* outputs, const dmlop_call* call, dmlop_error** error) {
   return guarded(call, error, [&](const dmlop_call&) {
     const dmlop::Prepared& operation = required(prepared, "prepared").operation;
     std::vector<std::span<const std::byte>> read;

@@ -6,9 +6,8 @@ using namespace dmlop::c;
 dmlop_status dmlop_load(const dmlop_operation* source, dmlop_program** program,
                         dmlop_error** error) {
   if (program != nullptr) *program = nullptr;
-  return guarded(error, [&] {
-    required(program, "program") = new dmlop_program(to_operation(source));
-  });
+  return guarded(error,
+                 [&] { required(program, "program") = new dmlop_program(to_operation(source)); });
 }
 
 dmlop_tensors dmlop_program_inputs(const dmlop_program* program) {
@@ -36,16 +35,15 @@ dmlop_status dmlop_program_report(const dmlop_program* program, char** report,
 
 dmlop_status dmlop_program_run(dmlop_context* context, const dmlop_program* program,
                                const dmlop_tensor* inputs, size_t input_count,
-                               const dmlop_call* call, dmlop_result** result,
-                               dmlop_error** error) {
+                               const dmlop_call* call, dmlop_result** result, dmlop_error** error) {
   if (result != nullptr) *result = nullptr;
   return guarded(call, error, [&](const dmlop_call& given) {
     auto& place = required(result, "result");
     auto made = std::make_unique<dmlop_result>();
-    made->owned = required(context, "context")
-                      .runner.run(required(program, "program").program,
-                                  to_inputs(inputs, input_count),
-                                  given.keep_edges != 0 ? &made->owned_edges : nullptr);
+    made->owned =
+        required(context, "context")
+            .runner.run(required(program, "program").program, to_inputs(inputs, input_count),
+                        given.keep_edges != 0 ? &made->owned_edges : nullptr);
     for (dmlop::Tensor& tensor : made->owned) made->outputs.add(tensor);
     for (dmlop::Tensor& tensor : made->owned_edges) made->edges.add(tensor);
     place = made.release();

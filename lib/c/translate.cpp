@@ -59,8 +59,8 @@ ElementType to_element_type(std::uint32_t type, const std::string& name) {
 }
 
 Operation to_operation(const dmlop_operation* operation) {
-  const dmlop_operation given = read_struct(&required(operation, "operation"),
-                                            dmlop_operation DMLOP_OPERATION, "operation");
+  const dmlop_operation given =
+      read_struct(&required(operation, "operation"), dmlop_operation DMLOP_OPERATION, "operation");
   Operation made{.file = to_path(given.file),
                  .feature_level = text_of(given.feature_level),
                  .as = text_of(given.as),

@@ -141,8 +141,8 @@ class InputBinder {
 
 }  // namespace
 
-void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
-                 Diagnostics& diagnostics, bool is_of_library) {
+void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files, Diagnostics& diagnostics,
+                 bool is_of_library) {
   InputBinder(graph, is_of_library, diagnostics).bind(files);
 }
 

@@ -42,8 +42,8 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
 /// of an input in front of the first or a later "=", as names may have one; without a name, the
 /// only input is meant. Files may be packed elements in memory. Messages to a caller of the library
 /// name no option.
-void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
-                 Diagnostics& diagnostics, bool is_of_library = false);
+void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files, Diagnostics& diagnostics,
+                 bool is_of_library = false);
 
 /// `file` with as much of its text as name as is the name of an edge of the model.
 NamedFile with_edge_name(const Model& model, NamedFile file);

@@ -54,8 +54,8 @@ CompareResult v0::compare(const ViewOrFile& actual, const ViewOrFile& expected,
   return with_failures([&] {
     const Tolerance tolerance = to_tolerance(criteria);
     const Compared first = open(actual, "actual"), second = open(expected, "expected");
-    const Comparison comparison = dmlop::compare(Elements(first.file), Elements(second.file),
-                                                 tolerance, hardware_threads());
+    const Comparison comparison =
+        dmlop::compare(Elements(first.file), Elements(second.file), tolerance, hardware_threads());
     require_intact(first.file, first.name);
     require_intact(second.file, second.name);
     return CompareResult{comparison.verdict() == Verdict::passed, comparison.summary(),
@@ -65,8 +65,7 @@ CompareResult v0::compare(const ViewOrFile& actual, const ViewOrFile& expected,
 
 Criteria v0::criteria_of(const std::string& operator_name, ElementType type) {
   return with_failures([&]() -> Criteria {
-    const Tolerance tolerance =
-        spec_named(operator_name).default_tolerance(to_data_type(type));
+    const Tolerance tolerance = spec_named(operator_name).default_tolerance(to_data_type(type));
     return {tolerance.rtol, tolerance.atol, tolerance.ulp, tolerance.nan_equals_nan,
             tolerance.allow_trivial};
   });

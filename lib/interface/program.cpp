@@ -110,9 +110,8 @@ class PackedInputs {
     MemoryTensor& memory = *file.memory;
     with_context("reading " + file.tensor + " from " + file.path,
                  [&] { NpyFile::in_memory(memory); });
-    const ResourceTensor tensor{.data_type = memory.data_type,
-                                .sizes = memory.sizes,
-                                .strides = memory.strides};
+    const ResourceTensor tensor{
+        .data_type = memory.data_type, .sizes = memory.sizes, .strides = memory.strides};
     copies_.push_back(packed_elements(tensor, memory.bytes));
     memory.strides.clear();
     memory.bytes = copies_.back().bytes();

@@ -39,11 +39,11 @@ void require_4_bits(const PreparedJob::Tensor& tensor, std::span<const std::byte
   if (info(type).bits != 4) return;
   const auto wrong = first_beyond_4_bits(type, bytes);
   if (!wrong) return;
-  throw FindingsError({{.message = "element " + std::to_string(*wrong) + " of " + tensor.name +
-                                   " is " + element_text(stored_as(type), &bytes[*wrong]) +
-                                   ", which does not fit " + std::string(name_of(type)),
-                        .rule = tensor.name + " has a byte for each element, from " +
-                                range_text(type)}});
+  throw FindingsError(
+      {{.message = "element " + std::to_string(*wrong) + " of " + tensor.name + " is " +
+                   element_text(stored_as(type), &bytes[*wrong]) + ", which does not fit " +
+                   std::string(name_of(type)),
+        .rule = tensor.name + " has a byte for each element, from " + range_text(type)}});
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ PreparedJob::PreparedJob(Job job)
     for (std::size_t i = 0; plan_.find(field.name, i); ++i) add_input(field, i);
   }
   for (const PlannedOutput& output : planned_outputs(plan_, job_.description))
-    outputs_.push_back({tensor_name(output.field, output.element), output.desc, output.slot,
-                        output.bytes()});
+    outputs_.push_back(
+        {tensor_name(output.field, output.element), output.desc, output.slot, output.bytes()});
 }
 
 void PreparedJob::add_input(const FieldSpec& field, std::optional<std::size_t> element) {
@@ -88,8 +88,8 @@ void PreparedJob::require_buffers(std::span<const std::span<const std::byte>> in
     if (outputs[i].size() != outputs_[i].bytes) refuse_bytes(outputs_[i], outputs[i].size());
     for (std::size_t j = 0; j < i; ++j) {
       if (overlap(outputs[i], outputs[j]))
-        throw Error(ErrorKind::usage, "the buffers of " + outputs_[j].name + " and " +
-                                          outputs_[i].name + " overlap");
+        throw Error(ErrorKind::usage,
+                    "the buffers of " + outputs_[j].name + " and " + outputs_[i].name + " overlap");
     }
   }
 }

@@ -131,8 +131,8 @@ class RunningComparison {
       : output_(output),
         expectation_(expectation),
         expected_(*expectation.file),
-        comparator_(expected_, *output.desc->data_type, output.desc->sizes,
-                    expectation.tolerance) {}
+        comparator_(expected_, *output.desc->data_type, output.desc->sizes, expectation.tolerance) {
+  }
   RunningComparison(const RunningComparison&) = delete;
   RunningComparison& operator=(const RunningComparison&) = delete;
 

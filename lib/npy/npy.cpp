@@ -9,10 +9,10 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "tensor/layout.hpp"
 #include "npy/dictionary.hpp"
 #include "npy/header_extent.hpp"
 #include "npy/refuse.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 namespace {

@@ -1,6 +1,6 @@
 // The C interface: what it does beyond the C++ one, which it stands on. samples/c/pad.c is C.
-#include <doctest/doctest.h>
 #include <dmlop/dmlop.h>
+#include <doctest/doctest.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -98,7 +98,8 @@ TEST_CASE("C interface: a run makes memory for outputs, or takes the caller's") 
   const dmlop_operation operation = operation_of(edge);
   dmlop_result* result = nullptr;
   succeed([&](dmlop_error** error) {
-    return dmlop_run(cpu.context, &operation, &input.tensor, 1, nullptr, 0, nullptr, &result, error);
+    return dmlop_run(cpu.context, &operation, &input.tensor, 1, nullptr, 0, nullptr, &result,
+                     error);
   });
   dmlop_tensors outputs = dmlop_result_outputs(result);
   REQUIRE(outputs.count == 1);
@@ -155,9 +156,8 @@ TEST_CASE("C interface: findings are JSON with place, rule and remedy") {
   const dmlop_operation operation = operation_of(R"({"type": "PADDING", "desc": {
     "InputTensor": {"DataType": "UINT8", "Sizes": [4]}, "PaddingMode": "CONSTANT",
     "PaddingValue": 300, "StartPadding": [0], "EndPadding": [0, 1]}})");
-  const Outcome outcome = outcome_of([&](dmlop_error** error) {
-    return dmlop_check(&operation, nullptr, 0, nullptr, error);
-  });
+  const Outcome outcome = outcome_of(
+      [&](dmlop_error** error) { return dmlop_check(&operation, nullptr, 0, nullptr, error); });
   CHECK(outcome.status == DMLOP_INVALID);
   REQUIRE(outcome.findings.size() == 2);
   CHECK(outcome.findings[0]["message"] == "PaddingValue is 300, which does not fit UINT8");
@@ -189,9 +189,8 @@ TEST_CASE("C interface: a program with its edges") {
   CHECK(dmlop_program_inputs(program).items[0].bytes == 64);
   REQUIRE(dmlop_program_outputs(program).count == 1);
   CHECK(std::string(dmlop_program_outputs(program).items[0].name) == "result");
-  const Json report = json_of([&](char** text, dmlop_error** error) {
-    return dmlop_program_report(program, text, error);
-  });
+  const Json report = json_of(
+      [&](char** text, dmlop_error** error) { return dmlop_program_report(program, text, error); });
   CHECK(report["nodes"][0]["operator"] == "PADDING");
 
   Vector image(std::vector<float>(16, 2), "image");
@@ -217,8 +216,8 @@ TEST_CASE("C interface: should_stop ends a run") {
   float one = 1;
   const std::uint64_t sizes[]{1 << 10, 1 << 20, 1 << 10}, strides[]{0, 0, 0};
   const dmlop_tensor input{"InputTensor", nullptr, &one, 4, sizes, strides, 3, DMLOP_FLOAT32};
-  const dmlop_operation operation = operation_of(
-      R"({"type": "REDUCE", "desc": {"Function": "SUM", "Axes": [0, 1, 2]}})");
+  const dmlop_operation operation =
+      operation_of(R"({"type": "REDUCE", "desc": {"Function": "SUM", "Axes": [0, 1, 2]}})");
   int questions = 0;
   dmlop_call call = DMLOP_CALL;
   call.user = &questions;
@@ -276,9 +275,7 @@ TEST_CASE("C interface: files are written and read by their paths") {
   const Folder folder;
   const std::string path = folder / "three.npy";
   const Vector input({1, 2, 3});
-  succeed([&](dmlop_error** error) {
-    return dmlop_write_npy(path.c_str(), &input.tensor, error);
-  });
+  succeed([&](dmlop_error** error) { return dmlop_write_npy(path.c_str(), &input.tensor, error); });
   const dmlop_tensor file{"InputTensor", path.c_str(), nullptr, 0, nullptr, nullptr, 0, 0};
   const dmlop_operation operation = operation_of(edge);
   dmlop_result* result = nullptr;
@@ -321,14 +318,13 @@ TEST_CASE("C interface: wrong calls are told, and crash nothing") {
   CHECK(changed([](dmlop_tensor& t) { t.rank = 65; }) ==
         "inputs[0].rank is 65, must be at most 64");
   // The C++ interface answers.
-  CHECK(message_of(&operation, nullptr, 0).find("pass the input InputTensor") !=
-        std::string::npos);
+  CHECK(message_of(&operation, nullptr, 0).find("pass the input InputTensor") != std::string::npos);
 
   dmlop_operation old = operation;
   old.struct_size = 8;
-  CHECK(message_of(&old, &good.tensor) ==
-        "operation.struct_size is 8, must be at least " + std::to_string(sizeof old) +
-            ": initialize the struct with its macro");
+  CHECK(message_of(&old, &good.tensor) == "operation.struct_size is 8, must be at least " +
+                                              std::to_string(sizeof old) +
+                                              ": initialize the struct with its macro");
   struct Newer {
     dmlop_operation operation;
     std::uint64_t option;
@@ -360,9 +356,8 @@ TEST_CASE("C interface: wrong calls are told, and crash nothing") {
 
 TEST_CASE("C interface: texts that are no UTF-8 are answered in UTF-8") {
   const dmlop_operation operation = operation_of("{\"type\": \"P\xff\", \"desc\": {}}");
-  const Outcome outcome = outcome_of([&](dmlop_error** error) {
-    return dmlop_check(&operation, nullptr, 0, nullptr, error);
-  });
+  const Outcome outcome = outcome_of(
+      [&](dmlop_error** error) { return dmlop_check(&operation, nullptr, 0, nullptr, error); });
   CHECK(outcome.status == DMLOP_INVALID);
   CHECK(!outcome.findings.empty());
 }

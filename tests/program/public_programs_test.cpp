@@ -149,7 +149,8 @@ TEST_CASE("public programs: buffers of other numbers or sizes are refused") {
 
 TEST_CASE("public programs: elements beyond 4 bits are found in each run") {
   const dmlop::Operation dequantize{
-      .text = R"({"type": "DEQUANTIZE", "desc": {"InputTensor": {"DataType": "UINT4", "Sizes": [1, 2]},
+      .text =
+          R"({"type": "DEQUANTIZE", "desc": {"InputTensor": {"DataType": "UINT4", "Sizes": [1, 2]},
         "QuantizationType": "SCALE", "QuantizationTensors": [{"DataType": "FLOAT32", "Sizes": [1, 1]}],
         "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2]}}})"};
   const std::vector<float> scale{2};
@@ -173,7 +174,8 @@ TEST_CASE("public programs: a prepared operation outlives its runner, and serves
   std::optional<dmlop::Prepared> prepared;
   {
     dmlop::Runner runner({.device = "cpu", .threads = 1});
-    prepared = runner.prepare(add, {{"ATensor", sizes_only({1000})}, {"BTensor", sizes_only({1000})}});
+    prepared =
+        runner.prepare(add, {{"ATensor", sizes_only({1000})}, {"BTensor", sizes_only({1000})}});
   }
   std::atomic<int> wrong{0};
   std::vector<std::jthread> threads;
@@ -202,8 +204,9 @@ TEST_CASE("public programs: outputs of a run go to the caller's buffers") {
   REQUIRE(outputs.size() == 1);
   CHECK(outputs[0].bytes.empty());
   CHECK(output == three_padded);
-  CHECK(std::string(failure_of([&] { cpu().run(edge, inputs, {{"Output", to}}); }).what()) ==
-        "the operation has no output \"Output\": outputs: OutputTensor");
+  CHECK(std::string(failure_of([&] {
+                      cpu().run(edge, inputs, {{"Output", to}});
+                    }).what()) == "the operation has no output \"Output\": outputs: OutputTensor");
   CHECK(failure_of([&] {
           cpu().run(edge, inputs, {{"OutputTensor", to}, {"OutputTensor", to}});
         }).kind() == FailureKind::usage);
@@ -284,8 +287,7 @@ TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a
 TEST_CASE("public programs: strided inputs of programs, and those that do not fit") {
   const dmlop::Program program({.file = graph_file});
   const std::vector<float> image(32, 3);
-  const auto outputs =
-      cpu().run(program, {{"image", view(image, {1, 1, 4, 4}, {16, 16, 8, 2})}});
+  const auto outputs = cpu().run(program, {{"image", view(image, {1, 1, 4, 4}, {16, 16, 8, 2})}});
   CHECK(outputs[0].elements<float>()[0] == 4);
   const auto message = [&](const std::vector<dmlop::Input>& inputs) {
     return std::string(failure_of([&] { cpu().run(program, inputs); }).what());
@@ -306,8 +308,8 @@ TEST_CASE("public programs: a check takes programs, and a program is no op descr
   CHECK(result.findings.empty());
   REQUIRE(result.tensors.size() == 2);
   CHECK(result.tensors[0].name == "image");
-  const auto wrong = dmlop::check(
-      {.text = R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
+  const auto wrong =
+      dmlop::check({.text = R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
                    "nodes": [{"name": "n", "type": "PADING", "bindings": {}, "desc": {}}]})"});
   CHECK(!wrong.findings.empty());
   CHECK(failure_of([] { dmlop::Program program(edge); }).kind() == FailureKind::usage);

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -348,6 +349,15 @@ def test_memory_is_given_back():
     for _ in range(5):
         work()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024  # of 400 MiB
+
+
+@pytest.mark.parametrize("document", ["README.md", "lib/python/README.md"])
+def test_examples_of_documents(document):
+    text = (SAMPLES.parent / document).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, document, "exec"), {})
 
 
 GOLDEN = """

@@ -1,4 +1,4 @@
-"""wheel_contents.py WHEEL: the files of a wheel are those that RECORD lists, with their hashes, and its tag says what
+"""wheel_contents.py WHEEL, or the folder of the only one: the files of a wheel are those that RECORD lists, with their hashes, and its tag says what
 its library needs."""
 
 import ast
@@ -6,11 +6,14 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import re
 import sys
 import zipfile
 
 path = sys.argv[1]
+if os.path.isdir(path):
+    (path,) = [entry.path for entry in os.scandir(path) if entry.name.endswith(".whl")]
 wheel = zipfile.ZipFile(path)
 assert wheel.testzip() is None
 names = wheel.namelist()

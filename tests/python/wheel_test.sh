@@ -26,11 +26,11 @@ cmp "$wheel" "$folder/$(basename "$wheel")" || { echo "FAILED: the wheel is diff
 export DMLOP_SAMPLES=$samples PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH DMLOP_LIBRARY
 "$python" -m venv "$folder/alone"
-"$folder/alone/bin/pip" install --quiet --no-index --disable-pip-version-check "$wheel"
+"$folder/alone/bin/pip" install --quiet --no-compile --no-index --disable-pip-version-check "$wheel"
 "$folder/alone/bin/python" without_numpy.py
 
 "$python" -c 'import numpy, pytest' 2>/dev/null || skip "python3-numpy or python3-pytest is missing"
 "$python" -m venv --system-site-packages --without-pip "$folder/all"
-"$folder/alone/bin/pip" --python "$folder/all/bin/python" install --quiet --no-index --disable-pip-version-check \
+"$folder/alone/bin/pip" --python "$folder/all/bin/python" install --quiet --no-compile --no-index --disable-pip-version-check \
   --ignore-installed "$wheel"
 "$folder/all/bin/python" -m pytest -q -p no:cacheprovider test_dmlop.py

@@ -112,10 +112,11 @@ typedef struct dmlop_operation {
   size_t text_size; /* 0: text ends with a 0 */
   const char* file; /* names the text; paths in it are relative to this file. May be NULL */
   const char* feature_level; /* "5_0"; NULL: that of the JSON, or the newest */
-  const char* as;            /* who decides what is valid: "page", "directml-1.15.4"; NULL: the JSON */
+  const char* as;            /* who decides: "page", "directml-1.15.4"; NULL: the JSON */
   const char* confined_to;   /* the folder that paths in the JSON may not leave; NULL: any */
 } dmlop_operation;
-#define DMLOP_OPERATION {sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL}
+#define DMLOP_OPERATION \
+  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL }
 
 /* What a call that may take long gets. NULL stands for DMLOP_CALL. */
 typedef struct dmlop_call {
@@ -126,7 +127,8 @@ typedef struct dmlop_call {
   void* user;          /* for should_stop */
   uint32_t keep_edges; /* dmlop_program_run: 1 to get what each node wrote */
 } dmlop_call;
-#define DMLOP_CALL {sizeof(dmlop_call), NULL, NULL, 0}
+#define DMLOP_CALL \
+  { sizeof(dmlop_call), NULL, NULL, 0 }
 
 /* Checks an operation, and that the inputs fit it, or a program. Inputs need no elements. The
  * mistakes are in the error. `report`, if it is not NULL, gets JSON about what is valid:
@@ -139,13 +141,14 @@ typedef struct dmlop_context dmlop_context;
 
 typedef struct dmlop_context_options {
   size_t struct_size;
-  const char* device; /* as `dmlop run --device`: "cpu", "gpu", "vulkan:0"; NULL: the best */
-  uint32_t threads;   /* of the CPU; 0: as many as it has */
-  uint32_t strict_indices;      /* 1: an index out of range in an input is a failure */
+  const char* device;      /* as `dmlop run --device`: "cpu", "gpu", "vulkan:0"; NULL: the best */
+  uint32_t threads;        /* of the CPU; 0: as many as it has */
+  uint32_t strict_indices; /* 1: an index out of range in an input is a failure */
   uint64_t device_memory_bytes; /* limit for buffers on the GPU; 0: a sensible amount */
   uint64_t host_memory_bytes;   /* limit for temporary tensors on the CPU; 0: none */
 } dmlop_context_options;
-#define DMLOP_CONTEXT_OPTIONS {sizeof(dmlop_context_options), NULL, 0, 0, 0, 0}
+#define DMLOP_CONTEXT_OPTIONS \
+  { sizeof(dmlop_context_options), NULL, 0, 0, 0, 0 }
 
 /* NULL stands for DMLOP_CONTEXT_OPTIONS. */
 DMLOP_C_API dmlop_status dmlop_open(const dmlop_context_options* options, dmlop_context** context,
@@ -216,7 +219,8 @@ typedef struct dmlop_criteria {
   uint32_t nan_differs;   /* 1: NaN equals nothing, not even NaN */
   uint32_t allow_trivial; /* 1: tensors that are all NaN, or all zero, may pass */
 } dmlop_criteria;
-#define DMLOP_CRITERIA {sizeof(dmlop_criteria), -1, -1, -1, 0, 0}
+#define DMLOP_CRITERIA \
+  { sizeof(dmlop_criteria), -1, -1, -1, 0, 0 }
 
 /* Compares two tensors, packed elements or .npy files. DMLOP_DIFFERENT if they differ, which is no
  * error. `report`, if it is not NULL, gets JSON with verdict, summary, text and all numbers. */

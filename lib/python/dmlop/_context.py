@@ -8,6 +8,8 @@ import math
 import os
 import threading
 import weakref
+from collections import OrderedDict
+from collections.abc import Mapping as MappingLike
 from ctypes import byref, c_void_p, sizeof
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -59,7 +61,7 @@ def _plain(value: Any) -> Any:
         if math.isfinite(value):
             return value
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, Mapping):
+    if isinstance(value, MappingLike):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
@@ -90,11 +92,14 @@ class Source:
             encoded(judge),
             None if confined_to is None else encoded(os.fspath(confined_to)),
         ]
+        # What the text alone decides may be planned once for all runs; files may change.
+        is_alone = self.text is not None and self.file is None and b'"bindings"' not in self.text
+        self.key: Any = tuple(self._keep) if is_alone else None
         size = len(self.text) if self.text else 0
         self.struct = OperationStruct(sizeof(OperationStruct), self._keep[0], size, *self._keep[1:])
 
     def _read(self, op: Any, fields: Dict[str, Any]) -> None:
-        if isinstance(op, Mapping):
+        if isinstance(op, MappingLike):
             described = dict(op)
             self._describe(described, fields)
         elif isinstance(op, (bytes, bytearray, memoryview)):
@@ -317,7 +322,9 @@ class _Plan:
 
     def _accept(self, out: Any) -> List[Tuple[Any, int, Any]]:
         outputs = self.outputs
-        if isinstance(out, Mapping):
+        if len(outputs) == 1 and numpy is not None and type(out) is numpy.ndarray:
+            return [outputs[0].accept(out)]
+        if isinstance(out, MappingLike):
             unknown = [name for name in out if name not in [output.name for output in outputs]]
             if unknown:
                 names = ", ".join(output.name for output in outputs)
@@ -326,11 +333,34 @@ class _Plan:
                 output.accept(out[output.name]) if output.name in out else output.make()
                 for output in outputs
             ]
-        given = list(out) if isinstance(out, (list, tuple)) else [out]
+        given = out if isinstance(out, (list, tuple)) else (out,)
         if len(given) != len(outputs):
             names = ", ".join(output.name for output in outputs)
             raise _errors.Usage(f"out has {len(given)} arrays, but the outputs are {names}")
         return [output.accept(each) for output, each in zip(outputs, given)]
+
+
+class _Plans:
+    """The plans of a context that ran last, by operation and layout."""
+
+    LIMIT = 64
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[Any, _Plan] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, key: Any) -> Optional[_Plan]:
+        with self._lock:
+            plan = self._plans.get(key)
+            if plan is not None:
+                self._plans.move_to_end(key)
+            return plan
+
+    def add(self, key: Any, plan: _Plan) -> None:
+        with self._lock:
+            self._plans[key] = plan
+            if len(self._plans) > self.LIMIT:
+                self._plans.popitem(last=False)
 
 
 class Compiled:
@@ -339,11 +369,11 @@ class Compiled:
     c(x, out=y) runs it. Several threads may do so at the same time.
     """
 
-    def __init__(self, context: Context, source: Source, fixed: Mapping[str, Any]):
+    def __init__(self, context: Context, source: Source, fixed: Mapping[str, Any], plans: _Plans):
         self._context = context
         self._source = source
         self._fixed = dict(fixed)
-        self._plans: Dict[Any, _Plan] = {}
+        self._plans = plans
         self._fields: Optional[Tuple[str, ...]] = None
 
     def __call__(self, *arrays: Any, out: Any = None, **inputs: Any) -> Any:
@@ -361,13 +391,14 @@ class Compiled:
         else:
             names, values = self._named(arrays, inputs)
         views = [view(name, value) for name, value in zip(names, values)]
-        key = tuple(names), tuple(seen.layout for seen in views)
-        plan = self._plans.get(key)
+        key = (self._source.key, tuple(names), tuple([seen.layout for seen in views]))
+        plan = self._plans.find(key)
         if plan is None:
             plan, views = self._plan(names, values, views)
-            # A layout that was refused is tried again each time, as the views are copies.
-            if tuple(seen.layout for seen in views) == key[1]:
-                self._plans[key] = plan
+            # Where strides are refused, packed copies were planned for.
+            is_as_given = tuple([seen.layout for seen in views]) == key[2]
+            if is_as_given and self._source.key is not None:
+                self._plans.add(key, plan)
         return plan.run(views, out)
 
     def _single(self) -> Tuple[str, ...]:
@@ -419,6 +450,7 @@ class Context:
         handle = c_void_p()
         invoke(library.dmlop_open, byref(options), byref(handle))
         self.handle = handle
+        self._plans = _Plans()
         self._close = weakref.finalize(self, library.dmlop_close, handle)
 
     @property
@@ -449,7 +481,7 @@ class Context:
         self.require_open()
         named = _split(op, fields, inputs)
         source = Source(op, fields, feature_level, judge, confined_to)
-        return Compiled(self, source, {})(*arrays, out=out, **named)
+        return Compiled(self, source, {}, self._plans)(*arrays, out=out, **named)
 
     def compile(self, op: Any, *, inputs: Optional[Mapping[str, Any]] = None,
                 feature_level: Optional[str] = None, judge: Optional[str] = None,
@@ -457,7 +489,9 @@ class Context:
         """As dmlop.compile(), on this device."""
         self.require_open()
         fixed = _split(op, fields, inputs)
-        return Compiled(self, Source(op, fields, feature_level, judge, confined_to), fixed)
+        source = Source(op, fields, feature_level, judge, confined_to)
+        source.key = source.key or ("file", id(source))  # read once
+        return Compiled(self, source, fixed, _Plans())
 
 
 _contexts: Dict[Tuple[Optional[str], int], Context] = {}
