@@ -12,7 +12,8 @@ packages_to_build=(
 )
 packages_to_test=(file doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
 # Tests that need one of these skip themselves, with the reason, if it is missing.
-packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml)
+packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml
+  python3-numpy python3-pytest python3-venv)
 packages_to_fuzz=(clang libclang-rt-dev)
 packages_to_lint=(clang clang-tidy cppcheck libbenchmark-dev)
 packages_for_coverage=(clang llvm libclang-rt-dev)

@@ -2,8 +2,8 @@
 
 #include "base/output.hpp"
 #include "base/text.hpp"
+#include "guide/operator_json.hpp"
 #include "guide/words.hpp"
-#include "operator_json.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 template <typename Row>
 void print_rows_as_json(const std::vector<Row>& rows) {
   Json list = Json::array();
-  for (const Row& row : rows) list.push_back(app::to_json(row));
+  for (const Row& row : rows) list.push_back(dmlop::to_json(row));
   print_json(list);
 }
 

@@ -9,10 +9,10 @@
 #include "example.hpp"
 #include "exit_codes.hpp"
 #include "gpu/limits.hpp"
+#include "guide/operator_json.hpp"
 #include "guide/page.hpp"
 #include "guide/words.hpp"
 #include "job/device_plan.hpp"
-#include "operator_json.hpp"
 #include "operator_tables.hpp"
 #include "ops/operator.hpp"
 #include "replace.hpp"
@@ -48,6 +48,11 @@ struct OpsOptions {
 };
 
 constexpr std::size_t column_width = 22;
+
+// A new operator runs nowhere until it has a row in lib/ops/operators.def.
+std::vector<std::string> places_of(const OperatorSpec& spec) {
+  return find_operator(spec.name) != nullptr ? places() : std::vector<std::string>{};
+}
 
 void print_field_row(const std::string& name, const std::string& kind, const std::string& text) {
   print({"  ", padded(name, column_width), " ", padded(kind, column_width), " ", text, "\n"});
@@ -164,7 +169,7 @@ int print_one(const OpsOptions& options) {
   if (options.example) {
     print({Text::verbatim(commented_example(*spec))});
   } else if (options.format == Format::json) {
-    print_json(to_json(*spec));
+    print_json(to_json(*spec, places_of(*spec)));
   } else {
     print_operator(*spec);
   }
@@ -254,7 +259,7 @@ int print_list(const OpsOptions& options) {
     const auto members = members_of(family, options);
     if (members.empty()) continue;
     if (options.format == Format::json) {
-      for (const OperatorSpec* spec : members) list.push_back(to_json(*spec));
+      for (const OperatorSpec* spec : members) list.push_back(to_json(*spec, places_of(*spec)));
       continue;
     }
     if (count > 0) print({"\n"});

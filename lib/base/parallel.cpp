@@ -14,9 +14,20 @@
 #include "base/text.hpp"
 
 namespace dmlop {
-namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// What a StopWhen and the threads that work for it share.
+struct StopWhen::State {
+  std::function<bool()> condition;
+  std::thread::id asker = std::this_thread::get_id();
+  Clock::time_point next_time;  // for the asker alone
+  std::atomic<bool> is_true{false};
+
+  bool should_stop();
+};
+
+namespace {
 
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -28,6 +39,10 @@ struct End {
 };
 thread_local End thread_end;
 thread_local int deferrals = 0;  // of this thread
+thread_local StopWhen::State* thread_stop = nullptr;
+
+/// Often enough for people, and rare enough for conditions that take a microsecond.
+constexpr std::chrono::milliseconds between_questions{20};
 
 constexpr int unlimited = std::numeric_limits<int>::max();
 std::atomic<int> spare_threads{unlimited};
@@ -91,8 +106,9 @@ class Loop {
   bool start_helper() {
     const auto worker = static_cast<unsigned>(helpers_.size() + 1);
     try {
-      helpers_.emplace_back([this, worker, end = thread_end] {
+      helpers_.emplace_back([this, worker, end = thread_end, stop = thread_stop] {
         thread_end = end;
+        thread_stop = stop;
         work(worker);
         give_spare_thread();
       });
@@ -117,7 +133,9 @@ class Loop {
 }  // namespace
 
 unsigned hardware_threads() {
-  return std::max(1U, std::thread::hardware_concurrency());
+  // Asking the system takes 40 us, longer than a small run.
+  static const unsigned count = std::max(1U, std::thread::hardware_concurrency());
+  return count;
 }
 
 SpareThreads::SpareThreads(unsigned count) {
@@ -155,6 +173,27 @@ Deadline::~Deadline() {
   thread_end = {};
 }
 
+StopWhen::StopWhen(std::function<bool()> condition)
+    : state_(std::make_unique<State>()), outer_(thread_stop) {
+  state_->condition = std::move(condition);
+  state_->next_time = Clock::now() + between_questions;
+  thread_stop = state_.get();
+}
+
+StopWhen::~StopWhen() {
+  thread_stop = outer_;
+}
+
+bool StopWhen::State::should_stop() {
+  if (is_true.load(std::memory_order_relaxed)) return true;
+  if (std::this_thread::get_id() != asker) return false;
+  const auto now = Clock::now();
+  if (now < next_time) return false;
+  next_time = now + between_questions;
+  if (condition()) is_true = true;
+  return is_true;
+}
+
 StopDeferred::StopDeferred() {
   ++deferrals;
 }
@@ -166,6 +205,8 @@ StopDeferred::~StopDeferred() {
 void check_for_stop() {
   if (deferrals != 0) return;
   if (interruption_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+  if (thread_stop != nullptr && thread_stop->should_stop())
+    throw Error(ErrorKind::interrupted, "stopped by the caller");
   if (thread_end.when == Clock::time_point::max() || Clock::now() < thread_end.when) return;
   throw Error(ErrorKind::run_failed, "stopped after " + rounded(thread_end.seconds) + " s");
 }

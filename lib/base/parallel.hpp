@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace dmlop {
@@ -48,8 +49,24 @@ class Deadline {
   ~Deadline();
 };
 
-/// Call this between the steps of long work. Errors: interrupted if interruption was requested;
-/// run_failed if the deadline of this thread has passed.
+/// While a StopWhen lives, work that its thread starts ends soon after `condition` is true. This
+/// thread asks it every few milliseconds while it works. The innermost one counts.
+class StopWhen {
+ public:
+  explicit StopWhen(std::function<bool()> condition);
+  StopWhen(const StopWhen&) = delete;
+  StopWhen& operator=(const StopWhen&) = delete;
+  ~StopWhen();
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+  State* outer_;
+};
+
+/// Call this between the steps of long work. Errors: interrupted if interruption was requested, or
+/// a StopWhen says so; run_failed if the deadline of this thread has passed.
 void check_for_stop();
 
 /// While a StopDeferred lives, check_for_stop() lets its thread continue. It is for work that

@@ -38,11 +38,8 @@ class InputBinder {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;
-      refuse("the input " + quoted(i) + " has no file", ErrorKind::usage, "it is " + text_of(input),
-             request_.is_of_batch
-                 ? "put " + edge_file_name(name(i)) +
-                       ".npy beside the graph, or name a file in the job's bindings"
-                 : "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
+      refuse("the input " + quoted(i) + (request_.is_of_library ? " is not given" : " has no file"),
+             ErrorKind::usage, "it is " + text_of(input), remedy(i));
     }
   }
 
@@ -76,7 +73,8 @@ class InputBinder {
     if (file.tensor.empty() && names.size() == 1) return 0;
     if (file.tensor.empty()) {
       refuse("which input is " + file.path + "? the graph has " + names_of_list(names),
-             ErrorKind::usage, "", "write -i INPUT=" + file.path);
+             ErrorKind::usage, "",
+             is_of_library_ ? "give each input its name" : "write -i INPUT=" + file.path);
       return std::nullopt;
     }
     const std::string nearest = nearest_name(file.tensor, names);
@@ -95,13 +93,26 @@ class InputBinder {
     }
     paths_[index] = named.path;
     try {
-      const auto file = std::make_shared<const NpyFile>(with_context("reading " + named.path, [&] {
-        return NpyFile::open(PinnedFile(named.confinement, named.path));
-      }));
+      const auto file = std::make_shared<const NpyFile>(
+          with_context("reading " + named.path, [&] { return open(named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
     }
+  }
+
+  // What would give an input that has no file one.
+  std::string remedy(std::size_t input) const {
+    if (request_.is_of_library) return "pass the input " + quoted(input);
+    if (request_.is_of_batch)
+      return "put " + edge_file_name(name(input)) +
+             ".npy beside the graph, or name a file in the job's bindings";
+    return "write -i " + shell_quoted(name(input) + "=") + "FILE.npy";
+  }
+
+  static NpyFile open(const NamedFile& named) {
+    return named.memory ? NpyFile::in_memory(*named.memory)
+                        : NpyFile::open(PinnedFile(named.confinement, named.path));
   }
 
   // The number of elements counts, not their sizes: those of a desc have other dimensions than the

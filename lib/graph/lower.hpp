@@ -41,7 +41,7 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
 /// each file without an input, and each file with elements of another type or number. Files have
 /// the name of an input in front of the first or a later "=", as names may have one; without a
 /// name, the only input is meant. An input without any takes one of those that were found and is
-/// called as its file would be (graph/edge_names.hpp).
+/// called as its file would be (graph/edge_names.hpp). Files may be packed elements in memory.
 void bind_inputs(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics);
 
 /// Whether one of the files found is called as that of an input.

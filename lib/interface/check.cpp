@@ -23,6 +23,17 @@ std::optional<Judge> judge_of(const Operation& operation) {
                                     join(judge_names()));
 }
 
+}  // namespace
+
+Checking to_checking(const Operation& operation) {
+  return {.feature_level = level_of(operation), .judge = judge_of(operation)};
+}
+
+SharedConfinement to_confinement(const Operation& operation) {
+  if (operation.confined_to.empty()) return nullptr;
+  return std::make_shared<Confinement>(path_text(operation.confined_to));
+}
+
 NamedFile to_named_file(const Input& input) {
   if (const auto* path = std::get_if<std::filesystem::path>(&input.contents))
     return {input.name, path_text(*path)};
@@ -32,24 +43,20 @@ NamedFile to_named_file(const Input& input) {
           .memory = MemoryTensor{to_data_type(type), sizes, strides, bytes}};
 }
 
-}  // namespace
-
-Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
-                 const std::vector<Target>* targets, Purpose purpose) {
+CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,
+                                 const std::vector<Target>* targets, Purpose purpose) {
   if (operation.text.empty() && operation.file.empty())
     throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
-  Prepared prepared;
-  JobRequest request{
-      .checking = {.feature_level = level_of(operation), .judge = judge_of(operation)},
-      .is_of_library = true};
+  CheckedOperation prepared;
+  JobRequest request{.checking = to_checking(operation),
+                     .confinement = to_confinement(operation),
+                     .is_of_library = true};
   for (const Input& input : inputs) request.inputs.push_back(to_named_file(input));
   request.outputs_may_be_dropped = targets == nullptr;
   if (targets != nullptr) {
     for (const Target& target : *targets)
       request.outputs.push_back({target.name, path_text(target.path)});
   }
-  if (!operation.confined_to.empty())
-    request.confinement = std::make_shared<Confinement>(path_text(operation.confined_to));
   const std::string file = path_text(operation.file);
   std::string text = operation.text;
   if (text.empty()) {
@@ -66,7 +73,11 @@ Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
 
 CheckResult v0::check(const Operation& operation, const std::vector<Input>& inputs) {
   return with_failures([&] {
-    Prepared prepared = prepare(operation, inputs, nullptr, Purpose::check);
+    if (is_program(operation)) {
+      if (inputs.empty()) return check_program(operation);
+      throw Error(ErrorKind::usage, "inputs are checked when a program runs: check it alone");
+    }
+    CheckedOperation prepared = check_operation(operation, inputs, nullptr, Purpose::check);
     CheckResult result;
     result.findings = to_findings(prepared.findings);
     if (!prepared.job) return result;

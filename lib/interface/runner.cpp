@@ -1,19 +1,17 @@
 // Runner of <dmlop/dmlop.hpp>.
-#include "interface/translate.hpp"
-#include "job/backend.hpp"
+#include "interface/runner.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "job/prepared_job.hpp"
 
 namespace dmlop {
-
-struct Runner::State {
-  Backend backend;
-  ExecutionOptions execution;
-};
-
 namespace {
 
 Job prepared_job(const Operation& operation, const std::vector<Input>& inputs,
                  const std::vector<Target>* targets) {
-  Prepared prepared = prepare(operation, inputs, targets, Purpose::run);
+  CheckedOperation prepared = check_operation(operation, inputs, targets, Purpose::run);
   if (!prepared.job) throw to_failure(prepared.findings);
   return std::move(*prepared.job);
 }
@@ -24,11 +22,28 @@ std::vector<TensorUse> outputs_of(Job& job) {
   return uses;
 }
 
+const OutputBuffer* find(const std::vector<OutputBuffer>& buffers, const std::string& name) {
+  const auto found = std::ranges::find(buffers, name, &OutputBuffer::name);
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+void refuse_unknown(const std::vector<OutputBuffer>& buffers, const std::vector<Tensor>& outputs) {
+  std::vector<std::string> names;
+  for (const Tensor& output : outputs) names.push_back(output.name);
+  for (const OutputBuffer& buffer : buffers) {
+    if (std::ranges::count(names, buffer.name) == 0)
+      throw Error(ErrorKind::usage, "the operation has no output \"" + printable(buffer.name) +
+                                        "\": outputs: " + join(names));
+    if (std::ranges::count(buffers, buffer.name, &OutputBuffer::name) > 1)
+      throw Error(ErrorKind::usage, buffer.name + " is given two buffers: keep one of them");
+  }
+}
+
 }  // namespace
 
 Runner::Runner(const RunnerOptions& options)
     : state_(with_failures([&] {
-        return std::unique_ptr<State>(new State{Backend(gpu::DeviceRequest{options.device}),
+        return std::shared_ptr<State>(new State{Backend(gpu::DeviceRequest{options.device}),
                                                 {.threads = options.threads,
                                                  .device_memory_bytes = options.device_memory_bytes,
                                                  .host_memory_bytes = options.host_memory_bytes,
@@ -43,17 +58,22 @@ std::string Runner::device() const {
   return state_->backend.spec();
 }
 
-std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<Input>& inputs) {
+std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<Input>& inputs,
+                                const std::vector<OutputBuffer>& buffers) {
   return with_failures([&] {
-    Job job = prepared_job(operation, inputs, nullptr);
+    const PreparedJob job(prepared_job(operation, inputs, nullptr));
     std::vector<Tensor> outputs;
-    for (const OutputInMemory& output :
-         outputs_in_memory(job, state_->backend, state_->execution)) {
-      const auto bytes = output.bytes.bytes();
-      outputs.push_back(
-          {{output.name, to_element_type(*output.desc->data_type), output.desc->sizes},
-           {bytes.begin(), bytes.end()}});
+    std::vector<std::span<std::byte>> memory;
+    outputs.reserve(job.outputs().size());
+    for (const PreparedJob::Tensor& output : job.outputs()) {
+      Tensor& tensor = outputs.emplace_back(
+          to_tensor(output.name, *output.desc->data_type, output.desc->sizes, {}));
+      const OutputBuffer* buffer = find(buffers, output.name);
+      if (buffer == nullptr) tensor.bytes.resize(output.bytes);
+      memory.push_back(buffer != nullptr ? buffer->bytes : std::span(tensor.bytes));
     }
+    refuse_unknown(buffers, outputs);
+    job.run(state_->backend, state_->execution, {}, memory);
     return outputs;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 
@@ -33,8 +34,9 @@ FailureKind to_failure_kind(ErrorKind kind) {
       return FailureKind::unavailable;
     case ErrorKind::run_failed:
     case ErrorKind::device_lost:
-    case ErrorKind::interrupted:
       return FailureKind::run_failed;
+    case ErrorKind::interrupted:
+      return FailureKind::canceled;
     case ErrorKind::io_failed:
       return FailureKind::io_failed;
   }
@@ -67,6 +69,11 @@ TensorInfo to_info(const TensorUse& use) {
   return {use.name(), to_element_type(*use.desc->data_type), use.desc->sizes};
 }
 
+Tensor to_tensor(const std::string& name, DataType type, const Sizes& sizes,
+                 std::span<const std::byte> bytes) {
+  return {{name, to_element_type(type), sizes}, {bytes.begin(), bytes.end()}};
+}
+
 std::string_view v0::name_of(ElementType type) {
   return dmlop::name_of(to_data_type(type));
 }
@@ -74,6 +81,14 @@ std::string_view v0::name_of(ElementType type) {
 std::size_t v0::size_of(ElementType type) {
   return dmlop::size_of(to_data_type(type));
 }
+
+struct StopCondition::State {
+  StopWhen stop;
+};
+
+StopCondition::StopCondition(std::function<bool()> condition)
+    : state_(new State{StopWhen(std::move(condition))}) {}
+StopCondition::~StopCondition() = default;
 
 Failure::Failure(FailureKind kind, const std::string& message, std::vector<Finding> findings)
     : std::runtime_error(message),

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/findings_error.hpp"
 #include "job/job.hpp"
+#include "spec/checking.hpp"
 
 namespace dmlop {
 
@@ -27,14 +29,33 @@ Failure to_failure(const Diagnostics& diagnostics);
 
 TensorInfo to_info(const TensorUse& use);
 
+/// A view, or a file, as what a call names for a tensor. Errors: std::invalid_argument.
+NamedFile to_named_file(const Input& input);
+
+/// A packed tensor, which has `name`, from its bytes.
+Tensor to_tensor(const std::string& name, DataType type, const Sizes& sizes,
+                 std::span<const std::byte> bytes);
+
+/// How an operation is to be checked. Errors: usage for an unknown level or judge.
+Checking to_checking(const Operation& operation);
+SharedConfinement to_confinement(const Operation& operation);
+
 /// What an operation asks for, after its JSON was read. Without targets its outputs go to no file.
 /// Errors: those of check().
-struct Prepared {
+struct CheckedOperation {
   std::optional<Job> job;  // nothing where there are findings
   Diagnostics findings;
 };
-Prepared prepare(const Operation& operation, const std::vector<Input>& inputs,
-                 const std::vector<Target>* targets, Purpose purpose);
+CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,
+                                 const std::vector<Target>* targets, Purpose purpose);
+
+/// check() of a program.
+CheckResult check_program(const Operation& source);
+/// Whether the operation is a program. Errors: io_failed.
+bool is_program(const Operation& operation);
+
+/// Errors: usage for an unknown operator.
+const OperatorSpec& spec_named(const std::string& name);
 
 FailureKind to_failure_kind(ErrorKind kind);
 

@@ -1,5 +1,6 @@
 #include "job/backend.hpp"
 
+#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -55,26 +56,43 @@ std::string Backend::kind() const {
   return gpu_ ? gpu_->device->info().name : "cpu";
 }
 
+bool Backend::run_on_gpu(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
+                         const OutputSink& sink, Execution& execution) {
+  if (!gpu_) return false;
+  std::string refusal;
+  const gpu::ExecuteOptions on_device{threads_of(options), options.device_memory_bytes};
+  prepare(plan);
+  on_gpu([&](gpu::Executor& executor) {
+    DevicePlan device_plan(plan, *gpu_->device, executor);
+    refusal = device_plan.run(inputs, on_device, sink, execution.times);
+  });
+  if (refusal.empty()) return true;
+  if (is_asked_for_)
+    throw Error(ErrorKind::unavailable, spec() + " cannot run this operator, because " + refusal +
+                                            ": use --cpu, or leave the choice to dmlop");
+  execution.device = "cpu";
+  execution.notice = "running on the CPU, because " + refusal;
+  return false;
+}
+
 Execution Backend::execute(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
                            const OutputSink& sink) {
   Execution execution{.times = {}, .device = spec(), .notice = {}};
-  if (gpu_) {
-    std::string refusal;
-    const gpu::ExecuteOptions on_device{threads_of(options), options.device_memory_bytes};
-    prepare(plan);
-    on_gpu([&](gpu::Executor& executor) {
-      DevicePlan device_plan(plan, *gpu_->device, executor);
-      refusal = device_plan.run(inputs, on_device, sink, execution.times);
-    });
-    if (refusal.empty()) return execution;
-    if (is_asked_for_)
-      throw Error(ErrorKind::unavailable, spec() + " cannot run this operator, because " + refusal +
-                                              ": use --cpu, or leave the choice to dmlop");
-    execution.device = "cpu";
-    execution.notice = "running on the CPU, because " + refusal;
-  }
+  if (run_on_gpu(plan, inputs, options, sink, execution)) return execution;
   require_room(plan, options);
   run_on_host(plan, inputs, threads_of(options), sink);
+  return execution;
+}
+
+Execution Backend::execute_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs,
+                                const ExecutionOptions& options) {
+  Execution execution{.times = {}, .device = spec(), .notice = {}};
+  const auto copy = [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), outputs[slot].data() + offset);
+  };
+  if (run_on_gpu(plan, inputs, options, copy, execution)) return execution;
+  require_room(plan, options);
+  run_on_host_into(plan, inputs, outputs, threads_of(options));
   return execution;
 }
 

@@ -28,6 +28,9 @@ using SlotBytes = std::span<const std::span<const std::byte>>;
 using OutputSink =
     std::function<void(std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes)>;
 
+/// The memory of each output slot of a plan; empty for its other slots. None may overlap an input.
+using SlotMemory = std::span<const std::span<std::byte>>;
+
 /// How a plan was executed.
 struct Execution {
   gpu::DispatchTimes times;
@@ -61,6 +64,10 @@ class Backend {
   Execution execute(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
                     const OutputSink& sink);
 
+  /// The same, with outputs in memory. Errors: as execute, without a sink.
+  Execution execute_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs,
+                         const ExecutionOptions& options);
+
   /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
   /// for it. Errors: device_lost.
   std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
@@ -81,6 +88,9 @@ class Backend {
   template <typename Action>
   void on_gpu(Action&& action);
   void prepare(const Plan& plan);
+  /// False, with a notice, where the plan has to run on the CPU.
+  bool run_on_gpu(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
+                  const OutputSink& sink, Execution& execution);
   Error out_of_memory() const;
 
   std::unique_ptr<Gpu> gpu_;

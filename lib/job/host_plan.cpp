@@ -11,10 +11,12 @@ namespace {
 
 class HostPlan {
  public:
-  HostPlan(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
-           std::uint64_t part_bytes)
+  /// Outputs go to their memory if there is any, and otherwise to the sink.
+  HostPlan(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
+           const OutputSink& sink, std::uint64_t part_bytes)
       : plan_(plan),
         inputs_(inputs),
+        outputs_(outputs),
         threads_(threads),
         sink_(sink),
         part_bytes_(part_bytes),
@@ -47,10 +49,32 @@ class HostPlan {
     std::vector<std::span<const std::byte>> inputs;
     for (const std::size_t slot : step.reads())
       inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
+    if (!outputs_.empty()) return run_into_memory(step, inputs);
     const cpu::Parts parts = step.parts(part_bytes_);
     std::vector<PartBuffers> buffers(threads_, PartBuffers(step.writes().size()));
     parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
       run_part(step, inputs, parts[index], buffers[worker]);
+    });
+  }
+
+  void run_into_memory(const cpu::PlanStep& step, cpu::Inputs inputs) {
+    std::vector<std::byte*> memory;
+    bool writes_outputs = true;
+    for (const std::size_t slot : step.writes()) {
+      writes_outputs = writes_outputs && !is_temporary(slot);
+      memory.push_back(is_temporary(slot) ? temporaries_[slot].data() : outputs_[slot].data());
+    }
+    if (writes_outputs) return step.execute_all(inputs, threads_, memory);
+    // Temporaries are read again soon, so that they stay in the cache.
+    const cpu::Parts parts = step.parts(part_bytes_);
+    parallel_for(threads_, parts.count(), [&](unsigned, std::uint64_t index) {
+      const cpu::Part part = parts[index];
+      std::vector<cpu::Destination> destinations;
+      for (std::size_t k = 0; k < memory.size(); ++k) {
+        const std::uint64_t size = plan_.slots[step.writes()[k]].element_size;
+        destinations.push_back({memory[k] + part.begin * size, part.step * size});
+      }
+      step.execute_part(inputs, part, cpu::Stores::cached, destinations);
     });
   }
 
@@ -87,6 +111,7 @@ class HostPlan {
 
   const Plan& plan_;
   SlotBytes inputs_;
+  SlotMemory outputs_;
   unsigned threads_;
   const OutputSink& sink_;
   std::uint64_t part_bytes_;
@@ -97,7 +122,13 @@ class HostPlan {
 
 void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
                  std::uint64_t part_bytes) {
-  HostPlan(plan, inputs, threads, sink, part_bytes).run();
+  HostPlan(plan, inputs, {}, threads, sink, part_bytes).run();
+}
+
+void run_on_host_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
+                      std::uint64_t part_bytes) {
+  const OutputSink none;
+  HostPlan(plan, inputs, outputs, threads, none, part_bytes).run();
 }
 
 }  // namespace dmlop

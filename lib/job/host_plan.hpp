@@ -15,4 +15,8 @@ inline constexpr std::uint64_t host_part_bytes = std::uint64_t{1} << 20;
 void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
                  std::uint64_t part_bytes = host_part_bytes);
 
+/// The same, but the kernels write the outputs where they belong. Errors: the same, without a sink.
+void run_on_host_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
+                      std::uint64_t part_bytes = host_part_bytes);
+
 }  // namespace dmlop

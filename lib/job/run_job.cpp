@@ -8,55 +8,15 @@
 #include "base/parallel.hpp"
 #include "job/golden.hpp"
 #include "job/job.hpp"
+#include "job/planned.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
 
-/// An input in native byte order: the file's own bytes, or a swapped copy. Errors: run_failed
-/// without memory for the copy.
-class NativeInput {
- public:
-  explicit NativeInput(const BoundInput& input) : bytes_(input.file.data()) {
-    const NpyHeader& header = input.file.header();
-    const std::size_t size = size_of(header.data_type);
-    if (!header.big_endian || size == 1) return;
-    swapped_ = Buffer(bytes_.size(), "a little-endian copy of " + input.path);
-    in_pieces(bytes_.size() / size, size, [&](std::uint64_t i, std::uint64_t end) {
-      for (; i < end; ++i) {
-        const auto element = bytes_.subspan(i * size, size);
-        std::reverse_copy(element.begin(), element.end(), swapped_.data() + i * size);
-      }
-    });
-    bytes_ = swapped_.bytes();
-  }
-  NativeInput(NativeInput&&) = default;
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  Buffer swapped_;
-  std::span<const std::byte> bytes_;
-};
-
 /// Receives bytes of one output; may be called from several threads at once.
 using BytesSink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
-
-/// A tensor that a plan computes.
-struct PlannedOutput {
-  std::size_t slot;
-  std::string field;
-  std::optional<std::size_t> element;
-  const TensorDesc* desc;
-
-  std::uint64_t bytes() const {
-    return element_count(desc->sizes).value_or(0) * size_of(*desc->data_type);
-  }
-  std::string header() const { return npy_header_bytes(*desc->data_type, desc->sizes); }
-  bool is(const std::string& tensor, std::optional<std::size_t> index) const {
-    return field == tensor && element == index;
-  }
-};
 
 /// A job whose plan is made, and the outputs of the plan in the order of the fields.
 class PlannedJob {
@@ -65,9 +25,7 @@ class PlannedJob {
   PlannedJob(const Job& job, const ExecutionOptions& options)
       : job_(job), options_(options), plan_(make_plan(job.description)) {
     require_indices();
-    for (const FieldSpec& field : job.description.spec->fields) {
-      if (field.is_output()) add(field);
-    }
+    outputs_ = planned_outputs(plan_, job.description);
   }
 
   const std::vector<PlannedOutput>& outputs() const { return outputs_; }
@@ -101,15 +59,6 @@ class PlannedJob {
   }
 
  private:
-  void add(const FieldSpec& field) {
-    const auto add_slot = [&](std::size_t slot, std::optional<std::size_t> element) {
-      const TensorDesc* desc = job_.description.find_tensor(field.name, element);
-      outputs_.push_back({slot, field.name, element, desc});
-    };
-    if (const auto slot = plan_.find(field.name)) add_slot(*slot, std::nullopt);
-    for (std::size_t i = 0; const auto slot = plan_.find(field.name, i); ++i) add_slot(*slot, i);
-  }
-
   // Before an output is begun.
   void require_indices() const {
     std::deque<NativeInput> natives;

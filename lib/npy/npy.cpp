@@ -9,10 +9,10 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "tensor/layout.hpp"
 #include "npy/dictionary.hpp"
 #include "npy/header_extent.hpp"
 #include "npy/refuse.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 namespace {
@@ -136,6 +136,7 @@ NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
   const auto elements = is_strided && !is_empty ? reached_elements(tensor.sizes, tensor.strides)
                                                 : dmlop::element_count(tensor.sizes);
   const std::uint64_t held = tensor.bytes.size();
+  if (tensor.bytes.data() == nullptr && elements) return NpyFile(tensor);
   const bool fits =
       elements && *elements <= held / size && (is_strided || held == *elements * size);
   if (fits) return NpyFile(tensor);

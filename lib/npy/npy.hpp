@@ -31,7 +31,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true
 std::uint64_t npy_bytes_wanted(std::span<const std::byte> first);
 
 /// Elements that a program has in memory, in native byte order. Strides count elements; without any
-/// the elements are packed.
+/// the elements are packed. With the null pointer for bytes, they are not known yet.
 struct MemoryTensor {
   DataType data_type;
   std::vector<std::uint64_t> sizes;

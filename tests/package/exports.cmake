@@ -1,7 +1,22 @@
-# cmake -DNM=... -DLIBRARY=... -P exports.cmake: the shared library shows the public header's functions, and of
-# the C++ library only what the compiler makes from templates.
+# cmake -DNM=... -DLIBRARY=... -P exports.cmake: the shared library shows the public headers' functions, and of
+# the C++ library only what the compiler makes from templates. With -DHEADER=dmlop.h it has exactly its functions.
 execute_process(COMMAND ${NM} --dynamic --defined-only --demangle ${LIBRARY} OUTPUT_VARIABLE lines
   COMMAND_ERROR_IS_FATAL ANY)
+if(HEADER)
+  file(STRINGS ${HEADER} functions REGEX "^DMLOP_C_API ")
+  list(TRANSFORM functions REPLACE "^.*(dmlop_[a-z_]+)\\(.*$" "\\1")
+  list(SORT functions)
+  string(REGEX MATCHALL " T [^\n]+" shown "${lines}")
+  list(TRANSFORM shown REPLACE "^ T " "")
+  list(SORT shown)
+  if(NOT functions STREQUAL shown)
+    message(FATAL_ERROR "${LIBRARY} has\n${shown}\ninstead of\n${functions}")
+  endif()
+  if(lines MATCHES " [^T\n] ")
+    message(FATAL_ERROR "${LIBRARY} shows more than functions:\n${lines}")
+  endif()
+  return()
+endif()
 foreach(function IN ITEMS check operators devices Runner::run Runner::run_to_files Failure::Failure name_of)
   if(NOT lines MATCHES "T dmlop::v0::${function}\\(")
     message(SEND_ERROR "${LIBRARY} does not have dmlop::${function}")
@@ -13,7 +28,7 @@ string(REPLACE "[" "(" lines "${lines}")
 string(REPLACE "]" ")" lines "${lines}")
 string(REPLACE "\n" ";" lines "${lines}")
 foreach(line IN LISTS lines)
-  if(NOT line MATCHES "^[0-9a-f]+ ([A-Z] (typeinfo (name )?for |vtable for )?dmlop::v0::|[VWu] )")
+  if(NOT line MATCHES "^[0-9a-f]+ (T dmlop_|[A-Z] (typeinfo (name )?for |vtable for )?dmlop::v0::|[VWu] )")
     message(SEND_ERROR "${LIBRARY} also has ${line}")
   elseif(line MATCHES "^[0-9a-f]+ [VWu] .*dmlop::" AND NOT line MATCHES "dmlop::v0::")
     message(SEND_ERROR "${LIBRARY} also has ${line}")

@@ -1,8 +1,9 @@
-# cmake -DFOLDER=... -P headers.cmake: of the include folder, dmlop has its one header and nothing else, and that
-# includes headers of the C++ library only.
+# cmake -DFOLDER=... -P headers.cmake: of the include folder, dmlop has its two headers and nothing else, and those
+# include headers of the C and C++ libraries only.
 file(GLOB_RECURSE headers RELATIVE ${FOLDER} ${FOLDER}/*)
-if(NOT headers STREQUAL "dmlop/dmlop.hpp")
-  message(FATAL_ERROR "installed are ${headers}, must be dmlop/dmlop.hpp alone")
+list(SORT headers)
+if(NOT headers STREQUAL "dmlop/dmlop.h;dmlop/dmlop.hpp")
+  message(FATAL_ERROR "installed are ${headers}, must be dmlop/dmlop.h and dmlop/dmlop.hpp alone")
 endif()
 file(STRINGS ${FOLDER}/dmlop/dmlop.hpp includes REGEX "^ *# *include")
 foreach(line IN LISTS includes)
@@ -10,3 +11,7 @@ foreach(line IN LISTS includes)
     message(SEND_ERROR "the public header has ${line}")
   endif()
 endforeach()
+file(STRINGS ${FOLDER}/dmlop/dmlop.h includes REGEX "^ *# *include")
+if(NOT includes STREQUAL "#include <stddef.h>;#include <stdint.h>")
+  message(SEND_ERROR "the header of the C interface has ${includes}")
+endif()

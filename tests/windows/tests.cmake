@@ -41,3 +41,11 @@ foreach(name IN ITEMS direct3d same_bytes)
     ${wrapper} ${DMLOP_NATIVE_BUILD}/dmlop ${PROJECT_SOURCE_DIR}/samples ${conformance})
   set_tests_properties(${name} PROPERTIES LABELS windows)
 endforeach()
+
+# The wheel for Windows. There is no Python for Wine, so that its contents are read.
+if(TARGET wheel)
+  add_dependencies(dmlop_tests wheel)
+  add_test(NAME windows_wheel COMMAND ${DMLOP_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/wheel_contents.py
+    ${PROJECT_BINARY_DIR}/wheel)
+  set_tests_properties(windows_wheel PROPERTIES LABELS windows)
+endif()

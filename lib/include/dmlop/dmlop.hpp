@@ -1,5 +1,5 @@
 // dmlop for C++ programs: checks descriptions of DirectML operators and runs them on the CPU or on
-// a GPU. This is the whole interface.
+// a GPU. This is the whole interface for C++; <dmlop/dmlop.h> is that for C and other languages.
 //
 //   std::vector<float> image(16, 1.0F);
 //   dmlop::Runner runner;
@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -86,6 +88,12 @@ struct Input {
   std::variant<TensorView, std::filesystem::path> contents;
 };
 
+/// Memory of the caller for an output: as many bytes as its packed elements have.
+struct OutputBuffer {
+  std::string name;
+  std::span<std::byte> bytes;
+};
+
 /// The .npy file that an output is written to. It appears complete or not at all.
 struct Target {
   std::string name;
@@ -130,6 +138,7 @@ enum class FailureKind : std::uint8_t {
   unavailable,    // valid, but not possible here: no such device, operator without kernels
   run_failed,     // the device or the computation failed
   io_failed,      // a file could not be read or written
+  canceled,       // a StopCondition ended it
 };
 
 /// One mistake. Parts that do not apply are empty or 0.
@@ -165,9 +174,10 @@ struct CheckResult {
   std::vector<TensorInfo> tensors;  // of what is valid: all tensors, with types and sizes
 };
 
-/// Checks a description, and that the inputs given fit it. All mistakes are findings. Needs no
-/// device, and of .npy files only the headers. Errors: usage for an unknown feature level or no
-/// JSON; io_failed if the JSON cannot be read.
+/// Checks a description, and that the inputs given fit it, or a program as Program reads it. All
+/// mistakes are findings. Needs no device, and of .npy files only the headers. Errors: usage for an
+/// unknown feature level or no JSON, and for inputs of a program; io_failed if the JSON cannot be
+/// read.
 DMLOP_API CheckResult check(const Operation& operation, const std::vector<Input>& inputs = {});
 
 struct RunnerOptions {
@@ -178,6 +188,76 @@ struct RunnerOptions {
   std::uint64_t device_memory_bytes = 0;  // limit for buffers on the GPU; 0: a sensible amount
   std::uint64_t host_memory_bytes = 0;    // limit for temporary tensors on the CPU; 0: none
   bool strict_indices = false;            // an index out of range in an input is a failure
+};
+
+/// While it lives, work that its thread starts ends soon after `condition` is true, with a Failure
+/// of kind canceled. This thread asks the condition, every few milliseconds while it works.
+class DMLOP_API StopCondition {
+ public:
+  explicit StopCondition(std::function<bool()> condition);
+  StopCondition(const StopCondition&) = delete;
+  StopCondition& operator=(const StopCondition&) = delete;
+  ~StopCondition();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A tensor in a buffer that a call gets: how many bytes it has, and how they are laid out.
+struct BufferInfo : TensorInfo {
+  std::vector<std::uint64_t> strides = {};  // in elements; empty: packed
+  std::uint64_t bytes = 0;
+};
+
+/// An operation that was checked and planned once, to run many times on buffers of the caller.
+/// Several threads may run it at once. It may outlive its runner.
+class DMLOP_API Prepared {
+ public:
+  /// What each run needs, in the order of the operator's fields.
+  const std::vector<BufferInfo>& inputs() const noexcept;
+  /// What each run computes: packed elements.
+  const std::vector<BufferInfo>& outputs() const noexcept;
+  const std::vector<Finding>& warnings() const noexcept;
+
+  /// Computes the outputs from the inputs, with buffers in the order of inputs() and outputs(). An
+  /// output may be the buffer of an input. If the call fails, outputs have any contents. Errors:
+  /// usage for another number of buffers, or of bytes in one; else as Runner::run.
+  void run(std::span<const std::span<const std::byte>> inputs,
+           std::span<const std::span<std::byte>> outputs) const;
+
+ private:
+  friend class Runner;
+  struct State;
+  explicit Prepared(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+/// A node of a program, with the names of the edges that it reads and writes.
+struct NodeInfo {
+  std::string name;
+  std::string operator_name;  // "PADDING"
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+/// A graph of operators: what ONNX Runtime serialized (Partition_N.bin), a graph as JSON, or a
+/// DxDispatch model, whose print and writeFile commands are left out.
+class DMLOP_API Program {
+ public:
+  /// Reads and checks it: a file, or the text of one in `source.text`. Errors: as check() finds;
+  /// usage for an op description; io_failed.
+  explicit Program(const Operation& source);
+
+  const std::vector<BufferInfo>& inputs() const noexcept;
+  const std::vector<TensorInfo>& outputs() const noexcept;
+  const std::vector<NodeInfo>& nodes() const noexcept;
+  const std::vector<Finding>& warnings() const noexcept;
+
+ private:
+  friend class Runner;
+  struct State;
+  std::shared_ptr<const State> state_;
 };
 
 /// Runs operations on one device, which it opens once.
@@ -193,18 +273,34 @@ class DMLOP_API Runner {
   std::string device() const;
 
   /// Checks an operation, runs it, and returns its outputs in the order of the operator's fields.
-  /// Writes no file. Errors: as check() finds, all together; invalid_input for indices out of
-  /// range, if these are strict; unavailable, run_failed, io_failed.
-  std::vector<Tensor> run(const Operation& operation, const std::vector<Input>& inputs = {});
+  /// Those with a buffer are written there, and have no bytes of their own; if the call fails,
+  /// buffers have any contents. Writes no file. Errors: as check() finds, all together;
+  /// invalid_input for indices out of range, if these are strict; usage for buffers that do not
+  /// fit; unavailable, run_failed, io_failed.
+  std::vector<Tensor> run(const Operation& operation, const std::vector<Input>& inputs = {},
+                          const std::vector<OutputBuffer>& buffers = {});
 
   /// The same, but writes the outputs to .npy files: all or none. An output without a target goes
   /// where the JSON's bindings say; one without either is an error.
   std::vector<TensorInfo> run_to_files(const Operation& operation, const std::vector<Input>& inputs,
                                        const std::vector<Target>& targets);
 
+  /// Checks and plans an operation for many runs. Inputs with elements, and those that are files,
+  /// stay what they are: the caller keeps their memory as long as the Prepared. An input whose view
+  /// has sizes and no bytes is given to each run; so is one that only the JSON describes. Errors:
+  /// as check() finds; unavailable.
+  Prepared prepare(const Operation& operation, const std::vector<Input>& inputs = {});
+
+  /// Runs a program and returns its outputs in their order. `edges`, if given, gets what each node
+  /// wrote, named after its edge. Errors: invalid_input for inputs that do not fit, usage for those
+  /// that are missing or unknown; run_failed, io_failed.
+  std::vector<Tensor> run(const Program& program, const std::vector<Input>& inputs,
+                          std::vector<Tensor>* edges = nullptr);
+
  private:
+  friend class Prepared;
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 struct OperatorInfo {
@@ -216,6 +312,45 @@ struct OperatorInfo {
 
 /// All operators of DirectML, by name.
 DMLOP_API std::vector<OperatorInfo> operators();
+
+/// All that is known about an operator, as `dmlop ops NAME --format json` prints it: fields, rules,
+/// support, tolerances, an example. Errors: usage for an unknown operator.
+DMLOP_API std::string operator_json(const std::string& name);
+
+/// How far an element may be from the expected one. It passes if any criterion that is given allows
+/// it: |actual - expected| <= atol + rtol * |expected|, or at most `ulp` representable values
+/// between. Without any, elements must be equal bit for bit.
+struct Criteria {
+  std::optional<double> rtol = {};
+  std::optional<double> atol = {};
+  std::optional<std::uint64_t> ulp = {};
+  bool nan_equals_nan = true;
+  bool allow_trivial = false;  // tensors that are all NaN, or all zero, may pass
+};
+
+/// The tolerance of an operator for a type; bit for bit where it has none. Errors: usage for an
+/// unknown operator.
+DMLOP_API Criteria criteria_of(const std::string& operator_name, ElementType type);
+
+struct CompareResult {
+  bool passed = false;
+  std::string summary;  // "3 of 80 elements differ (3.75%)"
+  std::string text;     // the details, as `dmlop compare` prints them
+  std::string json;     // all numbers
+};
+
+/// Compares two tensors, packed elements in memory or .npy files, element by element. Errors:
+/// invalid_input for a buffer or a file that is wrong; io_failed.
+DMLOP_API CompareResult compare(const std::variant<TensorView, std::filesystem::path>& actual,
+                                const std::variant<TensorView, std::filesystem::path>& expected,
+                                const Criteria& criteria = {});
+
+/// Writes elements as numpy.save does. The file appears complete or not at all. Errors:
+/// invalid_input, io_failed.
+DMLOP_API void write_npy(const std::filesystem::path& path, const TensorView& tensor);
+
+/// "0.2.0"
+DMLOP_API std::string_view version() noexcept;
 
 struct DeviceInfo {
   std::string spec;  // what RunnerOptions::device takes: "cpu", "vulkan:0"

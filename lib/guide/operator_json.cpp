@@ -1,10 +1,9 @@
-#include "operator_json.hpp"
+#include "guide/operator_json.hpp"
 
 #include "guide/words.hpp"
-#include "ops/operator.hpp"
 #include "spec/judge.hpp"
 
-namespace dmlop::app {
+namespace dmlop {
 
 using Json = nlohmann::ordered_json;
 
@@ -96,13 +95,13 @@ Json to_json(const Difference& row) {
       {"name", row.name}, {"text", row.text}, {"reason", row.reason}, {"operators", row.operators}};
 }
 
-Json to_json(const OperatorSpec& spec) {
+Json to_json(const OperatorSpec& spec, const std::vector<std::string>& runs_on) {
   Json json{{"name", "DML_OPERATOR_" + spec.name},
             {"value", *operator_value(spec.name)},
             {"family", spec.family},
             {"introduced", to_text(spec.introduced)},
             {"struct", struct_name(spec)},
-            {"runsOn", places_of(spec)},
+            {"runsOn", runs_on},
             {"inPlace", spec.in_place},
             {"summary", spec.summary},
             {"source", spec.source},
@@ -142,8 +141,4 @@ Json to_json(const Speed& speed) {
   return named_row(speed);
 }
 
-std::vector<std::string> places_of(const OperatorSpec& spec) {
-  return find_operator(spec.name) != nullptr ? places() : std::vector<std::string>{};
-}
-
-}  // namespace dmlop::app
+}  // namespace dmlop

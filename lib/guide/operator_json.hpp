@@ -2,19 +2,19 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "spec/differences.hpp"
 #include "spec/measurements.hpp"
 #include "spec/spec.hpp"
 
-namespace dmlop::app {
+namespace dmlop {
 
-nlohmann::ordered_json to_json(const OperatorSpec& spec);
+/// `runs_on` says where it runs (guide/words.hpp has the places).
+nlohmann::ordered_json to_json(const OperatorSpec& spec, const std::vector<std::string>& runs_on);
 nlohmann::ordered_json to_json(const Difference& row);
 nlohmann::ordered_json to_json(const MeasuredError& error);
 nlohmann::ordered_json to_json(const Speed& speed);
 
-/// Where the operator runs; a new one runs nowhere until it has a row in lib/ops/operators.def.
-std::vector<std::string> places_of(const OperatorSpec& spec);
-
-}  // namespace dmlop::app
+}  // namespace dmlop

@@ -1,0 +1,137 @@
+// Operations of <dmlop/dmlop.h>: contexts, check, run, and prepared ones.
+#include "c/handles.hpp"
+
+using namespace dmlop::c;
+
+namespace dmlop::c {
+namespace {
+
+std::vector<OutputBuffer> to_buffers(const dmlop_tensor* outputs, std::size_t count) {
+  if (count != 0) required(outputs, "outputs");
+  std::vector<OutputBuffer> buffers;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string place = "outputs[" + std::to_string(i) + "]";
+    const dmlop_tensor& tensor = outputs[i];
+    required(tensor.name, (place + ".name").c_str());
+    auto& data = required(static_cast<std::byte*>(tensor.data), (place + ".data").c_str());
+    buffers.push_back({tensor.name, {&data, static_cast<std::size_t>(tensor.bytes)}});
+  }
+  return buffers;
+}
+
+void* memory_of(const std::vector<OutputBuffer>& buffers, const std::string& name) {
+  for (const OutputBuffer& buffer : buffers) {
+    if (buffer.name == name) return buffer.bytes.data();
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace dmlop::c
+
+dmlop_status dmlop_check(const dmlop_operation* operation, const dmlop_tensor* inputs,
+                         size_t input_count, char** report, dmlop_error** error) {
+  if (report != nullptr) *report = nullptr;
+  return guarded(error, [&] {
+    const dmlop::CheckResult result =
+        dmlop::check(to_operation(operation), to_inputs(inputs, input_count));
+    if (!result.findings.empty()) refuse_findings(result.findings);
+    if (report == nullptr) return;
+    const Json json{{"tensors", to_json(result.tensors)}, {"warnings", to_json(result.warnings)}};
+    *report = to_text(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  });
+}
+
+dmlop_status dmlop_open(const dmlop_context_options* options, dmlop_context** context,
+                        dmlop_error** error) {
+  if (context != nullptr) *context = nullptr;
+  return guarded(error, [&] {
+    const auto given = read_struct(options, dmlop_context_options DMLOP_CONTEXT_OPTIONS, "options");
+    required(context, "context") =
+        new dmlop_context({.device = given.device == nullptr ? "" : given.device,
+                           .threads = given.threads,
+                           .device_memory_bytes = given.device_memory_bytes,
+                           .host_memory_bytes = given.host_memory_bytes,
+                           .strict_indices = given.strict_indices != 0});
+  });
+}
+const char* dmlop_context_device(const dmlop_context* context) {
+  return context == nullptr ? "" : context->device.c_str();
+}
+void dmlop_close(dmlop_context* context) {
+  delete context;
+}
+
+dmlop_status dmlop_run(dmlop_context* context, const dmlop_operation* operation,
+                       const dmlop_tensor* inputs, size_t input_count, const dmlop_tensor* outputs,
+                       size_t output_count, const dmlop_call* call, dmlop_result** result,
+                       dmlop_error** error) {
+  if (result != nullptr) *result = nullptr;
+  return guarded(call, error, [&](const dmlop_call&) {
+    const auto buffers = to_buffers(outputs, output_count);
+    auto made = std::make_unique<dmlop_result>();
+    made->owned = required(context, "context")
+                      .runner.run(to_operation(operation), to_inputs(inputs, input_count), buffers);
+    for (dmlop::Tensor& tensor : made->owned) {
+      void* given = memory_of(buffers, tensor.name);
+      if (given == nullptr && result == nullptr)
+        refuse("result is NULL, and there is no memory for " + tensor.name);
+      made->outputs.add(tensor, given);
+    }
+    if (result != nullptr) *result = made.release();
+  });
+}
+
+dmlop_tensors dmlop_result_outputs(const dmlop_result* result) {
+  return result == nullptr ? dmlop_tensors{nullptr, 0} : result->outputs.list();
+}
+dmlop_tensors dmlop_result_edges(const dmlop_result* result) {
+  return result == nullptr ? dmlop_tensors{nullptr, 0} : result->edges.list();
+}
+void dmlop_result_free(dmlop_result* result) {
+  delete result;
+}
+
+dmlop_status dmlop_prepare(dmlop_context* context, const dmlop_operation* operation,
+                           const dmlop_tensor* inputs, size_t input_count,
+                           dmlop_prepared** prepared, dmlop_error** error) {
+  if (prepared != nullptr) *prepared = nullptr;
+  return guarded(error, [&] {
+    auto& place = required(prepared, "prepared");
+    place = new dmlop_prepared(
+        required(context, "context")
+            .runner.prepare(to_operation(operation), to_inputs(inputs, input_count)));
+  });
+}
+
+dmlop_tensors dmlop_prepared_inputs(const dmlop_prepared* prepared) {
+  return prepared == nullptr ? dmlop_tensors{nullptr, 0} : prepared->inputs.list();
+}
+dmlop_tensors dmlop_prepared_outputs(const dmlop_prepared* prepared) {
+  return prepared == nullptr ? dmlop_tensors{nullptr, 0} : prepared->outputs.list();
+}
+
+dmlop_status dmlop_prepared_run(const dmlop_prepared* prepared, const void* const* inputs,
+                                void* const* outputs, const dmlop_call* call, dmlop_error** error) {
+  return guarded(call, error, [&](const dmlop_call&) {
+    const dmlop::Prepared& operation = required(prepared, "prepared").operation;
+    std::vector<std::span<const std::byte>> read;
+    std::vector<std::span<std::byte>> written;
+    if (!operation.inputs().empty()) required(inputs, "inputs");
+    required(outputs, "outputs");
+    for (std::size_t i = 0; i < operation.inputs().size(); ++i) {
+      const dmlop::BufferInfo& info = operation.inputs()[i];
+      read.emplace_back(&required(static_cast<const std::byte*>(inputs[i]), info.name.c_str()),
+                        static_cast<std::size_t>(info.bytes));
+    }
+    for (std::size_t i = 0; i < operation.outputs().size(); ++i) {
+      const dmlop::BufferInfo& info = operation.outputs()[i];
+      written.emplace_back(&required(static_cast<std::byte*>(outputs[i]), info.name.c_str()),
+                           static_cast<std::size_t>(info.bytes));
+    }
+    operation.run(read, written);
+  });
+}
+void dmlop_prepared_free(dmlop_prepared* prepared) {
+  delete prepared;
+}

@@ -1,0 +1,354 @@
+// The newer half of the public interface: prepared operations, programs, comparisons, and what
+// stops a run.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <dmlop/dmlop.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "folder.hpp"
+
+namespace {
+
+using namespace dmlop::test;
+using dmlop::ElementType;
+using dmlop::FailureKind;
+using dmlop::view;
+
+const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string graph_file = samples + "graph/graph.json";
+
+const dmlop::Operation edge{
+    .text =
+        R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})"};
+const std::vector<float> three{1, 2, 3};
+const std::vector<float> three_padded{1, 1, 2, 3, 3, 3};
+
+dmlop::Runner& cpu() {
+  static dmlop::Runner runner({.device = "cpu"});
+  return runner;
+}
+
+template <typename Action>
+dmlop::Failure failure_of(Action&& action) {
+  try {
+    action();
+  } catch (const dmlop::Failure& failure) {
+    return failure;
+  }
+  FAIL("it does not fail");
+  return {FailureKind::usage, ""};
+}
+
+/// A view of sizes without elements.
+dmlop::TensorView sizes_only(std::vector<std::uint64_t> sizes,
+                             std::vector<std::uint64_t> strides = {}) {
+  return {.type = ElementType::float32, .sizes = std::move(sizes), .strides = std::move(strides)};
+}
+
+/// Runs an operation with one input and one output.
+void run(const dmlop::Prepared& prepared, std::span<const float> input, std::span<float> output) {
+  const std::span<const std::byte> from = std::as_bytes(input);
+  const std::span<std::byte> to = std::as_writable_bytes(output);
+  prepared.run({&from, 1}, {&to, 1});
+}
+
+/// An addition of two vectors of FLOAT32.
+const dmlop::Operation add{.text = R"({"type": "ELEMENT_WISE_ADD", "desc": {}})"};
+
+/// A sum of 2^40 elements, which all are one: minutes of work.
+const dmlop::Operation long_sum{
+    .text = R"({"type": "REDUCE", "desc": {"Function": "SUM", "Axes": [0, 1, 2]}})"};
+
+}  // namespace
+
+TEST_CASE("public programs: a prepared operation says what it needs, and runs many times") {
+  const dmlop::Prepared prepared = cpu().prepare(edge, {{"InputTensor", sizes_only({3})}});
+  REQUIRE(prepared.inputs().size() == 1);
+  CHECK(prepared.inputs()[0].name == "InputTensor");
+  CHECK(prepared.inputs()[0].bytes == 12);
+  REQUIRE(prepared.outputs().size() == 1);
+  CHECK(prepared.outputs()[0].sizes == std::vector<std::uint64_t>{6});
+  CHECK(prepared.outputs()[0].bytes == 24);
+  std::vector<float> output(6, -1);
+  run(prepared, three, output);
+  CHECK(output == three_padded);
+  run(prepared, std::vector<float>{7, 8, 9}, output);
+  CHECK(output == std::vector<float>{7, 7, 8, 9, 9, 9});
+}
+
+TEST_CASE("public programs: the JSON alone may describe what a prepared operation needs") {
+  const dmlop::Prepared prepared = cpu().prepare(
+      {.text = R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
+                   "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})"});
+  std::vector<float> output(6);
+  run(prepared, three, output);
+  CHECK(output == three_padded);
+}
+
+TEST_CASE("public programs: inputs with elements stay what they are") {
+  const std::vector<float> kept{10, 20, 30};
+  const dmlop::Prepared prepared =
+      cpu().prepare(add, {{"ATensor", sizes_only({3})}, {"BTensor", view(kept, {3})}});
+  REQUIRE(prepared.inputs().size() == 1);
+  CHECK(prepared.inputs()[0].name == "ATensor");
+  std::vector<float> output(3);
+  run(prepared, three, output);
+  CHECK(output == std::vector<float>{11, 22, 33});
+}
+
+TEST_CASE("public programs: strides of a prepared input are reached in its buffer") {
+  const dmlop::Operation copy{.text = R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE",
+                                          "StartPadding": [0, 0], "EndPadding": [0, 0]}})"};
+  const dmlop::Prepared prepared =
+      cpu().prepare(copy, {{"InputTensor", sizes_only({3, 2}, {1, 3})}});
+  CHECK(prepared.inputs()[0].strides == std::vector<std::uint64_t>{1, 3});
+  CHECK(prepared.inputs()[0].bytes == 24);
+  std::vector<float> output(6);
+  run(prepared, std::vector<float>{1, 2, 3, 4, 5, 6}, output);
+  CHECK(output == std::vector<float>{1, 4, 2, 5, 3, 6});
+}
+
+TEST_CASE("public programs: an output may be the buffer of an input, or lie anywhere") {
+  const dmlop::Operation reverse{.text = R"({"type": "SLICE1", "desc": {"InputWindowOffsets": [0],
+                                 "InputWindowSizes": [4], "InputWindowStrides": [-1]}})"};
+  const dmlop::Prepared prepared = cpu().prepare(reverse, {{"InputTensor", sizes_only({4})}});
+  std::vector<float> both{1, 2, 3, 4};
+  run(prepared, both, both);
+  CHECK(both == std::vector<float>{4, 3, 2, 1});
+  // One byte off, so that no element is aligned.
+  std::vector<std::byte> memory(17);
+  const std::span<const std::byte> from = std::as_bytes(std::span<const float>(both));
+  const std::span<std::byte> to = std::span(memory).subspan(1);
+  prepared.run({&from, 1}, {&to, 1});
+  std::vector<float> output(4);
+  std::memcpy(output.data(), to.data(), to.size());
+  CHECK(output == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("public programs: buffers of other numbers or sizes are refused") {
+  const dmlop::Prepared prepared = cpu().prepare(edge, {{"InputTensor", sizes_only({3})}});
+  std::vector<float> output(6);
+  const auto message = [&](std::size_t inputs, std::size_t outputs) {
+    std::vector<float> to(outputs);
+    const std::vector<float> from(inputs);
+    return std::string(failure_of([&] { run(prepared, from, to); }).what());
+  };
+  CHECK(message(2, 6) == "InputTensor has a buffer of 8 bytes, but FLOAT32 [3] has 12");
+  CHECK(message(4, 6) == "InputTensor has a buffer of 16 bytes, but FLOAT32 [3] has 12");
+  CHECK(message(3, 5) == "OutputTensor has a buffer of 20 bytes, but FLOAT32 [6] has 24");
+  const auto none = failure_of([&] { prepared.run({}, {}); });
+  CHECK(none.kind() == FailureKind::usage);
+  CHECK(std::string(none.what()) == "there are buffers for 0 inputs, but the operation has 1");
+}
+
+TEST_CASE("public programs: elements beyond 4 bits are found in each run") {
+  const dmlop::Operation dequantize{
+      .text =
+          R"({"type": "DEQUANTIZE", "desc": {"InputTensor": {"DataType": "UINT4", "Sizes": [1, 2]},
+        "QuantizationType": "SCALE", "QuantizationTensors": [{"DataType": "FLOAT32", "Sizes": [1, 1]}],
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2]}}})"};
+  const std::vector<float> scale{2};
+  const dmlop::Prepared prepared =
+      cpu().prepare(dequantize, {{"QuantizationTensors[0]", view(scale, {1, 1})}});
+  const auto result_of = [&](std::uint8_t last) {
+    const std::vector<std::uint8_t> input{3, last};
+    std::vector<float> output(2);
+    const std::span<const std::byte> from = std::as_bytes(std::span(input));
+    const std::span<std::byte> to = std::as_writable_bytes(std::span(output));
+    prepared.run({&from, 1}, {&to, 1});
+    return output;
+  };
+  CHECK(result_of(15) == std::vector<float>{-10, 14});  // a UINT4 of 8 is 0
+  const auto failure = failure_of([&] { result_of(16); });
+  CHECK(failure.kind() == FailureKind::invalid_input);
+  CHECK(failure.findings().size() == 1);
+}
+
+TEST_CASE("public programs: a prepared operation outlives its runner, and serves many threads") {
+  std::optional<dmlop::Prepared> prepared;
+  {
+    dmlop::Runner runner({.device = "cpu", .threads = 1});
+    prepared =
+        runner.prepare(add, {{"ATensor", sizes_only({1000})}, {"BTensor", sizes_only({1000})}});
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<float> a(1000, static_cast<float>(t)), b(1000, 1);
+      std::vector<float> output(1000);
+      const std::vector<std::span<const std::byte>> from{std::as_bytes(std::span(a)),
+                                                         std::as_bytes(std::span(b))};
+      const std::span<std::byte> to = std::as_writable_bytes(std::span(output));
+      for (int i = 0; i < 100; ++i) {
+        prepared->run(from, {&to, 1});
+        if (std::ranges::count(output, static_cast<float>(t + 1)) != 1000) ++wrong;
+      }
+    });
+  }
+  threads.clear();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("public programs: outputs of a run go to the caller's buffers") {
+  std::vector<float> output(6);
+  const std::vector<dmlop::Input> inputs{{"InputTensor", view(three, {3})}};
+  const auto to = std::as_writable_bytes(std::span(output));
+  const auto outputs = cpu().run(edge, inputs, {{"OutputTensor", to}});
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs[0].bytes.empty());
+  CHECK(output == three_padded);
+  CHECK(std::string(failure_of([&] {
+                      cpu().run(edge, inputs, {{"Output", to}});
+                    }).what()) == "the operation has no output \"Output\": outputs: OutputTensor");
+  CHECK(failure_of([&] {
+          cpu().run(edge, inputs, {{"OutputTensor", to}, {"OutputTensor", to}});
+        }).kind() == FailureKind::usage);
+}
+
+TEST_CASE("public programs: a condition ends a long run on the thread that started it") {
+  const std::vector<float> one{1};
+  const std::vector<dmlop::Input> inputs{
+      {"InputTensor", view(one, {1 << 10, 1 << 20, 1 << 10}, {0, 0, 0})}};
+  for (const unsigned threads : {1U, 2U}) {
+    CAPTURE(threads);
+    dmlop::Runner runner({.device = "cpu", .threads = threads});
+    const auto asker = std::this_thread::get_id();
+    int questions = 0;
+    const auto failure = failure_of([&] {
+      const dmlop::StopCondition stop([&] {
+        CHECK(std::this_thread::get_id() == asker);
+        return ++questions == 3;
+      });
+      runner.run(long_sum, inputs);
+    });
+    CHECK(failure.kind() == FailureKind::canceled);
+    CHECK(questions == 3);
+  }
+  // The next run is not stopped.
+  CHECK(cpu().run(edge, {{"InputTensor", view(three, {3})}}).size() == 1);
+}
+
+TEST_CASE("public programs: a graph tells what it is, and runs with its edges") {
+  const dmlop::Program program({.file = graph_file});
+  REQUIRE(program.inputs().size() == 1);
+  CHECK(program.inputs()[0].name == "image");
+  CHECK(program.inputs()[0].bytes == 64);
+  REQUIRE(program.outputs().size() == 1);
+  CHECK(program.outputs()[0].name == "result");
+  REQUIRE(program.nodes().size() == 3);
+  CHECK(program.nodes()[1].name == "pool");
+  CHECK(program.nodes()[1].operator_name == "MAX_POOLING");
+  CHECK(program.nodes()[1].inputs == std::vector<std::string>{"padded"});
+  CHECK(program.nodes()[1].outputs == std::vector<std::string>{"pooled"});
+
+  std::vector<float> image(16);
+  for (std::size_t i = 0; i < 16; ++i) image[i] = static_cast<float>(i);
+  std::vector<dmlop::Tensor> edges;
+  for (int i = 0; i < 2; ++i) {
+    edges.clear();
+    const auto outputs = cpu().run(program, {{"image", view(image, {1, 1, 4, 4})}}, &edges);
+    REQUIRE(outputs.size() == 1);
+    CHECK(std::ranges::equal(outputs[0].elements<float>(), std::vector<float>{6, 8, 14, 16}));
+  }
+  REQUIRE(edges.size() == 3);
+  CHECK(edges[0].name == "padded");
+  CHECK(edges[0].sizes == std::vector<std::uint64_t>{1, 1, 6, 6});
+  CHECK(std::ranges::equal(edges[1].elements<float>(), std::vector<float>{5, 7, 13, 15}));
+}
+
+TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a model") {
+  const std::string json = read_file(graph_file);
+  CHECK(dmlop::Program({.text = json}).nodes().size() == 3);
+  const std::string folder = DMLOP_CONFORMANCE "/graphs/";
+  std::size_t graphs = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("Partition_")) continue;
+    const dmlop::Program program({.file = entry.path()});
+    CHECK(!program.outputs().empty());
+    CHECK(dmlop::check({.file = entry.path()}).findings.empty());
+    // Of the text alone, but for the files of constants beside it.
+    CHECK(dmlop::Program({.text = read_file(entry.path()), .file = entry.path()}).nodes().size() ==
+          program.nodes().size());
+    if (++graphs == 5) break;
+  }
+  CHECK(graphs == 5);
+  const dmlop::Program model({.file = samples + "attention_block/model.json"});
+  CHECK(model.inputs().empty());
+  CHECK(!cpu().run(model, {}).empty());
+}
+
+TEST_CASE("public programs: strided inputs of programs, and those that do not fit") {
+  const dmlop::Program program({.file = graph_file});
+  const std::vector<float> image(32, 3);
+  const auto outputs = cpu().run(program, {{"image", view(image, {1, 1, 4, 4}, {16, 16, 8, 2})}});
+  CHECK(outputs[0].elements<float>()[0] == 4);
+  const auto message = [&](const std::vector<dmlop::Input>& inputs) {
+    return std::string(failure_of([&] { cpu().run(program, inputs); }).what());
+  };
+  CHECK(message({}) == graph_file +
+                           ": error: the input \"image\" is not given\n  rule: it is FLOAT32 "
+                           "[1, 1, 4, 4], 64 bytes\n  help: pass the input \"image\"");
+  CHECK(message({{"imag", view(image, {32})}}).find("did you mean \"image\"?") !=
+        std::string::npos);
+  CHECK(message({{"image", view(image, {32})}}).find("has FLOAT32 [32], 128 bytes") !=
+        std::string::npos);
+  CHECK(message({{"image", view(image, {1, 1, 4, 4}, {99, 99, 99, 1})}}).find("needs") !=
+        std::string::npos);
+}
+
+TEST_CASE("public programs: a check takes programs, and a program is no op description") {
+  const auto result = dmlop::check({.file = graph_file});
+  CHECK(result.findings.empty());
+  REQUIRE(result.tensors.size() == 2);
+  CHECK(result.tensors[0].name == "image");
+  const auto wrong =
+      dmlop::check({.text = R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
+                   "nodes": [{"name": "n", "type": "PADING", "bindings": {}, "desc": {}}]})"});
+  CHECK(!wrong.findings.empty());
+  CHECK(failure_of([] { dmlop::Program program(edge); }).kind() == FailureKind::usage);
+  CHECK(failure_of([] { dmlop::Program program(dmlop::Operation{}); }).kind() ==
+        FailureKind::usage);
+  CHECK(failure_of([] { dmlop::Program program({.file = "/nonexistent.json"}); }).kind() ==
+        FailureKind::io_failed);
+}
+
+TEST_CASE("public programs: tensors are compared as the program compares files") {
+  const Folder folder;
+  folder.write("three.npy", float_npy("(3,)", three));
+  const auto same = dmlop::compare(view(three, {3}), std::filesystem::path(folder / "three.npy"));
+  CHECK(same.passed);
+  const std::vector<float> other{1, 2, 3.0000002F};
+  const auto different = dmlop::compare(view(three, {3}), view(other, {3}));
+  CHECK_FALSE(different.passed);
+  CHECK(different.summary == "1 of 3 elements differs (33.3%)");
+  CHECK(dmlop::compare(view(three, {3}), view(other, {3}), {.ulp = 1}).passed);
+  CHECK(dmlop::compare(view(three, {3}), view(other, {3}), {.rtol = 1e-6}).passed);
+  CHECK_FALSE(dmlop::compare(view(three, {3}), view(three, {1, 3})).passed);
+  CHECK(failure_of([&] {
+          dmlop::compare(view(three, {3}), view(other, {3}), {.rtol = -1.0});
+        }).kind() == FailureKind::usage);
+  CHECK(failure_of([&] { dmlop::compare(sizes_only({3}), view(other, {3})); }).kind() ==
+        FailureKind::usage);
+  CHECK(*dmlop::criteria_of("GEMM", ElementType::float32).rtol > 0);
+  CHECK(!dmlop::criteria_of("PADDING", ElementType::float32).rtol);
+  CHECK(failure_of([] { dmlop::criteria_of("GEM", ElementType::float32); }).kind() ==
+        FailureKind::usage);
+
+  dmlop::write_npy(folder / "written.npy", view(three, {3}));
+  CHECK(folder.read("written.npy") == folder.read("three.npy"));
+}
+
+TEST_CASE("public programs: what is known about an operator, and the version") {
+  CHECK(dmlop::operator_json("padding").find("\"DML_PADDING_MODE\"") != std::string::npos);
+  CHECK(dmlop::operator_json("DML_OPERATOR_GEMM").find("DML_OPERATOR_GEMM") != std::string::npos);
+  CHECK(std::string(failure_of([] { dmlop::operator_json("PADING"); }).what()) ==
+        "DirectML has no operator \"PADING\": did you mean \"PADDING\" or \"PADDING1\"?");
+  CHECK(dmlop::version().find('.') != std::string::npos);
+}

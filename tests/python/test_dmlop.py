@@ -1,0 +1,391 @@
+"""What `import dmlop` does, with NumPy: results, arrays of every kind, bad input, threads, Ctrl-C."""
+
+import gc
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dmlop
+import numpy as np
+import pytest
+
+SAMPLES = pathlib.Path(os.environ["DMLOP_SAMPLES"])
+EDGE = {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [1, 0]}
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+PADDED = np.pad(X, [(0, 1), (1, 0)], "edge")
+# Minutes of work: a sum of 2^40 elements, which all are one.
+ONES = np.broadcast_to(np.float32(1), (1 << 10, 1 << 20, 1 << 10))
+SUM = {"Function": "SUM", "Axes": [0, 1, 2]}
+
+
+def pad(x, **options):
+    return dmlop.run("PADDING", x, device="cpu", **EDGE, **options)
+
+
+def refusal(kind, action):
+    with pytest.raises(kind) as caught:
+        action()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("type", ["f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_every_type(type):
+    y = pad(X.astype(type))
+    assert y.dtype == type
+    assert (y == PADDED).all()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.asfortranarray(X),
+        np.ascontiguousarray(X.T).T,
+        np.repeat(X, 2, axis=1)[:, ::2],
+        X[::-1][::-1],
+        X.astype(">f4"),
+        X[:, ::-1].copy()[:, ::-1],
+        np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(2, 3),
+    ],
+    ids=["fortran", "transposed", "steps", "reversed twice", "big-endian", "negative", "unaligned"],
+)
+def test_every_layout(array):
+    assert (array == X).all()
+    assert (pad(array) == PADDED).all()
+
+
+def test_arrays_that_are_broadcast_are_not_copied():
+    huge = np.broadcast_to(np.float32([1, 2]), (1 << 20, 1 << 10, 2))  # 8 GiB, if it were copied
+    window = {"InputWindowOffsets": [7, 0, 0], "InputWindowSizes": [1, 1, 2], "InputWindowStrides": [1, 1, 1]}
+    assert dmlop.run("SLICE1", huge, device="cpu", **window).tolist() == [[[1, 2]]]
+    row = np.broadcast_to(np.float32([1, 2, 3]), (2, 3))
+    assert (dmlop.run("ELEMENT_WISE_ADD", row, X, device="cpu") == row + X).all()
+
+
+def test_read_only_arrays_and_subclasses():
+    array = X.copy()
+    array.flags.writeable = False
+    assert (pad(array) == PADDED).all()
+    assert (pad(np.ma.masked_array(X)) == PADDED).all()
+    assert (pad(memoryview(X)) == PADDED).all()
+
+
+def test_a_scalar_array_is_a_tensor_of_one_element():
+    assert dmlop.run("ELEMENT_WISE_ABS", np.array(-3, np.float32), device="cpu").tolist() == [3]
+
+
+def test_every_way_to_name_an_operation_and_its_inputs(tmp_path):
+    op = {"type": "PADDING", "desc": EDGE}
+    text = '{"type": "PADDING", // a comment\n "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [1, 0]}}'
+    file = tmp_path / "op.json"
+    file.write_text(text)
+    for each in (op, text, file, str(file), tmp_path):
+        assert (dmlop.run(each, inputs={"InputTensor": X}, device="cpu") == PADDED).all()
+    assert (dmlop.run(op, X, device="cpu") == PADDED).all()
+    assert (dmlop.run("PADDING", InputTensor=X, device="cpu", **EDGE) == PADDED).all()
+    assert (dmlop.ops.PADDING(X, device="cpu", **EDGE) == PADDED).all()
+    np.save(tmp_path / "InputTensor.npy", X)
+    assert (dmlop.run(tmp_path, device="cpu") == PADDED).all()
+    expected = np.load(SAMPLES / "padding/expected/OutputTensor.npy")
+    assert (dmlop.run(SAMPLES / "padding", device="cpu") == expected).all()
+
+
+def test_values_of_numpy_are_fields():
+    y = dmlop.run("PADDING", X, PaddingMode="CONSTANT", PaddingValue=np.float32(7), device="cpu",
+                  StartPadding=np.array([0, 1]), EndPadding=(np.int64(1), 0))
+    assert (y == np.pad(X, [(0, 1), (1, 0)], constant_values=7)).all()
+    y = dmlop.run("PADDING", X, PaddingMode="CONSTANT", PaddingValue=float("-inf"), device="cpu",
+                  StartPadding=[0, 0], EndPadding=[1, 0])
+    assert (y[2] == -np.inf).all()
+
+
+def test_arrays_of_tensors_and_several_outputs():
+    assert (dmlop.run("JOIN", [X, X], Axis=1, device="cpu") == np.hstack([X, X])).all()
+    assert (dmlop.run("JOIN", inputs={"InputTensors": [X, X]}, Axis=0, device="cpu") == np.vstack([X, X])).all()
+    top = {"Axis": 1, "K": 2, "OutputIndexTensor": {"DataType": "UINT32"}}
+    values, indices = dmlop.run("TOP_K", X, device="cpu", **top)
+    assert values.tolist() == [[2, 1], [5, 4]]
+    assert indices.tolist() == [[2, 1], [2, 1]]
+    out = {"OutputIndexTensor": np.zeros((2, 2), np.uint32)}
+    assert dmlop.run("TOP_K", X, out=out, device="cpu", **top)[1] is out["OutputIndexTensor"]
+
+
+def test_out_is_written_and_returned():
+    y = np.zeros((3, 4), np.float32)
+    assert pad(X, out=y) is y
+    assert (y == PADDED).all()
+    z = X.copy()
+    dmlop.run("ELEMENT_WISE_NEGATE", z, out=z, device="cpu")
+    assert (z == -X).all()
+    buffer = bytearray(48)
+    assert pad(X, out=buffer) is buffer
+    assert bytes(buffer) == PADDED.tobytes()
+
+
+def test_out_that_does_not_fit():
+    read_only = np.zeros((3, 4), np.float32)
+    read_only.flags.writeable = False
+    for out, message in [
+        (np.zeros((3, 4)), "out has elements of type float64, but OutputTensor is FLOAT32 [3, 4]"),
+        (np.zeros((3, 4), ">f4"), "out has elements of type >f4"),
+        (np.zeros((4, 3), np.float32), "out has the shape [4, 3], but OutputTensor is FLOAT32 [3, 4]"),
+        (np.zeros((4, 3), np.float32).T, "out is not contiguous"),
+        (read_only, "out is read-only"),
+        (bytes(48), "out is read-only"),
+        (bytearray(47), "out has 47 bytes, but OutputTensor, FLOAT32 [3, 4], has 48"),
+        ("text", "out is a str"),
+        ([read_only, read_only], "out has 2 arrays, but the outputs are OutputTensor"),
+        ({"Output": read_only}, "there is no output Output: outputs: OutputTensor"),
+    ]:
+        assert refusal(dmlop.Usage, lambda: pad(X, out=out)).startswith(message)
+
+
+def test_arrays_that_are_no_tensors():
+    for array, message in [
+        (np.array([[1, None]], object), "InputTensor has elements of type object; it holds Python objects"),
+        (np.array([[True]]), "InputTensor has elements of type bool; a tensor has no such type: pass array.view"),
+        (np.array([[1j]]), "InputTensor has elements of type complex128"),
+        (np.array([["text"]]), "InputTensor has elements of type <U4"),
+        (np.zeros((2, 2), [("a", "f4")]), "InputTensor has elements of type"),
+        ([[1, 2]], "InputTensor is a list, which does not say what its elements are"),
+    ]:
+        assert refusal(dmlop.Usage, lambda: pad(array)).startswith(message)
+    assert "size" in refusal(dmlop.Invalid, lambda: pad(np.zeros((0, 3), np.float32)))
+
+
+def test_wrong_calls():
+    assert "the operator has 1: InputTensor" in refusal(dmlop.Usage, lambda: dmlop.run("PADDING", X, X, device="cpu", **EDGE))
+    assert "did you mean" in refusal(dmlop.Invalid, lambda: dmlop.run({"type": "PADING"}, device="cpu"))
+    assert "PADING" in refusal(dmlop.Usage, lambda: dmlop.ops("PADING"))
+    assert "no operator 'PADING'" in refusal(AttributeError, lambda: dmlop.ops.PADING)
+    assert "is given twice" in refusal(dmlop.Usage, lambda: pad(X, inputs={"InputTensor": X}))
+    assert "no array is given for" in refusal(dmlop.Error, lambda: dmlop.run(
+        {"type": "PADDING", "desc": {**EDGE, "InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]}}}, device="cpu"))
+    assert "not a int" in refusal(dmlop.Usage, lambda: dmlop.run(3, device="cpu"))
+    assert "no value of a field" in refusal(dmlop.Usage, lambda: dmlop.run("PADDING", X, PaddingMode=object(), device="cpu"))
+    assert "fields are given to" in refusal(dmlop.Usage, lambda: dmlop.run(SAMPLES / "padding", Axis=1, device="cpu"))
+    assert "toaster" in refusal(dmlop.Usage, lambda: dmlop.Context("toaster"))
+    assert isinstance(dmlop.Invalid(""), ValueError) and isinstance(dmlop.IoFailed(""), OSError)
+    with pytest.raises(dmlop.IoFailed):
+        dmlop.run("nonexistent.json", device="cpu")
+
+
+def test_check_has_findings():
+    with pytest.raises(dmlop.Invalid) as caught:
+        dmlop.check("PADDING", X.astype(np.uint8), PaddingMode="CONSTANT", PaddingValue=300,
+                    StartPadding=[0], EndPadding=[0, 1])
+    findings = caught.value.findings
+    assert [finding.pointer for finding in findings] == ["/desc/PaddingValue", "/desc/StartPadding"]
+    assert findings[0].message == "PaddingValue is 300, which does not fit UINT8"
+    assert findings[0].line == 1
+    assert str(findings[1]) in str(caught.value)
+    report = dmlop.check("PADDING", X, **EDGE)
+    assert report.tensors[1] == ("OutputTensor", "FLOAT32", (3, 4))
+    assert report.warnings == []
+    tile = {"type": "TILE", "desc": {"InputTensor": {"DataType": "FLOAT64", "Sizes": [2]}, "Repeats": [2]}}
+    with pytest.raises(dmlop.Invalid):
+        dmlop.check(tile)
+    assert dmlop.check(tile, judge="directml-1.15.4").warnings
+    with pytest.raises(dmlop.Invalid):
+        dmlop.check("PADDING", X, feature_level="1_0", **EDGE)
+
+
+def test_compiled_runs_on_arrays_of_any_layout():
+    c = dmlop.compile("PADDING", device="cpu", **EDGE)
+    for array in (X, X + 1, X.astype(np.float16), np.asfortranarray(X), np.zeros((5, 7), np.int8)):
+        assert (c(array) == np.pad(array, [(0, 1), (1, 0)], "edge")).all()
+    y = np.empty_like(PADDED)
+    assert c(InputTensor=X, out=y) is y
+    add = dmlop.compile("ELEMENT_WISE_ADD", device="cpu", BTensor=np.ones_like(X))
+    assert (add(ATensor=X) == X + 1).all()
+
+
+def test_a_closed_context():
+    context = dmlop.Context("cpu", threads=1)
+    assert context.device == "cpu"
+    c = context.compile("PADDING", **EDGE)
+    assert (c(X) == PADDED).all()
+    context.close()
+    context.close()
+    for action in (lambda: c(X), lambda: context.run("PADDING", X, **EDGE), lambda: context.device):
+        assert refusal(dmlop.Usage, action) == "the context is closed"
+    with dmlop.Context("cpu") as other:
+        assert (dmlop.run("PADDING", X, device=other, **EDGE) == PADDED).all()
+    with pytest.raises(dmlop.Usage):
+        other.__enter__()
+
+
+def test_strict_indices():
+    indices = np.array([0, 6], np.uint32)
+    run = {"Axis": 0, "IndexDimensions": 1}
+    assert dmlop.run("GATHER", X[0], indices, device="cpu", **run).tolist() == [0, 2]
+    with dmlop.Context("cpu", strict_indices=True) as strict:
+        assert "out of range" in refusal(dmlop.Invalid, lambda: strict.run("GATHER", X[0], indices, **run))
+
+
+def test_compare(tmp_path):
+    assert dmlop.compare(X, X)
+    different = dmlop.compare(X, X + np.float32(1))
+    assert not different and different.verdict == "FAILED"
+    assert different.summary == "6 of 6 elements differ (100%)"
+    assert "6 of 6" in refusal(AssertionError, different.raise_if_different)
+    assert dmlop.compare(X, X + np.float32(1), atol=1)
+    assert dmlop.compare(X, np.nextafter(X, 9, dtype=np.float32), ulp=1)
+    np.save(tmp_path / "x.npy", X)
+    assert dmlop.compare(tmp_path / "x.npy", X.T.copy().T)
+    for options in ({"rtol": -1}, {"atol": float("nan")}, {"ulp": 0.5}, {"ulp": 1 << 63}, {"nan": "maybe"}):
+        with pytest.raises(dmlop.Usage):
+            dmlop.compare(X, X, **options)
+    with pytest.raises(dmlop.IoFailed):
+        dmlop.compare(X, tmp_path / "none.npy")
+    assert set(dmlop.criteria("GEMM", "FLOAT32")) <= {"rtol", "atol", "ulp"}
+
+
+def test_operators_and_devices():
+    assert len(dmlop.ops()) == 177
+    resample = dmlop.ops("RESAMPLE2")
+    mode = next(field for field in resample.fields if field.name == "InterpolationMode")
+    assert "LINEAR" in mode.values
+    assert "PaddingMode: DML_PADDING_MODE" in dmlop.ops.PADDING.__doc__
+    assert "PADDING" in dir(dmlop.ops)
+    assert dmlop.devices()[0].spec == "cpu"
+    assert dmlop.__version__.count(".") == 2
+
+
+def test_programs(tmp_path):
+    file = SAMPLES / "graph/graph.json"
+    image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    for source in (file, str(file), file.read_text(), file.read_bytes()):
+        program = dmlop.load(source)
+        assert program.inputs == [("image", "FLOAT32", (1, 1, 4, 4))]
+        assert [node.operator for node in program.nodes] == ["PADDING", "MAX_POOLING", "ELEMENT_WISE_ADD"]
+        result = program.run({"image": image}, edges=True, device="cpu")
+        assert result["result"].tolist() == [[[[6, 8], [14, 16]]]]
+        assert (result.edges["padded"] == np.pad(image, [(0, 0), (0, 0), (1, 1), (1, 1)], "edge")).all()
+    assert program.run({"image": image.T.copy().T}, device="cpu").edges == {}
+    assert "is not given" in refusal(dmlop.Usage, lambda: program.run(device="cpu"))
+    with pytest.raises(dmlop.Invalid):
+        program.run({"image": image[..., :2]}, device="cpu")
+    with pytest.raises(dmlop.Usage):
+        dmlop.load(SAMPLES / "padding/op.json")
+    with pytest.raises(dmlop.Error):
+        dmlop.load(b"\0" * 100)
+    with pytest.raises(dmlop.IoFailed):
+        dmlop.load(tmp_path / "Partition_0.bin")
+
+
+def test_threads_run_at_the_same_time():
+    c = dmlop.compile("ELEMENT_WISE_ADD", device="cpu")
+    wrong = []
+
+    def work(number):
+        a = np.full(1000 + number, number, np.float32)
+        for _ in range(100):
+            if not (c(a, a) == 2 * number).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_the_library_works():
+    # One of them ends the work.
+    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        dmlop.run("REDUCE", ONES, device="cpu", **SUM)
+
+
+INTERRUPTED = """
+import dmlop, numpy as np, signal
+ones = np.broadcast_to(np.float32(1), (1 << 10, 1 << 20, 1 << 10))
+{handler}
+try:
+    print("ready", flush=True)
+    dmlop.run("REDUCE", ones, device="cpu", **{sum})
+except {kind} as error:
+    print("ended by", type(error).__name__)
+print(dmlop.run("ELEMENT_WISE_ABS", np.array([-1], np.float32), device="cpu"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    "handler, kind",
+    [("", "KeyboardInterrupt"),
+     ("def handle(*_): raise RuntimeError\nsignal.signal(signal.SIGINT, handle)", "RuntimeError")],
+    ids=["default", "own handler"],
+)
+def test_ctrl_c_ends_a_long_run(handler, kind):
+    code = INTERRUPTED.format(handler=handler, kind=kind, sum=SUM)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert (output, errors, process.returncode) == (f"ended by {kind}\n[1.]\n", "", 0)
+
+
+def test_memory_is_given_back():
+    resource = pytest.importorskip("resource")
+    array = np.ones(1 << 20, np.float32)
+
+    def work():
+        for _ in range(20):
+            dmlop.run("ELEMENT_WISE_NEGATE", array, device="cpu")
+            dmlop.load(SAMPLES / "graph/graph.json").run({"image": np.ones((1, 1, 4, 4), np.float32)}, device="cpu")
+        gc.collect()
+
+    work()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(5):
+        work()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024  # of 400 MiB
+
+
+@pytest.mark.parametrize("document", ["README.md", "lib/python/README.md"])
+def test_examples_of_documents(document):
+    text = (SAMPLES.parent / document).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, document, "exec"), {})
+
+
+GOLDEN = """
+import dmlop, numpy as np
+
+def test_it():
+    x = np.arange(6, dtype=np.float32)
+    dmlop.assert_matches_golden(x * {factor}, "golden/y.npy", operator="GEMM")
+"""
+
+
+def test_golden_files(tmp_path):
+    def outcome(factor, *options):
+        (tmp_path / "test_golden.py").write_text(GOLDEN.format(factor=factor))
+        run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
+                             cwd=tmp_path, capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout
+
+    code, text = outcome("1")
+    assert code == 1 and "there is no golden file golden/y.npy: create it with --update-golden" in text
+    code, text = outcome("1", "--update-golden")
+    assert code == 0 and "dmlop: wrote golden/y.npy" in text
+    assert (np.load(tmp_path / "golden/y.npy") == np.arange(6)).all()
+    assert outcome("np.float32(1.000001)")[0] == 0
+    code, text = outcome("2")
+    assert code == 1 and "5 of 6 elements differ" in text
+    assert outcome("2", "--update-golden")[0] == 0
+    assert outcome("2")[0] == 0
+    code, text = outcome("np.float32('nan')", "--update-golden")
+    assert code == 1 and "is not written" in text
+    assert (np.load(tmp_path / "golden/y.npy") == 2 * np.arange(6)).all()
