@@ -1,4 +1,5 @@
-// What <dmlop/dmlop.h> tells about operators, devices and versions, and how it compares tensors.
+// What <dmlop/dmlop.h> tells about operators, devices and versions, and how it compares and
+// measures.
 #include "c/translate.hpp"
 
 using namespace dmlop::c;
@@ -49,6 +50,31 @@ dmlop_status dmlop_compare(const dmlop_tensor* actual, const dmlop_tensor* expec
       *report = to_text(json.dump());
     }
     return result.passed ? DMLOP_DONE : DMLOP_DIFFERENT;
+  });
+}
+
+dmlop_status dmlop_bench(const dmlop_operation* operation, const dmlop_tensor* inputs,
+                         size_t input_count, const dmlop_bench_options* options,
+                         const dmlop_call* call, char** report, dmlop_error** error) {
+  if (report != nullptr) *report = nullptr;
+  return guarded(call, error, [&](const dmlop_call&) {
+    auto& place = required(report, "report");
+    const auto given = read_struct(options, dmlop_bench_options DMLOP_BENCH_OPTIONS, "options");
+    const dmlop::Timing timing =
+        dmlop::time(to_operation(operation), to_inputs(inputs, input_count),
+                    {.device = given.device == nullptr ? "" : given.device,
+                     .threads = given.threads,
+                     .min_seconds = given.min_seconds,
+                     .min_runs = given.min_runs});
+    place = to_text(Json{{"device", timing.device},
+                         {"clock", timing.clock},
+                         {"medianSeconds", timing.median_seconds},
+                         {"percentile95Seconds", timing.percentile95_seconds},
+                         {"runs", timing.runs},
+                         {"inputBytes", timing.input_bytes},
+                         {"outputBytes", timing.output_bytes}}
+                        .dump());
+    return DMLOP_DONE;
   });
 }
 

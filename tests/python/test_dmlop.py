@@ -256,6 +256,17 @@ def test_operators_and_devices():
     assert dmlop.__version__.count(".") == 2
 
 
+def test_bench():
+    timing = dmlop.bench("PADDING", X, device="cpu", min_seconds=0, min_runs=3, **EDGE)
+    assert (timing.device, timing.clock, timing.runs) == ("cpu", "wall", 3)
+    assert (timing.input_bytes, timing.output_bytes) == (24, 48)
+    assert 0 < timing.median_seconds <= timing.percentile95_seconds
+    described = {"InputTensor": {"DataType": "FLOAT16", "Sizes": [2, 3]}}
+    assert dmlop.bench("PADDING", device="cpu", min_seconds=0, **described, **EDGE).output_bytes == 24
+    with pytest.raises(dmlop.Usage):
+        dmlop.bench("PADDING", X, min_seconds=-1, **EDGE)
+
+
 def test_programs(tmp_path):
     file = SAMPLES / "graph/graph.json"
     image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)

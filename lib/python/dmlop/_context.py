@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from . import _errors, _operators
 from ._errors import Finding
 from ._library import (
+    BenchOptionsStruct,
     ContextOptionsStruct,
     OperationStruct,
     TensorStruct,
@@ -271,6 +272,43 @@ def check(
     report = json.loads(take_text(text))
     tensors = [TensorInfo(row["name"], row["dataType"], tuple(row["sizes"])) for row in report["tensors"]]
     return Report(tensors, _errors.findings_of(json.dumps(report["warnings"])))
+
+
+class Timing(NamedTuple):
+    """How long an operation takes on a device, with its tensors there."""
+
+    device: str
+    clock: str  # "device": that of the GPU; "wall"
+    median_seconds: float
+    percentile95_seconds: float
+    runs: int
+    input_bytes: int
+    output_bytes: int
+
+
+def bench(
+    op: Any,
+    *arrays: Any,
+    inputs: Optional[Mapping[str, Any]] = None,
+    device: Optional[str] = None,
+    threads: int = 0,
+    min_seconds: float = 1.0,
+    min_runs: int = 10,
+    **fields: Any,
+) -> Timing:
+    """Measures an operation on a device, as `dmlop bench` does. Inputs that only have a desc get
+    random elements."""
+    named = _split(op, fields, inputs)
+    source = Source(op, fields)
+    given = _Inputs(source, arrays, named)
+    views = [view(name, value) for name, value in zip(given.names, given.values)]
+    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device), threads, min_runs, min_seconds)
+    structs = make_structs(given.names, views, True)
+    text = c_void_p()
+    invoke(
+        library.dmlop_bench, byref(source.struct), structs, len(views), byref(options), _call, byref(text)
+    )
+    return Timing(*json.loads(take_text(text)).values())
 
 
 class _Plan:
