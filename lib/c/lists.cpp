@@ -119,6 +119,7 @@ dmlop_status dmlop_operators(const char* name, char** json, dmlop_error** error)
 dmlop_status dmlop_devices(char** json, dmlop_error** error) {
   if (json != nullptr) *json = nullptr;
   return guarded(error, [&] {
+    auto& place = required(json, "json");
     Json list = Json::array();
     for (const dmlop::DeviceInfo& info : dmlop::devices())
       list.push_back({{"spec", info.spec},
@@ -126,6 +127,6 @@ dmlop_status dmlop_devices(char** json, dmlop_error** error) {
                       {"kind", info.kind},
                       {"driver", info.driver},
                       {"memoryBytes", info.memory_bytes}});
-    required(json, "json") = to_text(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+    place = to_text(list.dump(-1, ' ', false, Json::error_handler_t::replace));
   });
 }
