@@ -139,7 +139,7 @@ demo() {
   step "Configuring"
   configure release -DDMLOP_TESTS=$tests
   step "Building build/dmlop: takes three to seven minutes on two cores, the first time"
-  cmake --build --preset release --target dmlop libdmlop  # all that cmake --install needs
+  cmake --build --preset release --target dmlop libdmlop dmlop_c  # all that cmake --install needs
   step "Running the sample samples/padding"
   show cat samples/padding/op.json
   show build/dmlop inspect samples/padding/InputTensor.npy

@@ -1,4 +1,5 @@
-// What <dmlop/dmlop.h> tells about operators, devices and versions, and how it compares tensors.
+// What <dmlop/dmlop.h> tells about operators, devices and versions, and how it compares and
+// measures.
 #include "c/translate.hpp"
 
 using namespace dmlop::c;
@@ -52,6 +53,31 @@ dmlop_status dmlop_compare(const dmlop_tensor* actual, const dmlop_tensor* expec
   });
 }
 
+dmlop_status dmlop_bench(const dmlop_operation* operation, const dmlop_tensor* inputs,
+                         size_t input_count, const dmlop_bench_options* options,
+                         const dmlop_call* call, char** report, dmlop_error** error) {
+  if (report != nullptr) *report = nullptr;
+  return guarded(call, error, [&](const dmlop_call&) {
+    auto& place = required(report, "report");
+    const auto given = read_struct(options, dmlop_bench_options DMLOP_BENCH_OPTIONS, "options");
+    const dmlop::Timing timing =
+        dmlop::time(to_operation(operation), to_inputs(inputs, input_count),
+                    {.device = given.device == nullptr ? "" : given.device,
+                     .threads = given.threads,
+                     .min_seconds = given.min_seconds,
+                     .min_runs = given.min_runs});
+    place = to_text(Json{{"device", timing.device},
+                         {"clock", timing.clock},
+                         {"medianSeconds", timing.median_seconds},
+                         {"percentile95Seconds", timing.percentile95_seconds},
+                         {"runs", timing.runs},
+                         {"inputBytes", timing.input_bytes},
+                         {"outputBytes", timing.output_bytes}}
+                        .dump());
+    return DMLOP_DONE;
+  });
+}
+
 dmlop_status dmlop_criteria_of(const char* operator_name, uint32_t type, dmlop_criteria* criteria,
                                dmlop_error** error) {
   return guarded(error, [&] {
@@ -93,6 +119,7 @@ dmlop_status dmlop_operators(const char* name, char** json, dmlop_error** error)
 dmlop_status dmlop_devices(char** json, dmlop_error** error) {
   if (json != nullptr) *json = nullptr;
   return guarded(error, [&] {
+    auto& place = required(json, "json");
     Json list = Json::array();
     for (const dmlop::DeviceInfo& info : dmlop::devices())
       list.push_back({{"spec", info.spec},
@@ -100,6 +127,6 @@ dmlop_status dmlop_devices(char** json, dmlop_error** error) {
                       {"kind", info.kind},
                       {"driver", info.driver},
                       {"memoryBytes", info.memory_bytes}});
-    required(json, "json") = to_text(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+    place = to_text(list.dump(-1, ' ', false, Json::error_handler_t::replace));
   });
 }

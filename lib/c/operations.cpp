@@ -46,13 +46,13 @@ dmlop_status dmlop_open(const dmlop_context_options* options, dmlop_context** co
                         dmlop_error** error) {
   if (context != nullptr) *context = nullptr;
   return guarded(error, [&] {
+    auto& place = required(context, "context");
     const auto given = read_struct(options, dmlop_context_options DMLOP_CONTEXT_OPTIONS, "options");
-    required(context, "context") =
-        new dmlop_context({.device = given.device == nullptr ? "" : given.device,
-                           .threads = given.threads,
-                           .device_memory_bytes = given.device_memory_bytes,
-                           .host_memory_bytes = given.host_memory_bytes,
-                           .strict_indices = given.strict_indices != 0});
+    place = new dmlop_context({.device = given.device == nullptr ? "" : given.device,
+                               .threads = given.threads,
+                               .device_memory_bytes = given.device_memory_bytes,
+                               .host_memory_bytes = given.host_memory_bytes,
+                               .strict_indices = given.strict_indices != 0});
   });
 }
 const char* dmlop_context_device(const dmlop_context* context) {

@@ -6,8 +6,10 @@ using namespace dmlop::c;
 dmlop_status dmlop_load(const dmlop_operation* source, dmlop_program** program,
                         dmlop_error** error) {
   if (program != nullptr) *program = nullptr;
-  return guarded(error,
-                 [&] { required(program, "program") = new dmlop_program(to_operation(source)); });
+  return guarded(error, [&] {
+    auto& place = required(program, "program");
+    place = new dmlop_program(to_operation(source));
+  });
 }
 
 dmlop_tensors dmlop_program_inputs(const dmlop_program* program) {
@@ -21,6 +23,7 @@ dmlop_status dmlop_program_report(const dmlop_program* program, char** report,
                                   dmlop_error** error) {
   if (report != nullptr) *report = nullptr;
   return guarded(error, [&] {
+    auto& place = required(report, "report");
     Json nodes = Json::array();
     for (const dmlop::NodeInfo& node : required(program, "program").program.nodes())
       nodes.push_back({{"name", node.name},
@@ -29,7 +32,7 @@ dmlop_status dmlop_program_report(const dmlop_program* program, char** report,
                        {"outputs", node.outputs}});
     const Json json{{"nodes", std::move(nodes)},
                     {"warnings", to_json(program->program.warnings())}};
-    required(report, "report") = to_text(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+    place = to_text(json.dump(-1, ' ', false, Json::error_handler_t::replace));
   });
 }
 

@@ -16,7 +16,7 @@ Job prepared_job(const Operation& operation, const std::vector<Input>& inputs,
   return std::move(*prepared.job);
 }
 
-std::vector<TensorUse> outputs_of(Job& job) {
+std::vector<TensorUse> output_uses(Job& job) {
   std::vector<TensorUse> uses = tensors_of(job.description);
   std::erase_if(uses, [](const TensorUse& use) { return !use.spec->is_output(); });
   return uses;
@@ -85,7 +85,7 @@ std::vector<TensorInfo> Runner::run_to_files(const Operation& operation,
     Job job = prepared_job(operation, inputs, &targets);
     run_job(job, state_->backend, state_->execution);
     std::vector<TensorInfo> outputs;
-    for (const TensorUse& use : outputs_of(job)) outputs.push_back(to_info(use));
+    for (const TensorUse& use : output_uses(job)) outputs.push_back(to_info(use));
     return outputs;
   });
 }

@@ -38,6 +38,12 @@ def platform_of(library, machine):
     return f"manylinux_{major}_{minor}_{machine}"
 
 
+def library_name(library):
+    """What the package calls it, without versions."""
+    return "dmlop_c.dll" if library.suffix == ".dll" else library.name.split(".")[0] + (
+        ".dylib" if library.suffix == ".dylib" else ".so")
+
+
 def time_of(source):
     text = os.environ.get("SOURCE_DATE_EPOCH")
     if not text:
@@ -72,8 +78,7 @@ def files_of(options, tag):
             files[f"dmlop/{file.name}"] = file.read_bytes()
     files["dmlop/_ops.pyi"] = pathlib.Path(options.stubs).read_bytes()
     library = pathlib.Path(options.library)
-    suffix = "".join(part for part in library.suffixes if not part[1:].isdigit())
-    files[f"dmlop/{library.name.split('.')[0]}{suffix}"] = library.read_bytes()
+    files[f"dmlop/{library_name(library)}"] = library.read_bytes()
     readme = (package / "README.md").read_text(encoding="utf-8")
     files[f"{info}/METADATA"] = metadata(options.version, readme).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: dmlop\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()

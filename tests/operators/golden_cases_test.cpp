@@ -21,6 +21,7 @@
 #include "gpu_device.hpp"
 #include "job/folder.hpp"
 #include "job/job.hpp"
+#include "job/prepared_job.hpp"
 #include "ops/operator.hpp"
 #include "sweep.hpp"
 #include "tensor/element.hpp"
@@ -162,6 +163,21 @@ struct CaseResult {
   bool ran_on_gpu = false;
 };
 
+/// Whether a prepared job computes other bytes, into the caller's memory, than the outputs have.
+std::string difference_of_prepared(Job job, dmlop::Backend& backend,
+                                   const std::vector<OutputInMemory>& outputs) {
+  const dmlop::PreparedJob prepared(std::move(job));
+  std::vector<std::vector<std::byte>> computed;
+  for (const auto& output : prepared.outputs()) computed.emplace_back(output.bytes);
+  const std::vector<std::span<std::byte>> memory(computed.begin(), computed.end());
+  prepared.run(backend, {}, {}, memory);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!std::ranges::equal(computed[i], outputs[i].bytes.bytes()))
+      return outputs[i].name + ": a prepared job computes something else";
+  }
+  return "";
+}
+
 CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions& allowed,
                     Judge judge = Judge::page) {
   Diagnostics diagnostics;
@@ -170,17 +186,20 @@ CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions&
   request.found = files_beside(request.description_path, {}, diagnostics);
   request.found.expected.clear();
   request.outputs_may_be_dropped = true;
-  const auto job = prepare_job(request, Purpose::run, diagnostics);
+  auto job = prepare_job(request, Purpose::run, diagnostics);
   if (!diagnostics.empty()) return {refusal(to_text(diagnostics.front()), allowed)};
   try {
     JobResult result;
-    for (const OutputInMemory& output : outputs_in_memory(*job, backend, {}, &result)) {
+    const auto outputs = outputs_in_memory(*job, backend, {}, &result);
+    for (const OutputInMemory& output : outputs) {
       const fs::path golden = folder / "expected" / file_name(output.name);
       const std::string found = deviation(*job, output, NpyFile::open(golden.string()),
                                           defined_bytes(output, folder / "expected"), allowed);
       if (!found.empty()) return {output.name + ": " + found};
     }
-    return {"", backend.is_gpu() && result.notice.empty()};
+    const bool ran_on_gpu = backend.is_gpu() && result.notice.empty();
+    if (ran_on_gpu) return {"", ran_on_gpu};
+    return {difference_of_prepared(std::move(*job), backend, outputs), ran_on_gpu};
   } catch (const Error& error) {
     return {error.what()};
   }

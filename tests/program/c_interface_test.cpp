@@ -256,6 +256,23 @@ TEST_CASE("C interface: tensors are compared") {
   CHECK(criteria.ulp < 0);
 }
 
+TEST_CASE("C interface: an operation is measured") {
+  const Vector input({1, 2, 3});
+  const dmlop_operation operation = operation_of(edge);
+  dmlop_bench_options options = DMLOP_BENCH_OPTIONS;
+  options.device = "cpu";
+  options.min_runs = 2;
+  options.min_seconds = 0;
+  const Json report = json_of([&](char** text, dmlop_error** error) {
+    return dmlop_bench(&operation, &input.tensor, 1, &options, nullptr, text, error);
+  });
+  CHECK(report["device"] == "cpu");
+  CHECK(report["runs"] == 2);
+  CHECK(report["outputBytes"] == 24);
+  CHECK(report["percentile95Seconds"] >= report["medianSeconds"]);
+  CHECK(report["medianSeconds"] > 0);
+}
+
 TEST_CASE("C interface: operators, devices and versions") {
   CHECK(json_of([](char** text, dmlop_error** error) {
           return dmlop_operators(nullptr, text, error);

@@ -161,7 +161,7 @@ TEST_CASE("documents: every command runs, and prints what the document shows") {
 }
 
 TEST_CASE("documents: commands are in blocks that a test sees") {
-  const std::set<std::string> languages{"sh", "text", "json", "jsonc", "cmake", "cpp"};
+  const std::set<std::string> languages{"sh", "text", "json", "jsonc", "cmake", "cpp", "python"};
   for (const std::string& document : documents()) {
     CAPTURE(document);
     for (const Block& block : blocks_of(document)) {

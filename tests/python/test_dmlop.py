@@ -256,6 +256,17 @@ def test_operators_and_devices():
     assert dmlop.__version__.count(".") == 2
 
 
+def test_bench():
+    timing = dmlop.bench("PADDING", X, device="cpu", min_seconds=0, min_runs=3, **EDGE)
+    assert (timing.device, timing.clock, timing.runs) == ("cpu", "wall", 3)
+    assert (timing.input_bytes, timing.output_bytes) == (24, 48)
+    assert 0 < timing.median_seconds <= timing.percentile95_seconds
+    described = {"InputTensor": {"DataType": "FLOAT16", "Sizes": [2, 3]}}
+    assert dmlop.bench("PADDING", device="cpu", min_seconds=0, **described, **EDGE).output_bytes == 24
+    with pytest.raises(dmlop.Usage):
+        dmlop.bench("PADDING", X, min_seconds=-1, **EDGE)
+
+
 def test_programs(tmp_path):
     file = SAMPLES / "graph/graph.json"
     image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
@@ -297,10 +308,14 @@ def test_threads_run_at_the_same_time():
 
 
 def test_other_threads_run_while_the_library_works():
-    # One of them ends the work.
-    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt):
-        dmlop.run("REDUCE", ONES, device="cpu", **SUM)
+    # One of them ends the work. Shells start commands in the background without this handler.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+            dmlop.run("REDUCE", ONES, device="cpu", **SUM)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 INTERRUPTED = """
@@ -319,7 +334,7 @@ print(dmlop.run("ELEMENT_WISE_ABS", np.array([-1], np.float32), device="cpu"))
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     "handler, kind",
-    [("", "KeyboardInterrupt"),
+    [("signal.signal(signal.SIGINT, signal.default_int_handler)", "KeyboardInterrupt"),
      ("def handle(*_): raise RuntimeError\nsignal.signal(signal.SIGINT, handle)", "RuntimeError")],
     ids=["default", "own handler"],
 )
@@ -351,13 +366,13 @@ def test_memory_is_given_back():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024  # of 400 MiB
 
 
-@pytest.mark.parametrize("document", ["README.md", "lib/python/README.md"])
-def test_examples_of_documents(document):
-    text = (SAMPLES.parent / document).read_text(encoding="utf-8")
+def test_examples_of_the_document():
+    document = SAMPLES.parent / "lib/python/README.md"
+    text = document.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:
-        exec(compile(block, document, "exec"), {})
+        exec(compile(block, str(document), "exec"), {})
 
 
 GOLDEN = """

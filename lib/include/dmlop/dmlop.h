@@ -231,6 +231,23 @@ DMLOP_C_API dmlop_status dmlop_compare(const dmlop_tensor* actual, const dmlop_t
 DMLOP_C_API dmlop_status dmlop_criteria_of(const char* operator_name, uint32_t type,
                                            dmlop_criteria* criteria, dmlop_error** error);
 
+typedef struct dmlop_bench_options {
+  size_t struct_size;
+  const char* device; /* as in dmlop_context_options */
+  uint32_t threads;
+  uint32_t min_runs; /* runs go on until this and min_seconds are reached */
+  double min_seconds;
+} dmlop_bench_options;
+#define DMLOP_BENCH_OPTIONS \
+  { sizeof(dmlop_bench_options), NULL, 0, 10, 1 }
+
+/* Measures an operation on a device, as `dmlop bench` does. Inputs without elements get random
+ * ones. `report` gets JSON with device, clock, medianSeconds, percentile95Seconds, runs, inputBytes
+ * and outputBytes. */
+DMLOP_C_API dmlop_status dmlop_bench(const dmlop_operation* operation, const dmlop_tensor* inputs,
+                                     size_t input_count, const dmlop_bench_options* options,
+                                     const dmlop_call* call, char** report, dmlop_error** error);
+
 /* Writes packed elements to a file as numpy.save does. It appears complete or not at all. */
 DMLOP_C_API dmlop_status dmlop_write_npy(const char* path, const dmlop_tensor* tensor,
                                          dmlop_error** error);

@@ -345,6 +345,29 @@ DMLOP_API CompareResult compare(const std::variant<TensorView, std::filesystem::
                                 const std::variant<TensorView, std::filesystem::path>& expected,
                                 const Criteria& criteria = {});
 
+struct TimingOptions {
+  std::string device = {};  // as RunnerOptions::device
+  unsigned threads = 0;     // of the CPU; 0: as many as it has
+  double min_seconds = 1;   // runs go on until both are reached
+  unsigned min_runs = 10;
+};
+
+/// How long an operation takes on a device, with its tensors there.
+struct Timing {
+  std::string device;
+  std::string clock;  // "device": that of the GPU; "wall"
+  double median_seconds = 0;
+  double percentile95_seconds = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t input_bytes = 0;  // that a run reads
+  std::uint64_t output_bytes = 0;
+};
+
+/// Measures an operation, as `dmlop bench` does. Inputs without elements get random ones. Errors:
+/// as Runner::run; run_failed where the device's result is wrong, or tensors are too large for it.
+DMLOP_API Timing time(const Operation& operation, const std::vector<Input>& inputs = {},
+                      const TimingOptions& options = {});
+
 /// Writes elements as numpy.save does. The file appears complete or not at all. Errors:
 /// invalid_input, io_failed.
 DMLOP_API void write_npy(const std::filesystem::path& path, const TensorView& tensor);

@@ -14,7 +14,7 @@ JSON descriptions. Without NumPy, inputs are buffers and outputs are dmlop.Tenso
 """
 
 from ._comparison import Comparison, compare, criteria
-from ._context import Compiled, Context, Report, check, compile, devices, Device, run
+from ._context import Compiled, Context, Device, Report, Timing, bench, check, compile, devices, run
 from ._errors import (
     Canceled,
     Different,
@@ -57,9 +57,11 @@ __all__ = [
     "RunFailed",
     "Tensor",
     "TensorInfo",
+    "Timing",
     "Unavailable",
     "Usage",
     "assert_matches_golden",
+    "bench",
     "check",
     "compare",
     "compile",

@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from . import _errors, _operators
 from ._errors import Finding
 from ._library import (
+    BenchOptionsStruct,
     ContextOptionsStruct,
     OperationStruct,
     TensorStruct,
@@ -273,6 +274,43 @@ def check(
     return Report(tensors, _errors.findings_of(json.dumps(report["warnings"])))
 
 
+class Timing(NamedTuple):
+    """How long an operation takes on a device, with its tensors there."""
+
+    device: str
+    clock: str  # "device": that of the GPU; "wall"
+    median_seconds: float
+    percentile95_seconds: float
+    runs: int
+    input_bytes: int
+    output_bytes: int
+
+
+def bench(
+    op: Any,
+    *arrays: Any,
+    inputs: Optional[Mapping[str, Any]] = None,
+    device: Optional[str] = None,
+    threads: int = 0,
+    min_seconds: float = 1.0,
+    min_runs: int = 10,
+    **fields: Any,
+) -> Timing:
+    """Measures an operation on a device, as `dmlop bench` does. Inputs that only have a desc get
+    random elements."""
+    named = _split(op, fields, inputs)
+    source = Source(op, fields)
+    given = _Inputs(source, arrays, named)
+    views = [view(name, value) for name, value in zip(given.names, given.values)]
+    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device), threads, min_runs, min_seconds)
+    structs = make_structs(given.names, views, True)
+    text = c_void_p()
+    invoke(
+        library.dmlop_bench, byref(source.struct), structs, len(views), byref(options), _call, byref(text)
+    )
+    return Timing(*json.loads(take_text(text)).values())
+
+
 class _Plan:
     """An operation prepared for one layout of its inputs."""
 
@@ -374,6 +412,7 @@ class Compiled:
         self._source = source
         self._fixed = dict(fixed)
         self._plans = plans
+        self._last: Optional[Tuple[Any, _Plan]] = None  # the plan that was made last
         self._fields: Optional[Tuple[str, ...]] = None
 
     def __call__(self, *arrays: Any, out: Any = None, **inputs: Any) -> Any:
@@ -392,13 +431,15 @@ class Compiled:
             names, values = self._named(arrays, inputs)
         views = [view(name, value) for name, value in zip(names, values)]
         key = (self._source.key, tuple(names), tuple([seen.layout for seen in views]))
-        plan = self._plans.find(key)
+        last = self._last
+        plan = last[1] if last is not None and last[0] == key else self._plans.find(key)
         if plan is None:
             plan, views = self._plan(names, values, views)
             # Where strides are refused, packed copies were planned for.
             is_as_given = tuple([seen.layout for seen in views]) == key[2]
             if is_as_given and self._source.key is not None:
                 self._plans.add(key, plan)
+                self._last = (key, plan)
         return plan.run(views, out)
 
     def _single(self) -> Tuple[str, ...]:

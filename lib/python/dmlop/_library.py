@@ -64,6 +64,16 @@ class ContextOptionsStruct(ctypes.Structure):
     ]
 
 
+class BenchOptionsStruct(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("device", c_char_p),
+        ("threads", c_uint32),
+        ("min_runs", c_uint32),
+        ("min_seconds", c_double),
+    ]
+
+
 class CriteriaStruct(ctypes.Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -128,6 +138,10 @@ def _load() -> ctypes.CDLL:
         ),
         "dmlop_program_free": (None, [handle]),
         "dmlop_compare": (c_int, [tensors, tensors, POINTER(CriteriaStruct), call, text, error]),
+        "dmlop_bench": (
+            c_int,
+            [operation, tensors, c_size_t, POINTER(BenchOptionsStruct), call, text, error],
+        ),
         "dmlop_criteria_of": (c_int, [c_char_p, c_uint32, POINTER(CriteriaStruct), error]),
         "dmlop_write_npy": (c_int, [c_char_p, tensors, error]),
         "dmlop_operators": (c_int, [c_char_p, text, error]),
