@@ -173,7 +173,7 @@ TEST_CASE(
 TEST_CASE("resident: a dispatch names a kernel, its specialization and where each input is bound") {
   ElementWiseKernel kernel = sum_kernel(1000);
   kernel.inputs[0].constant = 3;
-  const auto dispatches = gpu::make_resident_dispatches(kernel);
+  const auto dispatches = gpu::make_dispatches(kernel);
   REQUIRE(dispatches.size() == 1);
   CHECK(dispatches[0].kernel == "element_wise_2_int");
   CHECK(dispatches[0].inputs == std::vector<std::size_t>{0, 0});
