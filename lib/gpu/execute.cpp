@@ -200,10 +200,19 @@ std::string Executor::resident_refusal(const Kernel& kernel, std::span<const Res
   return resident_refusal(Step{}, inputs, outputs);
 }
 
+void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options) {
+  if (!device.refusal().empty()) return;
+  const auto grid = tiles_of(kernel, device, options);
+  if (!grid || !refusal_of_tiles(*grid).empty()) return;
+  for (const Dispatch& dispatch : make_dispatches(grid->tile(0).kernel))
+    device.prepare(chosen_dispatch(dispatch, device.info()));
+}
+
 bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
-  if (!refusal(kernel, options).empty()) return false;
+  if (!device_.refusal().empty()) return false;
   const auto grid = tiles_of(kernel, device_, options);
+  if (!grid || !refusal_of_tiles(*grid).empty()) return false;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
   while (sets_.size() < count) sets_.push_back(std::make_unique<Set>(device_));
   TileRunner runner(*grid, device_, inputs, std::max(1U, options.threads), sink);

@@ -26,6 +26,9 @@ struct ExecuteOptions {
 /// once.
 using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
+/// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
+void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
+
 /// What a device keeps from run to run: its streams, and the buffers of tiles.
 class Executor {
  public:

@@ -80,7 +80,8 @@ class Backend {
   /// One user at a time; a failure leaves nothing behind for the next one.
   template <typename Action>
   void on_gpu(Action&& action);
-  void prepare(const Plan& plan);
+  template <typename Action>
+  void preparing(Action&& action);
   Error out_of_memory() const;
 
   std::unique_ptr<Gpu> gpu_;

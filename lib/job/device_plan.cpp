@@ -42,6 +42,11 @@ bool is_streamed(const Plan& plan) {
                      [](const Pass& pass) { return has_tiles(pass.kernel); });
 }
 
+void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options) {
+  if (!is_streamed(plan)) return gpu::prepare(device, plan);
+  for (const Pass& pass : plan.passes) gpu::prepare_tiles(device, pass.kernel, options);
+}
+
 std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes) {
   try {
     return device.make_resident_buffer(bytes);

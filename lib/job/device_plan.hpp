@@ -13,6 +13,10 @@ namespace dmlop {
 /// Whether a GPU runs the plan in parts, so that tensors may be larger than its buffers.
 bool is_streamed(const Plan& plan);
 
+/// Compiles what DevicePlan::run() runs, so that it need not when its turn comes. Errors:
+/// run_failed.
+void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options);
+
 /// A buffer of the device; null where it has no room. Errors: device_lost.
 std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes);
 

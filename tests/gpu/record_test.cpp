@@ -23,13 +23,6 @@ std::string text_of(const Record& record) {
   return text;
 }
 
-Bytes counting(std::uint64_t bytes) {
-  Bytes made(bytes);
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    made[i] = static_cast<std::byte>((i * 2654435761U) >> 24);
-  return made;
-}
-
 /// The plan of an operator's example.
 std::optional<Plan> example_plan(const OperatorSpec& spec) {
   const nlohmann::ordered_json description{{"type", spec.name},
@@ -91,14 +84,17 @@ TEST_CASE("record: a stage waits for the one before it, in one submission and ac
   CHECK(check(1) > check(0));
 }
 
+constexpr std::uint64_t staging = std::uint64_t{64} << 20;
+
 TEST_CASE("record: uploads and downloads beyond one staging buffer land where they belong") {
-  constexpr std::uint64_t staging = std::uint64_t{64} << 20, bytes = staging + 1000;
+  constexpr std::uint64_t bytes = staging + 1000;
   Record record;
   const auto device = make_recorded_device(record);
   gpu::Executor executor(*device);
   const auto buffer = device->make_resident_buffer(bytes + 256);
   const gpu::ResidentRange range{buffer.get(), 256, bytes};
-  const Bytes written = counting(bytes);
+  Bytes written(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) written[i] = byte_at(i * 7);
   executor.write(range, written);
   Bytes read(bytes);
   executor.read(range, read);
@@ -107,6 +103,36 @@ TEST_CASE("record: uploads and downloads beyond one staging buffer land where th
   Bytes first(1000);
   executor.read({buffer.get(), 256, 1000}, first);
   CHECK(std::equal(first.begin(), first.end(), written.begin()));
+  CHECK(text_of(record) == "");
+}
+
+TEST_CASE("record: an output beyond one staging buffer is handed out from its place") {
+  constexpr std::uint64_t bytes = staging + 1000;
+  Plan plan;
+  plan.slots = {{SlotKind::output, "OutputTensor", {}, bytes, 1}};
+  SequenceKernel kernel;
+  kernel.data_type = DataType::UInt8;
+  kernel.elements = bytes;
+  plan.passes = {{kernel, {}, {0}}};
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  gpu::DispatchTimes times;
+  std::uint64_t handed_out = 0;
+  bool is_right = true;
+  const std::string refusal = DevicePlan(plan, *device, executor)
+                                  .run(
+                                      std::vector<std::span<const std::byte>>(1), {.threads = 1},
+                                      [&](std::size_t, std::uint64_t offset, const auto& part) {
+                                        is_right = is_right && offset == handed_out;
+                                        for (std::uint64_t i = 0; i < part.size(); ++i)
+                                          is_right = is_right && part[i] == byte_at(offset + i);
+                                        handed_out += part.size();
+                                      },
+                                      times);
+  CHECK(refusal == "");
+  CHECK(handed_out == bytes);
+  CHECK_MESSAGE(is_right, "bytes of another place");
   CHECK(text_of(record) == "");
 }
 

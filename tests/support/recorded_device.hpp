@@ -30,6 +30,9 @@ struct Record {
   void touch(const gpu::ResidentRange& range, bool is_write, const std::string& what);
 };
 
+/// What a new buffer of the device holds at an offset.
+std::byte byte_at(std::uint64_t offset);
+
 /// Its kernels compute nothing; its pace stays at so much work.
 std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work = 0);
 

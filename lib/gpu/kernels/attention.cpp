@@ -11,8 +11,6 @@ namespace {
 
 #include "../../../shaders/parameters/attention.hlsli"
 
-constexpr std::uint64_t threads_of_group = 256;  // as launches count them
-
 void set_input(AttentionParameters& parameters, std::size_t at, const AttentionInput& input) {
   parameters.offsets[at] = word(input.offset);
   parameters.batch_strides[at] = word(input.batch_stride);
@@ -53,7 +51,7 @@ Slices slices_of(const AttentionKernel& kernel) {
 std::array<std::uint64_t, 4> work_of(const AttentionKernel& kernel, const Slices& slices) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   constexpr std::uint64_t reductions = 32;
-  return {kernel.size + 8, 2 * divided_up(kernel.keys, threads_of_group) + reductions,
+  return {kernel.size + 8, 2 * divided_up(kernel.keys, group_threads) + reductions,
           slices.part_keys + 8, elements * (slices.parts + 2) + 8};
 }
 
@@ -84,7 +82,7 @@ AttentionParameters parameters_of(const AttentionKernel& kernel, const Slices& s
 void add_stages(const AttentionKernel& kernel, const Slices& slices, std::uint64_t first,
                 std::uint64_t rows, std::vector<Stage>& stages) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
-  const std::array<std::uint64_t, 4> threads{rows * kernel.keys, rows * threads_of_group,
+  const std::array<std::uint64_t, 4> threads{rows * kernel.keys, rows * group_threads,
                                              slices.parts * slices.rows_at_once * kernel.value_size,
                                              divided_up(rows * kernel.value_size, elements)};
   const std::array<std::uint64_t, 4> work = work_of(kernel, slices);
@@ -142,7 +140,7 @@ void run_in_tiles(const AttentionKernel& kernel, Dispatch& dispatch) {
   const std::uint64_t groups = kernel.batch * kernel.heads *
                                divided_up(kernel.queries, queries_of_tile) *
                                divided_up(kernel.value_size, columns_of_tile);
-  dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_tiles(kernel));
+  dispatch.stages.emplace_back(0, groups * group_threads, work_of_tiles(kernel));
 }
 
 void run_by_rows(const AttentionKernel& kernel, const Slices& slices, Dispatch& dispatch) {
@@ -180,7 +178,7 @@ Dispatch by_matrices(const AttentionKernel& kernel, Dispatch dispatch) {
   dispatch.kernel = "attention_matrices";
   const std::uint64_t groups =
       kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_matrices);
-  dispatch.stages.emplace_back(0, groups * threads_of_group, work_of_matrices(kernel));
+  dispatch.stages.emplace_back(0, groups * group_threads, work_of_matrices(kernel));
   return dispatch;
 }
 

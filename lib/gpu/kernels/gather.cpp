@@ -83,7 +83,7 @@ std::optional<SharedRows> shared_rows_of(const GatherKernel& kernel, const Moves
       2 * count < extent)
     return {};
   // As in the kernel; rows that are together half as long leave more groups on the way.
-  constexpr std::uint64_t group_threads = 256, bytes_most = 4 * group_threads * bytes_per_thread;
+  constexpr std::uint64_t bytes_most = 4 * group_threads * bytes_per_thread;
   const std::uint64_t longer_bytes = std::max(row_bytes, result_bytes);
   if (longer_bytes > bytes_most) return {};
   SharedRows shared;
@@ -95,7 +95,6 @@ std::optional<SharedRows> shared_rows_of(const GatherKernel& kernel, const Moves
 
 Dispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& moves,
                             const SharedRows& shared) {
-  constexpr std::uint64_t group_threads = 256;
   Dispatch dispatch;
   dispatch.kernel = "gather_elements";
   dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
@@ -142,7 +141,7 @@ std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
   set_parameters(dispatch, parameters);
   const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();
   if (moves.size == bytes_per_thread) {
-    constexpr std::uint64_t vectors = 4, group_threads = 256;  // as in the kernel
+    constexpr std::uint64_t vectors = 4;  // as in the kernel
     dispatch.stages.emplace_back(
         0, divided_up(parameters.elements, vectors * group_threads) * group_threads,
         vectors * (rank + 6));

@@ -1,5 +1,4 @@
-// What a GPU asks a kind of kernel that it runs on whole tensors: one overload per kind of each
-// question (ops/kernel.hpp).
+// What a GPU asks a kind of kernel: one overload per kind of each question (ops/kernel.hpp).
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace dmlop::gpu::kernels {
 
-/// The questions, for every kind that is not tiled:
+/// The questions:
 /// - why no GPU runs a kernel, in words that follow "because"; "" where one can;
 /// - the dispatches of one that a GPU can run.
 #define DMLOP_KERNEL(Kind)                    \

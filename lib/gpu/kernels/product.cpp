@@ -11,7 +11,6 @@ namespace dmlop::gpu::kernels {
 namespace {
 
 constexpr std::size_t axes_most = 8;
-constexpr std::uint64_t threads_of_group = 256;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
 static_assert(ProductKernel::inputs_most <= inputs_most);
 
@@ -324,7 +323,7 @@ std::vector<Dispatch> dispatches_of(const ProductKernel& kernel) {
   dispatch.scratch_bytes = scratch_bytes(kernel, division);
 
   const bool is_tiled = division.rows > 1;
-  const std::uint64_t group = is_tiled ? threads_of_group : 1;
+  const std::uint64_t group = is_tiled ? group_threads : 1;
   Stage& sums =
       dispatch.stages.emplace_back(0, division.parts * division.tiles * group,
                                    (division.slices() + 1) * work_of_slice(division) + 1000);

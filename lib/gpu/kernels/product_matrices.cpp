@@ -10,8 +10,6 @@
 namespace dmlop::gpu::kernels {
 namespace {
 
-constexpr std::uint64_t threads_of_group = 256;  // as launches count them
-
 bool is_float(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
@@ -221,7 +219,7 @@ std::optional<Dispatch> matrices_dispatch_of(const ProductKernel& kernel) {
                     .specialization = specialization_of(kernel, tile, division)};
   set_parameters(dispatch, matrices_parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
-  dispatch.stages.emplace_back(0, division.parts * division.tiles * threads_of_group,
+  dispatch.stages.emplace_back(0, division.parts * division.tiles * group_threads,
                                division.slices() * work_of_slice + 1000);
   if (direct) return dispatch;
   const std::uint64_t elements = kernel.output_elements();

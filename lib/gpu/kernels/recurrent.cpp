@@ -34,7 +34,7 @@ uint number_of(Expression expression) {
 }
 
 // As in the kernel: threads of a group, hidden numbers that it owns, and sequences of a thread.
-constexpr std::uint64_t threads_of_group = 256, units_of_group = 8, sequences_of_thread = 8;
+constexpr std::uint64_t units_of_group = 8, sequences_of_thread = 8;
 
 /// The stages of the kernel.
 enum Step : std::uint32_t { pack, begin, reset, advance, finish };
@@ -94,7 +94,7 @@ std::uint64_t groups_of(const RecurrentKernel& kernel) {
 /// sums of several threads.
 std::uint64_t work_of_advance(const RecurrentKernel& kernel) {
   constexpr std::uint64_t product = 24, others = 96;
-  const std::uint64_t slices = threads_of_group / units_of_group >> column_bits_of(kernel);
+  const std::uint64_t slices = group_threads / units_of_group >> column_bits_of(kernel);
   return (divided_up(places_of(kernel).fours, slices) + 1) * product +
          (slices + 1) * kernel.gates() + others;
 }
@@ -182,7 +182,7 @@ std::vector<uint> specialization_of(const RecurrentKernel& kernel) {
 std::vector<Stage> stages_of(const RecurrentKernel& kernel) {
   constexpr std::uint64_t few = 64;  // iterations of a thread that has no sums
   const Places places = places_of(kernel);
-  const std::uint64_t threads = groups_of(kernel) * threads_of_group;
+  const std::uint64_t threads = groups_of(kernel) * group_threads;
   const std::uint64_t work = work_of_advance(kernel);
   std::vector<Stage> stages;
   const auto add = [&](Step step, std::uint64_t end, std::uint64_t most, std::uint64_t i = 0) {

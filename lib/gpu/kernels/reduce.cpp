@@ -13,7 +13,7 @@ namespace {
 
 // As in the kernel.
 constexpr std::size_t axes_most = 8, operands_most = 3;
-constexpr std::uint64_t group_threads = 256, cell_bytes = 16;
+constexpr std::uint64_t cell_bytes = 16;
 constexpr uint is_position = 32, is_fixed = 64;
 constexpr uint reads_cells = 1, writes_outputs = 2;
 

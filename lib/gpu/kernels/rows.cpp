@@ -16,7 +16,6 @@ namespace {
 
 enum Step : uint { whole_rows, in_parts, join, outputs };
 enum class Lie : uint { constant, repeated, vector, strided };  // of a scale or bias
-constexpr std::uint64_t group_threads = 256;
 constexpr std::uint64_t part_words = 8, result_words = 2;
 
 // --- which passes

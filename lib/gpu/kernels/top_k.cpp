@@ -11,7 +11,7 @@ namespace {
 #include "../../../shaders/parameters/top_k.hlsli"
 
 // As in the kernel.
-constexpr std::uint64_t block = 1024, group_threads = 256, entry_bytes = 12;
+constexpr std::uint64_t block = 1024, entry_bytes = 12;
 constexpr std::size_t axes_most = 8;
 enum StageKind : uint { sort, exchange, merge, values, indices, few };
 
