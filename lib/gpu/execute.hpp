@@ -67,6 +67,9 @@ class Executor {
   /// A tile in flight: its stream, and buffers for its inputs and its output.
   struct Set {
     explicit Set(Device& device) : stream(device) {}
+    /// A buffer that grows as needed; what it held is then lost.
+    ResidentRange range(Device& device, std::size_t index, std::uint64_t bytes);
+
     std::vector<std::unique_ptr<ResidentBuffer>> buffers;
     Stream stream;  // waits before the buffers are freed
   };

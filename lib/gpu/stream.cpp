@@ -125,8 +125,8 @@ void Stream::read(const ResidentRange& from, std::span<std::byte> bytes) {
   });
 }
 
-// One copy by itself, done on return.
 void Stream::copy(const ResidentRange& from, const ResidentRange& to) {
+  wait();
   commands_->begin();
   commands_->barrier();
   commands_->copy(from, to);

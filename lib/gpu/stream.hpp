@@ -37,6 +37,8 @@ class Stream {
   /// Copies between the host and the device, done on return.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);
+  /// Between ranges of the same number of bytes.
+  void copy(const ResidentRange& from, const ResidentRange& to);
 
  private:
   /// A buffer that grows as needed and is used from its first byte on.
@@ -58,7 +60,6 @@ class Stream {
                         std::span<const ResidentRange> outputs);
   void record_uploads(const Dispatch& dispatch, const ResidentRange& parameters);
   void launch_all(const Dispatch& dispatch, const Bindings& bindings);
-  void copy(const ResidentRange& from, const ResidentRange& to);
   void submit(const std::string& doing);
   void wait();
   void take_times();
