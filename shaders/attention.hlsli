@@ -2,5 +2,5 @@
 #include "parameters/attention.hlsli"
 #define PARAMETERS AttentionParameters
 #define WHOLE_GROUPS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "attention_scores.hlsli"

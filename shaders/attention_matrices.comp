@@ -29,7 +29,7 @@ layout(std430, binding = 3) readonly buffer Values { uvec4 value_vectors[]; };
 layout(std430, binding = 4) readonly buffer Input4 { uint input4[]; };
 layout(std430, binding = 5) readonly buffer Input5 { uint input5[]; };
 layout(std430, binding = 9) writeonly buffer Outputs { uvec4 outputs[]; };
-layout(push_constant) uniform Launch { uvec4 launch; };  // as in resident.hlsli
+layout(push_constant) uniform Launch { uvec4 launch; };  // as in elements.hlsli
 
 #define SPECIALIZED(number, name) layout(constant_id = number) const uint name = 0;
 #define FLOAT32 1

@@ -3,7 +3,7 @@
 #include "parameters/walk.hlsli"
 #include "parameters/band.hlsli"
 #define PARAMETERS BandParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #define WALK parameters[0].walk
 #include "walk.hlsli"

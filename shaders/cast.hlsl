@@ -3,7 +3,7 @@
 #include "parameters/cast.hlsli"
 #define PARAMETERS CastParameters
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, FROM)
 SPECIALIZED(1, TO)

@@ -7,7 +7,7 @@
 #define LOADS_VECTORS
 #define STORES_WORDS
 #define WHOLE_GROUPS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 #define WEIGHTED
 #define NEUTRAL 0.0f

@@ -1,4 +1,5 @@
 // Copies 16 bytes per thread. Other kernels are measured against its rate.
-#include "common.hlsli"
+#define LOADS_VECTORS
+#include "bindings.hlsli"
 
-void run(uint thread) { output0[thread] = input2[thread]; }
+void run(uint thread) { output0[thread] = load_vector(1, thread); }

@@ -7,7 +7,7 @@
 #include "parameters/element_wise.hlsli"
 #define PARAMETERS ElementWiseParameters
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, EXPRESSION_NUMBER)  // in its group
 SPECIALIZED(1, NUMBER_CLASS)       // enum NumberClass

@@ -4,7 +4,7 @@
 #include "parameters/walk.hlsli"
 #include "parameters/fold.hlsli"
 #define PARAMETERS FoldParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #include "wide.hlsli"
 #define WALK parameters[0].walk

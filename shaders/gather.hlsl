@@ -5,7 +5,7 @@
 #include "parameters/gather.hlsli"
 #define PARAMETERS GatherParameters
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #include "indices.hlsli"
 #define WALK parameters[0].walk

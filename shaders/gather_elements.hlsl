@@ -7,7 +7,7 @@
 #define PARAMETERS GatherParameters
 #define WHOLE_GROUPS
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "indices.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)  // bytes: 2 or 4

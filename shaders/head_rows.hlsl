@@ -2,7 +2,7 @@
 // 16 bytes of output. Inputs: the rows, the bias, the earlier rows.
 #include "parameters/head_rows.hlsli"
 #define PARAMETERS HeadRowsParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 
 SPECIALIZED(0, OUTPUT_TYPE)

@@ -6,15 +6,16 @@
 // ELEMENT_SIZE is 1, 2, 4 or 8. WAY says how vectors are gathered; a module has one way only, because drivers take
 // their time for code that specialization constants rule out.
 //
-// constants[0]: x elements, z source offset, w the lengths' words per element
-// constants[1]: x rank, y reversal axis, z and w the fill
-// constants[2 + a]: axis a: x extent, y stride, z start padding, w input extent
-// constants[6]: strides of the lengths, one per axis; without lengths the fifth axis
-// More axes stand in input2: their rows, and from input2[8] on the strides of the lengths.
+// Input 1 is the source, with what is around it, and input 2 the lengths of a reversal. More axes than fit the constants
+// stand in the parameters.
+#include "parameters/index_map.hlsli"
+#define CONSTANTS IndexMapConstants
+#define PARAMETERS IndexMapAxes
 #define WHOLE_GROUPS
-#include "common.hlsli"
+#define LOADS_VECTORS
+#include "bindings.hlsli"
 
-SPECIALIZED(1, RANK)      // 1 to 5, or 8 where axes stand in input2
+SPECIALIZED(1, RANK)      // 1 to 5, or 8 where axes stand in the parameters
 SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 4, too
 
 // Ways to gather a vector: any elements, runs of neighbors in either direction, every second element of axes that are
@@ -41,16 +42,22 @@ SPECIALIZED(2, REVERSAL)  // 0 none, 1 along the innermost axis, 2 along another
 
 #define TABLE_AXES 8
 #define IN_CONSTANTS (RANK < TABLE_AXES)
-#define ROWS (constants[0].x / inner.x)
+#define ROWS (constants.elements / inner.x)
 
 uint4 inner_axis() {
-  if (IN_CONSTANTS) return constants[1 + min(RANK, 5)];
-  return input2[constants[1].x - 1];
+  if (IN_CONSTANTS)
+    return RANK == 1   ? constants.axis0
+           : RANK == 2 ? constants.axis1
+           : RANK == 3 ? constants.axis2
+           : RANK == 4 ? constants.axis3
+                       : constants.axis4;
+  return parameters[0].axes[constants.rank - 1];
 }
 
 uint inner_lengths_stride() {
-  if (!IN_CONSTANTS) return input2[TABLE_AXES + constants[1].x - 1].x;
-  return RANK == 1 ? constants[6].x : RANK == 2 ? constants[6].y : RANK == 3 ? constants[6].z : constants[6].w;
+  if (!IN_CONSTANTS) return parameters[0].lengths_strides[constants.rank - 1];
+  const uint4 strides = constants.axis4;
+  return RANK == 1 ? strides.x : RANK == 2 ? strides.y : RANK == 3 ? strides.z : strides.w;
 }
 
 struct Source {
@@ -123,7 +130,7 @@ void place_along(inout Row row, inout uint index, uint a, uint4 axis_row, uint l
   const uint o = index - next * axis_row.x;
   index = next;
   if (REVERSAL != 0) row.lengths += o * lengths_stride;
-  if (REVERSAL == 2 && a == constants[1].y) {
+  if (REVERSAL == 2 && a == constants.reversed_axis) {
     row.reversed = o;
   } else {
     const Source source = source_index(o, axis_row);
@@ -134,19 +141,19 @@ void place_along(inout Row row, inout uint index, uint a, uint4 axis_row, uint l
 
 Row row_at(uint index) {
   Row row;
-  row.offset = int(constants[0].z);
+  row.offset = constants.offset;
   row.outside = false;
   row.lengths = 0;
   row.reversed = 0;
   if (IN_CONSTANTS) {
-    if (RANK > 4) place_along(row, index, 3, constants[5], 0);
-    if (RANK > 3) place_along(row, index, 2, constants[4], constants[6].z);
-    if (RANK > 2) place_along(row, index, 1, constants[3], constants[6].y);
-    if (RANK > 1) place_along(row, index, 0, constants[2], constants[6].x);
+    if (RANK > 4) place_along(row, index, 3, constants.axis3, 0);
+    if (RANK > 3) place_along(row, index, 2, constants.axis2, constants.axis4.z);
+    if (RANK > 2) place_along(row, index, 1, constants.axis1, constants.axis4.y);
+    if (RANK > 1) place_along(row, index, 0, constants.axis0, constants.axis4.x);
   } else {
     [loop]
-    for (uint a = constants[1].x - 1; a > 0; --a)
-      place_along(row, index, a - 1, input2[a - 1], input2[TABLE_AXES + a - 1].x);
+    for (uint a = constants.rank - 1; a > 0; --a)
+      place_along(row, index, a - 1, parameters[0].axes[a - 1], parameters[0].lengths_strides[a - 1]);
   }
   return row;
 }
@@ -159,13 +166,13 @@ Row row_at(uint index) {
 
 Element load_element(int at) {
 #if ELEMENT_SIZE == 8
-  return uint2(input0[2 * uint(at)], input0[2 * uint(at) + 1]);
+  return uint2(input1[2 * uint(at)], input1[2 * uint(at) + 1]);
 #elif ELEMENT_SIZE == 4
-  return input0[uint(at)];
+  return input1[uint(at)];
 #elif ELEMENT_SIZE == 2
-  return (input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF;
+  return (input1[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF;
 #else
-  return (input0[uint(at) >> 2] >> ((uint(at) & 3) * 8)) & 0xFF;
+  return (input1[uint(at) >> 2] >> ((uint(at) & 3) * 8)) & 0xFF;
 #endif
 }
 
@@ -176,23 +183,19 @@ struct Words {
   uint shift;
 };
 
-#ifdef DMLOP_VULKAN
-DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
-#endif
-
 // Words `word` to `word` + 4. Two wide loads and selections take less time than five narrow loads.
 Words five_words(uint word) {
   Words loaded;
 #ifdef DMLOP_VULKAN
-  const uint4 a = input0_vectors[word >> 2], b = input0_vectors[(word >> 2) + 1];
+  const uint4 a = input1_vectors[word >> 2], b = input1_vectors[(word >> 2) + 1];
   const bool by_two = (word & 2) != 0, by_one = (word & 1) != 0;
   const uint4 low = by_two ? uint4(a.zw, b.xy) : a;
   const uint2 next = by_two ? b.zw : b.xy;
   loaded.words = by_one ? uint4(low.yzw, next.x) : low;
   loaded.more = by_one ? next.y : next.x;
 #else
-  loaded.words = uint4(input0[word], input0[word + 1], input0[word + 2], input0[word + 3]);
-  loaded.more = input0[word + 4];
+  loaded.words = uint4(input1[word], input1[word + 1], input1[word + 2], input1[word + 3]);
+  loaded.more = input1[word + 4];
 #endif
   loaded.shift = 0;
   return loaded;
@@ -239,9 +242,9 @@ uint4 opposite(uint4 run) {
 
 // The number of elements to reverse; 64-bit lengths are clamped by their high word.
 uint length_at(uint offset, uint extent) {
-  const uint words = constants[0].w;
-  const uint low = input1[offset * words];
-  const uint high = input1[offset * words + words - 1];
+  const uint words = constants.length_words;
+  const uint low = input2[offset * words];
+  const uint high = input2[offset * words + words - 1];
   return words == 2 && high != 0 ? extent : min(low, extent);
 }
 
@@ -251,16 +254,18 @@ uint next_row(uint row_index, uint4 inner) { return min(row_index + 1, ROWS - 1)
 
 #if WAY != WAY_RUNS
 uint4 reversed_axis() {
-  if (!IN_CONSTANTS) return input2[constants[1].y];
-  return constants[1].y == 0 ? constants[2] : constants[1].y == 1 ? constants[3] : constants[4];
+  if (!IN_CONSTANTS) return parameters[0].axes[constants.reversed_axis];
+  return constants.reversed_axis == 0   ? constants.axis0
+         : constants.reversed_axis == 1 ? constants.axis1
+                                        : constants.axis2;
 }
 
 // The source of element o of a row. It is for rows that no run covers.
 Element element_at(Row row, uint o, uint4 inner) {
 #if ELEMENT_SIZE == 8
-  const Element fill = constants[1].zw;
+  const Element fill = uint2(constants.fill_low, constants.fill_high);
 #else
-  const Element fill = constants[1].z;
+  const Element fill = constants.fill_low;
 #endif
   int at = row.offset;
   bool is_outside = false;
@@ -374,14 +379,15 @@ uint4 mask_from(uint k) {
 }
 
 uint4 fill_vector() {
+  const uint fill = constants.fill_low;
 #if ELEMENT_SIZE == 8
-  return constants[1].zwzw;
+  return uint4(fill, constants.fill_high, fill, constants.fill_high);
 #elif ELEMENT_SIZE == 4
-  return constants[1].zzzz;
+  return uint4(fill, fill, fill, fill);
 #elif ELEMENT_SIZE == 2
-  return constants[1].zzzz * 0x10001;
+  return uint4(fill, fill, fill, fill) * 0x10001;
 #else
-  return constants[1].zzzz * 0x1010101;
+  return uint4(fill, fill, fill, fill) * 0x1010101;
 #endif
 }
 
@@ -474,15 +480,6 @@ Run run_at(Row row, uint o, uint4 inner) {
 #endif
 
 #if WAY == WAY_EVERY_SECOND
-// Vector `at` of the input's buffer.
-#ifdef DMLOP_VULKAN
-uint4 load_vector(uint at) { return input0_vectors[at]; }
-#else
-uint4 load_vector(uint at) {
-  return uint4(input0[4 * at], input0[4 * at + 1], input0[4 * at + 2], input0[4 * at + 3]);
-}
-#endif
-
 // 48 bytes, and the words from word `at` on: nine that the caller can use.
 struct Nine {
   uint4 low;
@@ -491,7 +488,7 @@ struct Nine {
 };
 
 Nine load_nine(uint at) {
-  const uint4 a = load_vector(at >> 2), b = load_vector((at >> 2) + 1), c = load_vector((at >> 2) + 2);
+  const uint4 a = load_vector(1, at >> 2), b = load_vector(1, (at >> 2) + 1), c = load_vector(1, (at >> 2) + 2);
   const bool by_two = (at & 2) != 0, by_one = (at & 1) != 0;
   const uint4 low = by_two ? uint4(a.zw, b.xy) : a;
   const uint4 high = by_two ? uint4(b.zw, c.xy) : b;
@@ -616,7 +613,7 @@ bool store_quick_vectors(uint first, uint vectors, uint4 inner) {
 
 void run(uint thread, uint lane) {
   const uint4 inner = inner_axis();
-  const uint vectors = (constants[0].x - 1) / PER_THREAD + 1;
+  const uint vectors = (constants.elements - 1) / PER_THREAD + 1;
   const uint first = (thread - lane) * VECTORS + lane;
 #if WAY == WAY_ELEMENTS
   // In place: there would be nothing else to do.

@@ -3,7 +3,7 @@
 #include "parameters/walk.hlsli"
 #include "parameters/integer_power.hlsli"
 #define PARAMETERS IntegerPowerParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #define WALK parameters[0].walk
 #include "walk.hlsli"
 #include "wide.hlsli"

@@ -1,11 +1,12 @@
 // Data movement (lib/ops/kernels/index_map.hpp) between a few rows and one in which their elements take turns:
 // ... x0 y0 z0 x1 y1 z1 ... becomes ... x0 x1 ..., ... y0 y1 ... and ... z0 z1 ..., or the other way round.
 //
-// constants[0]: x elements, y source offset
-// constants[1]: x units of all rows together, y units of a row
-// constants[2]: x elements of the source, and y of the output, from one of the few rows to the next
-// constants[3 + a]: other axis a, outermost first: x extent, y source and z output elements from one to the next
-#include "common.hlsli"
+// Input 1 is the source.
+#include "parameters/transpose.hlsli"
+#define CONSTANTS InterleaveConstants
+#define LOADS_VECTORS
+#define LOADS_WORDS
+#include "bindings.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)
 SPECIALIZED(1, FEW)  // rows: 2 to 4
@@ -23,23 +24,6 @@ SPECIALIZED(3, OTHER_AXES)  // at most 4
 #define UNITS_MOST 4
 #define WORDS_MOST 16
 
-#ifdef DMLOP_VULKAN
-DMLOP_INPUT(0) StructuredBuffer<uint2> input0_pairs;
-DMLOP_INPUT(0) StructuredBuffer<uint4> input0_vectors;
-#endif
-
-// So many words from word `at` on; others are any.
-uint4 load_words(uint at, uint count) {
-#ifdef DMLOP_VULKAN
-  if (count == 4) return input0_vectors[at / 4];
-  if (count == 2) return input0_pairs[at / 2].xyxy;
-#else
-  if (count == 4) return uint4(input0[at], input0[at + 1], input0[at + 2], input0[at + 3]);
-  if (count == 2) return uint4(input0[at], input0[at + 1], 0, 0);
-#endif
-  return uint4(input0[at], 0, 0, 0);
-}
-
 // Where a unit begins, in elements.
 struct Unit {
   uint source;
@@ -56,15 +40,15 @@ void place_along(inout Unit unit, inout uint index, uint4 axis) {
 }
 
 Unit unit_at(uint at) {
-  uint rest = at / constants[1].y;
-  const uint elements = (at - rest * constants[1].y) * UNIT_WORDS * 4 / SIZE;  // of one row, before the unit
+  uint rest = at / constants.row_units;
+  const uint elements = (at - rest * constants.row_units) * UNIT_WORDS * 4 / SIZE;  // of one row, before the unit
   Unit unit;
-  unit.source = constants[0].y + elements * (IS_APART != 0 ? ROWS : 1u);
+  unit.source = uint(constants.offset) + elements * (IS_APART != 0 ? ROWS : 1u);
   unit.output = elements * (IS_APART != 0 ? 1u : ROWS);
-  if (OTHER_AXES > 3) place_along(unit, rest, constants[6]);
-  if (OTHER_AXES > 2) place_along(unit, rest, constants[5]);
-  if (OTHER_AXES > 1) place_along(unit, rest, constants[4]);
-  if (OTHER_AXES > 0) place_along(unit, rest, constants[3]);
+  if (OTHER_AXES > 3) place_along(unit, rest, constants.axis3);
+  if (OTHER_AXES > 2) place_along(unit, rest, constants.axis2);
+  if (OTHER_AXES > 1) place_along(unit, rest, constants.axis1);
+  if (OTHER_AXES > 0) place_along(unit, rest, constants.axis0);
   return unit;
 }
 
@@ -79,7 +63,7 @@ Words load_unit(Unit unit) {
   for (uint r = 0; r < 4; ++r) {
     if (r < ROWS) {
       // The rows may follow one another backwards: elements, which may wrap, are added before they become words.
-      const uint row = IS_APART != 0 ? unit.source * SIZE / 4 + 4 * r : (unit.source + r * constants[2].x) * SIZE / 4;
+      const uint row = IS_APART != 0 ? unit.source * SIZE / 4 + 4 * r : (unit.source + r * constants.source_stride) * SIZE / 4;
       const uint4 words = load_words(row, UNIT_WORDS);
       [unroll]
       for (uint w = 0; w < 4; ++w) {
@@ -116,7 +100,7 @@ void store_unit(Unit unit, Words loaded) {
   [unroll]
   for (uint v = 0; v < 4; ++v) {
     if (v < ROWS * UNIT_WORDS / 4) {
-      const uint elements = unit.output + (IS_APART != 0 ? v * constants[2].y : v * 16 / SIZE);
+      const uint elements = unit.output + (IS_APART != 0 ? v * constants.output_stride : v * 16 / SIZE);
       output0[elements * SIZE / 16] = uint4(moved_word(loaded, 4 * v), moved_word(loaded, 4 * v + 1),
                                             moved_word(loaded, 4 * v + 2), moved_word(loaded, 4 * v + 3));
     }
@@ -130,7 +114,7 @@ void run(uint thread) {
   Words loaded[UNITS_MOST];
   [unroll]
   for (uint i = 0; i < UNITS_MOST; ++i) {
-    if (i < UNITS) units[i] = unit_at(min(first + i * GROUP_SIZE, constants[1].x - 1));
+    if (i < UNITS) units[i] = unit_at(min(first + i * GROUP_SIZE, constants.units - 1));
   }
   [unroll]
   for (uint j = 0; j < UNITS_MOST; ++j) {
@@ -138,6 +122,6 @@ void run(uint thread) {
   }
   [unroll]
   for (uint k = 0; k < UNITS_MOST; ++k) {
-    if (k < UNITS && first + k * GROUP_SIZE < constants[1].x) store_unit(units[k], loaded[k]);
+    if (k < UNITS && first + k * GROUP_SIZE < constants.units) store_unit(units[k], loaded[k]);
   }
 }

@@ -2,7 +2,7 @@
 // row of the output. A thread puts together 16 bytes of output; what belongs to other parts it leaves as it is.
 #include "parameters/join.hlsli"
 #define PARAMETERS JoinParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)       // bytes: 1, 2 or 4

@@ -148,14 +148,10 @@ function(dmlop_hlsl_sources result)
   foreach(name IN LISTS files)
     file(READ ${shaders}/${name}.hlsl text)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders}/${name}.hlsl)
-    set(${name}_is_resident false)
     while(text MATCHES "\n#include \"([a-z0-9_/.]+)\"")
       set(header ${CMAKE_MATCH_1})
       file(READ ${shaders}/${header} included)
       string(REPLACE "\n#include \"${header}\"" "\n${included}" text "${text}")
-      if(header STREQUAL "resident.hlsli")
-        set(${name}_is_resident true)
-      endif()
     endwhile()
     # Not every compiler accepts a literal longer than 16 KiB, or of more than 64 KiB in parts: there are several
     # adjacent literals, without lines that are comments.
@@ -167,7 +163,7 @@ function(dmlop_hlsl_sources result)
   set(rows "")
   macro(dmlop_kernel name file)
     string(APPEND rows
-      "    KernelSource{\"${name}\", \"${file}.hlsl\", {${file}, sizeof ${file} - 1}, \"${ARGN}\", ${${file}_is_resident}},\n")
+      "    KernelSource{\"${name}\", \"${file}.hlsl\", {${file}, sizeof ${file} - 1}, \"${ARGN}\"},\n")
   endmacro()
   dmlop_for_each_kernel()
 

@@ -1,10 +1,10 @@
-// LOCAL_RESPONSE_NORMALIZATION across channels: passes of a plan that lib/gpu/resident/local_response.cpp makes one. A
+// LOCAL_RESPONSE_NORMALIZATION across channels: passes of a plan that lib/gpu/kernels/local_response.cpp makes one. A
 // thread owns vectors of 16 bytes in some channels, one behind the other, so that most elements of a window are in the
 // nearest cache when it reads them again.
 #include "parameters/local_response.hlsli"
 #define PARAMETERS LocalResponseParameters
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, TYPE)    // FLOAT32 or FLOAT16
 SPECIALIZED(1, BEFORE)  // channels of a window before that of the output

@@ -4,26 +4,23 @@
 // ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below which a
 // plain sum of powers may have lost too much.
 //
-// constants[0]: x output elements, z source offset, w exponent
-// constants[1]: x channels, y batch stride, z channel stride
-// constants[2 + a], a = 0 depth, 1 height, 2 width: x input extent, y output extent, z input stride, w window
-// constants[5]: window strides; constants[6]: start paddings, both depth, height, width
+// Its kernels have CONSTANTS LpPoolingConstants; input 1 is the tensor, with what is around it.
 
 #include "half_bits.hlsli"
 
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
 float load_magnitude(int at) {
-  if (ELEMENT_SIZE == 2) return abs(f16tof32((input0[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
-  return abs(asfloat(input0[uint(at)]));
+  if (ELEMENT_SIZE == 2) return abs(f16tof32((input1[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
+  return abs(asfloat(input1[uint(at)]));
 }
 
 bool is_nan(float x) { return (asuint(x) & 0x7FFFFFFF) > 0x7F800000; }
 bool is_infinite(float x) { return (asuint(x) & 0x7FFFFFFF) == 0x7F800000; }
 
-#define EXPONENT (P == 0 ? constants[0].w : P)
+#define EXPONENT (P == 0 ? constants.exponent : P)
 
-// x^exponent by squaring, four bits of the exponent at a time, because loops are counted (common.hlsli).
+// x^exponent by squaring, four bits of the exponent at a time, because loops are counted (bindings.hlsli).
 float whole_power(float x, uint exponent) {
   float result = 1;
   for (; exponent != 0; exponent >>= 4) {
@@ -78,18 +75,18 @@ struct Window {
 // The window of output `x` of a row. Rows count batch, channel, depth and height.
 Window window_at(uint row, int x) {
   Window window;
-  const uint plane = row / constants[3].y;
-  const uint image = plane / constants[2].y;
-  const uint batch = image / constants[1].x;
-  const int3 place = int3(int(plane - image * constants[2].y), int(row - plane * constants[3].y), x);
-  window.base = int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z);
-  window.begin = place * int3(constants[5].xyz) - int3(constants[6].xyz);
+  const uint plane = row / constants.height.y;
+  const uint image = plane / constants.depth.y;
+  const uint batch = image / constants.channels;
+  const int3 place = int3(int(plane - image * constants.depth.y), int(row - plane * constants.height.y), x);
+  window.base = int(uint(constants.offset) + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride);
+  window.begin = place * int3(constants.strides.xyz) - int3(constants.paddings.xyz);
   return window;
 }
 
-int3 window_size() { return int3(constants[2].w, constants[3].w, constants[4].w); }
-int3 input_extents() { return int3(constants[2].x, constants[3].x, constants[4].x); }
-int3 input_strides() { return int3(constants[2].z, constants[3].z, constants[4].z); }
+int3 window_size() { return int3(constants.depth.w, constants.height.w, constants.width.w); }
+int3 input_extents() { return int3(constants.depth.x, constants.height.x, constants.width.x); }
+int3 input_strides() { return int3(constants.depth.z, constants.height.z, constants.width.z); }
 
 // The largest power of two that is not larger than x (x > 0), and its inverse.
 float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
@@ -98,7 +95,7 @@ float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 2
 // The bits of |x|. Magnitudes compare as integers, and no device flushes an integer to 0.
 uint load_bits(int at) {
   if (ELEMENT_SIZE == 2) return asuint(load_magnitude(at));
-  return input0[uint(at)] & 0x7FFFFFFF;
+  return input1[uint(at)] & 0x7FFFFFFF;
 }
 
 // GPUs may treat denormals as 0. If a window's largest element is below 2^-60, its elements are multiplied by

@@ -2,7 +2,9 @@
 // 16 bytes. Their windows are side by side and share loads if they move by one element.
 //
 // Variants: those of lp_norm.hlsli.
-#include "common.hlsli"
+#include "parameters/lp_pooling.hlsli"
+#define CONSTANTS LpPoolingConstants
+#include "bindings.hlsli"
 
 #if ELEMENT_SIZE == 2
 #define LEAST_SUM 1e-15
@@ -61,7 +63,7 @@ void shift_lanes(inout Lanes lanes, float next) {
 float power_at(int row, int x) {
   float magnitude = 0;
   [branch]
-  if (uint(x) < constants[4].x) magnitude = load_magnitude(row + x * int(constants[4].z));
+  if (uint(x) < constants.width.x) magnitude = load_magnitude(row + x * int(constants.width.z));
   return raised(magnitude);
 }
 
@@ -77,7 +79,7 @@ Lanes powers_at(int row, int x, int step) {
 
 // The sums of columns [begin, end) of one row of the windows; the first window begins at `x`.
 Lanes column_sums(int row, int x, int begin, int end) {
-  const int step = int(constants[5].z);
+  const int step = int(constants.strides.z);
   Lanes powers = powers_at(row, x + begin, step);
   Lanes sums = powers;
   for (int column = begin + 1; column < end; ++column) {
@@ -136,8 +138,8 @@ Lanes window_sums(Window window) {
 // The sums of a thread's windows, which may lie in several rows. Each row's windows are shifted to
 // the left so that its first window is in the lane after the one where the previous row ended.
 Lanes thread_sums(uint row, int x) {
-  const int width = int(constants[4].y);
-  const uint rows = constants[0].x / constants[4].y;
+  const int width = int(constants.width.y);
+  const uint rows = constants.elements / constants.width.y;
   Lanes sums = window_sums(window_at(row, x));
   for (int done = width - x; done < PER_THREAD; done += width) {
     row = min(row + 1, rows - 1);
@@ -167,10 +169,10 @@ Lanes norms_of(Lanes sums, uint first) {
   if (!extreme) return norms;
   // The slow path exists once in the code: lanes rotate through the first place.
   for (uint i = 0; i < PER_THREAD; ++i) {
-    const uint element = min(first + i, constants[0].x - 1);
-    const uint row = element / constants[4].y;
+    const uint element = min(first + i, constants.elements - 1);
+    const uint row = element / constants.width.y;
     float norm = norms.a.x;
-    if (is_extreme(sums.a.x)) norm = scaled_norm(window_at(row, int(element - row * constants[4].y)));
+    if (is_extreme(sums.a.x)) norm = scaled_norm(window_at(row, int(element - row * constants.width.y)));
     shift_lanes(norms, norm);
     shift_lanes(sums, sums.a.x);
   }
@@ -179,8 +181,8 @@ Lanes norms_of(Lanes sums, uint first) {
 
 void run(uint thread) {
   const uint first = thread * PER_THREAD;
-  const uint row = first / constants[4].y;
-  const Lanes norms = norms_of(thread_sums(row, int(first - row * constants[4].y)), first);
+  const uint row = first / constants.width.y;
+  const Lanes norms = norms_of(thread_sums(row, int(first - row * constants.width.y)), first);
 #if PER_THREAD == 8
   const uint4 low = uint4(half_bits(norms.a.x), half_bits(norms.a.z), half_bits(norms.b.x), half_bits(norms.b.z));
   const uint4 high = uint4(half_bits(norms.a.y), half_bits(norms.a.w), half_bits(norms.b.y), half_bits(norms.b.w));

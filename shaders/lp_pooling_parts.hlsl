@@ -4,18 +4,18 @@
 //   n to 2n - 1    repeat this with scaled elements if the sum came near the limits of float32;
 //   2n             turns the states into norms.
 //
-// Variants: those of lp_norm.hlsli. Constants: also
-// constants[1]: w parts; constants[5]: w rows of a part; constants[6]: w columns of a part
-// The states are in u0 (input1 in the last step); the first one belongs to output element BASE.
-#include "common.hlsli"
+// Variants: those of lp_norm.hlsli. The states are in scratch, the first one that of output element BASE.
+#include "parameters/lp_pooling.hlsli"
+#define CONSTANTS LpPoolingConstants
+#include "bindings.hlsli"
 
 // A sum may miss up to 2^30 powers that float32 cannot hold, each below 1.2e-38.
 #define LEAST_SUM 1e-20
 #include "lp_norm.hlsli"
 
-#define PARTS constants[1].w
-#define PART_ROWS constants[5].w
-#define PART_COLUMNS constants[6].w
+#define PARTS constants.strides.w
+#define PART_ROWS constants.row_blocks
+#define PART_COLUMNS constants.column_blocks
 
 struct State {
   float sum;
@@ -32,13 +32,21 @@ State unpacked(uint4 words) {
   state.is_scaled = words.w;
   return state;
 }
-uint4 packed(State state) {
-  return uint4(asuint(state.sum), asuint(state.lost), state.largest_bits, state.is_scaled);
+State loaded_state(uint element) {
+  const uint at = 4 * (element - BASE);
+  return unpacked(uint4(scratch[at], scratch[at + 1], scratch[at + 2], scratch[at + 3]));
+}
+void store_state(uint element, State state) {
+  const uint at = 4 * (element - BASE);
+  scratch[at] = asuint(state.sum);
+  scratch[at + 1] = asuint(state.lost);
+  scratch[at + 2] = state.largest_bits;
+  scratch[at + 3] = state.is_scaled;
 }
 
 Window window_of(uint element) {
-  const uint row = element / constants[4].y;
-  return window_at(row, int(element - row * constants[4].y));
+  const uint row = element / constants.width.y;
+  return window_at(row, int(element - row * constants.width.y));
 }
 
 // Adds a part's sum. The rounding error goes back into the sum as far as it fits, so it never gets
@@ -91,7 +99,7 @@ void add_up(uint element) {
   const bool scaled = STEP >= PARTS;
   const uint part = scaled ? STEP - PARTS : STEP;
   State state = unpacked(uint4(0, 0, 0, 0));
-  if (STEP != 0) state = unpacked(output0[element - BASE]);
+  if (STEP != 0) state = loaded_state(element);
   if (STEP == PARTS) {
     state.is_scaled = is_extreme(state.sum + state.lost) && !needs_no_sum(state.largest_bits) ? 1 : 0;
     if (state.is_scaled != 0) {
@@ -100,12 +108,11 @@ void add_up(uint element) {
     }
   }
   if (!scaled || state.is_scaled != 0) add_part_of(window_of(element), part, scaled, state);
-  output0[element - BASE] = packed(state);
+  store_state(element, state);
 }
 
 float norm_of(uint element) {
-  const uint at = 4 * (min(element, constants[0].x - 1) - BASE);
-  const State state = unpacked(uint4(input1[at], input1[at + 1], input1[at + 2], input1[at + 3]));
+  const State state = loaded_state(min(element, constants.elements - 1));
   if (needs_no_sum(state.largest_bits)) return norm_without_sum(state.largest_bits);
   const float sum = state.sum + state.lost;
   if (state.is_scaled == 0) return root(sum);

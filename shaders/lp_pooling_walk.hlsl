@@ -1,11 +1,13 @@
 // Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for small windows over packed rows. Sums near the limits of float32
 // are rare and slow: a thread notes them, and takes them again when it has walked.
 //
-// Constants: those of lp_norm.hlsli; also
-// constants[1]: w blocks of columns; constants[5]: w blocks of rows; constants[6]: w rows of a block, at most 32
-#define WORDS_AND_VECTORS
+#include "parameters/lp_pooling.hlsli"
+#define CONSTANTS LpPoolingConstants
+#define LOADS_VECTORS
+#define LOADS_WORDS
+#define STORES_WORDS
 #define WHOLE_GROUPS
-#include "common.hlsli"
+#include "bindings.hlsli"
 
 #define P OPERATION
 #define LEAST_SUM (ELEMENT_SIZE == 2 ? 1e-15 : 1e-24)
@@ -20,10 +22,10 @@ uint half_bits(float x);
 float value_of(float element) { return raised(abs(element)); }
 
 int plane_begin(uint plane) {
-  const uint image = plane / constants[2].y;
-  const uint batch = image / constants[1].x;
-  return int(constants[0].z + batch * constants[1].y + (image - batch * constants[1].x) * constants[1].z +
-             (plane - image * constants[2].y) * constants[5].x * constants[2].z);
+  const uint image = plane / constants.depth.y;
+  const uint batch = image / constants.channels;
+  return int(uint(constants.offset) + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride +
+             (plane - image * constants.depth.y) * constants.strides.x * constants.depth.z);
 }
 
 // Sums of the first three powers of halves are never near the limits.
@@ -56,9 +58,9 @@ float result_of(float joined, int column, uint row, uint y) {
 
 // Takes one output again, with its elements scaled, if the row has such a column.
 void store_scaled(uint row, uint column) {
-  if (column >= constants[4].y) return;
+  if (column >= constants.width.y) return;
   const float norm = scaled_norm(window_at(row, int(column)));
-  const uint element = row * constants[4].y + column;
+  const uint element = row * constants.width.y + column;
   if (ELEMENT_SIZE == 4) {
     output_words[element] = asuint(norm);
   } else {
@@ -88,16 +90,16 @@ void finish_limits() {
 }
 
 void run(uint thread, uint lane) {
-  shape.input_width = int(constants[4].x);
-  shape.input_height = int(constants[3].x);
-  shape.row_stride = int(constants[3].z);
-  shape.output_width = constants[4].y;
-  shape.output_height = constants[3].y;
-  shape.start_x = int(constants[6].z);
-  shape.start_y = int(constants[6].y);
-  shape.column_blocks = constants[1].w;
-  shape.row_blocks = constants[5].w;
-  shape.block_rows = constants[6].w;
+  shape.input_width = int(constants.width.x);
+  shape.input_height = int(constants.height.x);
+  shape.row_stride = int(constants.height.z);
+  shape.output_width = constants.width.y;
+  shape.output_height = constants.height.y;
+  shape.start_x = int(constants.paddings.z);
+  shape.start_y = int(constants.paddings.y);
+  shape.column_blocks = constants.column_blocks;
+  shape.row_blocks = constants.row_blocks;
+  shape.block_rows = constants.strides.w;
   limits = 0;
   walk_down(thread, lane);
   if (HAS_LIMITS) {

@@ -10,7 +10,7 @@
 #include "parameters/walk.hlsli"
 #include "parameters/nonzero.hlsli"
 #define PARAMETERS NonzeroParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #define WALK parameters[0].walk
 #include "walk.hlsli"

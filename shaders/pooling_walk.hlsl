@@ -6,7 +6,7 @@
 #define LOADS_VECTORS
 #define STORES_WORDS
 #define WHOLE_GROUPS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 // OPERATION
 #define MAXIMUM 0

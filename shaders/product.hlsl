@@ -18,7 +18,7 @@
 #ifdef VECTORS
 #define LOADS_VECTORS
 #endif
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 
 SPECIALIZED(0, HAS_WINDOWS)

@@ -2,7 +2,7 @@
 // threads of a subgroup hold and multiply together, into sums of FLOAT32. For Vulkan alone; HLSL has none of them.
 //
 // A group computes a tile of ROWS and COLUMNS, a subgroup SUBGROUP_ROWS and SUBGROUP_COLUMNS of it: all are chosen when
-// the pipeline is made (lib/gpu/resident/product_matrices.cpp), or are macros of a module, which has no windows. With
+// the pipeline is made (lib/gpu/kernels/product_matrices.cpp), or are macros of a module, which has no windows. With
 // macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101.
 //
 // Slices of DEPTH elements of the sums pass through shared memory. Where there is room for two, one is filled while the
@@ -65,7 +65,7 @@ layout(std430, binding = 3) readonly buffer AddedWords { uint added_words[]; };
 layout(std430, binding = 9) writeonly buffer Outputs { uvec4 outputs[]; };
 layout(std430, binding = 12) buffer ScratchVectors { vec4 scratch_vectors[]; };
 layout(std430, binding = 12) buffer ScratchNumbers { float scratch_numbers[]; };
-layout(push_constant) uniform Launch { uvec4 launch; };  // as in resident.hlsli
+layout(push_constant) uniform Launch { uvec4 launch; };  // as in elements.hlsli
 
 #define THREADS_OF_LAUNCH 256  // so many are counted for a group, however many it has
 #define GROUPS_PER_ROW 65535

@@ -2,7 +2,7 @@
 // elements of one block, or four words of the next state.
 #include "parameters/random_bits.hlsli"
 #define PARAMETERS RandomBitsParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "wide.hlsli"
 
 SPECIALIZED(0, IS_NEXT_STATE)

@@ -11,7 +11,7 @@
 #include "parameters/recurrent.hlsli"
 #define PARAMETERS RecurrentParameters
 #define WHOLE_GROUPS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 
 SPECIALIZED(0, CELL)  // enum RecurrentCell

@@ -12,7 +12,7 @@
 #define PARAMETERS ReduceParameters
 #define WHOLE_GROUPS
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
 

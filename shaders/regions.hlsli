@@ -2,7 +2,7 @@
 // IMAGES, the inputs that these are.
 #include "parameters/regions.hlsli"
 #define PARAMETERS RegionsParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "exact_pairs.hlsli"
 
 SPECIALIZED(0, TYPE)

@@ -1,5 +1,5 @@
 // Sums of at most two weighted elements along each of the last two axes: what resampling by a linear or the nearest
-// element is (lib/gpu/resident/window_search.cpp). A thread owns a few columns of the output and walks down: it keeps
+// element is (lib/gpu/kernels/window_search.cpp). A thread owns a few columns of the output and walks down: it keeps
 // their taps, and the interpolated rows above and below, which as a rule serve several rows of the output.
 //
 // Input 1 is the tensor. Axes and taps are those of window.hlsl, where both last axes have a table of first element,
@@ -11,7 +11,7 @@
 #include "parameters/window.hlsli"
 #define PARAMETERS uint
 #define STORES_WORDS
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, TYPE)       // FLOAT32 or FLOAT16
 SPECIALIZED(1, COLUMNS)    // that a thread owns: whole words

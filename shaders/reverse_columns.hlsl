@@ -4,31 +4,30 @@
 // With STAGED, a thread keeps the words of its column, which has few rows, in groupshared memory of its own and picks the
 // elements there: threads side by side, which need different rows, would load from as many lines of a cache at once.
 //
-// constants[0]: x elements, y words of a length, z the source's first word, w columns of words of a row
-// constants[1]: x rows, y rows of a thread, z parts of a column, w source words from row to row
-// constants[2]: x columns of a block, y blocks of a row, z columns of a word from length to length
-// constants[3 + a]: outer axis a of two: x extent, y source words and z lengths from one to the next
+// Input 1 is the source and input 2 the lengths.
+#include "parameters/reverse_columns.hlsli"
+#define CONSTANTS ReverseColumnsConstants
 #define OUTPUT_WORDS
 #define WHOLE_GROUPS
-#include "common.hlsli"
+#include "bindings.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)
 SPECIALIZED(1, STAGED_ROWS)  // all rows, with STAGED
 
 #define ELEMENTS_OF_WORD (ELEMENT_SIZE == 1 ? 4 : ELEMENT_SIZE == 2 ? 2 : 1)
-#define ROWS constants[1].x
+#define ROWS constants.rows
 
 // The number of rows to reverse in a column of elements; 64-bit lengths are clamped by their high word.
 uint length_at(uint at) {
-  const uint words = constants[0].y;
-  const uint low = input1[at * words];
-  const uint high = input1[at * words + words - 1];
+  const uint words = constants.length_words;
+  const uint low = input2[at * words];
+  const uint high = input2[at * words + words - 1];
   return words == 2 && high != 0 ? ROWS : min(low, ROWS);
 }
 
 uint source_word(uint row, uint length, int first) {
   const uint source = row < length ? length - 1 - row : row;
-  return input0[uint(first + int(source) * int(constants[1].w))];
+  return input1[uint(first + int(source) * constants.row_stride)];
 }
 
 // A word of row `row`: each of its elements comes from the row that its length says.
@@ -40,7 +39,7 @@ uint word_at(uint row, uint4 lengths, int first) {
 }
 
 void store_word(uint place, uint row, uint end, uint word) {
-  if (row < end) output0[place + row * constants[0].w] = word;
+  if (row < end) output_words[place + row * constants.columns] = word;
 }
 
 void store_four_words(uint place, uint row, uint end, uint4 words) {
@@ -109,7 +108,7 @@ void move_staged(uint lane, uint4 lengths, int first, uint place) {
   }
   [unroll]
   for (i = 0; i < STAGED_MOST; ++i) {
-    if (i < STAGED_ROWS) output0[place + i * constants[0].w] = staged_elements(i, lengths, lane);
+    if (i < STAGED_ROWS) output_words[place + i * constants.columns] = staged_elements(i, lengths, lane);
   }
 }
 #endif
@@ -117,35 +116,35 @@ void move_staged(uint lane, uint4 lengths, int first, uint place) {
 void run(uint thread, uint lane) {
   if (thread >= END_OF_THREADS) return;
   // Groups take all rows of a block of columns one after the other: what one of them reads, the next ones need, too.
-  uint rest = thread / constants[2].x;
-  const uint in_block = thread - rest * constants[2].x;
-  const uint part_rest = rest / constants[1].z;
-  const uint part = rest - part_rest * constants[1].z;
-  const uint outer = part_rest / constants[2].y;
-  const uint column = (part_rest - outer * constants[2].y) * constants[2].x + in_block;
-  if (column >= constants[0].w) return;
+  uint rest = thread / constants.block_columns;
+  const uint in_block = thread - rest * constants.block_columns;
+  const uint part_rest = rest / constants.parts;
+  const uint part = rest - part_rest * constants.parts;
+  const uint outer = part_rest / constants.blocks;
+  const uint column = (part_rest - outer * constants.blocks) * constants.block_columns + in_block;
+  if (column >= constants.columns) return;
 
-  const uint place = outer * ROWS * constants[0].w + column;  // in the output
-  const uint outermost = outer / constants[4].x;
-  const uint inner = outer - outermost * constants[4].x;
-  const int first = int(constants[0].z) + int(column) + int(outermost) * int(constants[3].y) + int(inner) * int(constants[4].y);
+  const uint place = outer * ROWS * constants.columns + column;  // in the output
+  const uint outermost = outer / constants.outer.x;
+  const uint inner = outer - outermost * constants.outer.x;
+  const int first = constants.offset + int(column) + int(outermost) * int(constants.outermost.y) + int(inner) * int(constants.outer.y);
   const uint element = ELEMENT_SIZE == 8 ? column >> 1 : column * ELEMENTS_OF_WORD;
-  const uint length_place = outermost * constants[3].z + inner * constants[4].z + element * constants[2].z;
+  const uint length_place = outermost * constants.outermost.z + inner * constants.outer.z + element * constants.length_stride;
   uint4 lengths;
   lengths.x = length_at(length_place);
   lengths.yzw = lengths.xxx;
-  if (ELEMENTS_OF_WORD == 2) lengths.yw = length_at(length_place + constants[2].z).xx;
+  if (ELEMENTS_OF_WORD == 2) lengths.yw = length_at(length_place + constants.length_stride).xx;
   if (ELEMENTS_OF_WORD == 4) {
-    lengths.y = length_at(length_place + constants[2].z);
-    lengths.z = length_at(length_place + 2 * constants[2].z);
-    lengths.w = length_at(length_place + 3 * constants[2].z);
+    lengths.y = length_at(length_place + constants.length_stride);
+    lengths.z = length_at(length_place + 2 * constants.length_stride);
+    lengths.w = length_at(length_place + 3 * constants.length_stride);
   }
 #ifdef STAGED
   move_staged(lane, lengths, first, place);
 #else
   const bool is_one_length = all(lengths == lengths.xxxx);
-  const uint row = part * constants[1].y;
-  const uint end = min(row + constants[1].y, ROWS);
+  const uint row = part * constants.thread_rows;
+  const uint end = min(row + constants.thread_rows, ROWS);
   if (ELEMENTS_OF_WORD == 1 || is_one_length)
     move_words(row, end, lengths.x, first, place);
   else

@@ -1,4 +1,4 @@
-// Rows that are normalized by what they add up to: passes of a plan that lib/gpu/resident/rows.cpp makes one. Some lanes
+// Rows that are normalized by what they add up to: passes of a plan that lib/gpu/kernels/rows.cpp makes one. Some lanes
 // of a group, a power of two, hold a row as numbers while they find first its maximum or mean, and then the sum of
 // powers or squares, and write what each number becomes. Memory is read once.
 //
@@ -10,7 +10,7 @@
 #define PARAMETERS RowsParameters
 #define WHOLE_GROUPS
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
 

@@ -14,7 +14,7 @@
 #define PARAMETERS ScanParameters
 #define WHOLE_GROUPS
 #define LOADS_VECTORS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
 

@@ -8,7 +8,7 @@
 #include "parameters/walk.hlsli"
 #include "parameters/scatter.hlsli"
 #define PARAMETERS ScatterParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #include "indices.hlsli"
 #define CLEARS 0

@@ -3,7 +3,7 @@
 // so that they are rounded as doubles are on the CPU.
 #include "parameters/sequence.hlsli"
 #define PARAMETERS SequenceParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "runs.hlsli"
 #include "wide.hlsli"
 

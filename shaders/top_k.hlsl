@@ -6,7 +6,7 @@
 #include "parameters/top_k.hlsli"
 #define PARAMETERS TopKParameters
 #define WHOLE_GROUPS
-#include "resident.hlsli"
+#include "elements.hlsli"
 #include "functions.hlsli"
 #include "pairs.hlsli"
 

@@ -2,12 +2,11 @@
 // so in the output: a tile of both goes through groupshared memory, so that loads and stores take what lies together.
 // A group moves a tile of 128 bytes of source rows by 128 source rows (64 of elements of 8 bytes).
 //
-// constants[0]: x elements, y source offset
-// constants[1]: x elements of a source row, y output elements from one of them to the next, z tiles along it
-// constants[2]: x source rows, which are the elements of an output row, y source elements from one to the next, z tiles
-// constants[3 + a]: other axis a, outermost first: x extent, y source and z output elements from one to the next
+// Input 1 is the source.
+#include "parameters/transpose.hlsli"
+#define CONSTANTS TransposeConstants
 #define WHOLE_GROUPS
-#include "common.hlsli"
+#include "bindings.hlsli"
 
 SPECIALIZED(0, ELEMENT_SIZE)
 SPECIALIZED(1, IS_ALIGNED)  // source rows begin with a word
@@ -24,8 +23,8 @@ SPECIALIZED(2, OTHER_AXES)  // at most 4
 #define TILE_VECTORS (SIZE < 4 ? 8 * SIZE : 32)
 #define THREAD_WORDS 16
 
-#define COLUMNS constants[1].x
-#define ROWS constants[2].x
+#define COLUMNS constants.columns
+#define ROWS constants.rows
 
 groupshared uint4 tile[1024];
 
@@ -36,12 +35,12 @@ uint place_in_tile(uint column, uint vector_) {
 
 // The word of source element `at` and those behind it.
 uint source_word(uint at) {
-  if (SIZE >= 4) return input0[at];
+  if (SIZE >= 4) return input1[at];
   const uint word = at * SIZE >> 2;
-  if (IS_ALIGNED != 0) return input0[word];
+  if (IS_ALIGNED != 0) return input1[word];
   const uint shift = (at * SIZE & 3) * 8;
   // In two steps, because no shift is by 32.
-  return (input0[word] >> shift) | ((input0[word + 1] << 1) << (31 - shift));
+  return (input1[word] >> shift) | ((input1[word + 1] << 1) << (31 - shift));
 }
 
 // Takes the index along axis a off a tile's index.
@@ -63,17 +62,17 @@ uint4 transposed_bytes(uint4 words) {
 
 void run(uint thread, uint lane) {
   uint rest = thread / GROUP_SIZE;
-  uint next = rest / constants[2].z;
-  const uint first_row = (rest - next * constants[2].z) * TILE_VECTORS * PER_VECTOR;
+  uint next = rest / constants.row_tiles;
+  const uint first_row = (rest - next * constants.row_tiles) * TILE_VECTORS * PER_VECTOR;
   rest = next;
-  next = rest / constants[1].z;
-  const uint first_column = (rest - next * constants[1].z) * TILE_COLUMNS;
+  next = rest / constants.column_tiles;
+  const uint first_column = (rest - next * constants.column_tiles) * TILE_COLUMNS;
   rest = next;
-  uint source = constants[0].y, output = 0;
-  if (OTHER_AXES > 3) place_along(rest, constants[6], source, output);
-  if (OTHER_AXES > 2) place_along(rest, constants[5], source, output);
-  if (OTHER_AXES > 1) place_along(rest, constants[4], source, output);
-  if (OTHER_AXES > 0) place_along(rest, constants[3], source, output);
+  uint source = uint(constants.offset), output = 0;
+  if (OTHER_AXES > 3) place_along(rest, constants.axis3, source, output);
+  if (OTHER_AXES > 2) place_along(rest, constants.axis2, source, output);
+  if (OTHER_AXES > 1) place_along(rest, constants.axis1, source, output);
+  if (OTHER_AXES > 0) place_along(rest, constants.axis0, source, output);
 
   // What is behind the ends is loaded from before them, and not stored.
   const uint word = lane & 31, first_vector = lane >> 5;
@@ -83,8 +82,8 @@ void run(uint thread, uint lane) {
   for (uint i = 0; i < THREAD_WORDS; ++i) {
     const uint e = SIZE == 8 ? i >> 1 : i;  // of the thread's rows
     const uint row = first_row + (first_vector + e / PER_VECTOR * 8) * PER_VECTOR + e % PER_VECTOR;
-    const uint at = first + min(row, ROWS - 1) * constants[2].y;
-    words[i] = SIZE == 8 ? input0[2 * at + (i & 1)] : source_word(at);
+    const uint at = first + min(row, ROWS - 1) * constants.row_stride;
+    words[i] = SIZE == 8 ? input1[2 * at + (i & 1)] : source_word(at);
   }
   uint4 vectors[4];
   [unroll]
@@ -114,6 +113,6 @@ void run(uint thread, uint lane) {
     const uint column = at / TILE_VECTORS, vector_ = at % TILE_VECTORS;
     const uint row = first_row + vector_ * PER_VECTOR;
     if (first_column + column < COLUMNS && row < ROWS)
-      output0[(output + (first_column + column) * constants[1].y + row) / PER_VECTOR] = tile[place_in_tile(column, vector_)];
+      output0[(output + (first_column + column) * constants.column_stride + row) / PER_VECTOR] = tile[place_in_tile(column, vector_)];
   }
 }

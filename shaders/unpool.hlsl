@@ -8,7 +8,7 @@
 // writes the sums. These are exact but for the last rounding, so that the order of a list does not matter.
 #include "parameters/unpool.hlsli"
 #define PARAMETERS UnpoolParameters
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, TYPE)
 SPECIALIZED(1, INDEX_TYPE)

@@ -6,7 +6,7 @@
 // Input 1 is the tensor; inputs 2 to 5 are the scale and zero point of the input, and those of the output.
 #include "parameters/window.hlsli"
 #define PARAMETERS uint
-#include "resident.hlsli"
+#include "elements.hlsli"
 
 SPECIALIZED(0, TYPE)
 SPECIALIZED(1, INDEX_TYPE)   // of the places; 0 without them

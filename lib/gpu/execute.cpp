@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "base/parallel.hpp"
 #include "cpu/execute.hpp"
 #include "gpu/dispatch.hpp"
@@ -20,20 +21,42 @@ constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
 // The host copies in parts of this many bytes.
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
-// What a stream holds on the device beside its tiles: slack around three inputs, roundings, a
-// table.
-constexpr std::uint64_t stream_overhead_bytes =
-    std::uint64_t{3} * 2 * input_slack_bytes + std::uint64_t{4} * 16 + 256;
+// What a tile's set holds on the device beside its tensors: slack and roundings of all buffers, and
+// parameters.
+std::uint64_t overhead_bytes(std::size_t tensors) {
+  constexpr std::uint64_t other_buffers = 2, parameter_bytes = 1024;
+  return (tensors + other_buffers) * (2 * slack_bytes + 16) + parameter_bytes;
+}
 
-// Streams keep their largest buffers, so each has room for an input, its lengths or a state, and an
-// output whatever the kernel is.
-TileLimits limits_for(const Device& device, const ExecuteOptions& options) {
-  std::uint64_t bytes = std::min(device.buffer_bytes_limit(), tile_bytes);
-  if (options.device_memory_bytes != 0) {
-    const std::uint64_t stream_bytes = options.device_memory_bytes / stream_count;
-    bytes = std::min(bytes, (stream_bytes - std::min(stream_bytes, stream_overhead_bytes)) / 3);
+// The most scratch that a tile's kernel needs.
+std::uint64_t scratch_bytes(const Kernel& kernel) {
+  std::uint64_t bytes = 0;
+  for (const Dispatch& dispatch : make_dispatches(kernel))
+    bytes = std::max(bytes, dispatch.scratch_bytes);
+  return bytes;
+}
+
+std::string refusal_of_tiles(const TileGrid& grid) {
+  std::string refusal = kernel_refusal(grid.tile(0).kernel);
+  return refusal.empty() ? kernel_refusal(grid.tile(grid.size() - 1).kernel) : refusal;
+}
+
+// Tiles so small that all sets together fit; nothing where none are.
+std::optional<TileGrid> tiles_of(const Kernel& kernel, const Device& device,
+                                 const ExecuteOptions& options) {
+  const std::uint64_t most = std::min(device.buffer_bytes_limit(), tile_bytes);
+  auto grid = TileGrid::make(kernel, {.buffer_bytes = most});
+  if (!grid || options.device_memory_bytes == 0) return grid;
+  const std::uint64_t share = options.device_memory_bytes / stream_count;
+  const std::size_t tensors = grid->tile(0).gathers.size() + 1;
+  const std::uint64_t room = share - std::min(share, overhead_bytes(tensors));
+  constexpr std::uint64_t least = 256;
+  for (std::uint64_t bytes = room / tensors;; bytes /= 2) {
+    grid = TileGrid::make(kernel, {.buffer_bytes = std::clamp(bytes, least, most)});
+    if (!grid || bytes <= least || !refusal_of_tiles(*grid).empty()) break;
+    if (bytes * tensors + scratch_bytes(grid->tile(0).kernel) <= room) break;
   }
-  return {.buffer_bytes = std::max<std::uint64_t>(bytes, 256)};
+  return grid;
 }
 
 void add(DispatchTimes& sum, const DispatchTimes& times) {
@@ -54,18 +77,17 @@ bool overlap(const ResidentRange& a, const ResidentRange& b) {
   return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-// Why a resident kernel cannot be given the ranges.
+// Why a kernel cannot be given the ranges.
 std::string range_refusal(std::span<const ResidentRange> inputs,
                           std::span<const ResidentRange> outputs, std::uint64_t bytes_limit) {
   const auto is_unfit = [&](const ResidentRange& range) {
-    return range.offset % resident_alignment != 0 || range.offset + range.bytes > bytes_limit;
+    return range.offset % range_alignment != 0 || range.offset + range.bytes > bytes_limit;
   };
   if (std::any_of(inputs.begin(), inputs.end(), is_unfit) ||
       std::any_of(outputs.begin(), outputs.end(), is_unfit))
     return "its tensors do not fit the device's buffers of " + std::to_string(bytes_limit) +
            " bytes";
   for (const ResidentRange& output : outputs) {
-    if (!ends_well(output)) return "an output ends within 16 bytes that belong to another tensor";
     for (const ResidentRange& input : inputs) {
       if (overlap(input, output)) return "an output overlaps an input";
     }
@@ -73,22 +95,53 @@ std::string range_refusal(std::span<const ResidentRange> inputs,
   return "";
 }
 
-class TileRunner {
- public:
-  TileRunner(const TileGrid& grid, const TileLimits& limits,
-             std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
-      : grid_(grid), limits_(limits), inputs_(inputs), threads_(threads), sink_(sink) {}
+}  // namespace
 
-  void start(Stream& stream, std::uint64_t index) {
-    Tile tile = grid_.tile(index);
-    for (std::size_t i = 0; i < tile.gathers.size(); ++i) fill(stream, i, tile.gathers[i]);
-    stream.submit(make_dispatch(tile.kernel, limits_.buffer_bytes));
+ResidentRange Executor::Set::range(Device& device, std::size_t index, std::uint64_t bytes) {
+  if (buffers.size() <= index) buffers.resize(index + 1);
+  std::unique_ptr<ResidentBuffer>& buffer = buffers[index];
+  if (!buffer || buffer->bytes() < bytes) {
+    buffer.reset();
+    buffer = device.make_buffer(Place::device, bytes);
+  }
+  return {buffer.get(), 0, bytes};
+}
+
+/// Runs the tiles of a kernel in sets of buffers.
+class Executor::TileRunner {
+ public:
+  TileRunner(const TileGrid& grid, Device& device,
+             std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
+      : grid_(grid), device_(device), inputs_(inputs), threads_(threads), sink_(sink) {}
+
+  void start(Set& set, std::uint64_t index) {
+    const Tile tile = grid_.tile(index);
+    std::vector<ResidentRange> inputs;
+    for (const Gather& gather : tile.gathers) {
+      const std::uint64_t bytes = gather.elements() * gather.map.element_size;
+      inputs.push_back(set.range(device_, inputs.size(), bytes));
+      fill(set.stream.upload(inputs.back()), gather);
+    }
+    const std::uint64_t bytes = output_elements(tile.kernel) * output_element_size(tile.kernel);
+    const ResidentRange output = set.range(device_, inputs.size(), bytes);
+    const std::vector<Dispatch> dispatches = make_dispatches(tile.kernel);
+    for (const Dispatch& usual : dispatches) {
+      const Dispatch& dispatch = chosen_dispatch(usual, device_.info());
+      std::vector<ResidentRange> read;
+      for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
+      const bool is_last = &usual == &dispatches.back();
+      set.stream.run(dispatch, read, std::span(&output, 1), is_last ? &output : nullptr);
+      if (is_last) break;
+      set.stream.finish();
+      add(times_, set.stream.times());
+    }
   }
 
-  void finish(Stream& stream, std::uint64_t index) {
+  void finish(Set& set, std::uint64_t index) {
     const Tile tile = grid_.tile(index);
     const std::uint64_t size = output_element_size(tile.kernel);
-    const std::span<const std::byte> bytes = stream.finish();
+    const std::span<const std::byte> bytes = set.stream.finish();
+    add(times_, set.stream.times());
     struct Part {
       std::uint64_t offset;
       std::span<const std::byte> bytes;
@@ -104,118 +157,102 @@ class TileRunner {
                  [&](unsigned, std::uint64_t i) { sink_(parts[i].offset, parts[i].bytes); });
   }
 
+  const DispatchTimes& times() const { return times_; }
+
  private:
-  void fill(Stream& stream, std::size_t input, const IndexMapKernel& gather) {
-    const Kernel kernel(gather);
-    const std::span<std::byte> staging =
-        stream.input(input, output_elements(kernel) * gather.element_size);
-    cpu::execute_all(kernel, inputs_.subspan(input), threads_, staging.data());
+  void fill(std::span<std::byte> staging, const Gather& gather) {
+    const Kernel kernel(gather.map);
+    const auto input = inputs_.subspan(gather.input, 1);
+    if (gather.elements() == output_elements(kernel))
+      return cpu::execute_all(kernel, input, threads_, staging.data());
+    const std::uint64_t size = gather.map.element_size, step = part_bytes / size;
+    parallel_for(threads_, divided_up(gather.elements(), step), [&](unsigned, std::uint64_t i) {
+      const std::uint64_t begin = gather.begin + i * step;
+      cpu::execute(kernel, input, begin, std::min(begin + step, gather.end),
+                   &staging[i * step * size]);
+    });
   }
 
   const TileGrid& grid_;
-  const TileLimits& limits_;
+  Device& device_;
   std::span<const std::span<const std::byte>> inputs_;
   unsigned threads_;
   const Sink& sink_;
+  DispatchTimes times_;
 };
 
-}  // namespace
-
 std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& options) const {
-  if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
-  if (!TileGrid::make(kernel, limits_for(device_, options)))
-    return "no part of it is small enough for the device's buffers";
-  return "";
+  if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
+  const auto grid = tiles_of(kernel, device_, options);
+  return grid ? refusal_of_tiles(*grid) : "no part of it is small enough for the device's buffers";
+}
+
+std::string Executor::resident_refusal(const Step&, std::span<const ResidentRange> inputs,
+                                       std::span<const ResidentRange> outputs) const {
+  if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
+  return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
 }
 
 std::string Executor::resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                        std::span<const ResidentRange> outputs) const {
   if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
-  return is_tiled(kernel) ? tiled_refusal(kernel) : untiled_refusal(inputs, outputs);
+  return resident_refusal(Step{}, inputs, outputs);
 }
 
-std::string Executor::resident_refusal(const Step& step, std::span<const ResidentRange> inputs,
-                                       std::span<const ResidentRange> outputs) const {
-  return step.tiled != nullptr ? tiled_refusal(*step.tiled) : untiled_refusal(inputs, outputs);
-}
-
-std::string Executor::untiled_refusal(std::span<const ResidentRange> inputs,
-                                      std::span<const ResidentRange> outputs) const {
-  if (std::string refusal = device_.resident_refusal(); !refusal.empty()) return refusal;
-  return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
-}
-
-std::string Executor::tiled_refusal(const Kernel& kernel) const {
-  const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
-  return grid && grid->is_whole() ? "" : "its tensors do not fit the device's buffers";
+void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options) {
+  if (!device.refusal().empty()) return;
+  const auto grid = tiles_of(kernel, device, options);
+  if (!grid || !refusal_of_tiles(*grid).empty()) return;
+  for (const Dispatch& dispatch : make_dispatches(grid->tile(0).kernel))
+    device.prepare(chosen_dispatch(dispatch, device.info()));
 }
 
 bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
-  if (!kernel_refusal(kernel).empty()) return false;
-  const TileLimits limits = limits_for(device_, options);
-  const auto grid = TileGrid::make(kernel, limits);
-  if (!grid) return false;
-  const auto streams =
-      static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
-  while (streams_.size() < streams) streams_.push_back(device_.make_stream());
-  TileRunner runner(*grid, limits, inputs, std::max(1U, options.threads), sink);
-  for (std::uint64_t index = 0; index < grid->size() + streams; ++index) {
-    Stream& stream = *streams_[index % streams];
-    if (index >= streams) {
-      runner.finish(stream, index - streams);
-      add(times, stream.times());
-    }
-    if (index < grid->size()) runner.start(stream, index);
+  if (!device_.refusal().empty()) return false;
+  const auto grid = tiles_of(kernel, device_, options);
+  if (!grid || !refusal_of_tiles(*grid).empty()) return false;
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
+  while (sets_.size() < count) sets_.push_back(std::make_unique<Set>(device_));
+  TileRunner runner(*grid, device_, inputs, std::max(1U, options.threads), sink);
+  for (std::uint64_t index = 0; index < grid->size() + count; ++index) {
+    Set& set = *sets_[index % count];
+    if (index >= count) runner.finish(set, index - count);
+    if (index < grid->size()) runner.start(set, index);
   }
+  add(times, runner.times());
   return true;
 }
 
 Stream& Executor::first_stream() {
-  if (streams_.empty()) streams_.push_back(device_.make_stream());
-  return *streams_.front();
+  if (sets_.empty()) sets_.push_back(std::make_unique<Set>(device_));
+  return sets_.front()->stream;
 }
 
 void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                                 std::span<const ResidentRange> outputs, DispatchTimes& times) {
-  if (is_tiled(kernel)) return execute_tiled(kernel, inputs, outputs.front(), times);
-  execute_untiled(make_resident_dispatches(kernel), inputs, outputs, times);
+  execute_resident(Step{make_dispatches(kernel)}, inputs, outputs, times);
 }
 
 void Executor::execute_resident(const Step& step, std::span<const ResidentRange> inputs,
                                 std::span<const ResidentRange> outputs, DispatchTimes& times) {
-  if (step.tiled != nullptr) return execute_tiled(*step.tiled, inputs, outputs.front(), times);
-  execute_untiled(step.dispatches, inputs, outputs, times);
-}
-
-void Executor::execute_untiled(std::span<const ResidentDispatch> dispatches,
-                               std::span<const ResidentRange> inputs,
-                               std::span<const ResidentRange> outputs, DispatchTimes& times) {
   Stream& stream = first_stream();
-  for (const ResidentDispatch& usual : dispatches) {
-    const ResidentDispatch& dispatch = chosen_dispatch(usual, device_.info());
+  // Outputs that end within 16 bytes which belong to another tensor are computed elsewhere.
+  std::vector<ResidentRange> written(outputs.begin(), outputs.end());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (!ends_well(written[i])) written[i] = sets_.front()->range(device_, i, written[i].bytes);
+  }
+  for (const Dispatch& usual : step.dispatches) {
+    const Dispatch& dispatch = chosen_dispatch(usual, device_.info());
     std::vector<ResidentRange> read;
     for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
-    stream.run(dispatch, read, outputs);
+    stream.run(dispatch, read, written);
     stream.finish();
     add(times, stream.times());
   }
-}
-
-void Executor::execute_tiled(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                             const ResidentRange& output, DispatchTimes& times) {
-  const auto grid = TileGrid::make(kernel, {.buffer_bytes = device_.buffer_bytes_limit()});
-  Stream& stream = first_stream();
-  const Tile tile = grid->tile(0);
-  for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-    const IndexMapKernel& run = tile.gathers[i];
-    const auto begin = static_cast<std::uint64_t>(run.offset) * run.element_size;
-    stream.input(i, ResidentRange{inputs[i].buffer, inputs[i].offset + begin,
-                                  output_elements(Kernel(run)) * run.element_size});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (written[i].buffer != outputs[i].buffer) stream.copy(written[i], outputs[i]);
   }
-  stream.submit(make_dispatch(tile.kernel, device_.buffer_bytes_limit()), &output);
-  stream.finish();
-  add(times, stream.times());
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {

@@ -1,21 +1,24 @@
-// Runs a kernel on a GPU: cuts it into tiles, keeps several in flight, and hands out what each tile
-// computed.
+// Runs kernels on a GPU: on buffers of the device, or from the host's memory, cut into tiles of
+// which several are in flight.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gpu/device.hpp"
 #include "gpu/steps.hpp"
+#include "gpu/stream.hpp"
 #include "ops/kernel.hpp"
 
 namespace dmlop::gpu {
 
 struct ExecuteOptions {
   unsigned threads = 1;  // of the host, for filling and emptying staging
-  /// At most so much in buffers on the device, but 4 KiB are always used; 0: a sensible amount.
+  /// At most so much in buffers on the device, but 16 KiB are always used; 0: a sensible amount.
   std::uint64_t device_memory_bytes = 0;
 };
 
@@ -23,53 +26,59 @@ struct ExecuteOptions {
 /// once.
 using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
-/// What a device keeps from run to run: its streams.
+/// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
+void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
+
+/// What a device keeps from run to run: its streams, and the buffers of tiles.
 class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
 
   /// Why a kernel cannot run here in tiles, in words that follow "because"; "" where it can.
   std::string refusal(const Kernel& kernel, const ExecuteOptions& options) const;
-  /// Why it cannot run on whole buffers of the device, given as for execute_resident().
-  std::string resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                               std::span<const ResidentRange> outputs) const;
 
-  /// Executes the kernel; every output byte reaches the sink once; the tiles' times are added up.
-  /// False, with nothing done, where it is refused. Errors: run_failed, and what the sink throws.
-  bool execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
-               const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
+  /// Executes the kernel in tiles; every output byte reaches the sink once; the tiles' times are
+  /// added up. False, with nothing done, where it is refused. Errors: run_failed, and what the sink
+  /// throws.
+  [[nodiscard]] bool execute(const Kernel& kernel,
+                             std::span<const std::span<const std::byte>> inputs,
+                             const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
-  /// The same of a step of a plan, none of whose kernels is refused (gpu/steps.hpp).
+  /// Why a step of a plan, none of whose kernels is refused (gpu/steps.hpp), cannot run on buffers
+  /// of the device; the ranges are its inputs and outputs.
   std::string resident_refusal(const Step& step, std::span<const ResidentRange> inputs,
                                std::span<const ResidentRange> outputs) const;
-
-  /// Executes a kernel that is not refused on buffers of the device; the ranges are its inputs and
-  /// outputs. Errors: run_failed.
-  void execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                        std::span<const ResidentRange> outputs, DispatchTimes& times);
-  /// The same of a step.
+  /// Executes a step that is not refused. Errors: run_failed.
   void execute_resident(const Step& step, std::span<const ResidentRange> inputs,
+                        std::span<const ResidentRange> outputs, DispatchTimes& times);
+  /// The same of a kernel.
+  std::string resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
+                               std::span<const ResidentRange> outputs) const;
+  void execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
                         std::span<const ResidentRange> outputs, DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);
 
   /// Waits for what a failed execute() left running and forgets it.
-  void reset() { streams_.clear(); }
+  void reset() { sets_.clear(); }
 
  private:
+  /// A tile in flight: its stream, and buffers for its inputs and its output.
+  struct Set {
+    explicit Set(Device& device) : stream(device) {}
+    /// A buffer that grows as needed; what it held is then lost.
+    ResidentRange range(Device& device, std::size_t index, std::uint64_t bytes);
+
+    std::vector<std::unique_ptr<ResidentBuffer>> buffers;
+    Stream stream;  // waits before the buffers are freed
+  };
+  class TileRunner;
+
   Stream& first_stream();
-  std::string untiled_refusal(std::span<const ResidentRange> inputs,
-                              std::span<const ResidentRange> outputs) const;
-  std::string tiled_refusal(const Kernel& kernel) const;
-  void execute_untiled(std::span<const ResidentDispatch> dispatches,
-                       std::span<const ResidentRange> inputs,
-                       std::span<const ResidentRange> outputs, DispatchTimes& times);
-  void execute_tiled(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                     const ResidentRange& output, DispatchTimes& times);
 
   Device& device_;
-  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<Set>> sets_;
 };
 
 }  // namespace dmlop::gpu

@@ -6,7 +6,7 @@
 namespace dmlop::gpu {
 namespace {
 
-// As in shaders/common.hlsli.
+// As in shaders/bindings.hlsli.
 constexpr std::uint32_t groups_per_row = 65535;
 
 // A launch takes some microseconds, however little its threads do.
@@ -42,7 +42,6 @@ Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
   const std::uint32_t columns = std::min(groups, groups_per_row);
   return {.row = {first, end, stage.step, stage.base},
           .groups = {columns, (groups + columns - 1) / columns},
-          .writes_state = stage.writes_state,
           .awaits_writes = has_written_ && at_ == 0};
 }
 

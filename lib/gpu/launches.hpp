@@ -16,7 +16,6 @@ namespace dmlop::gpu {
 struct Launch {
   std::array<std::uint32_t, 4> row;  // first thread, end of its threads, step and base of its stage
   std::array<std::uint32_t, 2> groups;
-  bool writes_state;
   bool awaits_writes;  // of the stages before its own
 };
 

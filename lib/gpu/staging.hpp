@@ -10,12 +10,6 @@
 
 namespace dmlop::gpu {
 
-/// Inputs of a kernel: buffers 0 to 2 of shaders/common.hlsli.
-inline constexpr std::size_t input_count = 3;
-
-/// Buffers of a resident kernel (shaders/resident.hlsli): parameters, inputs, outputs and scratch.
-inline constexpr std::size_t resident_buffers = 2 + resident_inputs_most + resident_outputs_most;
-
 /// A dispatch that takes longer than this has hung.
 inline constexpr std::uint64_t timeout_seconds = 120;
 

@@ -10,10 +10,9 @@
 
 namespace dmlop::gpu {
 
-/// A tiled kernel, or dispatches in order, over slots of the plan.
+/// Dispatches in order, over slots of the plan.
 struct Step {
-  const Kernel* tiled = nullptr;  // of the plan
-  std::vector<ResidentDispatch> dispatches = {};
+  std::vector<Dispatch> dispatches = {};
   std::vector<std::size_t> reads = {};
   std::vector<std::size_t> writes = {};
 };
@@ -26,7 +25,7 @@ std::vector<Step> steps_of(const Plan& plan);
 bool has_kernels_for(const Plan& plan);
 
 /// What a device runs of a dispatch.
-const ResidentDispatch& chosen_dispatch(const ResidentDispatch& usual, const DeviceInfo& device);
+const Dispatch& chosen_dispatch(const Dispatch& usual, const DeviceInfo& device);
 
 /// Compiles what the plan runs on whole tensors. Several threads may do so at once, before they
 /// take turns with the device. Errors: run_failed.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/divide.hpp"
 #include "gpu/device.hpp"
-#include "gpu/words.hpp"
 
 namespace dmlop::gpu {
 namespace {

@@ -61,7 +61,7 @@ bool Backend::run_on_gpu(const Plan& plan, SlotBytes inputs, const ExecutionOpti
   if (!gpu_) return false;
   std::string refusal;
   const gpu::ExecuteOptions on_device{threads_of(options), options.device_memory_bytes};
-  prepare(plan);
+  preparing([&] { dmlop::prepare(*gpu_->device, plan, on_device); });
   on_gpu([&](gpu::Executor& executor) {
     DevicePlan device_plan(plan, *gpu_->device, executor);
     refusal = device_plan.run(inputs, on_device, sink, execution.times);
@@ -96,10 +96,11 @@ Execution Backend::execute_into(const Plan& plan, SlotBytes inputs, SlotMemory o
   return execution;
 }
 
-// What the plan runs is compiled while others have their turn.
-void Backend::prepare(const Plan& plan) {
+// What a plan runs is compiled while others have their turn.
+template <typename Action>
+void Backend::preparing(Action&& action) {
   try {
-    gpu::prepare(*gpu_->device, plan);
+    action();
   } catch (const std::bad_alloc&) {
     throw out_of_memory();
   }
@@ -133,7 +134,7 @@ std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t
 bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
                                gpu::DispatchTimes& times) {
   bool done = false;
-  prepare(plan);
+  preparing([&] { gpu::prepare(*gpu_->device, plan); });
   on_gpu([&](gpu::Executor& executor) {
     DevicePlan device_plan(plan, *gpu_->device, executor);
     done = device_plan.run_resident(slots, times).empty();

@@ -73,8 +73,8 @@ class Backend {
   std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
   /// Executes a plan on such buffers, given by slot; temporaries get their own. False, with nothing
   /// done, where the GPU cannot run it so. Errors: run_failed, device_lost, interrupted.
-  bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
-                        gpu::DispatchTimes& times);
+  [[nodiscard]] bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
+                                      gpu::DispatchTimes& times);
   /// Copies between the host and such a buffer. Errors: as execute_resident.
   void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
   void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);
@@ -87,7 +87,8 @@ class Backend {
   /// One user at a time; a failure leaves nothing behind for the next one.
   template <typename Action>
   void on_gpu(Action&& action);
-  void prepare(const Plan& plan);
+  template <typename Action>
+  void preparing(Action&& action);
   /// False, with a notice, where the plan has to run on the CPU.
   bool run_on_gpu(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
                   const OutputSink& sink, Execution& execution);

@@ -1,6 +1,7 @@
 #include "job/bench_gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -8,12 +9,10 @@
 
 #include "base/error.hpp"
 #include "compare/compare.hpp"
-#include "cpu/execute.hpp"
 #include "gpu/dispatch.hpp"
 #include "job/backend_gpu.hpp"
 #include "job/bench_runs.hpp"
 #include "job/device_plan.hpp"
-#include "ops/tiling.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -24,81 +23,46 @@ namespace {
 constexpr double gpu_warm_up_seconds = 1;
 
 /// The copy kernel over random data that stays on the device.
-class CopyStream {
+class CopyOnDevice {
  public:
-  CopyStream(gpu::Device& device, std::uint64_t total_bytes) : stream_(device.make_stream()) {
-    const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
-    bytes_ = std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
-    const auto staging = stream_->input(2, bytes_);
+  CopyOnDevice(gpu::Device& device, std::uint64_t total_bytes)
+      : bytes_(bytes_for(device, total_bytes)),
+        from_(device.make_resident_buffer(bytes_)),
+        to_(device.make_resident_buffer(bytes_)),
+        dispatch_(gpu::copy_dispatch(bytes_)),
+        stream_(device) {
+    Bytes random_bytes = bench_bytes(bytes_);
     std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): every time the same
     for (std::uint64_t at = 0; at + 8 <= bytes_; at += 8) {
       const std::uint64_t bits = random();
-      std::memcpy(&staging[at], &bits, sizeof bits);
+      std::memcpy(&random_bytes[at], &bits, sizeof bits);
     }
-    dispatch_ = gpu::copy_dispatch(bytes_);
-    stream_->submit(dispatch_);
-    stream_->finish();
+    stream_.write({from_.get(), 0, bytes_}, random_bytes);
   }
-  std::optional<double> run() const { return stream_->repeat(dispatch_); }
+  std::optional<double> run() {
+    stream_.run(dispatch_, std::array{gpu::ResidentRange{from_.get(), 0, bytes_}},
+                std::array{gpu::ResidentRange{to_.get(), 0, bytes_}});
+    stream_.finish();
+    return stream_.times().kernel;
+  }
   double bytes_moved() const { return 2.0 * static_cast<double>(bytes_); }
 
  private:
-  std::unique_ptr<gpu::Stream> stream_;
+  static std::uint64_t bytes_for(const gpu::Device& device, std::uint64_t total_bytes) {
+    const std::uint64_t most = std::min(device.buffer_bytes_limit(), std::uint64_t{1} << 30);
+    return std::clamp<std::uint64_t>(total_bytes / 2, 1 << 20, most) / 16 * 16;
+  }
+
+  std::uint64_t bytes_;
+  std::unique_ptr<gpu::ResidentBuffer> from_, to_;
   gpu::Dispatch dispatch_;
-  std::uint64_t bytes_ = 0;
+  gpu::Stream stream_;
 };
 
 /// A plan whose tensors are on the device.
 class PlanOnDevice {
  public:
-  virtual ~PlanOnDevice() = default;
-  /// Of its first run, which the constructor does.
-  virtual gpu::DispatchTimes first_times() const = 0;
-  /// The bytes of an output, by slot, after the first run.
-  virtual std::span<const std::byte> output(std::size_t slot) = 0;
-  /// Runs once more; seconds on the device.
-  virtual std::optional<double> repeat() = 0;
-};
-
-/// One tiled kernel as a single tile, with transfers.
-class TileOnDevice : public PlanOnDevice {
- public:
-  TileOnDevice(const Plan& plan, SlotBytes slots, unsigned threads, gpu::Device& device)
-      : stream_(device.make_stream()) {
-    const Pass& pass = plan.passes.front();
-    const auto grid = TileGrid::make(pass.kernel, {.buffer_bytes = device.buffer_bytes_limit()});
-    if (!grid || grid->size() != 1 || !gpu::kernel_refusal(pass.kernel).empty()) {
-      throw Error(ErrorKind::run_failed, "the tensors do not fit one dispatch on " +
-                                             device.info().name + "; bench smaller ones");
-    }
-    const Tile tile = grid->tile(0);
-    for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-      const Kernel gather(tile.gathers[i]);
-      const auto staging =
-          stream_->input(i, output_elements(gather) * tile.gathers[i].element_size);
-      std::vector<std::span<const std::byte>> input{slots[pass.reads[i]]};
-      cpu::execute_all(gather, input, threads, staging.data());
-    }
-    dispatch_ = gpu::make_dispatch(tile.kernel, device.buffer_bytes_limit());
-    stream_->submit(dispatch_);
-    output_ = stream_->finish();
-    times_ = stream_->times();
-  }
-  gpu::DispatchTimes first_times() const override { return times_; }
-  std::span<const std::byte> output(std::size_t) override { return output_; }
-  std::optional<double> repeat() override { return stream_->repeat(dispatch_); }
-
- private:
-  std::unique_ptr<gpu::Stream> stream_;
-  gpu::Dispatch dispatch_;
-  std::span<const std::byte> output_;
-  gpu::DispatchTimes times_;
-};
-
-/// Any plan, in buffers of the device.
-class ResidentOnDevice : public PlanOnDevice {
- public:
-  ResidentOnDevice(const Plan& plan, SlotBytes slots, Backend& backend)
+  PlanOnDevice(const Plan& plan, SlotBytes slots, Backend& backend)
       : plan_(plan), backend_(backend), ranges_(plan.slots.size()) {
     for (std::size_t i = 0; i < plan.slots.size(); ++i) {
       const Slot& slot = plan.slots[i];
@@ -111,15 +75,16 @@ class ResidentOnDevice : public PlanOnDevice {
       ranges_[i] = {buffers_.back().get(), 0, bytes};
       if (slot.kind == SlotKind::input) backend.write_resident(ranges_[i], slots[i]);
     }
-    times_ = run();
+    run();
   }
-  gpu::DispatchTimes first_times() const override { return {}; }
-  std::span<const std::byte> output(std::size_t slot) override {
+  /// The bytes of an output, by slot, after the first run, which the constructor does.
+  std::span<const std::byte> output(std::size_t slot) {
     output_ = bench_bytes(ranges_[slot].bytes);
     backend_.read_resident(ranges_[slot], output_);
     return output_;
   }
-  std::optional<double> repeat() override { return run().kernel; }
+  /// Runs once more; seconds on the device.
+  std::optional<double> repeat() { return run().kernel; }
 
  private:
   gpu::DispatchTimes run() {
@@ -137,15 +102,7 @@ class ResidentOnDevice : public PlanOnDevice {
   std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers_;
   std::vector<gpu::ResidentRange> ranges_;  // by slot
   Bytes output_;
-  gpu::DispatchTimes times_;
 };
-
-std::unique_ptr<PlanOnDevice> on_device(const Plan& plan, SlotBytes slots, unsigned threads,
-                                        Backend& backend) {
-  if (plan.passes.size() == 1 && is_tiled(plan.passes.front().kernel))
-    return std::make_unique<TileOnDevice>(plan, slots, threads, *backend.gpu()->device);
-  return std::make_unique<ResidentOnDevice>(plan, slots, backend);
-}
 
 // The operator's tolerance, and for floats what long sums of numbers lose that cancel each other:
 // a bench finds wrong kernels, and leaves precision to tests.
@@ -183,23 +140,21 @@ void bench_gpu(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs, Bac
                const BenchOptions& options, BenchResult& result) {
   const unsigned threads =
       options.execution.threads != 0 ? options.execution.threads : hardware_threads();
-  const auto measured = on_device(plan, inputs, threads, backend);
+  PlanOnDevice measured(plan, inputs, backend);
   PlanInMemory on_cpu(plan, inputs, threads);
   on_cpu.run();
   for (const std::size_t slot : plan.slots_of(SlotKind::output))
-    compare_with_cpu(spec, plan.slots[slot], measured->output(slot), on_cpu.output(slot));
-  const gpu::DispatchTimes times = measured->first_times();
-  const std::string reason = "the tensors stay on the device, or it has no timestamps";
-  result.upload_seconds = {times.upload, times.upload ? "" : reason};
-  result.download_seconds = {times.download, times.download ? "" : reason};
-  const CopyStream copy(*backend.gpu()->device, result.input_bytes + result.output_bytes);
+    compare_with_cpu(spec, plan.slots[slot], measured.output(slot), on_cpu.output(slot));
+  const Measured not_copied{std::nullopt, "the tensors stay on the device"};
+  result.upload_seconds = result.download_seconds = not_copied;
+  CopyOnDevice copy(*backend.gpu()->device, result.input_bytes + result.output_bytes);
   // Kernels and copy take turns: clocks that change while they run change both.
   std::vector<double> copies;
   bool has_timestamps = false;
   result.seconds = measure(options, gpu_warm_up_seconds, [&] {
     if (const auto seconds = copy.run()) copies.push_back(*seconds);
     const auto start = BenchClock::now();
-    const auto seconds = measured->repeat();
+    const auto seconds = measured.repeat();
     has_timestamps = seconds.has_value();
     return seconds.value_or(seconds_since(start));
   });

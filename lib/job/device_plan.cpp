@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "gpu/dispatch.hpp"
+#include "ops/tiling.hpp"
 
 namespace dmlop {
 namespace {
 
 // Outputs of a resident plan come from the device in pieces of this size.
 constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20;
-
-// Slices of a join take so much of the device, inputs and output together, unless a limit is given.
-constexpr std::uint64_t slice_bytes = std::uint64_t{256} << 20;
 
 /// Buffers of the device for some slots of a plan.
 struct ResidentSlots {
@@ -31,24 +30,6 @@ struct ResidentSlots {
   }
 };
 
-/// The plan's kernel, if it is a join and nothing else.
-const JoinKernel* only_join(const Plan& plan) {
-  return plan.passes.size() == 1 ? std::get_if<JoinKernel>(&plan.passes.front().kernel) : nullptr;
-}
-
-// Whether an input lies in memory as it goes into the output.
-bool is_one_run(const IndexMapKernel& part) {
-  return part.axes.size() == 1 && part.axes.front().boundary == Boundary::none &&
-         (part.axes.front().stride == 1 || part.axes.front().extent == 1);
-}
-
-// Whether each pass runs in tiles, from the host's memory to the sink.
-bool is_of_tiles(const Plan& plan) {
-  return plan.slots_of(SlotKind::temporary).empty() &&
-         std::all_of(plan.passes.begin(), plan.passes.end(),
-                     [](const Pass& pass) { return is_tiled(pass.kernel); });
-}
-
 std::string no_room_for(const Slot& slot) {
   return "the device has no room for the " + counted(slot.bytes(), "byte") + " of " + slot.field;
 }
@@ -56,7 +37,14 @@ std::string no_room_for(const Slot& slot) {
 }  // namespace
 
 bool is_streamed(const Plan& plan) {
-  return is_of_tiles(plan) || only_join(plan) != nullptr;
+  return plan.slots_of(SlotKind::temporary).empty() &&
+         std::all_of(plan.passes.begin(), plan.passes.end(),
+                     [](const Pass& pass) { return has_tiles(pass.kernel); });
+}
+
+void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options) {
+  if (!is_streamed(plan)) return gpu::prepare(device, plan);
+  for (const Pass& pass : plan.passes) gpu::prepare_tiles(device, pass.kernel, options);
 }
 
 std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes) {
@@ -71,91 +59,8 @@ std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, st
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
-  if (is_of_tiles(plan_)) return stream(inputs, options, sink, times);
-  const std::string refusal = upload_and_run(inputs, options.device_memory_bytes, sink, times);
-  if (refusal.empty() || only_join(plan_) == nullptr) return refusal;
-  return stream_join(inputs, options, sink, times);
-}
-
-std::string DevicePlan::stream_join(SlotBytes inputs, const gpu::ExecuteOptions& options,
-                                    const OutputSink& sink, gpu::DispatchTimes& times) {
-  const JoinKernel& join = *only_join(plan_);
-  for (const IndexMapKernel& part : join.parts) {
-    std::string refusal = executor_.refusal(part, options);
-    if (!refusal.empty()) return refusal;
-  }
-  const std::uint64_t limit = options.device_memory_bytes;
-  const std::uint64_t room =
-      std::min(device_.buffer_bytes_limit(), limit != 0 ? limit : slice_bytes);
-  const std::uint64_t row_bytes = join.output_elements() / join.outer * output_element_size(join);
-  const std::uint64_t rows_at_once = room / 2 / row_bytes;
-  const bool are_runs = std::all_of(join.parts.begin(), join.parts.end(), is_one_run);
-  if (are_runs && rows_at_once > 0)
-    stream_rows(join, rows_at_once, inputs, options, sink, times);
-  else
-    stream_parts(join, inputs, options, sink, times);
-  return "";
-}
-
-void DevicePlan::stream_rows(const JoinKernel& join, std::uint64_t rows_at_once, SlotBytes inputs,
-                             const gpu::ExecuteOptions& options, const OutputSink& sink,
-                             gpu::DispatchTimes& times) {
-  const Pass& pass = plan_.passes.front();
-  const std::size_t output = pass.writes.front();
-  const std::uint64_t size = plan_.slots[output].element_size;
-  const std::uint64_t row_bytes = plan_.slots[output].bytes() / join.outer;
-  for (std::uint64_t row = 0; row < join.outer; row += rows_at_once) {
-    const std::uint64_t rows = std::min(rows_at_once, join.outer - row);
-    JoinKernel slice{.parts = {}, .outer = rows};
-    std::vector<std::span<const std::byte>> slices(inputs.begin(), inputs.end());
-    Plan plan = plan_;
-    for (std::size_t i = 0; i < join.parts.size(); ++i) {
-      const IndexMapKernel& part = join.parts[i];
-      const std::uint64_t run = part.output_elements() / join.outer;
-      const std::uint64_t first = static_cast<std::uint64_t>(part.offset) + row * run;
-      slice.parts.push_back({.element_size = size, .axes = {{.extent = rows * run, .stride = 1}}});
-      slices[pass.reads[i]] = inputs[pass.reads[i]].subspan(first * size, rows * run * size);
-      plan.slots[pass.reads[i]].elements = rows * run;
-    }
-    plan.slots[output].elements = slice.output_elements();
-    plan.passes.front().kernel = std::move(slice);
-    const std::string refusal =
-        DevicePlan(plan, device_, executor_)
-            .upload_and_run(
-                slices, options.device_memory_bytes,
-                [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
-                  sink(slot, row * row_bytes + offset, bytes);
-                },
-                times);
-    if (!refusal.empty()) throw Error(ErrorKind::run_failed, "a slice of a join: " + refusal);
-  }
-}
-
-void DevicePlan::stream_parts(const JoinKernel& join, SlotBytes inputs,
-                              const gpu::ExecuteOptions& options, const OutputSink& sink,
-                              gpu::DispatchTimes& times) {
-  const Pass& pass = plan_.passes.front();
-  const std::size_t output = pass.writes.front();
-  const std::uint64_t row_bytes = plan_.slots[output].bytes() / join.outer;
-  std::uint64_t start = 0;  // of the part in a row
-  for (std::size_t i = 0; i < join.parts.size(); ++i) {
-    const IndexMapKernel& part = join.parts[i];
-    const std::uint64_t run_bytes = part.output_elements() / join.outer * part.element_size;
-    const std::span<const std::byte> input = inputs[pass.reads[i]];
-    executor_.execute(
-        part, {&input, 1}, options,
-        [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-          while (!bytes.empty()) {
-            const std::uint64_t row = offset / run_bytes, column = offset % run_bytes;
-            const std::uint64_t count = std::min<std::uint64_t>(run_bytes - column, bytes.size());
-            sink(output, row * row_bytes + start + column, bytes.first(count));
-            bytes = bytes.subspan(count);
-            offset += count;
-          }
-        },
-        times);
-    start += run_bytes;
-  }
+  if (is_streamed(plan_)) return stream(inputs, options, sink, times);
+  return upload_and_run(inputs, options.device_memory_bytes, sink, times);
 }
 
 std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& options,
@@ -168,12 +73,13 @@ std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& opti
     std::vector<std::span<const std::byte>> read;
     for (const std::size_t slot : pass.reads) read.push_back(inputs[slot]);
     const std::size_t output = pass.writes.front();
-    executor_.execute(
+    const bool done = executor_.execute(
         pass.kernel, read, options,
         [&](std::uint64_t offset, std::span<const std::byte> bytes) {
           sink(output, offset, bytes);
         },
         times);
+    if (!done) throw std::logic_error("a kernel that was not refused is refused");
   }
   return "";
 }

@@ -1,6 +1,6 @@
-// Runs a plan on a GPU. A plan of tiled kernels without temporaries is streamed: each pass in
-// tiles, from the host's memory to the sink. Any other is resident: all of its tensors stay on the
-// device from the first pass to the last. A join that has no room there is streamed, too.
+// Runs a plan on a GPU. A plan without temporaries, of kernels of which boxes can be taken, is
+// streamed: each pass in tiles, from the host's memory to the sink. Any other is resident: all of
+// its tensors stay on the device from the first pass to the last.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,10 @@ namespace dmlop {
 
 /// Whether a GPU runs the plan in parts, so that tensors may be larger than its buffers.
 bool is_streamed(const Plan& plan);
+
+/// Compiles what DevicePlan::run() runs, so that it need not when its turn comes. Errors:
+/// run_failed.
+void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options);
 
 /// A buffer of the device; null where it has no room. Errors: device_lost.
 std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes);
@@ -35,15 +39,6 @@ class DevicePlan {
                      gpu::DispatchTimes& times);
   std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                              const OutputSink& sink, gpu::DispatchTimes& times);
-
-  /// A join in slices of rows or, where a row is long, part by part.
-  std::string stream_join(SlotBytes inputs, const gpu::ExecuteOptions& options,
-                          const OutputSink& sink, gpu::DispatchTimes& times);
-  void stream_rows(const JoinKernel& join, std::uint64_t rows_at_once, SlotBytes inputs,
-                   const gpu::ExecuteOptions& options, const OutputSink& sink,
-                   gpu::DispatchTimes& times);
-  void stream_parts(const JoinKernel& join, SlotBytes inputs, const gpu::ExecuteOptions& options,
-                    const OutputSink& sink, gpu::DispatchTimes& times);
 
   const Plan& plan_;
   gpu::Device& device_;

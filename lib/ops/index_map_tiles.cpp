@@ -143,7 +143,7 @@ Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box) {
   pack(sources, [&](std::size_t i, std::uint64_t stride) {
     inner.axes[i].stride = sources[i].count == 1 ? 0 : static_cast<Int>(stride);
   });
-  Tile tile{{simplified(gather)}, {}, box};
+  Tile tile{{whole_gather(simplified(gather), 0)}, {}, box};
   if (kernel.reversal) {
     lengths.element_size = size_of(kernel.reversal->lengths_type);
     std::uint64_t stride = 1;
@@ -151,7 +151,7 @@ Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box) {
       inner.axes[i].lengths_stride = is_reversed(kernel, i) ? 0 : stride;
       stride *= lengths.axes[i].extent;
     }
-    tile.gathers.push_back(simplified(lengths));
+    tile.gathers.push_back(whole_gather(simplified(lengths), 1));
   }
   tile.kernel = simplified(inner);
   return tile;
@@ -167,9 +167,9 @@ Tile whole_tile_of(const IndexMapKernel& kernel) {
   }
   IndexMapKernel inner = kernel;
   inner.offset -= input.offset;
-  tile.gathers.push_back(input.gather(kernel.element_size));
+  tile.gathers.push_back(input.gather(kernel.element_size, 0));
   if (kernel.reversal)
-    tile.gathers.push_back(lengths.gather(size_of(kernel.reversal->lengths_type)));
+    tile.gathers.push_back(lengths.gather(size_of(kernel.reversal->lengths_type), 1));
   tile.kernel = inner;
   return tile;
 }

@@ -97,10 +97,6 @@ std::uint64_t FoldKernel::output_elements() const {
   return product_of_extents(batches) * product_of_extents(axes);
 }
 
-bool is_tiled(const Kernel& kernel) {
-  return std::visit([]<typename Kind>(const Kind&) { return Tiled<Kind>; }, kernel);
-}
-
 std::uint64_t output_elements(const Kernel& kernel) {
   return std::visit([](const auto& kind) { return kind.output_elements(); }, kernel);
 }

@@ -7,10 +7,11 @@
 // - how many outputs of how many elements it has: output_elements() and output_element_sizes();
 // - whether an input holds indices, and into what: index_read() (ops/indexed_inputs.cpp);
 // - how the CPU runs it: part_shape() and run_part() (cpu/kinds.hpp), in a file of cpu/;
-// - how a GPU runs it on whole tensors: resident_refusal() and resident_dispatches()
-//   (gpu/resident/kinds.hpp), in a file of gpu/resident/ and one of shaders/. Tiled kinds say how they
-//   are cut into tiles (ops/tiles.hpp) and how a GPU launches a tile (gpu/dispatch.cpp).
+// - how a GPU runs it: refusal_of() and dispatches_of() (gpu/kernels/kinds.hpp), in a file of
+//   gpu/kernels/ and one of shaders/.
 // All of these visit Kernel without a default: a kind that forgets one does not compile or link.
+// A kind of which a box of outputs needs boxes of inputs also says which (ops/tiles.hpp): a GPU can
+// then run it on tensors larger than its memory.
 #pragma once
 
 #include <cstddef>
@@ -50,11 +51,6 @@ using Kernel = KernelOf<void
 #include "ops/kernels.def"
                         >::Variant;
 #undef DMLOP_KERNEL
-
-/// A kind that a GPU runs in tiles, so that its tensors may be larger than the device's memory.
-template <typename Kind>
-concept Tiled = requires { requires Kind::is_tiled; };
-bool is_tiled(const Kernel& kernel);
 
 /// How many outputs the kernel writes.
 std::size_t output_count(const Kernel& kernel);

@@ -75,7 +75,7 @@ Tile tile_of(const LpPoolingKernel& kernel, const std::vector<TileRange>& box) {
   for (std::size_t i = 5; i-- > 0; stride *= gather.axes[i].extent) {
     (i >= 2 ? inner.axes[i - 2].input_stride : inner.batch_strides[i]) = stride;
   }
-  return {{simplified(gather)}, inner, box};
+  return {{whole_gather(simplified(gather), 0)}, inner, box};
 }
 
 Tile whole_tile_of(const LpPoolingKernel& kernel) {
@@ -89,7 +89,7 @@ Tile whole_tile_of(const LpPoolingKernel& kernel) {
     input.extend(static_cast<Int>(axis.input_stride), axis.input_extent);
     tile.box.push_back({0, axis.output_extent});
   }
-  tile.gathers.push_back(input.gather(size_of(kernel.data_type)));
+  tile.gathers.push_back(input.gather(size_of(kernel.data_type), 0));
   tile.kernel = kernel;
   return tile;
 }

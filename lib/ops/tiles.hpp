@@ -1,6 +1,5 @@
-// What tiling asks a kind of kernel: one overload per kind of each question. TileGrid visits a
-// kernel without a default, so a kind that forgets an answer does not compile. Other kinds are
-// never cut.
+// What tiling asks a kind of kernel: one overload per kind of each question. A kind that answers
+// the first one and forgets another does not compile. Kinds that answer none are never cut.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +18,20 @@ struct Needs {
 /// The extents of the axes of the kernel's outputs.
 std::vector<std::uint64_t> extents_of(const IndexMapKernel& kernel);
 std::vector<std::uint64_t> extents_of(const LpPoolingKernel& kernel);
+std::vector<std::uint64_t> extents_of(const JoinKernel& kernel);
+std::vector<std::uint64_t> extents_of(const ElementWiseKernel& kernel);
 
 /// The bytes of an element of each input.
 std::vector<std::size_t> input_element_sizes(const IndexMapKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const LpPoolingKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const JoinKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const ElementWiseKernel& kernel);
 
 /// What output indices `range` of one axis need.
 Needs needs_along(const IndexMapKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const LpPoolingKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const JoinKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const ElementWiseKernel& kernel, std::size_t axis, TileRange range);
 
 /// Where an axis is cut so that no range is longer than `size`: 0, ..., its extent. An axis that
 /// must stay whole has no cuts between. `inputs_fit` says that only the outputs are too large.
@@ -34,14 +39,22 @@ std::vector<std::uint64_t> cuts_of(const IndexMapKernel& kernel, std::size_t axi
                                    std::uint64_t size, bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const LpPoolingKernel& kernel, std::size_t axis,
                                    std::uint64_t size, bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const JoinKernel& kernel, std::size_t axis, std::uint64_t size,
+                                   bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const ElementWiseKernel& kernel, std::size_t axis,
+                                   std::uint64_t size, bool inputs_fit);
 
 /// The tile of one range per axis.
 Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const LpPoolingKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const JoinKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box);
 
 /// The whole kernel as one tile: the inputs as they lie in memory, the kernel's own strides.
 Tile whole_tile_of(const IndexMapKernel& kernel);
 Tile whole_tile_of(const LpPoolingKernel& kernel);
+Tile whole_tile_of(const JoinKernel& kernel);
+Tile whole_tile_of(const ElementWiseKernel& kernel);
 
 /// A contiguous part of an input that holds all a kernel reads: elements [offset, offset + count).
 struct Hull {
@@ -51,41 +64,14 @@ struct Hull {
   /// Adds an axis of so many indices.
   void extend(std::int64_t stride, std::uint64_t indices);
   /// The copy of it.
-  IndexMapKernel gather(std::size_t element_size) const;
+  Gather gather(std::size_t element_size, std::size_t input) const;
 };
 
-/// Kinds that are not tiled have none. Errors: std::logic_error.
-[[noreturn]] void refuse_tiles();
+/// A kind of which boxes can be taken.
 template <typename Kind>
-  requires(!Tiled<Kind>)
-std::vector<std::uint64_t> extents_of(const Kind&) {
-  refuse_tiles();
-}
-template <typename Kind>
-  requires(!Tiled<Kind>)
-std::vector<std::size_t> input_element_sizes(const Kind&) {
-  refuse_tiles();
-}
-template <typename Kind>
-  requires(!Tiled<Kind>)
-Needs needs_along(const Kind&, std::size_t, TileRange) {
-  refuse_tiles();
-}
-template <typename Kind>
-  requires(!Tiled<Kind>)
-std::vector<std::uint64_t> cuts_of(const Kind&, std::size_t, std::uint64_t, bool) {
-  refuse_tiles();
-}
-template <typename Kind>
-  requires(!Tiled<Kind>)
-Tile tile_of(const Kind&, const std::vector<TileRange>&) {
-  refuse_tiles();
-}
-template <typename Kind>
-  requires(!Tiled<Kind>)
-Tile whole_tile_of(const Kind&) {
-  refuse_tiles();
-}
+concept Tiled = requires(const Kind& kernel) {
+  extents_of(kernel);
+};
 
 /// Positions 0, size, 2 * size, ..., extent.
 std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size);

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "ops/tiles.hpp"
 
 namespace dmlop {
 namespace tiles {
-
-void refuse_tiles() {
-  throw std::logic_error("a kernel that only the CPU runs has no tiles");
-}
 
 void Hull::extend(std::int64_t stride, std::uint64_t indices) {
   const std::int64_t reach = static_cast<std::int64_t>(indices - 1) * stride;
@@ -18,8 +15,10 @@ void Hull::extend(std::int64_t stride, std::uint64_t indices) {
   count += static_cast<std::uint64_t>(reach < 0 ? -reach : reach);
 }
 
-IndexMapKernel Hull::gather(std::size_t element_size) const {
-  return {.element_size = element_size, .offset = offset, .axes = {{.extent = count, .stride = 1}}};
+Gather Hull::gather(std::size_t element_size, std::size_t input) const {
+  return whole_gather(
+      {.element_size = element_size, .offset = offset, .axes = {{.extent = count, .stride = 1}}},
+      input);
 }
 
 std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size) {
@@ -33,21 +32,33 @@ std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size) {
 
 namespace {
 
-std::vector<std::uint64_t> kernel_extents(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return tiles::extents_of(kind); }, kernel);
+// Calls the action with the kernel as a kind that has tiles. Errors: std::logic_error for others.
+template <typename Action>
+auto visit_tiled(const Kernel& kernel, Action&& action) {
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) -> decltype(action(std::declval<IndexMapKernel>())) {
+        if constexpr (tiles::Tiled<Kind>) {
+          return action(kind);
+        } else {
+          throw std::logic_error("a kernel of this kind has no tiles");
+        }
+      },
+      kernel);
 }
 
-bool fits(const Kernel& kernel, const TileLimits& limits) {
-  const std::uint64_t elements = output_elements(kernel);
-  return elements <= limits.buffer_elements &&
-         elements <= limits.buffer_bytes / output_element_size(kernel);
+std::vector<std::uint64_t> kernel_extents(const Kernel& kernel) {
+  return visit_tiled(kernel, [](const auto& kind) { return tiles::extents_of(kind); });
+}
+
+bool fits(std::uint64_t elements, std::size_t element_size, const TileLimits& limits) {
+  return elements <= limits.buffer_elements && elements <= limits.buffer_bytes / element_size;
 }
 
 bool fits(const Tile& tile, const TileLimits& limits) {
-  const auto gather_fits = [&](const IndexMapKernel& gather) {
-    return fits(Kernel(gather), limits);
+  const auto gather_fits = [&](const Gather& gather) {
+    return fits(gather.elements(), gather.map.element_size, limits);
   };
-  return fits(tile.kernel, limits) &&
+  return fits(output_elements(tile.kernel), output_element_size(tile.kernel), limits) &&
          std::all_of(tile.gathers.begin(), tile.gathers.end(), gather_fits);
 }
 
@@ -57,7 +68,7 @@ class Cutter {
   Cutter(const Kernel& kernel, const TileLimits& limits)
       : kernel_(kernel), limits_(limits), extents_(kernel_extents(kernel)) {
     input_sizes_ =
-        std::visit([](const auto& kind) { return tiles::input_element_sizes(kind); }, kernel);
+        visit_tiled(kernel, [](const auto& kind) { return tiles::input_element_sizes(kind); });
     for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
       cuts_.emplace_back();
       needs_.emplace_back();
@@ -70,10 +81,9 @@ class Cutter {
       const bool inputs_fit = this->inputs_fit();
       for (std::uint64_t size = extents_[axis]; !all_fit() && size > 1;) {
         size = (size + 1) / 2;
-        cut(axis,
-            std::visit(
-                [&](const auto& kind) { return tiles::cuts_of(kind, axis, size, inputs_fit); },
-                kernel_));
+        cut(axis, visit_tiled(kernel_, [&](const auto& kind) {
+              return tiles::cuts_of(kind, axis, size, inputs_fit);
+            }));
       }
     }
     return all_fit() ? std::optional(cuts_) : std::nullopt;
@@ -85,8 +95,8 @@ class Cutter {
     tiles::Needs largest{1, std::vector<std::uint64_t>(input_sizes_.size(), 1)};
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       const TileRange range{cuts[i], cuts[i + 1]};
-      const tiles::Needs needs = std::visit(
-          [&](const auto& kind) { return tiles::needs_along(kind, axis, range); }, kernel_);
+      const tiles::Needs needs = visit_tiled(
+          kernel_, [&](const auto& kind) { return tiles::needs_along(kind, axis, range); });
       largest.output = std::max(largest.output, needs.output);
       for (std::size_t k = 0; k < largest.inputs.size(); ++k)
         largest.inputs[k] = std::max(largest.inputs[k], needs.inputs[k]);
@@ -126,13 +136,22 @@ class Cutter {
 };
 
 Tile whole_tile(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return tiles::whole_tile_of(kind); }, kernel);
+  return visit_tiled(kernel, [](const auto& kind) { return tiles::whole_tile_of(kind); });
 }
 
 }  // namespace
 
+Gather whole_gather(IndexMapKernel map, std::size_t input) {
+  const std::uint64_t elements = map.output_elements();
+  return {.map = std::move(map), .begin = 0, .end = elements, .input = input};
+}
+
+bool has_tiles(const Kernel& kernel) {
+  return std::visit([]<typename Kind>(const Kind&) { return tiles::Tiled<Kind>; }, kernel);
+}
+
 std::optional<TileGrid> TileGrid::make(const Kernel& kernel, const TileLimits& limits) {
-  if (!is_tiled(kernel)) return std::nullopt;
+  if (!has_tiles(kernel)) return std::nullopt;
   TileGrid grid;
   grid.kernel_ = kernel;
   if (fits(whole_tile(kernel), limits)) {
@@ -155,7 +174,7 @@ Tile TileGrid::tile(std::uint64_t index) const {
     ranges[i] = {cuts_[i][index % along], cuts_[i][index % along + 1]};
     index /= along;
   }
-  return std::visit([&](const auto& kind) { return tiles::tile_of(kind, ranges); }, kernel_);
+  return visit_tiled(kernel_, [&](const auto& kind) { return tiles::tile_of(kind, ranges); });
 }
 
 void TileGrid::for_each_run(

@@ -24,21 +24,34 @@ struct TileRange {
   std::uint64_t end;
 };
 
-struct Tile {
-  std::vector<IndexMapKernel> gathers;  // one per input: its output is the tile's input buffer
-  Kernel kernel;                        // reads these buffers
-  std::vector<TileRange> box;           // per axis of the whole output
+/// Elements [begin, end) of what an index map makes of an input.
+struct Gather {
+  IndexMapKernel map;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::size_t input;  // of the whole kernel
+
+  std::uint64_t elements() const { return end - begin; }
 };
+/// All elements that the map makes.
+Gather whole_gather(IndexMapKernel map, std::size_t input);
+
+struct Tile {
+  std::vector<Gather> gathers;  // one per input of the tile's kernel: they are its input buffers
+  Kernel kernel;                // reads these buffers
+  std::vector<TileRange> box;   // per axis of the whole output
+};
+
+/// Whether boxes can be taken of the kernel's outputs.
+bool has_tiles(const Kernel& kernel);
 
 class TileGrid {
  public:
-  /// Nothing for a kernel that is not tiled, and when no tile can be small enough: one reversed
-  /// sequence or one pooling window that by itself exceeds the limits.
+  /// Nothing for a kernel of which no boxes can be taken, and when no tile can be small enough: one
+  /// reversed sequence or one pooling window that by itself exceeds the limits.
   static std::optional<TileGrid> make(const Kernel& kernel, const TileLimits& limits);
 
   std::uint64_t size() const { return count_; }
-  /// Whether the only tile reads the inputs as they lie in memory: its gathers are single runs.
-  bool is_whole() const { return whole_; }
   /// Tile number `index`, row-major over the grid.
   Tile tile(std::uint64_t index) const;
 

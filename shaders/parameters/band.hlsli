@@ -1,4 +1,4 @@
-// For band.hlsl and lib/gpu/resident/band.cpp: the same words in HLSL and C++.
+// For band.hlsl and lib/gpu/kernels/band.cpp: the same words in HLSL and C++.
 struct BandParameters {
   uint elements;       // of the output
   uint rows;           // of a matrix

@@ -1,4 +1,4 @@
-// For cast.hlsl and lib/gpu/resident/cast.cpp: the same words in HLSL and C++.
+// For cast.hlsl and lib/gpu/kernels/cast.cpp: the same words in HLSL and C++.
 struct CastParameters {
   uint elements;    // of the output
   uint rank;        // at most 8

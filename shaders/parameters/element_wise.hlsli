@@ -1,4 +1,4 @@
-// For element_wise.hlsl and lib/gpu/resident/element_wise.cpp: the same words in HLSL and C++.
+// For element_wise.hlsl and lib/gpu/kernels/element_wise.cpp: the same words in HLSL and C++.
 struct ElementWiseParameters {
   uint elements;     // of the output
   uint rank;         // at most 8

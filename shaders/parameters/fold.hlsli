@@ -1,4 +1,4 @@
-// For fold.hlsl and lib/gpu/resident/fold.cpp: the same words in HLSL and C++.
+// For fold.hlsl and lib/gpu/kernels/fold.cpp: the same words in HLSL and C++.
 struct FoldParameters {
   uint elements;         // of the output
   uint image;            // of these, those of one batch and channel

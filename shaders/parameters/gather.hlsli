@@ -1,4 +1,4 @@
-// For gather.hlsl and lib/gpu/resident/gather.cpp: the same words in HLSL and C++.
+// For gather.hlsl and lib/gpu/kernels/gather.cpp: the same words in HLSL and C++.
 struct GatherParameters {
   uint elements;      // of the output
   uint coordinates;   // indices of an element

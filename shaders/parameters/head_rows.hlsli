@@ -1,4 +1,4 @@
-// For head_rows.hlsl and lib/gpu/resident/head_rows.cpp: the same words in HLSL and C++.
+// For head_rows.hlsl and lib/gpu/kernels/head_rows.cpp: the same words in HLSL and C++.
 struct HeadRowsParameters {
   uint elements;  // of the output
   uint heads;

@@ -1,4 +1,4 @@
-// For integer_power.hlsl and lib/gpu/resident/integer_power.cpp: the same words in HLSL and C++.
+// For integer_power.hlsl and lib/gpu/kernels/integer_power.cpp: the same words in HLSL and C++.
 struct IntegerPowerParameters {
   uint elements;       // of the output
   float scale, bias;   // of the bases

@@ -1,4 +1,4 @@
-// For join.hlsl and lib/gpu/resident/join.cpp: the same words in HLSL and C++.
+// For join.hlsl and lib/gpu/kernels/join.cpp: the same words in HLSL and C++.
 struct JoinParameters {
   uint elements;     // of the output
   uint row;          // elements for one index of the axes outside of the joined one

@@ -1,4 +1,4 @@
-// For local_response.hlsl and lib/gpu/resident/local_response.cpp: the same words in HLSL and C++.
+// For local_response.hlsl and lib/gpu/kernels/local_response.cpp: the same words in HLSL and C++.
 struct LocalResponseParameters {
   uint channels;
   uint stride;    // from one channel to the next, in vectors

@@ -1,4 +1,4 @@
-// For nonzero_count.hlsl, nonzero.hlsl and lib/gpu/resident/nonzero.cpp: the same words in HLSL and C++.
+// For nonzero_count.hlsl, nonzero.hlsl and lib/gpu/kernels/nonzero.cpp: the same words in HLSL and C++.
 struct NonzeroParameters {
   uint elements;  // of the input
   uint block;     // elements

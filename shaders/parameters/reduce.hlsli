@@ -1,4 +1,4 @@
-// For reduce.hlsl and lib/gpu/resident/reduce.cpp: the same words in HLSL and C++. Strides of operand k along axis a
+// For reduce.hlsl and lib/gpu/kernels/reduce.cpp: the same words in HLSL and C++. Strides of operand k along axis a
 // stand at 8 k + a; in elements.
 struct ReduceParameters {
   uint outputs;

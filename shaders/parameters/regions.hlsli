@@ -1,4 +1,4 @@
-// For region_*.hlsl and lib/gpu/resident/regions.cpp: the same words in HLSL and C++. Along two axes the first is y and
+// For region_*.hlsl and lib/gpu/kernels/regions.cpp: the same words in HLSL and C++. Along two axes the first is y and
 // the second x.
 struct RegionsParameters {
   uint elements;  // of the output

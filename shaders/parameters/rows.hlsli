@@ -1,4 +1,4 @@
-// For rows.hlsl and lib/gpu/resident/rows.cpp: the same words in HLSL and C++.
+// For rows.hlsl and lib/gpu/kernels/rows.cpp: the same words in HLSL and C++.
 struct RowsParameters {
   uint rows;         // where they are in parts
   uint count;        // of a row's vectors; of its elements, where a vector has some of several rows

@@ -1,4 +1,4 @@
-// For scan.hlsl and lib/gpu/resident/scan.cpp: the same words in HLSL and C++.
+// For scan.hlsl and lib/gpu/kernels/scan.cpp: the same words in HLSL and C++.
 struct ScanParameters {
   uint elements;
   uint length;  // of a sequence

@@ -1,4 +1,4 @@
-// For scatter.hlsl and lib/gpu/resident/scatter.cpp: the same words in HLSL and C++.
+// For scatter.hlsl and lib/gpu/kernels/scatter.cpp: the same words in HLSL and C++.
 struct ScatterParameters {
   uint elements;        // of the output
   uint keys;            // groups of elements that are updated as one, in the order of the output

@@ -1,4 +1,4 @@
-// For sequence.hlsl and lib/gpu/resident/sequence.cpp: the same words in HLSL and C++.
+// For sequence.hlsl and lib/gpu/kernels/sequence.cpp: the same words in HLSL and C++.
 struct SequenceParameters {
   uint start[2];  // one element, in its first bytes
   uint delta[2];

@@ -1,4 +1,4 @@
-// For top_k.hlsl and lib/gpu/resident/top_k.cpp: the same words in HLSL and C++. Entries of level i of a sequence are
+// For top_k.hlsl and lib/gpu/kernels/top_k.cpp: the same words in HLSL and C++. Entries of level i of a sequence are
 // its candidates; level 0 is the input.
 struct TopKParameters {
   uint elements;  // of an output

@@ -1,4 +1,4 @@
-// For unpool.hlsl and lib/gpu/resident/unpool.cpp: the same words in HLSL and C++.
+// For unpool.hlsl and lib/gpu/kernels/unpool.cpp: the same words in HLSL and C++.
 struct UnpoolParameters {
   uint elements;      // of the output
   uint image_extent;  // elements of the output for each image

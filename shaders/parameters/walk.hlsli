@@ -1,4 +1,4 @@
-// For walk.hlsli and lib/gpu/resident/walk.hpp: the same words in HLSL and C++.
+// For walk.hlsli and lib/gpu/kernels/walk.hpp: the same words in HLSL and C++.
 struct WalkParameters {
   uint rank;         // from 1 to 9
   uint extents[9];   // outermost first

@@ -1,4 +1,4 @@
-// For window.hlsl and lib/gpu/resident/window_search.cpp: where the words of the parameters stand.
+// For window.hlsl and lib/gpu/kernels/window_search.cpp: where the words of the parameters stand.
 static const uint at_elements = 0;          // of the output
 static const uint at_copied_axes = 1;       // how many
 static const uint at_outer_axes = 2;        // windowed axes in front of the last three

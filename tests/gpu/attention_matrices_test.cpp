@@ -48,8 +48,8 @@ AttentionKernel kernel_of(const MultiheadAttention& use) {
   return kernel;
 }
 
-std::vector<gpu::ResidentDispatch> with_matrices(const AttentionKernel& kernel) {
-  return gpu::make_resident_dispatches(kernel).front().with_matrices;
+std::vector<gpu::Dispatch> with_matrices(const AttentionKernel& kernel) {
+  return gpu::make_dispatches(kernel).front().with_matrices;
 }
 
 /// The largest difference from the reference.

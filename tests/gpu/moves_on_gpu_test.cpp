@@ -232,7 +232,7 @@ TEST_CASE("GPU: folds of windows that take several stages") {
       }
     }
     CAPTURE(type);
-    CHECK(gpu::make_resident_dispatches(kernel).front().stages.size() > 1);
+    CHECK(gpu::make_dispatches(kernel).front().stages.size() > 1);
     check_like_cpu(kernel, {input.bytes}, type, is_float ? 1 : 0);
   }
 }

@@ -58,9 +58,9 @@ PlanCase case_of(const Convolution& use, const Tensor& output) {
 }
 
 /// The dispatch for devices with cooperative matrices.
-std::vector<gpu::ResidentDispatch> with_matrices(const Plan& plan) {
+std::vector<gpu::Dispatch> with_matrices(const Plan& plan) {
   REQUIRE(plan.passes.size() == 1);
-  return gpu::make_resident_dispatches(plan.passes[0].kernel).front().with_matrices;
+  return gpu::make_dispatches(plan.passes[0].kernel).front().with_matrices;
 }
 
 template <typename Use>

@@ -1,8 +1,6 @@
 // Modules ask a device to keep NaN, infinity, -0 and denormals where it can. Without that, drivers
 // of hardware may assume that there are none; llvmpipe never does, so the results of a software GPU
 // do not show it.
-#include "gpu/vulkan/float_modes.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "folder.hpp"
+#include "gpu/vulkan/float_modes.hpp"
 #include "gpu/vulkan/kernels.hpp"
 #include "gpu_device.hpp"
 #include "program.hpp"

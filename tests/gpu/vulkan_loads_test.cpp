@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 
+#include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
 #include "gpu/vulkan/instance.hpp"
 #include "gpu_device.hpp"
@@ -33,14 +35,11 @@ class Checked {
   /// Whether the layer finds loads outside: a copy of more than the input has.
   bool checks_loads() {
     const unsigned before = gpu::vulkan::validation_messages();
-    const auto stream = device_->make_stream();
-    stream->input(2, 64);
-    gpu::Dispatch dispatch;
-    dispatch.kernel = "copy";
-    dispatch.stages.emplace_back(0, 64, 1);
-    dispatch.output_bytes = 1024;
-    stream->submit(dispatch);
-    stream->finish();
+    const auto from = device_->make_resident_buffer(64), to = device_->make_resident_buffer(1024);
+    gpu::Stream stream(*device_);
+    stream.run(gpu::copy_dispatch(1024), std::array{gpu::ResidentRange{from.get(), 0, 64}},
+               std::array{gpu::ResidentRange{to.get(), 0, 1024}});
+    stream.finish();
     return gpu::vulkan::validation_messages() > before;
   }
 

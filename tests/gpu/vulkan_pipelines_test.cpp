@@ -41,8 +41,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create_together(VkDevice device, VkPipelineCache 
 }
 
 /// Two threads prepare a dispatch each.
-void prepare_both(gpu::Device& device, Meeting& watched, const gpu::ResidentDispatch& first,
-                  const gpu::ResidentDispatch& second) {
+void prepare_both(gpu::Device& device, Meeting& watched, const gpu::Dispatch& first,
+                  const gpu::Dispatch& second) {
   meeting = &watched;
   real_create = vkCreateComputePipelines;
   vkCreateComputePipelines = create_together;
@@ -66,7 +66,7 @@ TEST_CASE("Vulkan: two threads that want the same kernel compile it once") {
   if (!has_gpu()) return;
   const std::unique_ptr<gpu::Device> device = open_gpu();
   Meeting one{.wanted = 1};
-  const gpu::ResidentDispatch cast{.kernel = "cast", .specialization = {1, 2}};
+  const gpu::Dispatch cast{.kernel = "cast", .specialization = {1, 2}};
   prepare_both(*device, one, cast, cast);
   CHECK(one.calls == 1);
 }

@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "gpu/kernels/parameters.hpp"
 #include "gpu/steps.hpp"
 #include "gpu_device.hpp"
 #include "ops/operator.hpp"
@@ -31,15 +33,32 @@ bool has_kernel(const std::string& name) {
 #endif
 }
 
+using gpu::kernels::uint;
+using gpu::kernels::uint4;
+#include "../../shaders/parameters/index_map.hlsli"
+#include "../../shaders/parameters/lp_pooling.hlsli"
+#include "../../shaders/parameters/reverse_columns.hlsli"
+#include "../../shaders/parameters/transpose.hlsli"
+
 gpu::Dispatch make_dispatch(const Kernel& kernel) {
-  return gpu::make_dispatch(kernel, 4096);
+  const std::vector<gpu::Dispatch> dispatches = gpu::make_dispatches(kernel);
+  REQUIRE(dispatches.size() == 1);
+  return dispatches.front();
 }
 
 using Words = std::vector<std::uint32_t>;
 
-Words constants(const gpu::Dispatch& dispatch, std::size_t begin, std::size_t end) {
-  return {dispatch.constants.begin() + static_cast<std::ptrdiff_t>(begin),
-          dispatch.constants.begin() + static_cast<std::ptrdiff_t>(end)};
+/// The numbers of a struct of shaders/parameters/.
+template <typename Struct>
+Struct numbers(const Words& words) {
+  Struct read;
+  REQUIRE(words.size() * 4 == sizeof read);
+  std::memcpy(&read, words.data(), sizeof read);
+  return read;
+}
+
+Words words(const uint4& row) {
+  return {row.x, row.y, row.z, row.w};
 }
 
 constexpr std::uint32_t negative(std::uint32_t value) {
@@ -68,12 +87,16 @@ TEST_CASE("dispatch: an index map's name and constants") {
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_2_1");  // runs
   CHECK(dispatch.specialization == Words{2, 2, 0, 4});
-  CHECK(dispatch.output_bytes == 60);
-  CHECK(constants(dispatch, 0, 4) == Words{30, 0, 9 + gpu::input_slack_bytes / 2, 0});
-  CHECK(constants(dispatch, 4, 8) == Words{2, 0, 0x1234, 0});
-  CHECK(constants(dispatch, 8, 12) == Words{5, negative(7), 0, 5});
-  CHECK(constants(dispatch, 12, 16) == Words{6, 1, 2, 3});
-  CHECK(dispatch.table.empty());
+  const auto constants = numbers<IndexMapConstants>(dispatch.constants);
+  CHECK(constants.elements == 30);
+  CHECK(constants.offset == 9 + gpu::slack_bytes / 2);
+  CHECK(constants.rank == 2);
+  CHECK(constants.fill_low == 0x1234);
+  CHECK(words(constants.axis0) == Words{5, negative(7), 0, 5});
+  CHECK(words(constants.axis1) == Words{6, 1, 2, 3});
+  CHECK(dispatch.parameters.empty());
+  CHECK(dispatch.loads_around);
+  CHECK(dispatch.inputs == std::vector<std::size_t>{0});
 }
 
 TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
@@ -83,16 +106,19 @@ TEST_CASE("dispatch: a reversal's axis, lengths and kernel") {
   gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_8_1");
   CHECK(dispatch.specialization == Words{0, 2, 1, 4});
-  CHECK(dispatch.constants[3] == 2);
-  CHECK(dispatch.constants[5] == 1);
-  CHECK(constants(dispatch, 24, 26) == Words{1, 0});
+  auto constants = numbers<IndexMapConstants>(dispatch.constants);
+  CHECK(constants.length_words == 2);
+  CHECK(constants.reversed_axis == 1);
+  CHECK(words(constants.axis4) == Words{1, 0, 0, 0});
+  CHECK(dispatch.inputs == std::vector<std::size_t>{0, 1});
   kernel.reversal = Reversal{0, DataType::UInt32};
   kernel.axes[1].stride = 2;
   dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_8_0");  // elements
   CHECK(dispatch.specialization == Words{0, 2, 2, 1});
-  CHECK(dispatch.constants[3] == 1);
-  CHECK(dispatch.constants[5] == 0);
+  constants = numbers<IndexMapConstants>(dispatch.constants);
+  CHECK(constants.length_words == 1);
+  CHECK(constants.reversed_axis == 0);
 }
 
 /// A packed tensor of bytes, reversed along the axis before the last one.
@@ -113,11 +139,19 @@ TEST_CASE("dispatch: threads move columns of words where words of an input stand
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "reverse_columns_staged");
   CHECK(dispatch.specialization == Words{1, 5});
-  CHECK(constants(dispatch, 0, 4) == Words{3 * 5 * 2052, 2, gpu::input_slack_bytes / 4, 513});
-  CHECK(constants(dispatch, 4, 8) == Words{5, 5, 1, 513});
-  CHECK(constants(dispatch, 8, 11) == Words{171, 3, 1});  // three blocks of 171 columns
-  CHECK(constants(dispatch, 12, 15) == Words{1, 0, 0});
-  CHECK(constants(dispatch, 16, 19) == Words{3, 5 * 513, 2052});
+  const auto constants = numbers<ReverseColumnsConstants>(dispatch.constants);
+  CHECK(constants.length_words == 2);
+  CHECK(constants.offset == gpu::slack_bytes / 4);
+  CHECK(constants.columns == 513);
+  CHECK(constants.rows == 5);
+  CHECK(constants.thread_rows == 5);
+  CHECK(constants.parts == 1);
+  CHECK(constants.row_stride == 513);
+  CHECK(constants.block_columns == 171);
+  CHECK(constants.blocks == 3);
+  CHECK(constants.length_stride == 1);
+  CHECK(words(constants.outermost) == Words{1, 0, 0, 0});
+  CHECK(words(constants.outer) == Words{3, 5 * 513, 2052, 0});
   REQUIRE(dispatch.stages.size() == 1);
   CHECK(dispatch.stages[0].end == 3 * 513);
 
@@ -145,8 +179,9 @@ TEST_CASE("dispatch: threads keep whole columns of up to 16 words") {
 TEST_CASE("dispatch: long columns of words are shared by several threads") {
   const auto parts = [](const IndexMapKernel& kernel) {
     const gpu::Dispatch dispatch = make_dispatch(kernel);
-    CHECK(dispatch.constants[5] * dispatch.constants[6] >= dispatch.constants[4]);
-    return dispatch.constants[6];
+    const auto constants = numbers<ReverseColumnsConstants>(dispatch.constants);
+    CHECK(constants.thread_rows * constants.parts >= constants.rows);
+    return constants.parts;
   };
   CHECK(parts(reversed_columns(1, 9, 4)) == 2);                  // of 8 rows
   CHECK(parts(reversed_columns(1, 1000, 1 << 20)) == 16);        // of 64
@@ -170,10 +205,15 @@ TEST_CASE(
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "transpose");
   CHECK(dispatch.specialization == Words{2, 1, 1});
-  CHECK(constants(dispatch, 0, 2) == Words{3 * 200 * 136, gpu::input_slack_bytes / 2});
-  CHECK(constants(dispatch, 4, 7) == Words{200, 136, 4});
-  CHECK(constants(dispatch, 8, 11) == Words{136, 302, 2});
-  CHECK(constants(dispatch, 12, 15) == Words{3, 70000, 200 * 136});
+  const auto constants = numbers<TransposeConstants>(dispatch.constants);
+  CHECK(constants.offset == gpu::slack_bytes / 2);
+  CHECK(constants.columns == 200);
+  CHECK(constants.column_stride == 136);
+  CHECK(constants.column_tiles == 4);
+  CHECK(constants.rows == 136);
+  CHECK(constants.row_stride == 302);
+  CHECK(constants.row_tiles == 2);
+  CHECK(words(constants.axis0) == Words{3, 70000, 200 * 136, 0});
   CHECK(dispatch.stages.at(0).end == 3 * 4 * 2 * 256);
   kernel.axes[0].stride = 70001;
   CHECK(make_dispatch(kernel).specialization == Words{2, 0, 1});  // halves of words
@@ -191,13 +231,17 @@ TEST_CASE("dispatch: few rows whose elements take turns are moved a unit of each
   gpu::Dispatch dispatch = make_dispatch(plain_kernel(2, {{4, 1}, {80, 4}}));
   CHECK(dispatch.kernel == "interleave");
   CHECK(dispatch.specialization == Words{2, 4, 1, 0});
-  CHECK(constants(dispatch, 4, 6) == Words{10, 10});  // vectors
-  CHECK(dispatch.constants[9] == 80);
+  auto constants = numbers<InterleaveConstants>(dispatch.constants);
+  CHECK(constants.units == 10);  // vectors
+  CHECK(constants.row_units == 10);
+  CHECK(constants.output_stride == 80);
   dispatch = make_dispatch(plain_kernel(2, {{5, 400}, {82, 1}, {4, 84}}));
   CHECK(dispatch.kernel == "interleave");
   CHECK(dispatch.specialization == Words{2, 4, 0, 1});
-  CHECK(constants(dispatch, 4, 6) == Words{5 * 41, 41});  // words
-  CHECK(dispatch.constants[8] == 84);
+  constants = numbers<InterleaveConstants>(dispatch.constants);
+  CHECK(constants.units == 5 * 41);  // words
+  CHECK(constants.row_units == 41);
+  CHECK(constants.source_stride == 84);
   const auto is_interleaved = [](const IndexMapKernel& kernel) {
     return make_dispatch(kernel).kernel == "interleave";
   };
@@ -214,8 +258,9 @@ TEST_CASE("dispatch: copies of whole rows are an axis of their own") {
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "index_map_4_1");
   CHECK(dispatch.specialization == Words{0, 3, 0, 1});
-  CHECK(constants(dispatch, 12, 14) == Words{4, 0});
-  CHECK(constants(dispatch, 16, 18) == Words{10, 1});
+  const auto constants = numbers<IndexMapConstants>(dispatch.constants);
+  CHECK(words(constants.axis1) == Words{4, 0, 0, 4});
+  CHECK(words(constants.axis2) == Words{10, 1, 0, 10});
   kernel.axes[1].extent = 41;  // the last copy ends early
   CHECK(make_dispatch(kernel).specialization == Words{5, 2, 0, 4});
 }
@@ -233,8 +278,10 @@ TEST_CASE("dispatch: a fifth axis takes the place of the strides of lengths") {
   const gpu::Dispatch dispatch = make_dispatch(kernel_of_axes(5));
   CHECK(dispatch.kernel == "index_map_1_0");
   CHECK(dispatch.specialization == Words{0, 5, 0, 1});
-  CHECK(dispatch.table.empty());
-  CHECK(constants(dispatch, 20, 28) == Words{4, 40, 0, 4, 5, 50, 0, 5});
+  CHECK(dispatch.parameters.empty());
+  const auto constants = numbers<IndexMapConstants>(dispatch.constants);
+  CHECK(words(constants.axis3) == Words{4, 40, 0, 4});
+  CHECK(words(constants.axis4) == Words{5, 50, 0, 5});
 }
 
 TEST_CASE("dispatch: more axes than fit the constants stand in a table") {
@@ -242,13 +289,13 @@ TEST_CASE("dispatch: more axes than fit the constants stand in a table") {
   kernel.reversal = Reversal{.axis = 1};
   const gpu::Dispatch reversed = make_dispatch(kernel);
   CHECK(reversed.specialization == Words{0, 8, 2, 1});
-  CHECK(reversed.constants[4] == 5);
-  REQUIRE(reversed.table.size() == 64);
-  CHECK(Words(reversed.table.begin() + 16, reversed.table.begin() + 20) == Words{5, 50, 0, 5});
-  CHECK(reversed.table[48] == 5);
+  CHECK(numbers<IndexMapConstants>(reversed.constants).rank == 5);
+  const auto table = numbers<IndexMapAxes>(reversed.parameters);
+  CHECK(words(table.axes[4]) == Words{5, 50, 0, 5});
+  CHECK(table.lengths_strides[4] == 5);
   const gpu::Dispatch plain = make_dispatch(kernel_of_axes(6));
   CHECK(plain.specialization == Words{0, 8, 0, 1});
-  CHECK(Words(plain.table.begin() + 20, plain.table.begin() + 24) == Words{6, 60, 0, 6});
+  CHECK(words(numbers<IndexMapAxes>(plain.parameters).axes[5]) == Words{6, 60, 0, 6});
 }
 
 TEST_CASE("dispatch: LP pooling's name and constants") {
@@ -262,13 +309,16 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
                     .start_padding = -1};
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel.starts_with("lp_pooling_2_0"));
-  CHECK(dispatch.output_bytes == 2 * 3 * 9 * 2);
-  CHECK(dispatch.constants[0] == 54);
-  CHECK(constants(dispatch, 2, 4) == Words{gpu::input_slack_bytes / 2, 4});
-  CHECK(constants(dispatch, 4, 7) == Words{3, 60, 20});
-  CHECK(constants(dispatch, 16, 20) == Words{20, 9, 1, 4});
-  CHECK(constants(dispatch, 20, 23) == Words{1, 1, 2});
-  CHECK(constants(dispatch, 24, 27) == Words{0, 0, negative(1)});
+  const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+  CHECK(constants.elements == 54);
+  CHECK(constants.offset == gpu::slack_bytes / 2);
+  CHECK(constants.exponent == 4);
+  CHECK(constants.channels == 3);
+  CHECK(constants.batch_stride == 60);
+  CHECK(constants.channel_stride == 20);
+  CHECK(words(constants.width) == Words{20, 9, 1, 4});
+  CHECK(words(constants.strides) == Words{1, 1, 2, 0});
+  CHECK(words(constants.paddings) == Words{0, 0, negative(1), 0});
   for (const std::uint64_t p : {1U, 2U, 3U}) {
     kernel.p = p;
     CHECK(make_dispatch(kernel).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
@@ -310,7 +360,7 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
             const gpu::Dispatch dispatch = make_dispatch(kernel);
             REQUIRE_FALSE(dispatch.stages.empty());
             CHECK(std::all_of(dispatch.stages.begin(), dispatch.stages.end(), within_limit));
-            CHECK(dispatch.state_bytes <= 4096);
+            CHECK(dispatch.scratch_bytes <= 16 << 20);
           }
         }
       }
@@ -339,8 +389,9 @@ TEST_CASE("dispatch: a thread walks down as many rows of norms as its work allow
         REQUIRE(dispatch.stages.size() == 1);
         const gpu::Stage& stage = dispatch.stages.front();
         CHECK(stage.work <= gpu::thread_work_limit);
-        const std::uint32_t column_blocks = dispatch.constants[7];
-        const std::uint32_t row_blocks = dispatch.constants[23], rows = dispatch.constants[27];
+        const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+        const std::uint32_t column_blocks = constants.column_blocks;
+        const std::uint32_t row_blocks = constants.row_blocks, rows = constants.strides.w;
         CHECK(rows <= 32);  // bits of a word
         const std::uint64_t walks = std::uint64_t{64} * 3 * column_blocks * row_blocks;
         // The first of 256 threads stores nothing where they store results of one another.
@@ -364,30 +415,32 @@ TEST_CASE("dispatch: windows that one thread can take stay whole") {
 }
 
 TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has room for") {
-  LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, 300, 100);
+  constexpr std::uint32_t room = 1 << 20;  // outputs
+  LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, room + 44, 100);
   const gpu::Dispatch dispatch = make_dispatch(kernel);
   CHECK(dispatch.kernel == "lp_pooling_parts_2_2");
-  CHECK(dispatch.state_bytes == 4096);  // of 256 outputs
-  CHECK(dispatch.constants[7] == 3);    // parts of 40 rows and 100 columns
-  CHECK(dispatch.constants[23] == 40);
-  CHECK(dispatch.constants[27] == 100);
+  CHECK(dispatch.scratch_bytes == 16 * room);
+  auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+  CHECK(constants.strides.w == 3);  // parts of 40 rows and 100 columns
+  CHECK(constants.row_blocks == 40);
+  CHECK(constants.column_blocks == 100);
   REQUIRE(dispatch.stages.size() == 2 * 7);
   for (std::size_t i = 0; i < dispatch.stages.size(); ++i) {
     CAPTURE(i);
     const gpu::Stage& stage = dispatch.stages[i];
-    const std::uint32_t first = i < 7 ? 0 : 256, end = i < 7 ? 256 : 300;
+    const std::uint32_t first = i < 7 ? 0 : room, end = i < 7 ? room : room + 44;
     const bool is_last = i % 7 == 6;
     CHECK(stage.step == i % 7);
     CHECK(stage.base == first);
-    CHECK(stage.writes_state == !is_last);
     CHECK(stage.first == (is_last ? first / 8 : first));
     CHECK(stage.end == (is_last ? (end + 7) / 8 : end));
   }
   // Rows longer than a part are cut evenly.
   kernel = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
-  CHECK(make_dispatch(kernel).constants[7] == 3);
-  CHECK(make_dispatch(kernel).constants[23] == 2);
-  CHECK(make_dispatch(kernel).constants[27] == 1667);
+  constants = numbers<LpPoolingConstants>(make_dispatch(kernel).constants);
+  CHECK(constants.strides.w == 3);
+  CHECK(constants.row_blocks == 2);
+  CHECK(constants.column_blocks == 1667);
 }
 
 TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
@@ -409,9 +462,9 @@ WindowKernel image_windows(std::uint64_t extent, std::uint64_t size) {
 // Specialization constants of window.hlsl.
 constexpr std::size_t in_parts = 5, quick_width = 7, quick_stride = 8, quick_taps = 9;
 
-gpu::ResidentDispatch window_dispatch(const WindowKernel& kernel) {
+gpu::Dispatch window_dispatch(const WindowKernel& kernel) {
   REQUIRE(gpu::kernel_refusal(kernel) == "");
-  return gpu::make_resident_dispatches(kernel).front();
+  return gpu::make_dispatches(kernel).front();
 }
 
 TEST_CASE("dispatch: short windows in single rows are found four at once") {
@@ -475,7 +528,7 @@ TEST_CASE("dispatch: threads walk down images for convolutions of single channel
                       .left = {DataType::Float32, {0, 9}},
                       .right = {DataType::Float32, {30000, 10000}}};
   const auto kernel_of = [](const ProductKernel& kernel) {
-    return gpu::make_resident_dispatches(kernel).front().kernel;
+    return gpu::make_dispatches(kernel).front().kernel;
   };
   CHECK(kernel_of(usual) == "convolution_walk_aligned");
   ProductKernel kernel = usual;
@@ -499,7 +552,7 @@ TEST_CASE("dispatch: windows that are too large or too few for whole threads are
   CHECK(window_dispatch(image_windows(600, 30)).specialization[in_parts] == 0);
   for (const std::uint64_t size : {300U, 600U, 1000U, 20000U}) {
     CAPTURE(size);
-    const gpu::ResidentDispatch dispatch = window_dispatch(image_windows(size, size));
+    const gpu::Dispatch dispatch = window_dispatch(image_windows(size, size));
     CHECK(dispatch.specialization[in_parts] == 1);
     REQUIRE(dispatch.stages.size() == 2);
     CHECK(dispatch.scratch_bytes == dispatch.stages[0].end * std::uint64_t{4});
@@ -568,7 +621,7 @@ TEST_CASE("steps: windows along one axis are read once for local response normal
              plan_of("LOCAL_RESPONSE_NORMALIZATION", sizes,
                      R"("CrossChannel": true, "Alpha": 1, "Beta": 0.75, "Bias": 1, "LocalSize": )" +
                          std::to_string(window))))
-      names.push_back(step.tiled != nullptr ? "tiled" : step.dispatches.front().kernel);
+      names.push_back(step.dispatches.front().kernel);
     return names;
   };
   CHECK(kernels("2, 9, 4, 6", 5) == std::vector<std::string>{"local_response"});

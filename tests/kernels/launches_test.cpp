@@ -25,7 +25,6 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
       gpu::Stage stage(first, first + random.below(20 * group), random.from_to(1, 1000));
       stage.step = static_cast<std::uint32_t>(made.size());
       stage.base = 5;
-      stage.writes_state = random.one_in(2);
       made.push_back(stage);
     }
     std::map<std::uint32_t, std::uint32_t> reached;  // by stage
@@ -46,7 +45,6 @@ TEST_CASE("launches: every thread of every stage once, in order, in pieces of th
         REQUIRE(first == reached[step]);
         REQUIRE(first % group == 0);
         REQUIRE(base == 5);
-        REQUIRE(launch.writes_state == stage.writes_state);
         REQUIRE(launch.awaits_writes == (!is_first && first == stage.first));
         is_first = false;
         reached[step] = end;

@@ -23,21 +23,35 @@ std::string for_direct3d(const std::filesystem::path& path) {
   return seen;
 }
 
+// Checks what stands between a keyword and the next "}"; how often the keyword stands in the text.
+int check_no_arrays(const std::string& text, const std::string& keyword) {
+  int found = 0;
+  for (std::size_t at = text.find(keyword); at != std::string::npos;
+       at = text.find(keyword, at + 1)) {
+    const std::string declared = text.substr(at, text.find('}', at) - at);
+    CAPTURE(declared);
+    CHECK(declared.find('[') == std::string::npos);
+    ++found;
+  }
+  return found;
+}
+
 TEST_CASE("shaders: root constants hold no arrays, which Direct3D cannot index") {
-  int buffers = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(DMLOP_SOURCE_DIR "/shaders")) {
+  int buffers = 0, structs = 0;
+  const std::filesystem::path folder = DMLOP_SOURCE_DIR "/shaders";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
+    CAPTURE(entry.path());
     const std::string text = for_direct3d(entry.path());
-    for (std::size_t at = text.find("cbuffer "); at != std::string::npos;
-         at = text.find("cbuffer ", at + 1)) {
-      const std::string declared = text.substr(at, text.find('}', at) - at);
-      CAPTURE(entry.path());
-      CAPTURE(declared);
-      CHECK(declared.find('[') == std::string::npos);
-      ++buffers;
+    buffers += check_no_arrays(text, "cbuffer ");
+    if (text.find("Constants {") != std::string::npos) {
+      for (const char* name :
+           {"IndexMap", "ReverseColumns", "Transpose", "Interleave", "LpPooling"})
+        structs += check_no_arrays(text, "struct " + std::string(name) + "Constants {");
     }
   }
-  CHECK(buffers == 2);  // of kernels in tiles, and on whole tensors
+  CHECK(buffers == 2);  // with constants of the dispatch, and without
+  CHECK(structs == 5);
 }
 
 }  // namespace

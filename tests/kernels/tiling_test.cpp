@@ -41,8 +41,10 @@ Bytes random_bytes(std::uint64_t count, Random& random) {
 /// The input buffers of a tile: what its gathers read.
 std::vector<Bytes> gathered(const Tile& tile, const std::vector<Bytes>& inputs) {
   std::vector<Bytes> buffers;
-  for (std::size_t i = 0; i < tile.gathers.size(); ++i) {
-    buffers.push_back(execute_on_cpu(Kernel(tile.gathers[i]), {inputs[i]}));
+  for (const Gather& gather : tile.gathers) {
+    const std::vector<std::span<const std::byte>> input{inputs[gather.input]};
+    buffers.emplace_back(gather.elements() * gather.map.element_size);
+    cpu::execute(Kernel(gather.map), input, gather.begin, gather.end, buffers.back().data());
   }
   return buffers;
 }
@@ -83,8 +85,9 @@ std::uint64_t least_elements(const Kernel& kernel) {
     return map->reversal ? map->axes[map->reversal->axis].extent : 1;
   }
   std::uint64_t elements = 1;
-  for (const PoolingAxis& axis : std::get<LpPoolingKernel>(kernel).axes) {
-    elements *= std::min(axis.window, axis.input_extent);
+  if (const auto* pooling = std::get_if<LpPoolingKernel>(&kernel)) {
+    for (const PoolingAxis& axis : pooling->axes)
+      elements *= std::min(axis.window, axis.input_extent);
   }
   return elements;
 }
@@ -199,6 +202,63 @@ Work random_pooling(Random& random) {
   return work;
 }
 
+/// a + b, of inputs with strides that repeat rows or leave gaps.
+Work random_sum(Random& random) {
+  ElementWiseKernel kernel{.expression = Expression::add, .compute = ComputeType::int32};
+  kernel.output_type = DataType::Int16;
+  std::uint64_t count = 1;
+  for (std::uint64_t rank = random.from_to(1, 4); rank > 0; --rank) {
+    kernel.extents.push_back(random.from_to(1, 9));
+    count *= kernel.extents.back();
+  }
+  Work work;
+  for (const DataType type : {DataType::Int8, DataType::Int32}) {
+    ElementWiseInput input{.type = type,
+                           .strides = std::vector<std::uint64_t>(kernel.extents.size())};
+    std::uint64_t next = random.from_to(1, 2);
+    for (std::size_t a = kernel.extents.size(); a-- > 0;) {
+      if (random.one_in(4)) continue;
+      input.strides[a] = next;
+      next *= kernel.extents[a] + random.below(2);
+    }
+    work.inputs.push_back(random_bytes(next * 2 * size_of(type), random));
+    kernel.inputs.push_back(input);
+  }
+  if (random.one_in(8)) {  // a number takes the place of the first input
+    kernel.inputs.front().constant = 3.0F;
+    work.inputs.erase(work.inputs.begin());
+  }
+  work.kernel = kernel;
+  return work;
+}
+
+/// Parts whose rows are packed, or turned around, along an axis between others.
+Work random_join(Random& random) {
+  JoinKernel kernel{.parts = {}, .outer = random.from_to(1, 20)};
+  Work work;
+  const std::size_t size = random.one_of<std::size_t>({1, 2, 4, 8});
+  const std::uint64_t inner = random.from_to(1, 4);
+  for (std::uint64_t parts = random.from_to(1, 10); parts > 0; --parts) {
+    const std::uint64_t joined = random.from_to(1, 12);
+    const std::uint64_t elements = kernel.outer * joined * inner;
+    IndexMapKernel part{.element_size = size};
+    if (random.one_in(2)) {
+      part.axes = {{.extent = elements, .stride = 1}};
+    } else {
+      part.axes = {{.extent = kernel.outer, .stride = 1},
+                   {.extent = joined * inner, .stride = static_cast<Int>(kernel.outer)}};
+    }
+    if (random.one_in(8)) {  // backwards, which the kernel of joins cannot read
+      part.axes.front().stride = -part.axes.front().stride;
+      part.offset = -part.axes.front().stride * static_cast<Int>(part.axes.front().extent - 1);
+    }
+    kernel.parts.push_back(part);
+    work.inputs.push_back(random_bytes(elements * size, random));
+  }
+  work.kernel = kernel;
+  return work;
+}
+
 TileLimits random_limits(Random& random) {
   TileLimits limits{.buffer_bytes = random.from_to(64, random.one_in(2) ? 256 : 4096)};
   if (random.one_in(4)) limits.buffer_elements = random.from_to(8, 256);
@@ -233,6 +293,22 @@ TEST_CASE("tiling: sweep over pooling") {
   }
 }
 
+TEST_CASE("tiling: sweep over sums of tensors") {
+  Random random(64);
+  for (int repeat = 0; repeat < 1500; ++repeat) {
+    CAPTURE(repeat);
+    check_tiles(random_sum(random), random_limits(random));
+  }
+}
+
+TEST_CASE("tiling: sweep over joins") {
+  Random random(65);
+  for (int repeat = 0; repeat < 1500; ++repeat) {
+    CAPTURE(repeat);
+    check_tiles(random_join(random), random_limits(random));
+  }
+}
+
 TEST_CASE("tiling: a kernel that fits is one tile that reads the inputs as they lie") {
   IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = 4, .stride = -2}}};
   kernel.offset = 6;
@@ -240,7 +316,7 @@ TEST_CASE("tiling: a kernel that fits is one tile that reads the inputs as they 
   REQUIRE(grid);
   CHECK(grid->size() == 1);
   const Tile tile = grid->tile(0);
-  CHECK(tile.gathers.front().axes == std::vector<IndexMapAxis>{{.extent = 7, .stride = 1}});
+  CHECK(tile.gathers.front().map.axes == std::vector<IndexMapAxis>{{.extent = 7, .stride = 1}});
   CHECK(std::get<IndexMapKernel>(tile.kernel).axes == kernel.axes);
 }
 
@@ -316,7 +392,7 @@ TEST_CASE("tiling: paddings of far tiles stay within 32 bits") {
         const Piece whole = piece_at(axis, tile.box[0].begin);
         const Piece part = piece_at(inner, 0);
         CHECK(part.outside == whole.outside);
-        const IndexMapKernel& gather = tile.gathers.front();
+        const IndexMapKernel& gather = tile.gathers.front().map;
         const Int from = gather.offset + gather.axes.front().stride * part.offset;
         if (!whole.outside && part.count > 1) CHECK(from == whole.offset);
       }

@@ -33,8 +33,8 @@ NOT_ASKED = r"^(cluster_|package_|html_|soak)"
 ON_GPU = r"gpu|vulkan"
 # Entries that are near to all files of a folder, beside those that share a word with a file's name.
 NEAR = {
-    "shaders/": "gpu gpu_operators_tiled",
-    "lib/gpu/": "gpu gpu_operators_tiled dispatch launches gpu_fault vulkan_fault device_choice",
+    "shaders/": "gpu gpu_operators_counted",
+    "lib/gpu/": "gpu gpu_operators_counted dispatch launches gpu_fault vulkan_fault device_choice",
     "lib/cpu/": "lp_pooling padding slice1 reverse_subsequences cpu_kernels conformance",
     "lib/ops/": "plan tiling lp_pooling padding slice1 reverse_subsequences conformance",
     "lib/spec/": "spec field_kinds refusal_rules refusal_values refusal_tensors formula",

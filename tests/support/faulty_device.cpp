@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/commands.hpp"
 
 namespace dmlop::test {
 
@@ -62,43 +63,40 @@ auto faulty(FaultInjector& injector, const char* call, Action&& action) {
   }
 }
 
-class FaultyStream : public gpu::Stream {
+class FaultyCommands : public gpu::Commands {
  public:
-  FaultyStream(std::unique_ptr<gpu::Stream> stream, FaultInjector& injector)
-      : stream_(std::move(stream)), injector_(injector) {
+  FaultyCommands(std::unique_ptr<gpu::Commands> commands, FaultInjector& injector)
+      : commands_(std::move(commands)), injector_(injector) {
     ++injector_.streams;
   }
-  ~FaultyStream() override { --injector_.streams; }
+  ~FaultyCommands() override { --injector_.streams; }
 
-  std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
-    return faulty(injector_, "input", [&] { return stream_->input(index, bytes); });
+  void begin() override {
+    faulty(injector_, "begin", [&] { commands_->begin(); });
   }
-  void input(std::size_t index, const gpu::ResidentRange& range) override {
-    faulty(injector_, "input of a range", [&] { stream_->input(index, range); });
+  void stamp(gpu::Moment moment) override { commands_->stamp(moment); }
+  void copy(const gpu::ResidentRange& from, const gpu::ResidentRange& to) override {
+    faulty(injector_, "copy", [&] { commands_->copy(from, to); });
   }
-  void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
-    faulty(injector_, "submit", [&] { stream_->submit(dispatch, output); });
+  void bind(const gpu::Dispatch& dispatch, const gpu::Bindings& bindings) override {
+    faulty(injector_, "bind", [&] { commands_->bind(dispatch, bindings); });
   }
-  void run(const gpu::ResidentDispatch& dispatch, std::span<const gpu::ResidentRange> inputs,
-           std::span<const gpu::ResidentRange> outputs) override {
-    faulty(injector_, "run", [&] { stream_->run(dispatch, inputs, outputs); });
+  void launch(std::array<std::uint32_t, 2> groups, std::span<const std::uint32_t> words) override {
+    commands_->launch(groups, words);
   }
-  std::span<const std::byte> finish() override {
-    return faulty(injector_, "finish", [&] { return stream_->finish(); });
+  void barrier() override { commands_->barrier(); }
+  void submit(const std::string& doing) override {
+    faulty(injector_, "submit", [&] { commands_->submit(doing); });
   }
-  gpu::DispatchTimes times() const override { return stream_->times(); }
-  void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
-    faulty(injector_, "write", [&] { stream_->write(to, bytes); });
+  void wait() override {
+    faulty(injector_, "wait", [&] { commands_->wait(); });
   }
-  void read(const gpu::ResidentRange& from, std::span<std::byte> bytes) override {
-    faulty(injector_, "read", [&] { stream_->read(from, bytes); });
-  }
-  std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
-    return faulty(injector_, "repeat", [&] { return stream_->repeat(dispatch); });
+  std::optional<std::array<double, gpu::moment_count - 1>> seconds() const override {
+    return commands_->seconds();
   }
 
  private:
-  std::unique_ptr<gpu::Stream> stream_;
+  std::unique_ptr<gpu::Commands> commands_;
   FaultInjector& injector_;
 };
 
@@ -108,19 +106,19 @@ class FaultyDevice : public gpu::Device {
 
   const gpu::DeviceInfo& info() const override { return inner_.info(); }
   std::uint64_t buffer_bytes_limit() const override { return inner_.buffer_bytes_limit(); }
-  std::string resident_refusal() const override { return inner_.resident_refusal(); }
-  void prepare(const gpu::ResidentDispatch& dispatch) override {
+  std::string refusal() const override { return inner_.refusal(); }
+  void prepare(const gpu::Dispatch& dispatch) override {
     faulty(injector_, "prepare", [&] { inner_.prepare(dispatch); });
   }
-  std::unique_ptr<gpu::Stream> make_stream() override {
-    return faulty(injector_, "make_stream", [&]() -> std::unique_ptr<gpu::Stream> {
-      return std::make_unique<FaultyStream>(inner_.make_stream(), injector_);
+  std::unique_ptr<gpu::Commands> make_commands() override {
+    return faulty(injector_, "make_commands", [&]() -> std::unique_ptr<gpu::Commands> {
+      return std::make_unique<FaultyCommands>(inner_.make_commands(), injector_);
     });
   }
-  std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
-    return faulty(injector_, "make_resident_buffer",
-                  [&] { return inner_.make_resident_buffer(bytes); });
+  std::unique_ptr<gpu::ResidentBuffer> make_buffer(gpu::Place place, std::uint64_t bytes) override {
+    return faulty(injector_, "make_buffer", [&] { return inner_.make_buffer(place, bytes); });
   }
+  gpu::Pace& pace() override { return inner_.pace(); }
 
  private:
   gpu::Device& inner_;

@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "gpu/backends.hpp"
+#include "gpu/commands.hpp"
 #include "gpu/device_info.hpp"
 #include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
@@ -37,56 +39,33 @@ std::string variant_of(const gpu::Dispatch& dispatch) {
 }
 
 /// Passes everything on and writes down what was asked for.
-class WatchedStream : public gpu::Stream {
+class WatchedCommands : public gpu::Commands {
  public:
-  explicit WatchedStream(std::unique_ptr<gpu::Stream> stream) : stream_(std::move(stream)) {}
+  explicit WatchedCommands(std::unique_ptr<gpu::Commands> commands)
+      : commands_(std::move(commands)) {}
 
-  std::span<std::byte> input(std::size_t index, std::uint64_t bytes) override {
-    held_[index] = std::max(held_[index], bytes);
-    return stream_->input(index, bytes);
+  void begin() override { commands_->begin(); }
+  void stamp(gpu::Moment moment) override { commands_->stamp(moment); }
+  void copy(const gpu::ResidentRange& from, const gpu::ResidentRange& to) override {
+    commands_->copy(from, to);
   }
-  void input(std::size_t index, const gpu::ResidentRange& range) override {
-    held_[index] = std::max(held_[index], range.bytes);
-    stream_->input(index, range);
-  }
-  void submit(const gpu::Dispatch& dispatch, const gpu::ResidentRange* output) override {
+  void bind(const gpu::Dispatch& dispatch, const gpu::Bindings& bindings) override {
     counts.kernels.insert(variant_of(dispatch));
     ++counts.dispatches;
-    held_[1] = std::max(held_[1], dispatch.state_bytes);
-    held_[2] = std::max<std::uint64_t>(held_[2], dispatch.table.size() * 4);
-    held_[3] = std::max(held_[3], dispatch.output_bytes);
-    stream_->submit(dispatch, output);
+    commands_->bind(dispatch, bindings);
   }
-  void run(const gpu::ResidentDispatch& dispatch, std::span<const gpu::ResidentRange> inputs,
-           std::span<const gpu::ResidentRange> outputs) override {
-    ++counts.dispatches;
-    stream_->run(dispatch, inputs, outputs);
+  void launch(std::array<std::uint32_t, 2> groups, std::span<const std::uint32_t> words) override {
+    commands_->launch(groups, words);
   }
-  std::span<const std::byte> finish() override { return stream_->finish(); }
-  gpu::DispatchTimes times() const override { return stream_->times(); }
-  void write(const gpu::ResidentRange& to, std::span<const std::byte> bytes) override {
-    stream_->write(to, bytes);
-  }
-  void read(const gpu::ResidentRange& from, std::span<std::byte> bytes) override {
-    stream_->read(from, bytes);
-  }
-  std::optional<double> repeat(const gpu::Dispatch& dispatch) override {
-    return stream_->repeat(dispatch);
-  }
-
-  /// Bytes on the device as the backends allocate them.
-  std::uint64_t device_bytes() const {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < held_.size(); ++i) {
-      const std::uint64_t slack = i < 3 ? 2 * gpu::input_slack_bytes : 0;
-      bytes += std::max<std::uint64_t>(16, (held_[i] + slack + 15) / 16 * 16);
-    }
-    return bytes;
+  void barrier() override { commands_->barrier(); }
+  void submit(const std::string& doing) override { commands_->submit(doing); }
+  void wait() override { commands_->wait(); }
+  std::optional<std::array<double, gpu::moment_count - 1>> seconds() const override {
+    return commands_->seconds();
   }
 
  private:
-  std::unique_ptr<gpu::Stream> stream_;
-  std::array<std::uint64_t, 4> held_{};  // inputs 0 to 2 and the output
+  std::unique_ptr<gpu::Commands> commands_;
 };
 
 class WatchedDevice : public gpu::Device {
@@ -94,26 +73,23 @@ class WatchedDevice : public gpu::Device {
   explicit WatchedDevice(std::unique_ptr<gpu::Device> device) : device_(std::move(device)) {}
   const gpu::DeviceInfo& info() const override { return device_->info(); }
   std::uint64_t buffer_bytes_limit() const override { return device_->buffer_bytes_limit(); }
-  std::string resident_refusal() const override { return device_->resident_refusal(); }
-  void prepare(const gpu::ResidentDispatch& dispatch) override { device_->prepare(dispatch); }
-  std::unique_ptr<gpu::Stream> make_stream() override {
-    auto stream = std::make_unique<WatchedStream>(device_->make_stream());
-    streams_.push_back(stream.get());
-    return stream;
+  std::string refusal() const override { return device_->refusal(); }
+  void prepare(const gpu::Dispatch& dispatch) override { device_->prepare(dispatch); }
+  std::unique_ptr<gpu::Commands> make_commands() override {
+    return std::make_unique<WatchedCommands>(device_->make_commands());
   }
-  std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
-    return device_->make_resident_buffer(bytes);
+  std::unique_ptr<gpu::ResidentBuffer> make_buffer(gpu::Place place, std::uint64_t bytes) override {
+    if (place == gpu::Place::device)
+      made_bytes_ += (bytes + 15) / 16 * 16 + 2 * gpu::slack_bytes;  // as the backends allocate it
+    return device_->make_buffer(place, bytes);
   }
-  /// Of all streams that were ever made: an Executor keeps them.
-  std::uint64_t device_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const WatchedStream* stream : streams_) bytes += stream->device_bytes();
-    return bytes;
-  }
+  gpu::Pace& pace() override { return device_->pace(); }
+  /// Of the device's memory, since it was last asked for.
+  std::uint64_t take_made_bytes() { return std::exchange(made_bytes_, 0); }
 
  private:
   std::unique_ptr<gpu::Device> device_;
-  std::vector<WatchedStream*> streams_;
+  std::uint64_t made_bytes_ = 0;
 };
 
 struct Choice {
@@ -162,8 +138,7 @@ std::unique_ptr<gpu::Device> open_gpu() {
 
 namespace {
 
-/// A device of its own for whole and for tiled plans each: streams keep the largest buffers they
-/// had.
+/// A device of its own for whole and for tiled plans each.
 struct Opened {
   WatchedDevice device{open_gpu()};
   gpu::Executor executor{device};
@@ -215,20 +190,24 @@ void execute_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t begin, st
 void execute_in_tiles_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t begin,
                              std::uint64_t end, std::byte* output) {
   static Opened opened;
-  constexpr std::uint64_t device_memory_bytes = 4608;  // leaves tiles of some 280 bytes
+  constexpr std::uint64_t device_memory_bytes = 11 << 10;  // leaves tiles of some 300 bytes
+  // 16 KiB are always used; buffers that were freed for larger ones are counted, too.
+  constexpr std::uint64_t least_bytes = 20 << 10;
+  opened.executor.reset();
+  opened.device.take_made_bytes();
   const std::uint64_t dispatches = counts.dispatches;
   if (!execute(opened, kernel, inputs, device_memory_bytes, output)) {
     ++counts.refused_kernels;
     return execute_on_gpu(kernel, inputs, begin, end, output);
   }
   if (counts.dispatches - dispatches > 1) ++counts.tiled_kernels;
-  CHECK(opened.device.device_bytes() <= device_memory_bytes);
+  CHECK(opened.device.take_made_bytes() <= least_bytes);
 }
 
 std::set<std::string> kernels_of_dispatches() {
   std::set<std::string> names;
   const auto add = [&](const Kernel& kernel) {
-    names.insert(variant_of(gpu::make_dispatch(kernel, 4096)));
+    names.insert(variant_of(gpu::make_dispatches(kernel).front()));
   };
   for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {

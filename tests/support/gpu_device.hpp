@@ -60,7 +60,8 @@ struct GpuCounts {
 };
 const GpuCounts& gpu_counts();
 
-/// Every kernel that make_dispatch can name, with a specialization: "index_map_4_1 1 2 0 1".
+/// Every kernel that moves and norms of windows can need, with a specialization: "index_map_4_1 1 2
+/// 0 1".
 std::set<std::string> kernels_of_dispatches();
 
 }  // namespace dmlop::test

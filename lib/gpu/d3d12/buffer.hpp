@@ -5,10 +5,9 @@
 #include <cstdint>
 
 #include "gpu/d3d12/api.hpp"
+#include "gpu/device.hpp"
 
 namespace dmlop::gpu::d3d12 {
-
-enum class Place { device, upload, download };
 
 class Buffer {
  public:

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "gpu/d3d12/stream.hpp"
-#include "gpu/staging.hpp"
+#include "gpu/d3d12/commands.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
@@ -25,20 +24,21 @@ class Direct3DDevice : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
-  // Every device has room for the buffers of a resident kernel.
-  std::string resident_refusal() const override { return ""; }
-  void prepare(const ResidentDispatch& dispatch) override { context_.pipelines->find(dispatch); }
-  std::unique_ptr<Stream> make_stream() override { return d3d12::make_stream(context_); }
-  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
-    return d3d12::make_resident_buffer(context_, bytes);
+  // Every device has room for the buffers of a kernel.
+  std::string refusal() const override { return ""; }
+  void prepare(const Dispatch& dispatch) override { context_.pipelines->find(dispatch); }
+  std::unique_ptr<Commands> make_commands() override { return d3d12::make_commands(context_); }
+  std::unique_ptr<ResidentBuffer> make_buffer(Place place, std::uint64_t bytes) override {
+    return d3d12::make_buffer(context_, place, bytes);
   }
+  Pace& pace() override { return context_.pace; }
 
   // What every device must take (D3D12_REQ_RESOURCE_SIZE_IN_MEGABYTES_EXPRESSION), and the 2^27
   // elements that a buffer of words may have in a shader.
   std::uint64_t buffer_bytes_limit() const override {
     constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
     const std::uint64_t limit = std::clamp(info_.memory_bytes / 4, 128 * mebibyte, 512 * mebibyte);
-    return (info_.kind == DeviceKind::software ? 128 * mebibyte : limit) - 2 * input_slack_bytes;
+    return (info_.kind == DeviceKind::software ? 128 * mebibyte : limit) - 2 * slack_bytes;
   }
 
  private:

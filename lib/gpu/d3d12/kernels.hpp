@@ -14,7 +14,6 @@ struct KernelSource {
   std::string_view file;         // "index_map.hlsl", for the compiler's messages
   std::string_view text;         // complete, without #include
   std::string_view definitions;  // "RANK=3;REVERSAL=0"
-  bool is_resident;              // includes shaders/resident.hlsli
 };
 
 std::span<const KernelSource> kernel_sources();

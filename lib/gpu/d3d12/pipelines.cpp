@@ -1,7 +1,9 @@
 #include "gpu/d3d12/pipelines.hpp"
 
+#include <tuple>
+
+#include "gpu/commands.hpp"
 #include "gpu/d3d12/shaders.hpp"
-#include "gpu/staging.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
@@ -36,33 +38,20 @@ ComPtr<ID3D12RootSignature> make_signature(ID3D12Device& device, const RootLayou
 
 Pipelines::Pipelines(ID3D12Device& device)
     : device_(device),
-      tiled_{.constants = tiled_constants, .inputs = input_count, .outputs = 1},
-      resident_{
-          .constants = std::tuple_size_v<decltype(Launch::row)>,
-          .inputs = 1 + resident_inputs_most,    // the parameters and the inputs
-          .outputs = resident_outputs_most + 1,  // the outputs and the scratch
-      } {
-  for (RootLayout* layout : {&tiled_, &resident_})
-    layout->signature = make_signature(device, *layout);
+      layout_{.constants = std::tuple_size_v<decltype(Launch::row)> + constants_most,
+              .inputs = first_output_slot,
+              .outputs = slot_count - first_output_slot} {
+  layout_.signature = make_signature(device, layout_);
 }
 
 ID3D12PipelineState* Pipelines::find(const Dispatch& dispatch) {
-  return find(dispatch.kernel, dispatch.specialization, tiled_);
-}
-
-ID3D12PipelineState* Pipelines::find(const ResidentDispatch& dispatch) {
-  return find(dispatch.kernel, dispatch.specialization, resident_);
-}
-
-ID3D12PipelineState* Pipelines::find(const std::string& kernel,
-                                     std::span<const std::uint32_t> specialization,
-                                     const RootLayout& layout) {
+  const auto& [kernel, specialization] = std::tie(dispatch.kernel, dispatch.specialization);
   Slot& slot = find_slot(kernel, specialization);
   const std::scoped_lock lock(slot.mutex);  // others compile meanwhile
   ComPtr<ID3D12PipelineState>& pipeline = slot.pipeline;
   if (pipeline) return pipeline.Get();
   const auto create = [&](std::span<const std::byte> code) {
-    const D3D12_COMPUTE_PIPELINE_STATE_DESC desc{.pRootSignature = layout.signature.Get(),
+    const D3D12_COMPUTE_PIPELINE_STATE_DESC desc{.pRootSignature = layout_.signature.Get(),
                                                  .CS = {code.data(), code.size()}};
     return device_.CreateComputePipelineState(&desc, IID_PPV_ARGS(pipeline.GetAddressOf()));
   };

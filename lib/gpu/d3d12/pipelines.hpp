@@ -14,10 +14,6 @@
 
 namespace dmlop::gpu::d3d12 {
 
-/// Words of constants of a tiled kernel: the dispatch's, then the launch's row.
-inline constexpr std::size_t tiled_constants =
-    std::tuple_size_v<decltype(Dispatch::constants)> + std::tuple_size_v<decltype(Launch::row)>;
-
 /// What kernels are given: constants (b0), buffers that they read (t0, t1, ...) and buffers that
 /// they write (u0, u1, ...). They are the root signature's parameters, in this order.
 struct RootLayout {
@@ -38,16 +34,10 @@ class Pipelines {
   /// May be called by several threads at once, which then compile beside one another.
   /// Errors: as shader_code(); run_failed where the driver refuses the kernel.
   ID3D12PipelineState* find(const Dispatch& dispatch);
-  ID3D12PipelineState* find(const ResidentDispatch& dispatch);
-  /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
-  const RootLayout& tiled() const { return tiled_; }
-  const RootLayout& resident() const { return resident_; }
+  /// That of all kernels (shaders/bindings.hlsli).
+  const RootLayout& layout() const { return layout_; }
 
  private:
-  ID3D12PipelineState* find(const std::string& kernel,
-                            std::span<const std::uint32_t> specialization,
-                            const RootLayout& layout);
-
   /// The place of a pipeline, whether or not it has been made.
   struct Slot {
     std::mutex mutex;  // of who makes it
@@ -56,8 +46,7 @@ class Pipelines {
   Slot& find_slot(const std::string& kernel, std::span<const std::uint32_t> specialization);
 
   ID3D12Device& device_;
-  RootLayout tiled_;
-  RootLayout resident_;
+  RootLayout layout_;
   std::map<std::pair<std::string, std::vector<std::uint32_t>>, Slot> slots_;
   std::mutex mutex_;  // of slots_
 };

@@ -26,10 +26,10 @@ std::array<VkMemoryPropertyFlags, 2> wishes(Place place) {
 
 }  // namespace
 
-std::uint32_t Buffer::memory_type(std::uint32_t allowed) const {
+std::uint32_t Buffer::memory_type(VkPhysicalDevice physical, Place place, std::uint32_t allowed) {
   VkPhysicalDeviceMemoryProperties memory;
-  vkGetPhysicalDeviceMemoryProperties(physical_, &memory);
-  for (const VkMemoryPropertyFlags wish : wishes(place_)) {
+  vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+  for (const VkMemoryPropertyFlags wish : wishes(place)) {
     for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
       const bool suits = (memory.memoryTypes[i].propertyFlags & wish) == wish;
       if (suits && (allowed >> i & 1) != 0) return i;
@@ -38,11 +38,10 @@ std::uint32_t Buffer::memory_type(std::uint32_t allowed) const {
   throw Error(ErrorKind::run_failed, "the device has no suitable memory");
 }
 
-bool Buffer::grow(std::uint64_t bytes) {
-  if (bytes <= size_) return false;
-  release();
+Buffer::Buffer(VkPhysicalDevice physical, VkDevice device, Place place, std::uint64_t bytes)
+    : Buffer(device, Nothing{}) {
   const std::string doing = "allocating " + std::to_string(bytes) + " bytes of " +
-                            (place_ == Place::device ? "device memory" : "staging memory");
+                            (place == Place::device ? "device memory" : "staging memory");
   const VkBufferCreateInfo create{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                   .size = bytes,
                                   .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
@@ -51,18 +50,17 @@ bool Buffer::grow(std::uint64_t bytes) {
   check(vkCreateBuffer(device_, &create, nullptr, &buffer_), doing);
   VkMemoryRequirements needs;
   vkGetBufferMemoryRequirements(device_, buffer_, &needs);
-  const VkMemoryAllocateInfo allocate{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                      .allocationSize = needs.size,
-                                      .memoryTypeIndex = memory_type(needs.memoryTypeBits)};
+  const VkMemoryAllocateInfo allocate{
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+      .allocationSize = needs.size,
+      .memoryTypeIndex = memory_type(physical, place, needs.memoryTypeBits)};
   check(vkAllocateMemory(device_, &allocate, nullptr, &memory_), doing);
   check(vkBindBufferMemory(device_, buffer_, memory_, 0), doing);
-  if (place_ != Place::device) {
+  if (place != Place::device) {
     void* address = nullptr;
     check(vkMapMemory(device_, memory_, 0, VK_WHOLE_SIZE, 0, &address), doing);
     mapped_ = static_cast<std::byte*>(address);
   }
-  size_ = bytes;
-  return true;
 }
 
 void Buffer::release() {
@@ -75,7 +73,6 @@ void Buffer::abandon() {
   buffer_ = VK_NULL_HANDLE;
   memory_ = VK_NULL_HANDLE;
   mapped_ = nullptr;
-  size_ = 0;
 }
 
 }  // namespace dmlop::gpu::vulkan

@@ -1,44 +1,40 @@
-// A buffer with memory of its own that only ever grows.
+// A buffer with memory of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "gpu/device.hpp"
 #include "gpu/vulkan/api.hpp"
 
 namespace dmlop::gpu::vulkan {
 
-enum class Place { device, upload, download };
-
 class Buffer {
  public:
-  Buffer(VkPhysicalDevice physical, VkDevice device, Place place)
-      : physical_(physical), device_(device), place_(place) {}
+  /// Errors: run_failed.
+  Buffer(VkPhysicalDevice physical, VkDevice device, Place place, std::uint64_t bytes);
   ~Buffer() { release(); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  /// Makes the buffer at least `bytes` large; its content is lost when it grows. True when it grew.
-  /// Errors: run_failed.
-  bool grow(std::uint64_t bytes);
   /// Leaves its memory to a dispatch that may use it until the process ends.
   void abandon();
   VkBuffer handle() const { return buffer_; }
-  std::uint64_t size() const { return size_; }
   /// Host address; null for Place::device.
   std::byte* data() const { return mapped_; }
 
  private:
-  void release();
-  std::uint32_t memory_type(std::uint32_t allowed) const;
+  struct Nothing {};
 
-  VkPhysicalDevice physical_;
+  /// Delegated to, so that the destructor takes back what was created before a failure.
+  Buffer(VkDevice device, Nothing) : device_(device) {}
+  void release();
+  static std::uint32_t memory_type(VkPhysicalDevice physical, Place place, std::uint32_t allowed);
+
   VkDevice device_;
-  Place place_;
   VkBuffer buffer_ = VK_NULL_HANDLE;
   VkDeviceMemory memory_ = VK_NULL_HANDLE;
   std::byte* mapped_ = nullptr;
-  std::uint64_t size_ = 0;
 };
 
 }  // namespace dmlop::gpu::vulkan

@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "gpu/staging.hpp"
+#include "gpu/vulkan/commands.hpp"
 #include "gpu/vulkan/matrices.hpp"
-#include "gpu/vulkan/stream.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
@@ -43,29 +43,28 @@ class VulkanDevice : public Device {
                                            .pNext = &allocation};
     vkGetPhysicalDeviceProperties2(physical, &properties);
     const std::uint64_t range = properties.properties.limits.maxStorageBufferRange;
-    buffer_bytes_limit_ =
-        std::min(range, allocation.maxMemoryAllocationSize) - 2 * input_slack_bytes;
+    buffer_bytes_limit_ = std::min(range, allocation.maxMemoryAllocationSize) - 2 * slack_bytes;
   }
 
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
-  std::string resident_refusal() const override {
-    return context_.pipelines->resident().buffers != 0
-               ? ""
-               : info_.name + " gives a kernel fewer than " + std::to_string(resident_buffers) +
-                     " buffers";
+  std::string refusal() const override {
+    return context_.pipelines->layout().buffers != 0 ? ""
+                                                     : info_.name + " gives a kernel fewer than " +
+                                                           std::to_string(slot_count) + " buffers";
   }
-  void prepare(const ResidentDispatch& dispatch) override {
+  void prepare(const Dispatch& dispatch) override {
     static_cast<void>(context_.pipelines->find(dispatch));
   }
-  std::unique_ptr<Stream> make_stream() override {
+  std::unique_ptr<Commands> make_commands() override {
     check_alive();
-    return vulkan::make_stream(context_);
+    return vulkan::make_commands(context_);
   }
-  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) override {
+  std::unique_ptr<ResidentBuffer> make_buffer(Place place, std::uint64_t bytes) override {
     check_alive();
-    return vulkan::make_resident_buffer(context_, bytes);
+    return vulkan::make_buffer(context_, place, bytes);
   }
+  Pace& pace() override { return context_.pace; }
 
  private:
   void check_alive() const {

@@ -7,19 +7,21 @@
 
 #include "base/error.hpp"
 #include "gpu/cache_file.hpp"
+#include "gpu/commands.hpp"
 #include "gpu/launches.hpp"
-#include "gpu/staging.hpp"
 #include "gpu/vulkan/kernels.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
 
-constexpr std::uint32_t tiled_constant_bytes = 128;
+// A launch's row and a dispatch's constants: what every device has room for.
+constexpr std::uint32_t constant_bytes = sizeof(Launch::row) + constants_most * 4;
+static_assert(constant_bytes == 128);
 
-bool has_room_for_resident_kernels(VkPhysicalDevice physical) {
+bool has_room_for_kernels(VkPhysicalDevice physical) {
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical, &properties);
-  return properties.limits.maxPerStageDescriptorStorageBuffers >= resident_buffers;
+  return properties.limits.maxPerStageDescriptorStorageBuffers >= slot_count;
 }
 
 // One file per device, driver version and modes.
@@ -43,14 +45,11 @@ std::string cache_path_for(VkPhysicalDevice physical, const FloatModes& modes) {
 
 Pipelines::Pipelines(VkPhysicalDevice physical, VkDevice device, const FloatModes& modes)
     : Pipelines(device, modes) {
-  tiled_ = make_layout(input_count + 1, tiled_constant_bytes);
-  if (has_room_for_resident_kernels(physical))
-    resident_ = make_layout(resident_buffers, sizeof(Launch::row));
+  if (has_room_for_kernels(physical)) make_layout(slot_count);
   load_cache(physical);
 }
 
-PipelineLayout Pipelines::make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const {
-  PipelineLayout made{.buffers = buffers};
+void Pipelines::make_layout(std::uint32_t buffers) {
   std::vector<VkDescriptorSetLayoutBinding> bindings(buffers);
   for (std::uint32_t i = 0; i < buffers; ++i) {
     bindings[i] = {.binding = i,
@@ -62,19 +61,18 @@ PipelineLayout Pipelines::make_layout(std::uint32_t buffers, std::uint32_t const
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
       .bindingCount = buffers,
       .pBindings = bindings.data()};
-  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &made.set),
+  check(vkCreateDescriptorSetLayout(device_, &set, nullptr, &layout_.set),
         "creating a descriptor set layout");
   const VkPushConstantRange constants{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
                                       .size = constant_bytes};
   const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                           .setLayoutCount = 1,
-                                          .pSetLayouts = &made.set,
+                                          .pSetLayouts = &layout_.set,
                                           .pushConstantRangeCount = 1,
                                           .pPushConstantRanges = &constants};
-  const VkResult result = vkCreatePipelineLayout(device_, &layout, nullptr, &made.handle);
-  if (result != VK_SUCCESS) vkDestroyDescriptorSetLayout(device_, made.set, nullptr);
-  check(result, "creating a pipeline layout");
-  return made;
+  check(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_.handle),
+        "creating a pipeline layout");
+  layout_.buffers = buffers;
 }
 
 void Pipelines::load_cache(VkPhysicalDevice physical) {
@@ -89,20 +87,11 @@ void Pipelines::load_cache(VkPhysicalDevice physical) {
 }
 
 std::shared_ptr<const Pipeline> Pipelines::find(const Dispatch& dispatch) {
-  return find(dispatch.kernel, dispatch.specialization, tiled_);
-}
-
-std::shared_ptr<const Pipeline> Pipelines::find(const ResidentDispatch& dispatch) {
-  return find(dispatch.kernel, dispatch.specialization, resident_);
-}
-
-std::shared_ptr<const Pipeline> Pipelines::find(const std::string& kernel,
-                                                std::span<const std::uint32_t> specialization,
-                                                const PipelineLayout& layout) {
-  const std::shared_ptr<Slot> slot = find_slot(kernel, specialization);
+  const std::shared_ptr<Slot> slot = find_slot(dispatch.kernel, dispatch.specialization);
   const std::scoped_lock lock(slot->mutex);  // others compile meanwhile
   if (!slot->pipeline)
-    slot->pipeline = std::make_shared<Pipeline>(device_, make(kernel, specialization, layout));
+    slot->pipeline =
+        std::make_shared<Pipeline>(device_, make(dispatch.kernel, dispatch.specialization));
   return slot->pipeline;
 }
 
@@ -123,8 +112,8 @@ void Pipelines::forget_the_oldest() {
   }));
 }
 
-VkPipeline Pipelines::make(const std::string& kernel, std::span<const std::uint32_t> specialization,
-                           const PipelineLayout& layout) {
+VkPipeline Pipelines::make(const std::string& kernel,
+                           std::span<const std::uint32_t> specialization) {
   if (find_kernel(kernel).empty())
     throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
   const std::vector<std::uint32_t> code = with_float_modes(find_kernel(kernel), modes_);
@@ -148,7 +137,7 @@ VkPipeline Pipelines::make(const std::string& kernel, std::span<const std::uint3
                 .module = module,
                 .pName = "main",
                 .pSpecializationInfo = &specialized},
-      .layout = layout.handle};
+      .layout = layout_.handle};
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vkCreateComputePipelines(device_, cache_, 1, &create, nullptr, &pipeline);
   vkDestroyShaderModule(device_, module, nullptr);
@@ -172,10 +161,8 @@ Pipelines::~Pipelines() {
   save_cache();
   kept_.clear();
   vkDestroyPipelineCache(device_, cache_, nullptr);
-  for (const PipelineLayout& layout : {tiled_, resident_}) {
-    vkDestroyPipelineLayout(device_, layout.handle, nullptr);
-    vkDestroyDescriptorSetLayout(device_, layout.set, nullptr);
-  }
+  vkDestroyPipelineLayout(device_, layout_.handle, nullptr);
+  vkDestroyDescriptorSetLayout(device_, layout_.set, nullptr);
 }
 
 }  // namespace dmlop::gpu::vulkan

@@ -53,19 +53,14 @@ class Pipelines {
   /// May be called by several threads at once, which then compile beside one another.
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
   std::shared_ptr<const Pipeline> find(const Dispatch& dispatch);
-  std::shared_ptr<const Pipeline> find(const ResidentDispatch& dispatch);
-  /// Of kernels that include shaders/common.hlsli, and shaders/resident.hlsli.
-  const PipelineLayout& tiled() const { return tiled_; }
-  const PipelineLayout& resident() const { return resident_; }
+  /// That of all kernels (shaders/bindings.hlsli); without buffers where the device has too few.
+  const PipelineLayout& layout() const { return layout_; }
 
  private:
   /// Delegated to, so that the destructor takes back what was created before a failure.
   Pipelines(VkDevice device, const FloatModes& modes) : device_(device), modes_(modes) {}
   void load_cache(VkPhysicalDevice physical);
-  PipelineLayout make_layout(std::uint32_t buffers, std::uint32_t constant_bytes) const;
-  std::shared_ptr<const Pipeline> find(const std::string& kernel,
-                                       std::span<const std::uint32_t> specialization,
-                                       const PipelineLayout& layout);
+  void make_layout(std::uint32_t buffers);
   /// The place of a pipeline, whether or not it has been made.
   struct Slot {
     std::mutex mutex;  // of who makes it
@@ -74,14 +69,12 @@ class Pipelines {
   std::shared_ptr<Slot> find_slot(const std::string& kernel,
                                   std::span<const std::uint32_t> specialization);
   void forget_the_oldest();
-  VkPipeline make(const std::string& kernel, std::span<const std::uint32_t> specialization,
-                  const PipelineLayout& layout);
+  VkPipeline make(const std::string& kernel, std::span<const std::uint32_t> specialization);
   void save_cache() const;
 
   VkDevice device_;
   FloatModes modes_;
-  PipelineLayout tiled_;
-  PipelineLayout resident_;
+  PipelineLayout layout_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string cache_path_;
   struct Kept {

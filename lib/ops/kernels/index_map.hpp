@@ -43,7 +43,6 @@ struct IndexMapKernel {
   std::array<std::byte, 8> fill{};  // one element, in its first bytes
   std::optional<Reversal> reversal;
 
-  static constexpr bool is_tiled = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {element_size}; }
 };

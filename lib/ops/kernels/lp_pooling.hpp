@@ -27,7 +27,6 @@ struct LpPoolingKernel {
   std::array<PoolingAxis, 3> axes;                   // depth, height, width
   std::uint64_t p = 2;
 
-  static constexpr bool is_tiled = true;
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
 };

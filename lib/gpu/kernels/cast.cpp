@@ -1,0 +1,39 @@
+// Casts: shaders/cast.hlsl.
+#include <algorithm>
+
+#include "gpu/kernels/element_wise.hpp"
+#include "gpu/kernels/parameters.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/cast.hlsli"
+
+// Integers of 4 bits have a byte each, and are cast as one.
+uint byte_type(DataType type) {
+  if (type == DataType::UInt4) return static_cast<uint>(DataType::UInt8);
+  if (type == DataType::Int4) return static_cast<uint>(DataType::Int8);
+  return static_cast<uint>(type);
+}
+
+}  // namespace
+
+Dispatch cast_dispatch(const ElementWiseKernel& kernel) {
+  CastParameters parameters{};
+  parameters.elements = word(kernel.output_elements());
+  parameters.rank = word(kernel.extents.size());
+  std::transform(kernel.extents.begin(), kernel.extents.end(), parameters.extents, word);
+  const ElementWiseInput& input = kernel.inputs.front();
+  std::transform(input.strides.begin(), input.strides.end(), parameters.strides, word);
+  const bool linear = is_packed(kernel, input);
+  Dispatch dispatch{.kernel = "cast", .inputs = {0}};
+  dispatch.specialization = {byte_type(input.type), byte_type(kernel.output_type),
+                             linear ? 1U : 0U};
+  set_parameters(dispatch, parameters);
+  const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);
+  dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), per_thread),
+                               per_thread * (linear ? 1 : 2 + axes_most) + 4);
+  return dispatch;
+}
+
+}  // namespace dmlop::gpu::kernels

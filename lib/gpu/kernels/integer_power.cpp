@@ -1,0 +1,41 @@
+// Powers of integers: shaders/integer_power.hlsl.
+#include "gpu/kernels/element_wise.hpp"
+#include "gpu/kernels/walk.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/integer_power.hlsli"
+
+// Iterations for an element: the digits of its logarithm and of the base, of the exponent or
+// factors, and the words of a shift.
+constexpr std::uint64_t power_work = 64 + 32 + 32 + 8;
+
+std::vector<WalkAxis> walk_of(const ElementWiseKernel& kernel) {
+  std::vector<WalkAxis> axes;
+  for (std::size_t a = 0; a < kernel.extents.size(); ++a)
+    axes.push_back({kernel.extents[a], {kernel.inputs[0].strides[a], kernel.inputs[1].strides[a]}});
+  return merged(axes);
+}
+
+}  // namespace
+
+Dispatch integer_power_dispatch(const ElementWiseKernel& kernel) {
+  const std::vector<WalkAxis> axes = walk_of(kernel);
+  const InputScale scale = kernel.input_scale.value_or(InputScale{});
+  const IntegerPowerParameters parameters{.elements = word(kernel.output_elements()),
+                                          .scale = scale.scale,
+                                          .bias = scale.bias,
+                                          .walk = walk_parameters(axes)};
+  Dispatch dispatch{.kernel = "integer_power", .inputs = {0, 1}};
+  dispatch.specialization = {static_cast<uint>(kernel.output_type),
+                             static_cast<uint>(kernel.inputs[1].type),
+                             kernel.input_scale ? 1U : 0U};
+  set_parameters(dispatch, parameters);
+  const std::uint64_t size = size_of(kernel.output_type);
+  dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * size),
+                               walk_work(size, axes.size() + power_work));
+  return dispatch;
+}
+
+}  // namespace dmlop::gpu::kernels

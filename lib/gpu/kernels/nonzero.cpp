@@ -1,0 +1,112 @@
+// Elements that are not zero: shaders/nonzero_count.hlsl and shaders/nonzero.hlsl.
+#include <algorithm>
+
+#include "gpu/kernels/kinds.hpp"
+#include "gpu/kernels/walk.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/nonzero.hlsli"
+
+// As in the kernels.
+constexpr std::uint64_t lanes = 256;  // threads that count a block
+constexpr std::uint64_t word_elements = 32;
+constexpr std::uint64_t run_words = 32;
+constexpr std::uint64_t run_elements = run_words * word_elements;
+
+std::vector<WalkAxis> walk_of(const NonzeroCountKernel& kernel) {
+  std::vector<WalkAxis> axes;
+  for (const StridedAxis& axis : kernel.axes) axes.push_back({axis.extent, {axis.stride}});
+  return merged(axes);
+}
+
+std::uint64_t elements_of(const NonzeroCountKernel& kernel) {
+  std::uint64_t count = 1;
+  for (const StridedAxis& axis : kernel.axes) count *= axis.extent;
+  return count;
+}
+
+NonzeroParameters parameters_of(const NonzeroCountKernel& kernel) {
+  NonzeroParameters parameters{};
+  parameters.elements = word(elements_of(kernel));
+  parameters.block = word(kernel.block);
+  parameters.blocks = word(kernel.output_elements());
+  parameters.walk = walk_parameters(walk_of(kernel));
+  return parameters;
+}
+
+std::vector<uint> specialization_of(const NonzeroCountKernel& kernel) {
+  const std::vector<WalkAxis> axes = walk_of(kernel);
+  const bool is_packed =
+      axes.size() == 1 && (axes.front().strides[0] == 1 || axes.front().extent == 1);
+  return {word(size_of(kernel.data_type)),
+          info(kernel.data_type).kind == NumberKind::floating ? 1U : 0U, is_packed ? 1U : 0U};
+}
+
+/// The iterations for one element.
+std::uint64_t element_work(const NonzeroCountKernel& kernel) {
+  return 1 + walk_of(kernel).size();
+}
+
+void add_stage(Dispatch& dispatch, std::uint64_t threads, std::uint64_t work) {
+  const uint step = word(dispatch.stages.size());
+  dispatch.stages.emplace_back(0, threads, work);
+  dispatch.stages.back().step = step;
+}
+
+}  // namespace
+
+std::string refusal_of(const NonzeroCountKernel& kernel) {
+  if (kernel.axes.size() > 8) return "it has more than 8 dimensions";
+  if (elements_of(kernel) > 0xFFFFFFFF) return "it has more elements than a GPU kernel can number";
+  const std::uint64_t per_lane = divided_up(kernel.block, lanes) + 1;
+  return per_lane * element_work(kernel) <= thread_work_limit && kernel.block % run_elements == 0
+             ? ""
+             : "its blocks do not suit a GPU kernel";
+}
+
+std::vector<Dispatch> dispatches_of(const NonzeroCountKernel& kernel) {
+  const std::uint64_t blocks = kernel.output_elements();
+  Dispatch dispatch;
+  dispatch.kernel = "nonzero_count";
+  dispatch.specialization = specialization_of(kernel);
+  dispatch.inputs = {0};
+  dispatch.scratch_bytes = blocks * lanes * sizeof(uint);
+  set_parameters(dispatch, parameters_of(kernel));
+  add_stage(dispatch, blocks * lanes, (divided_up(kernel.block, lanes) + 1) * element_work(kernel));
+  add_stage(dispatch, threads_for(blocks * sizeof(std::uint64_t)), 2 * (lanes + 1));
+  return {dispatch};
+}
+
+std::string refusal_of(const NonzeroKernel& kernel) {
+  if (kernel.coordinates > kernel.count.axes.size()) return "a row has too many coordinates";
+  return refusal_of(kernel.count);
+}
+
+std::vector<Dispatch> dispatches_of(const NonzeroKernel& kernel) {
+  const auto& axes = kernel.count.axes;
+  NonzeroParameters parameters = parameters_of(kernel.count);
+  parameters.output_elements = word(kernel.output_elements());
+  parameters.coordinates = word(kernel.coordinates);
+  for (std::size_t i = 0; i < kernel.coordinates; ++i)
+    parameters.extents[i] = word(axes[axes.size() - kernel.coordinates + i].extent);
+  const std::uint64_t words = divided_up(parameters.elements, word_elements);
+  const std::uint64_t runs = divided_up(words, run_words);
+  Dispatch dispatch;
+  dispatch.kernel = "nonzero";
+  dispatch.specialization = specialization_of(kernel.count);
+  dispatch.inputs = {0, 1};
+  dispatch.scratch_bytes = (2 * words + runs) * sizeof(uint);
+  set_parameters(dispatch, parameters);
+  add_stage(dispatch, words, (word_elements + 1) * element_work(kernel.count));
+  add_stage(dispatch, runs, run_words + 1);
+  add_stage(dispatch, parameters.blocks, kernel.count.block / run_elements + 1);
+  // Each of four rows has a search of 32 bits for its block and of 16 in it.
+  constexpr std::uint64_t row_work = 33 + 3 * 17;
+  add_stage(dispatch, threads_for(kernel.output_elements() * sizeof(uint)),
+            4 * (row_work + kernel.coordinates + 2));
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::kernels

@@ -1,0 +1,74 @@
+// What the files of this folder share: how a dispatch over whole tensors is filled.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "base/divide.hpp"
+#include "gpu/device.hpp"
+
+namespace dmlop::gpu::kernels {
+
+/// As HLSL calls it, for the structs in shaders/parameters/.
+using uint = std::uint32_t;
+struct uint4 {
+  uint x, y, z, w;
+};
+
+/// A thread owns so many bytes of an output.
+inline constexpr std::uint64_t bytes_per_thread = 16;
+
+/// A number of a kernel, whose arithmetic has 32 bits. Errors: std::logic_error for one that does
+/// not fit.
+inline uint word(std::uint64_t value) {
+  if (value > 0xFFFFFFFF) throw std::logic_error("a kernel's number does not fit 32 bits");
+  return static_cast<uint>(value);
+}
+
+/// The low 32 bits of a number that may be negative: it wraps, as sums in a kernel do.
+inline uint wrapped(std::int64_t value) {
+  return static_cast<uint>(value);
+}
+
+/// The low 32 bits of a stride that may be of an axis with one index, which it does not move.
+inline uint low_word(std::uint64_t value) {
+  return static_cast<uint>(value);
+}
+
+/// The axes of a kernel beside the one that its sequences lie along, and the elements inside of
+/// that.
+template <typename Parameters, typename Kernel>
+void set_other_axes(Parameters& parameters, const Kernel& kernel) {
+  parameters.inner = 1;
+  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
+    if (i == kernel.axis) continue;
+    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
+    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
+    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
+  }
+}
+
+/// The words of a struct of shaders/parameters/.
+template <typename Struct>
+std::vector<std::uint32_t> words_of(const Struct& numbers) {
+  static_assert(std::is_trivially_copyable_v<Struct> && sizeof(Struct) % 4 == 0);
+  std::vector<std::uint32_t> words(sizeof(Struct) / 4);
+  std::memcpy(words.data(), &numbers, sizeof(Struct));
+  return words;
+}
+
+/// Gives the dispatch its struct of parameters, or of constants.
+template <typename Parameters>
+void set_parameters(Dispatch& dispatch, const Parameters& parameters) {
+  dispatch.parameters = words_of(parameters);
+}
+template <typename Constants>
+void set_constants(Dispatch& dispatch, const Constants& constants) {
+  static_assert(sizeof(Constants) <= constants_most * 4);
+  dispatch.constants = words_of(constants);
+}
+
+}  // namespace dmlop::gpu::kernels

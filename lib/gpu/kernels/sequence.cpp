@@ -1,0 +1,44 @@
+// Equally spaced values: shaders/sequence.hlsl.
+#include <cstring>
+
+#include "gpu/kernels/kinds.hpp"
+#include "gpu/kernels/walk.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/sequence.hlsli"
+
+bool is_constant(const SequenceKernel& kernel) {
+  return kernel.delta == std::array<std::byte, 8>{};
+}
+
+}  // namespace
+
+std::string refusal_of(const SequenceKernel& kernel) {
+  return kernel.data_type == DataType::Float64 && !is_constant(kernel)
+             ? "GPU kernels do not compute FLOAT64"
+             : "";
+}
+
+std::vector<Dispatch> dispatches_of(const SequenceKernel& kernel) {
+  const std::size_t size = size_of(kernel.data_type);
+  SequenceParameters parameters{};
+  std::memcpy(parameters.start, kernel.start.data(), size);
+  std::memcpy(parameters.delta, kernel.delta.data(), size);
+  parameters.vectors = word(threads_for(kernel.elements * size));
+  Dispatch dispatch;
+  dispatch.kernel = "sequence";
+  dispatch.specialization = {static_cast<uint>(kernel.data_type), is_constant(kernel) ? 1U : 0U};
+  set_parameters(dispatch, parameters);
+  if (is_constant(kernel)) {
+    constexpr std::uint64_t vectors = 4;  // as in the kernel
+    dispatch.stages.emplace_back(
+        0, divided_up(parameters.vectors, vectors * group_threads) * group_threads, vectors + 1);
+  } else {
+    dispatch.stages.emplace_back(0, parameters.vectors, bytes_per_thread + 1);
+  }
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::kernels

@@ -1,0 +1,116 @@
+// Elements that go to places among zeros: shaders/unpool.hlsl.
+#include <algorithm>
+#include <vector>
+
+#include "gpu/kernels/kinds.hpp"
+#include "gpu/kernels/parameters.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/unpool.hlsli"
+
+// As in the kernel.
+enum UnpoolStep : std::uint32_t { clears, lists, writes, adds_up };
+constexpr std::uint64_t cleared_per_thread = 4;
+
+constexpr std::size_t axes_most = 8;
+constexpr std::uint64_t work_most = 50'000;
+constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 30;
+constexpr std::uint64_t walks_most = 256;  // stages
+
+/// An axis of the values and of their indices.
+struct Axis {
+  std::uint64_t extent;
+  std::uint64_t value_stride;
+  std::uint64_t index_stride;
+};
+
+// Neighbors that both tensors hold one behind the other become one axis.
+std::vector<Axis> axes_of(const UnpoolKernel& kernel) {
+  std::vector<Axis> axes;  // innermost first
+  for (std::size_t a = kernel.values.size(); a-- > 0;) {
+    const Axis next{kernel.values[a].extent, kernel.values[a].stride, kernel.index_strides[a]};
+    if (next.extent == 1) continue;
+    if (!axes.empty() && next.value_stride == axes.back().value_stride * axes.back().extent &&
+        next.index_stride == axes.back().index_stride * axes.back().extent) {
+      axes.back().extent *= next.extent;
+    } else {
+      axes.push_back(next);
+    }
+  }
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+std::uint64_t value_count(const UnpoolKernel& kernel) {
+  std::uint64_t count = 1;
+  for (const StridedAxis& axis : kernel.values) count *= axis.extent;
+  return count;
+}
+
+/// Values of one place that a stage adds up, each of which is looked for along all axes.
+std::uint64_t walk_of(std::size_t rank) {
+  return work_most / (rank + 2);
+}
+
+std::uint64_t walk_count(const UnpoolKernel& kernel, std::size_t rank) {
+  return kernel.adds ? divided_up(value_count(kernel) / kernel.images, walk_of(rank)) : 0;
+}
+
+// A word for each place and, where values are added, for each value, and two for each sum.
+std::uint64_t scratch_bytes(const UnpoolKernel& kernel) {
+  const std::uint64_t elements = kernel.output_elements();
+  return 4 * (kernel.adds ? 3 * elements + value_count(kernel) : elements);
+}
+
+}  // namespace
+
+std::string refusal_of(const UnpoolKernel& kernel) {
+  const std::size_t rank = axes_of(kernel).size();
+  if (rank > axes_most) return "it has more than 8 dimensions";
+  if (value_count(kernel) >= 0xFFFFFFFF)
+    return "its numbers do not fit the 32 bits of a GPU kernel";
+  if (walk_count(kernel, rank) > walks_most) return "its images are too large for a GPU kernel";
+  if (scratch_bytes(kernel) > scratch_bytes_most)
+    return "its images are too large for a GPU kernel";
+  return "";
+}
+
+std::vector<Dispatch> dispatches_of(const UnpoolKernel& kernel) {
+  const std::vector<Axis> axes = axes_of(kernel);
+  const std::uint64_t values = value_count(kernel), elements = kernel.output_elements();
+  UnpoolParameters parameters{.elements = word(elements),
+                              .image_extent = word(kernel.image_extent),
+                              .values = word(values),
+                              .per_image = word(values / kernel.images),
+                              .rank = word(axes.size()),
+                              .walk = word(walk_of(axes.size()))};
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    parameters.extents[a] = word(axes[a].extent);
+    parameters.value_strides[a] = word(axes[a].value_stride);
+    parameters.index_strides[a] = word(axes[a].index_stride);
+  }
+  Dispatch dispatch;
+  dispatch.kernel = "unpool";
+  dispatch.specialization = {static_cast<uint>(kernel.data_type),
+                             static_cast<uint>(kernel.index_type), kernel.adds ? 1U : 0U};
+  set_parameters(dispatch, parameters);
+  dispatch.inputs = {0, 1};
+  dispatch.scratch_bytes = scratch_bytes(kernel);
+  const auto add_stage = [&](UnpoolStep step, std::uint64_t threads, std::uint64_t work) {
+    dispatch.stages.emplace_back(0, word(threads), work);
+    dispatch.stages.back().step = step;
+  };
+  const std::uint64_t search = axes.size() + 2;
+  add_stage(clears, divided_up(elements, cleared_per_thread), cleared_per_thread + 1);
+  add_stage(lists, values, search);
+  const std::uint64_t walks = walk_count(kernel, axes.size());
+  for (std::uint64_t i = 0; i < walks; ++i)
+    add_stage(adds_up, elements, search * (parameters.walk + std::uint64_t{1}));
+  const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.data_type);
+  add_stage(writes, divided_up(elements, per_thread), per_thread * (search + 1) + 1);
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::kernels

@@ -1,0 +1,61 @@
+// Sums and maxima of what outputs reach: shaders/window.hlsl.
+#include "gpu/kernels/kinds.hpp"
+#include "gpu/kernels/parameters.hpp"
+#include "gpu/kernels/window_search.hpp"
+
+namespace dmlop::gpu::kernels {
+namespace {
+
+#include "../../../shaders/parameters/window.hlsli"
+
+// Bits as in the kernel.
+constexpr uint is_quantized = 1;
+constexpr uint has_input_zero = 2;
+constexpr uint has_output_zero = 4;
+
+WindowSearch search_of(const WindowKernel& kernel) {
+  uint quantization = 0;
+  if (kernel.requantization) {
+    quantization = is_quantized;
+    if (kernel.requantization->input_zero_point_stride) quantization |= has_input_zero;
+    if (kernel.requantization->output_zero_point_stride) quantization |= has_output_zero;
+  }
+  return {.axes = kernel.axes,
+          .data_type = kernel.data_type,
+          .is_maximum = kernel.function == WindowFunction::maximum,
+          .quantization = quantization};
+}
+
+// The kernel has a place for each input, also for one that is not there.
+void add_quantization(Dispatch& dispatch, const WindowKernel& kernel) {
+  const Requantization& of = *kernel.requantization;
+  std::size_t next = 1;
+  const auto add = [&](bool is_there, std::uint64_t stride, std::size_t at) {
+    dispatch.inputs.push_back(is_there ? next++ : 0);
+    dispatch.parameters[at] = word(stride);
+  };
+  add(true, of.input_scale_stride, at_input_scale_stride);
+  add(of.input_zero_point_stride.has_value(), of.input_zero_point_stride.value_or(0),
+      at_input_zero_stride);
+  add(true, of.output_scale_stride, at_output_scale_stride);
+  add(of.output_zero_point_stride.has_value(), of.output_zero_point_stride.value_or(0),
+      at_output_zero_stride);
+  std::uint64_t stride = 1;
+  for (std::size_t a = 2; a < kernel.axes.size(); ++a) stride *= kernel.axes[a].output_extent;
+  dispatch.parameters[at_channel_stride] = word(stride);
+  dispatch.parameters[at_channels] = word(kernel.axes[1].output_extent);
+}
+
+}  // namespace
+
+std::string refusal_of(const WindowKernel& kernel) {
+  return refusal_of(search_of(kernel));
+}
+
+std::vector<Dispatch> dispatches_of(const WindowKernel& kernel) {
+  Dispatch dispatch = dispatch_of(search_of(kernel));
+  if (kernel.requantization) add_quantization(dispatch, kernel);
+  return {dispatch};
+}
+
+}  // namespace dmlop::gpu::kernels

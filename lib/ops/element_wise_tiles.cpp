@@ -1,0 +1,76 @@
+// Tiles of element-wise computation: a box of outputs needs the same box of each input.
+#include "ops/index_map.hpp"
+#include "ops/tiles.hpp"
+
+namespace dmlop::tiles {
+namespace {
+
+// Calls action(input, number) for the inputs that have a buffer; they are numbered.
+template <typename Kernel, typename Action>
+void for_each_buffer(Kernel& kernel, Action&& action) {
+  std::size_t number = 0;
+  for (auto& input : kernel.inputs) {
+    if (!input.constant) action(input, number++);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> extents_of(const ElementWiseKernel& kernel) {
+  return kernel.extents;
+}
+
+std::vector<std::size_t> input_element_sizes(const ElementWiseKernel& kernel) {
+  std::vector<std::size_t> sizes;
+  for_each_buffer(kernel, [&](const ElementWiseInput& input, std::size_t) {
+    sizes.push_back(size_of(input.type));
+  });
+  return sizes;
+}
+
+Needs needs_along(const ElementWiseKernel& kernel, std::size_t axis, TileRange range) {
+  Needs needs{range.end - range.begin, {}};
+  for_each_buffer(kernel, [&](const ElementWiseInput& input, std::size_t) {
+    needs.inputs.push_back(input.strides[axis] == 0 ? 1 : needs.output);
+  });
+  return needs;
+}
+
+std::vector<std::uint64_t> cuts_of(const ElementWiseKernel& kernel, std::size_t axis,
+                                   std::uint64_t size, bool) {
+  return even_cuts(kernel.extents[axis], size);
+}
+
+Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box) {
+  ElementWiseKernel inner = kernel;
+  for (std::size_t a = 0; a < box.size(); ++a) inner.extents[a] = box[a].end - box[a].begin;
+  Tile tile{{}, {}, box};
+  for_each_buffer(inner, [&](ElementWiseInput& input, std::size_t number) {
+    IndexMapKernel gather{.element_size = size_of(input.type)};
+    for (std::size_t a = 0; a < box.size(); ++a) {
+      const auto stride = static_cast<std::int64_t>(input.strides[a]);
+      gather.offset += static_cast<std::int64_t>(box[a].begin) * stride;
+      gather.axes.push_back({.extent = stride == 0 ? 1 : inner.extents[a], .stride = stride});
+    }
+    std::uint64_t packed = 1;
+    for (std::size_t a = box.size(); a-- > 0; packed *= gather.axes[a].extent)
+      input.strides[a] = input.strides[a] == 0 ? 0 : packed;
+    tile.gathers.push_back(whole_gather(simplified(std::move(gather)), number));
+  });
+  tile.kernel = std::move(inner);
+  return tile;
+}
+
+Tile whole_tile_of(const ElementWiseKernel& kernel) {
+  Tile tile{{}, kernel, {}};
+  for (const std::uint64_t extent : kernel.extents) tile.box.push_back({0, extent});
+  for_each_buffer(kernel, [&](const ElementWiseInput& input, std::size_t number) {
+    Hull hull;
+    for (std::size_t a = 0; a < kernel.extents.size(); ++a)
+      hull.extend(static_cast<std::int64_t>(input.strides[a]), kernel.extents[a]);
+    tile.gathers.push_back(hull.gather(size_of(input.type), number));
+  });
+  return tile;
+}
+
+}  // namespace dmlop::tiles

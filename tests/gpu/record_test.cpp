@@ -1,0 +1,140 @@
+// What a device is given (gpu/stream.hpp), without a device: that what depends on earlier work
+// waits for it, that no range reaches behind its buffer, and that copies land where they belong.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "gpu/dispatch.hpp"
+#include "gpu/execute.hpp"
+#include "job/device_plan.hpp"
+#include "ops/operator.hpp"
+#include "recorded_device.hpp"
+#include "spec/description.hpp"
+#include "spec/spec.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::string text_of(const Record& record) {
+  std::string text;
+  for (const std::string& fault : record.faults) text += fault + "\n";
+  return text;
+}
+
+/// The plan of an operator's example.
+std::optional<Plan> example_plan(const OperatorSpec& spec) {
+  const nlohmann::ordered_json description{{"type", spec.name},
+                                           {"desc", nlohmann::ordered_json::parse(spec.example)}};
+  Diagnostics diagnostics;
+  auto read = read_description("op.json", description.dump(), newest_feature_level, diagnostics);
+  if (read) check_description(*read, diagnostics);
+  if (!read || !diagnostics.empty()) return std::nullopt;
+  return make_plan(*read);
+}
+
+/// Runs a plan on the record, in tiles where it can be.
+std::string run(const Plan& plan, Record& record, std::uint64_t device_memory_bytes,
+                std::uint64_t pace_work = 0) {
+  const auto device = make_recorded_device(record, pace_work);
+  gpu::Executor executor(*device);
+  std::vector<Bytes> bytes;
+  std::vector<std::span<const std::byte>> inputs;
+  for (const Slot& slot : plan.slots)
+    bytes.emplace_back(slot.kind == SlotKind::input ? slot.bytes() : 0, std::byte{1});
+  inputs.assign(bytes.begin(), bytes.end());
+  gpu::DispatchTimes times;
+  return DevicePlan(plan, *device, executor)
+      .run(
+          inputs, {.threads = 1, .device_memory_bytes = device_memory_bytes},
+          [](std::size_t, std::uint64_t, std::span<const std::byte>) {}, times);
+}
+
+TEST_CASE("record: every operator's example waits for what it needs, within its buffers") {
+  int ran = 0;
+  for (const std::string& name : specified_operators()) {
+    CAPTURE(name);
+    const auto plan = example_plan(*find_spec(name));
+    if (!plan) continue;
+    for (const std::uint64_t memory : {0U, 16384U}) {
+      Record record;
+      if (run(*plan, record, memory) == "") ++ran;
+      CHECK(text_of(record) == "");
+    }
+  }
+  CHECK(ran > 250);
+}
+
+TEST_CASE("record: a stage waits for the one before it, in one submission and across several") {
+  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
+  kernel.axes[2] = {
+      .input_extent = 90'000, .output_extent = 40'000, .input_stride = 1, .window = 50'001};
+  Plan plan;
+  plan.slots = {{SlotKind::input, "InputTensor", {}, 90'000, 4},
+                {SlotKind::output, "OutputTensor", {}, 40'000, 4}};
+  plan.passes = {{kernel, {0}, {1}}};
+  const auto check = [&](std::uint64_t pace_work) {
+    Record record;
+    REQUIRE(run(plan, record, 0, pace_work) == "");
+    CHECK(text_of(record) == "");
+    CHECK(record.stages > 10);
+    return record.submissions;
+  };
+  CHECK(check(1) > check(0));
+}
+
+constexpr std::uint64_t staging = std::uint64_t{64} << 20;
+
+TEST_CASE("record: uploads and downloads beyond one staging buffer land where they belong") {
+  constexpr std::uint64_t bytes = staging + 1000;
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  const auto buffer = device->make_resident_buffer(bytes + 256);
+  const gpu::ResidentRange range{buffer.get(), 256, bytes};
+  Bytes written(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) written[i] = byte_at(i * 7);
+  executor.write(range, written);
+  Bytes read(bytes);
+  executor.read(range, read);
+  CHECK((read == written));
+  // The first ones again, to be seen apart from what lies behind them.
+  Bytes first(1000);
+  executor.read({buffer.get(), 256, 1000}, first);
+  CHECK(std::equal(first.begin(), first.end(), written.begin()));
+  CHECK(text_of(record) == "");
+}
+
+TEST_CASE("record: an output beyond one staging buffer is handed out from its place") {
+  constexpr std::uint64_t bytes = staging + 1000;
+  Plan plan;
+  plan.slots = {{SlotKind::output, "OutputTensor", {}, bytes, 1}};
+  SequenceKernel kernel;
+  kernel.data_type = DataType::UInt8;
+  kernel.elements = bytes;
+  plan.passes = {{kernel, {}, {0}}};
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  gpu::DispatchTimes times;
+  std::uint64_t handed_out = 0;
+  bool is_right = true;
+  const std::string refusal = DevicePlan(plan, *device, executor)
+                                  .run(
+                                      std::vector<std::span<const std::byte>>(1), {.threads = 1},
+                                      [&](std::size_t, std::uint64_t offset, const auto& part) {
+                                        is_right = is_right && offset == handed_out;
+                                        for (std::uint64_t i = 0; i < part.size(); ++i)
+                                          is_right = is_right && part[i] == byte_at(offset + i);
+                                        handed_out += part.size();
+                                      },
+                                      times);
+  CHECK(refusal == "");
+  CHECK(handed_out == bytes);
+  CHECK_MESSAGE(is_right, "bytes of another place");
+  CHECK(text_of(record) == "");
+}
+
+}  // namespace
+}  // namespace dmlop::test
