@@ -1,0 +1,110 @@
+#include "onnx/test_folder.hpp"
+
+#include <filesystem>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/lower.hpp"
+#include "model/outputs.hpp"
+#include "model/runtime.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string below(const std::string& folder, const std::string& name) {
+  return to_text(to_path(folder) / name);
+}
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(to_path(path), error);
+}
+
+OutputComparison compare_output(const Model& model, std::size_t resource, const Port& port,
+                                Runtime& runtime, const TensorData& expected,
+                                const std::string& path, const Tolerance& tolerance) {
+  const Buffer packed = packed_elements(tensor_of(model, resource), runtime.contents(resource));
+  const Elements golden(expected.type, expected.sizes, expected.bytes);
+  Comparator comparator(golden, port.type, port.sizes, tolerance);
+  if (comparator.needs_elements()) comparator.add(0, packed.bytes());
+  const std::size_t size = size_of(port.type);
+  return {port.name, path, comparator.finish([=](std::uint64_t index) { return index * size; })};
+}
+
+}  // namespace
+
+std::string model_in(const std::string& folder) {
+  return below(folder, "model.onnx");
+}
+
+bool is_test_folder(const std::string& folder) {
+  return is_file(model_in(folder));
+}
+
+std::vector<std::string> data_sets_in(const std::string& folder) {
+  std::vector<std::string> sets;
+  std::error_code error;
+  for (std::size_t i = 0;; ++i) {
+    const std::string set = below(folder, "test_data_set_" + std::to_string(i));
+    if (!fs::is_directory(to_path(set), error)) return sets;
+    sets.push_back(set);
+  }
+}
+
+Tolerance default_tolerance() {
+  return {.rtol = 1e-3, .atol = 1e-7, .ulp = {}, .allow_trivial = true, .origin = "ONNX's tests"};
+}
+
+std::vector<TensorData> tensors_in(const std::string& folder, const std::string& stem) {
+  std::vector<TensorData> tensors;
+  for (std::size_t i = 0;; ++i) {
+    const std::string path = below(folder, stem + "_" + std::to_string(i) + ".pb");
+    if (!is_file(path)) return tensors;
+    tensors.push_back(read_tensor_file(path));
+  }
+}
+
+std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set) {
+  std::map<std::string, TensorData> files;
+  const std::vector<std::string> names = input_names(model);
+  std::vector<TensorData> tensors = tensors_in(data_set, "input");
+  if (tensors.size() > names.size())
+    throw Error(ErrorKind::invalid_input,
+                data_set + " has " + counted(tensors.size(), "input") + ", but the model has " +
+                    std::to_string(names.size()));
+  for (std::size_t i = 0; i < tensors.size(); ++i) files.emplace(names[i], std::move(tensors[i]));
+  return files;
+}
+
+std::vector<OutputComparison> run_data_set(const OnnxModel& model, const std::string& data_set,
+                                           const ImportRequest& request, const Checking& checking,
+                                           const Tolerance& tolerance, Backend& backend,
+                                           const ExecutionOptions& options,
+                                           Diagnostics& diagnostics, Diagnostics& notes) {
+  ImportRequest with_files = request;
+  with_files.files = inputs_of(model, data_set);
+  const auto imported = import_onnx(model, with_files, diagnostics);
+  if (!imported) return {};
+  const auto lowered = lower_graph(
+      imported->graph, {.checking = checking, .confinement = request.confinement}, diagnostics,
+      notes);
+  if (!lowered) return {};
+  const std::vector<TensorData> expected = tensors_in(data_set, "output");
+  if (expected.size() != imported->outputs.size())
+    throw Error(ErrorKind::invalid_input,
+                data_set + " has " + counted(expected.size(), "output") + ", but the model has " +
+                    std::to_string(imported->outputs.size()));
+  Runtime runtime(lowered->model, backend, options);
+  for (const ModelCommand& command : lowered->model.commands)
+    runtime.dispatch(std::get<DispatchCommand>(command));
+  std::vector<OutputComparison> comparisons;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    comparisons.push_back(compare_output(
+        lowered->model, lowered->model.outputs[i], imported->outputs[i], runtime, expected[i],
+        below(data_set, "output_" + std::to_string(i) + ".pb"), tolerance));
+  return comparisons;
+}
+
+}  // namespace dmlop::onnx

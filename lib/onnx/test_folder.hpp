@@ -1,0 +1,36 @@
+// A folder of an ONNX test: model.onnx, and test_data_set_N with input_I.pb and output_I.pb.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "job/job.hpp"
+#include "onnx/import.hpp"
+
+namespace dmlop::onnx {
+
+/// Whether a folder has a model.onnx.
+bool is_test_folder(const std::string& folder);
+std::string model_in(const std::string& folder);
+/// The folders of the data sets of a test, in their order.
+std::vector<std::string> data_sets_in(const std::string& folder);
+
+/// ONNX's own tolerance: rtol 1e-3, atol 1e-7.
+Tolerance default_tolerance();
+
+/// The tensors of files such as input_0.pb, in the order of their numbers. Errors: as
+/// read_tensor_file; invalid_input if a number is missing.
+std::vector<TensorData> tensors_in(const std::string& folder, const std::string& stem);
+
+/// The files of a data set as those of the model's inputs. Errors: as tensors_in.
+std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set);
+
+/// Runs a model on the inputs of a data set and compares its outputs. The dimensions come from the
+/// files. Returns nothing if there are findings. Errors: as Runtime.
+std::vector<OutputComparison> run_data_set(const OnnxModel& model, const std::string& data_set,
+                                           const ImportRequest& request, const Checking& checking,
+                                           const Tolerance& tolerance, Backend& backend,
+                                           const ExecutionOptions& options,
+                                           Diagnostics& diagnostics, Diagnostics& notes);
+
+}  // namespace dmlop::onnx
