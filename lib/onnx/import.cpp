@@ -363,14 +363,14 @@ std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest&
   return imported;
 }
 
-std::vector<std::string> input_names(const OnnxModel& model) {
-  std::vector<std::string> names;
+std::vector<const ValueInfo*> inputs_to_give(const OnnxModel& model) {
+  std::set<std::string_view> initializers;
+  for (const Tensor& tensor : model.initializers) initializers.insert(tensor.name);
+  std::vector<const ValueInfo*> inputs;
   for (const ValueInfo& input : model.inputs) {
-    const auto is_it = [&](const Tensor& tensor) { return tensor.name == input.name; };
-    if (std::none_of(model.initializers.begin(), model.initializers.end(), is_it))
-      names.emplace_back(input.name);
+    if (!initializers.contains(input.name)) inputs.push_back(&input);
   }
-  return names;
+  return inputs;
 }
 
 }  // namespace dmlop::onnx

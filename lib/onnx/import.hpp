@@ -37,7 +37,7 @@ struct Imported {
 std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest& request,
                                     Diagnostics& diagnostics);
 
-/// Names of the inputs that are no initializers, in their order.
-std::vector<std::string> input_names(const OnnxModel& model);
+/// The inputs that are no initializers, in their order.
+std::vector<const ValueInfo*> inputs_to_give(const OnnxModel& model);
 
 }  // namespace dmlop::onnx

@@ -18,11 +18,10 @@ std::vector<std::string> data_sets_in(const std::string& folder);
 /// ONNX's own tolerance: rtol 1e-3, atol 1e-7.
 Tolerance default_tolerance();
 
-/// The tensors of files such as input_0.pb, in the order of their numbers. Errors: as
-/// read_tensor_file; invalid_input if a number is missing.
-std::vector<TensorData> tensors_in(const std::string& folder, const std::string& stem);
+/// The files of a data set such as input_0.pb, in the order of their numbers.
+std::vector<std::string> tensors_in(const std::string& data_set, const std::string& stem);
 
-/// The files of a data set as those of the model's inputs. Errors: as tensors_in.
+/// The files of a data set as those of the model's inputs. Errors: as read_tensor_file.
 std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set);
 
 /// Runs a model on the inputs of a data set and compares its outputs. The dimensions come from the
