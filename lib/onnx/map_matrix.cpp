@@ -127,7 +127,7 @@ void map_quantized_product(Mapping& node) {
                        reshaped(node.output(0, node.in(7).type, made.onnx_output), made.output)));
 }
 
-/// Einsum --------------------------------------------------------------------------------------
+// Einsum.
 
 struct Equation {
   std::vector<std::string> inputs;

@@ -74,7 +74,7 @@ void require_windows(const Value& value) {
                     "DirectML's windows slide over 1 to 3 dimensions beside batch and channels");
 }
 
-/// Pooling -------------------------------------------------------------------------------------
+// Pooling.
 
 void add_pooling(Mapping& node, std::string type, const Windows& windows, const View& from,
                  const View& to, const View* indices) {
@@ -159,7 +159,7 @@ void map_unpooling(Mapping& node) {
                .output("OutputTensor", node.output(0, value.type, sizes)));
 }
 
-/// Convolution ---------------------------------------------------------------------------------
+// Convolution.
 
 /// A bias of one number for each channel.
 View bias_view(Mapping& node, std::size_t input, std::size_t dimensions) {
