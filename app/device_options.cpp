@@ -42,6 +42,15 @@ gpu::DeviceRequest DeviceOptions::request() const {
   return {environment_variable("DMLOP_DEVICE"), "DMLOP_DEVICE"};
 }
 
+Backend other_device(const std::string& against, const Backend& first) {
+  Backend other(gpu::DeviceRequest{against, "--against"});
+  if (other.spec() == first.spec())
+    throw Error(ErrorKind::usage, "--against " + against + " is " + other.spec() +
+                                      ", which runs this already; name another device, or choose "
+                                      "the first one with --device");
+  return other;
+}
+
 void add_strict_indices_option(OptionList& command, ExecutionOptions& execution) {
   command.add_flag("--strict-indices", execution.strict_indices,
                    "Refuse indices that are out of range instead of doing as DirectML does: name "

@@ -20,6 +20,10 @@ struct DeviceOptions {
   gpu::DeviceRequest request() const;
 };
 
+/// The device of --against, which must be another one than `first`. Errors: usage, unavailable,
+/// run_failed.
+Backend other_device(const std::string& against, const Backend& first);
+
 /// Declares --strict-indices.
 void add_strict_indices_option(OptionList& command, ExecutionOptions& execution);
 

@@ -9,7 +9,7 @@ function(generate file)
 endfunction()
 
 generate(dmlop.schema.json schema)
-foreach(kind IN ITEMS jobs job tolerance model)
+foreach(kind IN ITEMS jobs job tolerance model graph)
   generate(dmlop-${kind}.schema.json schema --${kind})
 endforeach()
 generate(generated/dmlop.1 manual)

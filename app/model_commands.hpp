@@ -36,6 +36,7 @@ struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
   std::vector<NamedFile> inputs;    // of a graph
+  FolderFiles found = {};           // what lies beside a graph
   std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
   std::vector<NamedFile> expected;  // golden files by resource
   std::optional<Tolerance> tolerance;
@@ -45,7 +46,9 @@ struct ModelRun {
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
-  std::string kept_edges = {};  // the folder for the edges of a graph; "": none
+  std::string kept_edges = {};      // the folder for the edges of a graph; "": none
+  std::string expected_edges = {};  // the folder with golden files of edges; "": none
+  std::string against = {};         // the device whose edges are to be the same; "": none
 };
 
 /// Runs a model or a graph and returns the exit code. `diagnostics` are what was found when the

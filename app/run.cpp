@@ -21,6 +21,7 @@
 #include "graph/json_graph.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
+#include "job/other_device.hpp"
 #include "lines.hpp"
 #include "model_commands.hpp"
 #include "preview.hpp"
@@ -43,6 +44,8 @@ struct RunOptions {
   ConfineOption confine;
   bool expects_folder = false;  // --expect without a file
   std::string kept_edges;       // the folder of a graph's edges; "": none
+  std::string expected_edges;   // the folder with golden files of them; "": none
+  std::string against;          // another device that is to compute the same; "": none
   std::string update_golden;    // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
@@ -175,9 +178,20 @@ int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) 
 // Options about golden files need one.
 void require_expectation(const RunOptions& options) {
   if (!options.request.expected.empty() || options.expects_folder) return;
+  if (!options.update_golden.empty() && !options.against.empty())
+    throw Error(ErrorKind::usage, "--update-golden needs a golden file, and --against needs none");
+  if (!options.expected_edges.empty() || !options.against.empty()) return;
   if (options.tolerance.given() || !options.update_golden.empty())
     throw Error(ErrorKind::usage,
                 "a tolerance or --update-golden needs a golden file; add --expect GOLDEN.npy");
+}
+
+// A run is compared with golden files or with another device.
+void refuse_both(const RunOptions& options) {
+  if (options.against.empty() || (options.request.expected.empty() && !options.expects_folder))
+    return;
+  throw Error(ErrorKind::usage,
+              "--expect and --against compare the same outputs; leave one of them out");
 }
 
 // Reports that golden files were expected and there are none.
@@ -200,7 +214,9 @@ ModelRun model_run(const RunOptions& options) {
           .format = options.format,
           .timings = options.timings,
           .quiet = options.quiet,
-          .kept_edges = options.kept_edges};
+          .kept_edges = options.kept_edges,
+          .expected_edges = options.expected_edges,
+          .against = options.against};
 }
 
 // Options that do not apply to a model are refused, not ignored.
@@ -255,6 +271,7 @@ JobRequest request_for(const OpenedFile& file, const RunOptions& options,
 std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
                            const JobRequest& request, Diagnostics& diagnostics) {
   options.model.refuse_for_description();
+  refuse_both(options);
   auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return std::nullopt;
   if (options.expects_folder && job->expected.empty())
@@ -270,7 +287,6 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
 // Options that do not apply to a graph are refused, too.
 int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
   const char* given = !options.description.settings.empty() ? "--set"
-                      : options.expects_folder              ? "--expect without a file"
                       : !options.update_golden.empty()      ? "--update-golden"
                                                             : nullptr;
   if (given != nullptr)
@@ -281,9 +297,19 @@ int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics
                 "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
                 "graph's files are those that -i and -o name");
   ModelRun run = model_run(options);
+  const std::string& path = file.graph ? file.graph->file : options.description.name();
+  const SharedConfinement confinement = options.confine.confinement(path);
+  run.found = files_beside(path, confinement, diagnostics);
+  if (options.expects_folder)
+    run.expected.insert(run.expected.end(), run.found.expected.begin(), run.found.expected.end());
+  if (options.expects_folder && run.expected.empty())
+    refuse_without_golden(run.found.golden_folder.empty() ? path : run.found.golden_folder,
+                          "dmlop batch FOLDER --update-golden");
   if (options.tolerance.given()) {
     run.tolerance = options.tolerance.tolerance;
     run.tolerance->origin = "command line";
+  } else if (options.expects_folder || !run.expected.empty()) {
+    run.tolerance = tolerance_beside(path, confinement, diagnostics);
   }
   return run_graph(file, run, std::move(diagnostics));
 }
@@ -303,8 +329,12 @@ int run(const RunOptions& options) {
     const OpenedGraph graph{read_json_graph(file->document, graph_request, diagnostics)};
     return run_as_graph(graph, options, std::move(diagnostics));
   }
-  if (!options.kept_edges.empty())
-    throw Error(ErrorKind::usage, "--keep-edges is for graphs, and " + name + " is none");
+  for (const auto& [option, folder] : {std::pair("--keep-edges", &options.kept_edges),
+                                       std::pair("--expect-edges", &options.expected_edges)}) {
+    if (!folder->empty())
+      throw Error(ErrorKind::usage,
+                  std::string(option) + " is for graphs, and " + name + " is none");
+  }
   if (!file) return report(diagnostics, options.format);
   const JobRequest request = request_for(*file, options, diagnostics);
   if (file->has_model) return run_as_model(*file, request, options);
@@ -319,11 +349,15 @@ int run(const RunOptions& options) {
   timings.set_up = clock.lap();
   if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", notice, "\n"});
-  const bool is_shown = job->outputs.empty() && job->expected.empty() && !options.quiet;
-  std::vector<OutputInMemory> shown;
+  std::optional<Backend> other;
+  if (!options.against.empty()) other.emplace(other_device(options.against, backend));
+  const bool is_shown = job->outputs.empty() && job->expected.empty() && !other && !options.quiet;
+  std::vector<OutputInMemory> shown, computed_by_other;
   JobResult result;
   {
     const RunProgress progress(*job, options.quiet);
+    if (other)
+      computed_by_other = expect_other_device(*job, *other, options.execution, request.tolerance);
     if (is_shown) shown = outputs_in_memory(*job, backend, options.execution, &result);
     if (!is_shown) result = run_job(*job, backend, options.execution);
   }
@@ -393,6 +427,17 @@ Action add_run(OptionList& command) {
       .add_option("--keep-edges", options->kept_edges,
                   "Of a serialized DirectML graph: the folder that gets each edge as a .npy file")
       .type_name("FOLDER");
+  command
+      .add_option(
+          "--expect-edges", options->expected_edges,
+          "Of a graph: the folder with a golden .npy file for each edge, or for some; names "
+          "the first node that goes wrong")
+      .type_name("FOLDER");
+  command
+      .add_option("--against", options->against,
+                  "Of a graph or a model: another device, which has to compute the same after each "
+                  "node; names the first node that goes wrong")
+      .type_name("SPEC");
   options->model.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);

@@ -11,6 +11,7 @@
 #include "compare/comparison_text.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/compare_edges.hpp"
 #include "graph/keep_edges.hpp"
 #include "graph/lower.hpp"
 #include "model/lifetimes.hpp"
@@ -63,8 +64,13 @@ Json values_json(const Resource& resource, std::span<const std::byte> contents) 
 class CommandRunner {
  public:
   CommandRunner(const Model& model, Runtime& runtime, const ModelRun& options,
-                const EdgeKeeper* keeper)
-      : model_(model), runtime_(runtime), options_(options), keeper_(keeper) {}
+                const EdgeKeeper* keeper, EdgeComparer* comparer, Runtime* other)
+      : model_(model),
+        runtime_(runtime),
+        options_(options),
+        keeper_(keeper),
+        comparer_(comparer),
+        other_(other) {}
 
   void operator()(const DispatchCommand& command) {
     Stopwatch clock;
@@ -72,6 +78,8 @@ class CommandRunner {
     const gpu::DispatchTimes& times = execution.times;
     const double seconds = clock.lap();
     if (keeper_ != nullptr) keeper_->keep(command, runtime_);
+    if (other_ != nullptr) other_->dispatch(command);
+    if (comparer_ != nullptr) comparer_->compare(command, runtime_);
     const std::string& name = model_.dispatchables[command.dispatchable].name;
     if (!execution.notice.empty() && !options_.quiet)
       print(StandardStream::error, {"dmlop: ", name, ": ", execution.notice, "\n"});
@@ -125,11 +133,14 @@ class CommandRunner {
   Runtime& runtime_;
   const ModelRun& options_;
   const EdgeKeeper* keeper_;  // null: no edges are kept
+  EdgeComparer* comparer_;    // null: none are compared
+  Runtime* other_;            // that they are compared with; null: with files
 };
 
 // Without prints, files and comparisons, a run would tell nothing: what the model computes is
 // shown.
 bool tells_nothing(const Model& model, const ModelRun& options) {
+  if (!options.expected_edges.empty() || !options.against.empty()) return false;
   const auto tells = [](const ModelCommand& command) {
     return std::holds_alternative<PrintCommand>(command) ||
            std::holds_alternative<WriteFileCommand>(command);
@@ -157,8 +168,80 @@ void show_result(const Model& model, std::size_t resource, std::span<const std::
 struct Ending {
   int exit_code = exit_done;
   std::vector<OutputComparison> comparisons;
-  Json shown = Json::array();  // outputs that no file gets
+  Json shown = Json::array();           // outputs that no file gets
+  const EdgeComparer* edges = nullptr;  // null: none are compared
 };
+
+void print_comparison(const OutputComparison& output, bool in_full) {
+  const Comparison& comparison = output.comparison;
+  print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
+         ": ", comparison.summary(), "\n"});
+  if (in_full) print({Text::lines(to_text(comparison))});
+}
+
+// node "Conv_3" (CONVOLUTION)
+std::string title_of(const Model& model, std::size_t dispatchable) {
+  const Dispatchable& node = model.dispatchables[dispatchable];
+  return std::string(model.words.has_commands ? "dispatchable" : "node") + " \"" +
+         printable(node.name) + "\" (" + node.description->spec->name + ")";
+}
+
+std::string titles_of(const Model& model, const std::vector<WrongNode>& nodes) {
+  constexpr std::size_t listed = 8;
+  std::vector<std::string> titles;
+  for (const WrongNode& node : nodes) {
+    if (titles.size() < listed) titles.push_back(title_of(model, node.dispatchable));
+  }
+  const std::size_t more = nodes.size() - titles.size();
+  return join(titles) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+// Where the differences begin is told in full, the others in a line each.
+void print_edges(const Model& model, const EdgeComparer& comparer) {
+  const std::vector<WrongNode>& wrong = comparer.wrong_nodes();
+  std::size_t following = 0;
+  for (const ComparedEdge& edge : comparer.edges()) {
+    if (edge.follows) ++following;
+    if (edge.is_wrong())
+      print_comparison(edge.output, edge.dispatchable == wrong.front().dispatchable);
+  }
+  const std::string edges = std::string(model.words.resource) + "s";
+  print({comparer.edges().size(), " ", edges, " were compared"});
+  if (following > 0)
+    print({", of which ", following,
+           " differ only because their inputs do: from the expected inputs, their nodes compute "
+           "what is expected"});
+  if (wrong.empty()) return print({". No node is wrong.\n"});
+  print({". The first wrong one is the ", title_of(model, wrong.front().dispatchable),
+         ": from the expected inputs it computes another ", names_of_list(wrong.front().outputs),
+         ".\n"});
+  if (!wrong.front().uncertain.empty())
+    print({"Nothing was compared with its input ", names_of_list(wrong.front().uncertain),
+           ", so an earlier one may be wrong.\n"});
+  if (wrong.size() > 1)
+    print({"Wrong by themselves are also: ", titles_of(model, {wrong.begin() + 1, wrong.end()}),
+           "\n"});
+}
+
+Json edges_json(const Model& model, const EdgeComparer& comparer) {
+  Json edges = Json::array(), nodes = Json::array();
+  for (const ComparedEdge& edge : comparer.edges()) {
+    Json json{{"name", edge.output.tensor},
+              {"node", model.dispatchables[edge.dispatchable].name},
+              {"expected", edge.output.expected_path},
+              {"follows", edge.follows}};
+    json.update(to_json(edge.output.comparison));
+    edges.push_back(std::move(json));
+  }
+  for (const WrongNode& wrong : comparer.wrong_nodes()) {
+    const Dispatchable& node = model.dispatchables[wrong.dispatchable];
+    nodes.push_back({{"node", node.name},
+                     {"operator", node.description->spec->name},
+                     {"outputs", wrong.outputs},
+                     {"uncertainInputs", wrong.uncertain}});
+  }
+  return {{"wrongNodes", std::move(nodes)}, {"edges", std::move(edges)}};
+}
 
 void print_text_result(const Model& model, const ModelRun& options,
                        const std::vector<NamedResource>& outputs, const Ending& ending) {
@@ -168,11 +251,8 @@ void print_text_result(const Model& model, const ModelRun& options,
     print({model.resources[output.resource].name, ": ", name_of(tensor.data_type), " ",
            list_of(tensor.sizes), " in ", output.path, "\n"});
   }
-  for (const OutputComparison& output : ending.comparisons) {
-    const Comparison& comparison = output.comparison;
-    print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
-           ": ", comparison.summary(), "\n", Text::lines(to_text(comparison))});
-  }
+  for (const OutputComparison& output : ending.comparisons) print_comparison(output, true);
+  if (ending.edges != nullptr) print_edges(model, *ending.edges);
 }
 
 void print_json_result(const Model& model, const Diagnostics& notes, const Backend& backend,
@@ -198,6 +278,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
     comparisons.push_back(std::move(comparison));
   }
   if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
+  if (ending.edges != nullptr) json.update(edges_json(model, *ending.edges));
   print_json(json);
 }
 
@@ -219,11 +300,16 @@ class ModelRunner {
       print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
     if (keeper_) keeper_->begin();
     Runtime runtime(*model, backend, options_.execution);
-    CommandRunner runner(*model, runtime, options_, keeper_ ? &*keeper_ : nullptr);
+    open_other(*model, backend);
+    CommandRunner runner(*model, runtime, options_, keeper_ ? &*keeper_ : nullptr,
+                         comparer_ ? &*comparer_ : nullptr, other_ ? &*other_ : nullptr);
     const auto ended = last_used(*model, used_at_end(*model));
     for (std::size_t i = 0; i < model->commands.size(); ++i) {
       std::visit(runner, model->commands[i]);
-      for (const std::size_t resource : ended[i]) runtime.release(resource);
+      for (const std::size_t resource : ended[i]) {
+        runtime.release(resource);
+        if (other_) other_->release(resource);
+      }
     }
     const Ending ending = end(*model, runtime);
     if (options_.format == Format::json) {
@@ -239,12 +325,44 @@ class ModelRunner {
     outputs_ = name_resources(model, options_.outputs, "-o", false, diagnostics_);
     expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
     refuse_replaced(model, outputs_, expected_, diagnostics_);
-    if (options_.kept_edges.empty()) return;
+    if (!options_.expected_edges.empty() || !options_.against.empty())
+      comparer_.emplace(model, options_.tolerance);
     std::vector<std::string> others;
+    if (!options_.expected_edges.empty()) {
+      Diagnostics notes;
+      comparer_->expect_files(options_.expected_edges, diagnostics_, notes);
+      if (!options_.quiet && options_.format == Format::text) print_notes(notes);
+      notes_.insert(notes_.end(), notes.begin(), notes.end());
+      others = comparer_->files();
+      refuse_replaced_edges(model, others);
+    }
+    if (options_.kept_edges.empty()) return;
     for (const auto* files : {&outputs_, &expected_}) {
       for (const NamedResource& file : *files) others.push_back(file.path);
     }
     keeper_.emplace(model, options_.kept_edges, others, diagnostics_);
+  }
+
+  void refuse_replaced_edges(const Model& model, const std::vector<std::string>& golden) {
+    for (const NamedResource& output : outputs_) {
+      const auto is_it = [&](const std::string& path) {
+        return names_same_file(path, output.path);
+      };
+      if (std::any_of(golden.begin(), golden.end(), is_it))
+        diagnostics_.push_back({.kind = ErrorKind::usage,
+                                .file = model.file,
+                                .message = model.resources[output.resource].name +
+                                           " would replace a golden file: " + output.path,
+                                .suggestion = "write to another file"});
+    }
+  }
+
+  /// Opens the device of --against.
+  void open_other(const Model& model, const Backend& backend) {
+    if (options_.against.empty()) return;
+    other_backend_.emplace(other_device(options_.against, backend));
+    other_.emplace(model, *other_backend_, options_.execution);
+    comparer_->expect_run(*other_, other_backend_->spec());
   }
 
   /// The resources that end() reads.
@@ -271,6 +389,8 @@ class ModelRunner {
       if (ending.comparisons.back().comparison.verdict() != Verdict::passed)
         ending.exit_code = exit_different;
     }
+    if (comparer_) ending.edges = &*comparer_;
+    if (comparer_ && !comparer_->wrong_nodes().empty()) ending.exit_code = exit_different;
     return ending;
   }
 
@@ -280,6 +400,9 @@ class ModelRunner {
   std::vector<NamedResource> outputs_;
   std::vector<NamedResource> expected_;
   std::optional<EdgeKeeper> keeper_;
+  std::optional<EdgeComparer> comparer_;
+  std::optional<Backend> other_backend_;
+  std::optional<Runtime> other_;
 };
 
 }  // namespace
@@ -377,7 +500,7 @@ int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diag
     lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);
-  bind_inputs(*lowered, options.inputs, diagnostics);
+  bind_inputs(*lowered, {.inputs = options.inputs, .found = options.found}, diagnostics);
   ModelRun named = options;
   for (auto* files : {&named.outputs, &named.expected}) {
     for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);

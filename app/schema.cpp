@@ -25,6 +25,7 @@ struct SchemaOptions {
   bool job = false;
   bool tolerance = false;
   bool model = false;
+  bool graph = false;
 };
 
 /// JSON with what is short on one line.
@@ -118,6 +119,7 @@ Json schema_of(const SchemaOptions& options) {
   if (options.job) return schema::job_schema();
   const schema::Names operators = chosen_operators(options.name);
   if (options.jobs) return schema::jobs_schema(operators);
+  if (options.graph) return schema::graph_schema(operators);
   return options.model ? schema::model_schema(operators) : schema::description_schema(operators);
 }
 
@@ -140,7 +142,9 @@ Action add_schema(OptionList& command) {
       command.add_flag("--tolerance", options->tolerance, "The schema of tol.json");
   const Option model =
       command.add_flag("--model", options->model, "The schema of DxDispatch models");
-  tolerance.excludes(name).excludes(jobs).excludes(model).excludes(job);
+  const Option graph = command.add_flag("--graph", options->graph, "The schema of graph.json");
+  graph.excludes(jobs).excludes(model).excludes(job);
+  tolerance.excludes(graph).excludes(name).excludes(jobs).excludes(model).excludes(job);
   job.excludes(name).excludes(jobs).excludes(model);
   jobs.excludes(model);
   return [options] { return print_schema(*options); };

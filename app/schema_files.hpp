@@ -15,5 +15,7 @@ Json job_schema();
 Json tolerance_schema();
 /// A DxDispatch model.
 Json model_schema(const Names& operators);
+/// A graph.json.
+Json graph_schema(const Names& operators);
 
 }  // namespace dmlop::app::schema

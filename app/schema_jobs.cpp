@@ -37,6 +37,18 @@ Json job_options() {
   return options;
 }
 
+/// A job of a graph names its file, and the files of its inputs and outputs.
+Json graph_job() {
+  Json options = job_options();
+  Json members{{"graph", described("A graph.json or a serialized graph.", text())}};
+  members["bindings"] =
+      described("The .npy file of each input, and of outputs that are kept, by name.",
+                {{"type", "object"}, {"additionalProperties", text()}});
+  for (const char* name : {"$schema", "id", "expect", "tolerance", "tags", "skip", "xfail"})
+    members[name] = options[name];
+  return without_type(object_of(std::move(members), {"graph"}));
+}
+
 /// Jobs that leave their type to the defaults have the fields of that operator.
 Json jobs_of_default_type(const Names& operators, const Surroundings& around) {
   Json choices = Json::array();
@@ -67,8 +79,12 @@ Json jobs_schema(const Names& operators) {
   define_operators(definitions, operators, around);
   // A whole DxDispatch model may be a job, too.
   const Json is_model{{"required", {"dispatchables"}}};
-  definitions["job"] = if_then(is_model, true, description_form(operators, around));
-  definitions["job.needs"] = if_then(is_model, true, description_needs(operators, around));
+  const Json is_graph{{"required", {"graph"}}};
+  definitions["graph_job"] = graph_job();
+  definitions["job"] = if_then(is_graph, refer_to("graph_job"),
+                               if_then(is_model, true, description_form(operators, around)));
+  definitions["job.needs"] =
+      if_then(is_graph, true, if_then(is_model, true, description_needs(operators, around)));
   const Json job = object_like("job");
   Json members{{"$schema", around.options["$schema"]},
                {"defaults", described("The fields of every job that does not have its own.", job)},
@@ -90,8 +106,7 @@ Json jobs_schema(const Names& operators) {
 Json job_schema() {
   Json members{{"$schema", description_options()["$schema"]}};
   members.update(choice_members());
-  return titled("A job.json beside an op.json or model.json of dmlop batch",
-                object_of(std::move(members)));
+  return titled("A job.json beside a description of dmlop batch", object_of(std::move(members)));
 }
 
 Json tolerance_schema() {

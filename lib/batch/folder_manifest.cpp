@@ -101,7 +101,11 @@ class FolderIds {
   /// and reports use them.
   std::vector<std::string> of(const std::vector<Found>& found) {
     for (const Found& one : found) {
-      if (one.path.filename() == "op.json") described_.insert(to_text(one.path.parent_path()));
+      if (!has_job_folder(to_text(one.path))) continue;
+      const auto [first, is_new] =
+          firsts_.try_emplace(to_text(one.path.parent_path()), one.path.filename());
+      if (!is_new && rank_of(one.path.filename()) < rank_of(first->second))
+        first->second = one.path.filename();
     }
     std::vector<std::string> ids(found.size());
     // Made-up ids give way to others.
@@ -120,6 +124,15 @@ class FolderIds {
     bool is_made_up = false;
   };
 
+  // The first of a folder's descriptions has the folder's id.
+  static std::pair<int, std::string> rank_of(const fs::path& name) {
+    const int rank = name == "op.json"      ? 0
+                     : name == "model.json" ? 1
+                     : name == "graph.json" ? 2
+                                            : 3;
+    return {rank, to_text(name)};
+  }
+
   Natural natural(const fs::path& path) const {
     const bool is_job = has_job_folder(to_text(path));
     // A link is a name in the tree, wherever it leads.
@@ -128,11 +141,12 @@ class FolderIds {
     const bool is_root = id == ".";
     if (!source_.prefix.empty()) id = source_.id_of(is_root ? "" : id);
     if (is_root && source_.prefix.empty()) id = own_name(source_.path);
-    // It is a model beside an op description.
-    const bool is_second = path.filename() == "model.json" && described_.contains(to_text(folder));
+    // It is a model or a graph beside another description.
+    const bool is_second = is_job && firsts_.at(to_text(folder)) != path.filename();
     std::string valid = valid_utf8(id);
     const bool is_made_up = is_root || is_second || valid != id;
-    return {std::move(valid) + (is_second ? "/model" : ""), is_made_up};
+    if (is_second) valid += "/" + to_text(path.stem());
+    return {std::move(valid), is_made_up};
   }
 
   std::string unique(const std::string& id) {
@@ -145,7 +159,7 @@ class FolderIds {
 
   const ManifestSource& source_;
   fs::path root_;
-  std::unordered_set<std::string> described_;  // folders with an op.json
+  std::map<std::string, fs::path> firsts_;  // of a folder's descriptions, the one with its id
   std::unordered_set<std::string> taken_;
   std::map<std::string, std::size_t> last_numbers_;
 };

@@ -20,7 +20,7 @@ struct Source {
 Source source_of(const BatchJob& job) {
   if (job.document) return {job.document, job.root};
   const std::string& path = job.request.description_path;
-  if (path.empty()) return {};
+  if (path.empty() || path.ends_with(".bin")) return {};
   try {
     Diagnostics ignored;
     std::string text = json::read_text(PinnedFile(job.request.confinement, path));
@@ -54,6 +54,7 @@ std::vector<std::string> paths_of(const BatchJob& job) {
   for (const auto* files : {&job.request.expected, &found.inputs, &found.expected}) {
     for (const NamedFile& file : *files) paths.push_back(file.path);
   }
+  for (const NamedFile& file : job.request.inputs) paths.push_back(file.path);
   const Source source = source_of(job);
   if (!source.root) return paths;
   const std::string& file = source.document->file();

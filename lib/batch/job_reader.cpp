@@ -80,7 +80,11 @@ class JobReader {
       job_.request.tolerance = read_tolerance(reader_, *tolerance, "tolerance");
     if (const json::Value* expect = root_.find("expect")) read_expect(*expect);
     const json::Value* bindings = root_.find("bindings");
-    if (bindings != nullptr && job_.request.confinement) check_bindings(*bindings);
+    if (const json::Value* graph = root_.find("graph")) {
+      read_graph(*graph, bindings);
+    } else if (bindings != nullptr && job_.request.confinement) {
+      check_bindings(*bindings);
+    }
   }
 
  private:
@@ -100,19 +104,47 @@ class JobReader {
   // Reads a path, or a path for each output.
   void read_expect(const json::Value& value) {
     const auto add = [&](const std::string& tensor, const json::Value& path) {
-      const auto text = reader_.string(path, "expect");
-      if (!text) return;
-      if (text->empty() || *text == "-" || text->find('\0') != std::string::npos) {
-        reader_.expected(path, "expect", "the path of a .npy file");
-      } else {
-        const std::string file = path_beside(job_.document->file(), *text);
-        if (is_confined(path, "expect", *text, file))
-          job_.request.expected.push_back({tensor, file, job_.request.confinement});
-      }
+      if (const auto file = read_path(path, "expect", "the path of a .npy file"))
+        job_.request.expected.push_back({tensor, *file, job_.request.confinement});
     };
     if (value.kind != Kind::object) return add("", value);
     if (refuse_long(reader_, *job_.document, value, "expect", value.members.size())) return;
     for (const json::Member& member : value.members) add(member.name, member.value);
+  }
+
+  // A job may name a graph instead of having a description, and the files of its inputs and
+  // outputs.
+  void read_graph(const json::Value& graph, const json::Value* bindings) {
+    std::vector<std::string> known = batch_job_fields();
+    known.insert(known.end(), {"$schema", "graph", "bindings"});
+    reader_.refuse_unknown(root_, known, "a job with a graph");
+    if (const auto path = read_path(graph, "graph", "the path of a graph"))
+      job_.request.description_path = *path;
+    if (bindings == nullptr) return;
+    if (bindings->kind != Kind::object) {
+      reader_.expected(*bindings, "bindings", "an object of .npy files by input or output");
+      return;
+    }
+    if (refuse_long(reader_, *job_.document, *bindings, "bindings", bindings->members.size()))
+      return;
+    for (const json::Member& member : bindings->members) {
+      const std::string name = "bindings." + printable(member.name);
+      if (const auto path = read_path(member.value, name, "the path of a .npy file"))
+        job_.request.inputs.push_back({member.name, *path, job_.request.confinement});
+    }
+  }
+
+  // A path of a file, from the job's own place.
+  std::optional<std::string> read_path(const json::Value& value, const std::string& name,
+                                       const char* what) {
+    const auto text = reader_.string(value, name);
+    if (!text) return std::nullopt;
+    if (text->empty() || *text == "-" || text->find('\0') != std::string::npos) {
+      reader_.expected(value, name, what);
+      return std::nullopt;
+    }
+    const std::string path = path_beside(job_.document->file(), *text);
+    return is_confined(value, name, *text, path) ? std::optional(path) : std::nullopt;
   }
 
   // Checks the paths of the description, so that all refusals are reported at once.

@@ -18,6 +18,8 @@
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
 #include "compare/picture.hpp"
+#include "graph/files.hpp"
+#include "graph/json_graph.hpp"
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
@@ -157,10 +159,8 @@ class JobRun {
   // Reads and checks the job and its files. Returns false if the job ended here.
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
-    std::optional<OpenedFile> file;
     check_output_folder(findings);
-    if (findings.empty()) file = open(findings);
-    if (file) prepare_file(*file, findings);
+    if (findings.empty()) read(findings);
     check_seconds_ = seconds_since(start_);
     if (!findings.empty()) {
       report(findings);
@@ -194,9 +194,19 @@ class JobRun {
       findings.push_back(confinement_finding(path, problem, confinement));
   }
 
-  std::optional<OpenedFile> open(Diagnostics& findings) {
-    if (job_.document) return OpenedFile{job_.document, is_model(*job_.root)};
+  void read(Diagnostics& findings) {
     const std::string& path = job_.request.description_path;
+    if (!path.empty()) {
+      const auto graph = open_graph(path, "the description ", findings, job_.request.confinement);
+      if (graph) return graph->graph ? prepare_graph(*graph->graph, findings) : void();
+    }
+    const auto file = open(findings);
+    if (file) prepare_file(*file, findings);
+  }
+
+  std::optional<OpenedFile> open(Diagnostics& findings) {
+    const std::string& path = job_.request.description_path;
+    if (job_.document && path.empty()) return OpenedFile{job_.document, is_model(*job_.root)};
     std::string text = with_context("reading the description " + path, [&] {
       return json::read_text(PinnedFile(job_.request.confinement, path));
     });
@@ -209,11 +219,21 @@ class JobRun {
   }
 
   void prepare_file(const OpenedFile& file, Diagnostics& findings) {
-    if (file.has_model) return prepare_model(file, findings);
-    if (!file.has_graph) return prepare_description(file, findings);
-    findings.push_back({.file = file.path,
-                        .message = "this is a graph; a job is an operator or a DxDispatch model",
-                        .suggestion = "run it with `dmlop run`"});
+    const bool names_graph = job_.document && !job_.request.description_path.empty();
+    if (file.has_graph) {
+      const GraphRequest request{.checking = options_.checking,
+                                 .confinement = job_.request.confinement};
+      const auto graph = read_json_graph(file.document, request, findings);
+      if (graph) prepare_graph(*graph, findings);
+    } else if (names_graph) {
+      findings.push_back({.file = file.path,
+                          .message = "this is no graph, as which the job names it",
+                          .suggestion = "write a description itself as the job"});
+    } else if (file.has_model) {
+      prepare_model(file, findings);
+    } else {
+      prepare_description(file, findings);
+    }
   }
 
   void prepare_description(const OpenedFile& file, Diagnostics& findings) {
@@ -293,6 +313,16 @@ class JobRun {
     model_source_ = file;
     Diagnostics warnings;
     model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings, warnings);
+    keep_model(std::move(warnings), findings);
+  }
+
+  void prepare_graph(const Graph& graph, Diagnostics& findings) {
+    Diagnostics warnings;
+    model_ = ModelJob::prepare(graph, job_, options_, findings, warnings);
+    keep_model(std::move(warnings), findings);
+  }
+
+  void keep_model(Diagnostics warnings, Diagnostics& findings) {
     keep(std::move(warnings));
     if (!model_) return;
     result.operator_name = model_->operator_name();
@@ -387,7 +417,8 @@ class JobRun {
     Digest digest;
     digest.add(options_.program);
     if (model_) {
-      digest.add(model_source_->document->source(*root_of(*model_source_)));
+      // A graph adds its file.
+      if (model_source_) digest.add(model_source_->document->source(*root_of(*model_source_)));
       digest.add(options_.checking.feature_level ? to_text(*options_.checking.feature_level) : "");
     } else {
       const Description& description = prepared_->description;

@@ -32,7 +32,8 @@ std::unique_ptr<Manifest> open_folder(ManifestSource source, Diagnostics& diagno
   if (folder->size() != 0) return folder;
   diagnostics.push_back(
       {.file = path,
-       .message = "no op.json lies in this folder or below it, nor a model.json",
+       .message = "no op.json lies in this folder or below it, nor a model.json, a graph.json or a "
+                  "Partition_0.bin",
        .suggestion = "name a folder with jobs, an op description, a JSON file or JSON Lines"});
   return nullptr;
 }
@@ -48,14 +49,16 @@ std::unique_ptr<Manifest> open_one(ManifestSource source, Diagnostics& diagnosti
   if (error && !may_be_absent)
     throw Error(ErrorKind::io_failed, "reading the jobs " + path + ": " + reason(error));
   // As in a folder, one that is wrong is a wrong job, and the others go on.
-  if (!error && has_job_folder(path)) return single_manifest(std::move(source));
+  if (!error && (has_job_folder(path) || has_extension(path, {".bin"})))
+    return single_manifest(std::move(source));
   std::string text =
       with_context("reading the jobs " + path, [&] { return json::read_text(path); });
   const auto file =
       parse_op_or_model(json::Source{path, 1, manifest_values_max}, std::move(text), diagnostics);
   if (!file || !diagnostics.empty()) return nullptr;
   const json::Value& root = file->document->root();
-  if (file->has_model || root.find("type") != nullptr || root.find("Type") != nullptr)
+  if (file->has_model || file->has_graph || root.find("type") != nullptr ||
+      root.find("Type") != nullptr)
     return single_manifest(std::move(source));
   return json_manifest(file->document, std::move(source), diagnostics);
 }

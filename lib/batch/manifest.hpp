@@ -58,10 +58,10 @@ struct JobsPath {
   SharedConfinement confinement = {};
 };
 
-/// Opens JOBS: a folder (every op.json and model.json below it), one op description or model, a
-/// JSON file with jobs and defaults, or JSON Lines (.jsonl, .ndjson, or "-" for standard input).
-/// Returns nothing, with findings, when one of them is none. Of several the ids begin with the name
-/// of the folder or file. Errors: io_failed.
+/// Opens JOBS: a folder (every description below it that has a folder of its own, job/folder.hpp),
+/// one op description, model or graph, a JSON file with jobs and defaults, or JSON Lines (.jsonl,
+/// .ndjson, or "-" for standard input). Returns nothing, with findings, when one of them is none.
+/// Of several the ids begin with the name of the folder or file. Errors: io_failed.
 std::unique_ptr<Manifest> open_manifest(const std::vector<JobsPath>& paths,
                                         Diagnostics& diagnostics);
 

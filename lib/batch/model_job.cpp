@@ -1,11 +1,16 @@
 #include "batch/model_job.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.hpp"
 #include "base/path.hpp"
+#include "base/system_file.hpp"
 #include "base/text.hpp"
+#include "batch/record_json.hpp"
+#include "graph/edge_names.hpp"
 #include "job/bind.hpp"
+#include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
@@ -35,6 +40,55 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
+std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& job,
+                                          const BatchOptions& options, Diagnostics& findings,
+                                          Diagnostics& warnings) {
+  check_confined(job.request.expected, findings);
+  check_confined(job.request.found.expected, findings);
+  if (!findings.empty()) return std::nullopt;
+  const GraphRequest request{.checking = options.checking, .confinement = job.request.confinement};
+  auto lowered = lower_graph(graph, request, findings, warnings);
+  if (!lowered) return std::nullopt;
+  JobRequest files{.inputs = {}, .found = job.request.found, .is_of_batch = true};
+  std::vector<NamedFile> outputs;
+  for (const NamedFile& file : job.request.inputs) {
+    const auto is_input = [&](const std::string& name) { return name == file.tensor; };
+    (std::any_of(graph.inputs.begin(), graph.inputs.end(), is_input) ? files.inputs : outputs)
+        .push_back(file);
+  }
+  bind_inputs(*lowered, files, findings);
+  ModelJob prepared;
+  prepared.model_ = std::move(lowered->model);
+  prepared.tolerance_ = job.request.tolerance;
+  prepared.graph_digest_ = digest_of_file(graph.file);
+  const bool has_folder = !options.output_folder.empty();
+  prepared.add_outputs(
+      outputs,
+      has_folder ? to_text(to_path(options.output_folder) / to_path(job.id)) : std::string(),
+      findings);
+  prepared.find_expected(job, findings);
+  if (job.request.expected_may_be_missing) prepared.expect_results(job.request.found.golden_folder);
+  if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
+  return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
+}
+
+// The files of outputs: those of the bindings or, with a folder, one in it for each output.
+void ModelJob::add_outputs(const std::vector<NamedFile>& bound, const std::string& folder,
+                           Diagnostics& findings) {
+  std::vector<NamedFile> files = bound;
+  if (!folder.empty()) {
+    files.clear();
+    std::error_code error;
+    std::filesystem::create_directories(to_path(folder), error);
+    if (error) fail_io("creating " + folder + ": " + reason(error));
+    for (const std::size_t output : model_.outputs) {
+      const std::string& name = model_.resources[output].name;
+      files.push_back({name, to_text(to_path(folder) / to_path(edge_file_name(name) + ".npy"))});
+    }
+  }
+  written_ = name_resources(model_, files, "bindings", /*golden=*/false, findings);
+}
+
 // The command that writes a file of this name: its target as written, or without folder and
 // extension.
 std::optional<std::size_t> ModelJob::write_named(const std::string& name) const {
@@ -48,9 +102,14 @@ std::optional<std::size_t> ModelJob::write_named(const std::string& name) const 
 
 void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
   std::vector<NamedFile> files = job.request.expected;
-  const std::vector<NamedFile>& found = job.request.found.expected;
-  files.insert(files.end(), found.begin(), found.end());
+  const bool is_of_one = !has_graphs_beside(job.request.description_path);
+  for (const NamedFile& file : job.request.found.expected) {
+    // The golden files of a folder with several graphs are those of one or another.
+    if (is_of_one || model_.find_resource(edge_named(file.tensor)) != nullptr)
+      files.push_back(file);
+  }
   for (NamedFile file : files) {
+    if (!model_.words.has_commands) file.tensor = edge_named(file.tensor);
     const bool is_missing = job.request.expected_may_be_missing && is_absent(file.path);
     std::optional<std::size_t> command;
     if (!file.tensor.empty() && model_.find_resource(file.tensor) == nullptr) {
@@ -66,13 +125,24 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
   }
 }
 
+// The edge whose file has this name.
+std::string ModelJob::edge_named(const std::string& name) const {
+  const auto is_its = [&](const Resource& resource) {
+    return resource.name == name || edge_file_name(resource.name) == name;
+  };
+  const auto edge = std::find_if(model_.resources.begin(), model_.resources.end(), is_its);
+  return edge == model_.resources.end() ? name : edge->name;
+}
+
 // What the model computes and no golden file is for gets one in the folder.
 void ModelJob::expect_results(const std::string& golden_folder) {
   if (golden_folder.empty()) return;
   for (const std::size_t resource : results_of(model_)) {
     const auto is_it = [&](const Expected& other) { return other.file.resource == resource; };
     if (std::any_of(expected_.begin(), expected_.end(), is_it)) continue;
-    const std::string name = model_.resources[resource].name + ".npy";
+    const std::string& resource_name = model_.resources[resource].name;
+    const std::string name =
+        (model_.words.has_commands ? resource_name : edge_file_name(resource_name)) + ".npy";
     expected_.push_back({{resource, to_text(to_path(golden_folder) / to_path(name))}, {}});
   }
 }
@@ -110,6 +180,8 @@ std::vector<NamedFile> ModelJob::golden_files() const {
 
 std::vector<NamedFile> ModelJob::outputs() const {
   std::vector<NamedFile> files;
+  for (const NamedResource& output : written_)
+    files.push_back({model_.resources[output.resource].name, output.path});
   for (const ModelCommand& command : model_.commands) {
     const auto* write = std::get_if<WriteFileCommand>(&command);
     if (write != nullptr && writes_) files.push_back({write->target, write->path});
@@ -118,6 +190,7 @@ std::vector<NamedFile> ModelJob::outputs() const {
 }
 
 void ModelJob::add_to(Digest& digest) const {
+  digest.add(graph_digest_);
   for (const Resource& resource : model_.resources) {
     const InitialValues& initial = resource.initial;
     if (initial.path.empty()) continue;
@@ -176,6 +249,8 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   for (const Expected& expected : expected_) {
     if (!expected.command) compare(expected);
   }
+  for (const NamedResource& output : written_)
+    write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path);
   result.device = join(runtime.devices());
   return result;
 }

@@ -1,4 +1,4 @@
-// A job of a batch whose description is a DxDispatch model.
+// A job of a batch whose description is a DxDispatch model or a graph.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "batch/batch.hpp"
 #include "batch/digest.hpp"
+#include "graph/lower.hpp"
 #include "model/model.hpp"
 #include "model/outputs.hpp"
 
@@ -23,9 +24,16 @@ class ModelJob {
                                          const BatchOptions& options, Diagnostics& findings,
                                          Diagnostics& warnings);
 
+  /// The same for a graph. The files of its inputs are those of the job's bindings, which may name
+  /// outputs, too, or lie beside it.
+  static std::optional<ModelJob> prepare(const Graph& graph, const BatchJob& job,
+                                         const BatchOptions& options, Diagnostics& findings,
+                                         Diagnostics& warnings);
+
   /// "PADDING", or several names.
   std::string operator_name() const;
-  /// The files that writeFile makes below --out; none without --out.
+  /// The files that writeFile makes below --out, none without --out; of a graph, also those of its
+  /// outputs.
   std::vector<NamedFile> outputs() const;
   /// The golden files that the run is compared with, by resource.
   std::vector<NamedFile> golden_files() const;
@@ -54,9 +62,12 @@ class ModelJob {
     Buffer elements;
   };
 
+  void add_outputs(const std::vector<NamedFile>& bound, const std::string& folder,
+                   Diagnostics& findings);
   std::optional<std::size_t> write_named(const std::string& name) const;
   void find_expected(const BatchJob& job, Diagnostics& findings);
   void expect_results(const std::string& golden_folder);
+  std::string edge_named(const std::string& name) const;
   OutputComparison without_golden(const NamedResource& golden) const;
   void refuse_inputs(Diagnostics& findings) const;
 
@@ -65,6 +76,8 @@ class ModelJob {
   std::optional<Tolerance> tolerance_;
   std::vector<Change> changes_;
   bool writes_ = false;
+  std::vector<NamedResource> written_;  // outputs of a graph that files get
+  std::string graph_digest_;            // of a graph's file; "" of a model
 };
 
 }  // namespace dmlop

@@ -8,6 +8,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "graph/flatbuffer.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop {
 namespace {
@@ -35,16 +36,20 @@ bool begins_as_flatbuffer(const std::string& path) {
 
 }  // namespace
 
-std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
-                                      Diagnostics& diagnostics) {
+std::optional<OpenedGraph> open_graph(const std::string& name, const std::string& what,
+                                      Diagnostics& diagnostics,
+                                      const SharedConfinement& confinement) {
   std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(to_path(name), ignored);
+  const std::string path = is_folder ? description_in(name) : name;
   // What is no regular file can be read only once.
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
   return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
     const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
-    if (!is_named && !begins_as_flatbuffer(path)) return std::nullopt;
-    const InputFile file = InputFile::open(path);
+    const PinnedFile pinned(confinement, path);
+    if (!is_named && !begins_as_flatbuffer(pinned.path())) return std::nullopt;
+    const InputFile file = InputFile::open(pinned);
     return file.read_intact([&](std::span<const std::byte> bytes) -> std::optional<OpenedGraph> {
       if (!is_named && !is_serialized_graph(bytes)) return std::nullopt;
       return OpenedGraph{read_graph(path, bytes, diagnostics)};

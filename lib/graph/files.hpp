@@ -14,11 +14,12 @@ struct OpenedGraph {
   std::optional<Graph> graph;
 };
 
-/// Opens a file if it is a serialized graph by its bytes, or should be one by its name, *.bin.
-/// Returns nothing for all others, which can be read again. `what` stands before the path in
-/// errors: "the description ". Errors: as InputFile::open.
+/// Opens a file, or the description of a folder, if it is a serialized graph by its bytes, or
+/// should be one by its name, *.bin. Returns nothing for all others, which can be read again.
+/// `what` stands before the path in errors: "the description ". Errors: as InputFile::open.
 std::optional<OpenedGraph> open_graph(const std::string& path, const std::string& what,
-                                      Diagnostics& diagnostics);
+                                      Diagnostics& diagnostics,
+                                      const SharedConfinement& confinement = {});
 
 /// The path of a constant's file: NAME.bin beside the graph.
 std::string constant_path(const Graph& graph, const std::string& name);

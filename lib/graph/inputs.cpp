@@ -3,6 +3,7 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "graph/edge_names.hpp"
 #include "graph/lower.hpp"
 #include "model/values.hpp"
 #include "tensor/element.hpp"
@@ -12,20 +13,30 @@ namespace {
 
 class InputBinder {
  public:
-  InputBinder(LoweredGraph& graph, Diagnostics& diagnostics)
-      : graph_(graph), diagnostics_(diagnostics), paths_(graph.inputs.size()) {}
+  InputBinder(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics)
+      : graph_(graph), request_(request), diagnostics_(diagnostics), paths_(graph.inputs.size()) {}
 
-  void bind(const std::vector<NamedFile>& files) {
-    for (const NamedFile& file : files) {
+  void bind() {
+    for (const NamedFile& file : request_.inputs) {
       const NamedFile named = with_edge_name(graph_.model, file);
       const auto input = find(named);
       if (input) bind(*input, named);
     }
     for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const auto is_its = [&](const NamedFile& file) {
+        return file.tensor == name(i) || file.tensor == edge_file_name(name(i));
+      };
+      const auto file = std::ranges::find_if(request_.found.inputs, is_its);
+      if (paths_[i].empty() && file != request_.found.inputs.end()) bind(i, *file);
+    }
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;
       refuse("the input " + quoted(i) + " has no file", ErrorKind::usage, "it is " + text_of(input),
-             "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
+             request_.is_of_batch
+                 ? "put " + edge_file_name(name(i)) +
+                       ".npy beside the graph, or name a file in the job's bindings"
+                 : "write -i " + shell_quoted(name(i) + "=") + "FILE.npy");
     }
   }
 
@@ -78,8 +89,9 @@ class InputBinder {
     }
     paths_[index] = named.path;
     try {
-      const auto file = std::make_shared<const NpyFile>(
-          with_context("reading " + named.path, [&] { return NpyFile::open(named.path); }));
+      const auto file = std::make_shared<const NpyFile>(with_context("reading " + named.path, [&] {
+        return NpyFile::open(PinnedFile(named.confinement, named.path));
+      }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
@@ -124,15 +136,15 @@ class InputBinder {
   }
 
   LoweredGraph& graph_;
+  const JobRequest& request_;
   Diagnostics& diagnostics_;
   std::vector<std::string> paths_;  // of each input
 };
 
 }  // namespace
 
-void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
-                 Diagnostics& diagnostics) {
-  InputBinder(graph, diagnostics).bind(files);
+void bind_inputs(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics) {
+  InputBinder(graph, request, diagnostics).bind();
 }
 
 NamedFile with_edge_name(const Model& model, NamedFile file) {

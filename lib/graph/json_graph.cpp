@@ -63,7 +63,7 @@ class JsonGraphReader {
   }
 
   void read_inputs(const json::Value& inputs) {
-    if (!reader_.is_list(inputs, "inputs", "an array of objects",
+    if (!reader_.is_list(inputs, "inputs", "an array of names or objects",
                          R"(write [{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 4]}])"))
       return;
     for (std::size_t i = 0; i < inputs.items.size(); ++i) {
@@ -75,8 +75,12 @@ class JsonGraphReader {
         name = name_of_input(input, called);
         Edge* edge = name.empty() ? nullptr : add_edge(input, name);
         if (edge != nullptr) edge->desc = read_desc(input, called);
+      } else if (input.kind == Kind::string && !input.text.empty()) {
+        name = input.text;  // its nodes say what it is
+        add_edge(input, name);
       } else if (input.kind != Kind::null) {
-        reader_.expected(input, called, "an object with a name, or null for one that is not used");
+        reader_.expected(input, called,
+                         "a name, an object with a name, or null for one that is not used");
       }
       graph_.inputs.push_back(name);
     }

@@ -37,12 +37,12 @@ struct GraphRequest {
 std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& request,
                                         Diagnostics& diagnostics, Diagnostics& notes);
 
-/// Gives the inputs of a graph their files. Adds a finding for each input without a file, each file
-/// without an input, and each file with elements of another type or number. `files` have the name
-/// of an input in front of the first or a later "=", as names may have one; without a name, the
-/// only input is meant.
-void bind_inputs(LoweredGraph& graph, const std::vector<NamedFile>& files,
-                 Diagnostics& diagnostics);
+/// Gives the inputs of a graph the request's files. Adds a finding for each input without a file,
+/// each file without an input, and each file with elements of another type or number. Files have
+/// the name of an input in front of the first or a later "=", as names may have one; without a
+/// name, the only input is meant. An input without any takes one of those that were found and is
+/// called as its file would be (graph/edge_names.hpp).
+void bind_inputs(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics);
 
 /// `file` with as much of its text as name as is the name of an edge of the model.
 NamedFile with_edge_name(const Model& model, NamedFile file);

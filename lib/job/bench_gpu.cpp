@@ -128,8 +128,8 @@ class ResidentOnDevice : public PlanOnDevice {
     const std::string refusal =
         DevicePlan(plan_, device, backend_.gpu()->executor).run_resident(ranges_, times);
     if (refusal.empty()) return times;
-    throw Error(ErrorKind::unavailable, backend_.spec() + " cannot run this operator, because " +
-                                            refusal + ": use --cpu");
+    throw Error(ErrorKind::unavailable,
+                backend_.spec() + " cannot run this operator, because " + refusal + ": use --cpu");
   }
 
   const Plan& plan_;
@@ -164,8 +164,8 @@ Tolerance bench_tolerance(const OperatorSpec& spec, DataType type,
 }
 
 // Errors: run_failed where an element is further off.
-void compare_with_cpu(const OperatorSpec& spec, const Slot& slot,
-                      std::span<const std::byte> actual, std::span<const std::byte> expected) {
+void compare_with_cpu(const OperatorSpec& spec, const Slot& slot, std::span<const std::byte> actual,
+                      std::span<const std::byte> expected) {
   const Sizes sizes{slot.elements};
   const Elements must_be(*slot.data_type, sizes, expected);
   Comparator comparator(must_be, *slot.data_type, sizes,
@@ -173,8 +173,8 @@ void compare_with_cpu(const OperatorSpec& spec, const Slot& slot,
   comparator.add(0, actual.first(slot.bytes()));
   const Comparison found = comparator.finish([&](std::uint64_t at) { return at; });
   if (found.mismatches > 0)
-    throw Error(ErrorKind::run_failed, "the device's " + slot.field +
-                                           " differs from the CPU's: " + found.summary());
+    throw Error(ErrorKind::run_failed,
+                "the device's " + slot.field + " differs from the CPU's: " + found.summary());
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ class Binder {
   std::vector<std::string> names_;
   std::string option_;  // "-i "
   std::map<std::string, Files> sources_;
-  bool is_ambiguous_ = false;  // a file was given without a name where several are possible
+  bool is_ambiguous_ = false;      // a file was given without a name where several are possible
   std::set<std::string> guessed_;  // the tensors that such files are probably meant for
 };
 

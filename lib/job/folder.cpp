@@ -268,13 +268,27 @@ void report_misnamed(const JobRequest& request, Diagnostics& diagnostics, Diagno
   for (const MisnamedPart& part : request.found.misnamed) {
     const bool hides_golden = request.compares_with_found && !part.meant.ends_with(".json");
     (hides_golden ? diagnostics : warnings)
-        .push_back({.file = part.path,
-                    .message = "this is not used, as its name is not " + part.meant,
-                    .rule =
-                        "beside op.json, expected/ or expected.npy has the golden files, tol.json "
-                        "the tolerance, and job.json says how a batch treats the job",
-                    .suggestion = "rename it to " + part.meant});
+        .push_back(
+            {.file = part.path,
+             .message = "this is not used, as its name is not " + part.meant,
+             .rule =
+                 "beside a description, expected/ or expected.npy has the golden files, tol.json "
+                 "the tolerance, and job.json says how a batch treats the job",
+             .suggestion = "rename it to " + part.meant});
   }
+}
+
+}  // namespace
+
+namespace {
+
+// Partition_0.bin, as ONNX Runtime calls the graphs that it serializes.
+bool is_partition(const std::string& name) {
+  constexpr std::string_view begin = "Partition_", end = ".bin";
+  if (!name.starts_with(begin) || !name.ends_with(end)) return false;
+  const std::string_view number =
+      std::string_view(name).substr(begin.size(), name.size() - begin.size() - end.size());
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -301,8 +315,35 @@ std::vector<std::string> output_file_names(const Description& description,
 }
 
 bool has_job_folder(const std::string& description_path) {
-  const fs::path name = to_path(description_path).filename();
-  return name == "op.json" || name == "model.json";
+  const std::string name = to_text(to_path(description_path).filename());
+  return name == "op.json" || name == "model.json" || name == "graph.json" || is_partition(name);
+}
+
+std::string description_in(const std::string& folder) {
+  for (const char* name : {"op.json", "model.json", "graph.json"}) {
+    std::error_code error;
+    const fs::path path = to_path(folder) / name;
+    if (fs::exists(path, error)) return to_text(path);
+  }
+  std::string found;
+  std::error_code ignored;
+  for (const FolderEntry& entry : entries_of(folder, ignored)) {
+    if (!is_partition(entry.name)) continue;
+    if (!found.empty()) return "";
+    found = to_text(to_path(folder) / to_path(entry.name));
+  }
+  return found;
+}
+
+bool has_graphs_beside(const std::string& graph_path) {
+  const std::string name = to_text(to_path(graph_path).filename());
+  if (name != "graph.json" && !is_partition(name)) return false;
+  const fs::path folder = to_path(graph_path).parent_path();
+  std::error_code ignored;
+  const auto entries = entries_of(folder.empty() ? "." : to_text(folder), ignored);
+  return std::count_if(entries.begin(), entries.end(), [](const FolderEntry& entry) {
+           return entry.name == "graph.json" || is_partition(entry.name);
+         }) > 1;
 }
 
 FolderFiles files_beside(const std::string& description_path, const SharedConfinement& confinement,

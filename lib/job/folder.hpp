@@ -11,8 +11,16 @@ namespace dmlop {
 std::vector<std::string> output_file_names(const Description& description,
                                            const JobRequest& request);
 
-/// Whether a description has a folder of its own: its name is op.json or model.json.
+/// Whether a description has a folder of its own: its name is op.json, model.json, graph.json or,
+/// of a serialized graph, Partition_N.bin.
 bool has_job_folder(const std::string& description_path);
+
+/// The description of a folder: its op.json, model.json or graph.json, or else its only
+/// Partition_N.bin; "" if it has none of them, or several partitions.
+std::string description_in(const std::string& folder);
+
+/// Whether the folder of a graph has other graphs, too.
+bool has_graphs_beside(const std::string& graph_path);
 
 /// The .npy files beside a description that has a folder of its own, and those in expected/;
 /// nothing of others. Adds a finding where the system does not let them be listed.

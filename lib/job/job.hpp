@@ -167,6 +167,8 @@ struct OutputInMemory {
   std::string name;  // "OutputTensor", "OutputTensors[1]"
   const TensorDesc* desc;
   Buffer bytes;
+  std::string field;  // "OutputTensors", and which of its tensors
+  std::optional<std::size_t> element = {};
 
   Elements elements() const { return {*desc->data_type, desc->sizes, bytes.bytes()}; }
 };

@@ -182,8 +182,8 @@ class RunningComparison {
       : output_(output),
         expectation_(expectation),
         expected_(*expectation.file),
-        comparator_(expected_, *output.desc->data_type, output.desc->sizes,
-                    expectation.tolerance) {}
+        comparator_(expected_, *output.desc->data_type, output.desc->sizes, expectation.tolerance) {
+  }
   RunningComparison(const RunningComparison&) = delete;
   RunningComparison& operator=(const RunningComparison&) = delete;
 
@@ -294,7 +294,8 @@ std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
     const std::string full_name = tensor_name(output.field, output.element);
     sinks.emplace_back();
     if (!name.empty() && full_name != name) continue;
-    outputs.push_back({full_name, output.desc, Buffer(output.bytes(), full_name)});
+    outputs.push_back(
+        {full_name, output.desc, Buffer(output.bytes(), full_name), output.field, output.element});
     std::byte* to = outputs.back().bytes.data();
     sinks.back() = [to](std::uint64_t offset, std::span<const std::byte> part) {
       std::copy(part.begin(), part.end(), to + offset);

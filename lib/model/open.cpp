@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/folder.hpp"
 #include "spec/near_operators.hpp"
 
 namespace dmlop {
@@ -33,13 +34,13 @@ const OperatorSpec* operator_named(const std::string& name) {
 }
 
 // The description of a folder; "" and a finding where it has none.
-std::string description_in(const std::string& folder, Diagnostics& diagnostics) {
-  for (const char* name : {"op.json", "model.json"}) {
-    const fs::path path = to_path(folder) / name;
-    if (is_there(path)) return to_text(path);
-  }
+std::string description_of(const std::string& folder, Diagnostics& diagnostics) {
+  std::string path = description_in(folder);
+  if (!path.empty()) return path;
   diagnostics.push_back({.kind = ErrorKind::usage,
-                         .message = folder + " has no op.json and no model.json",
+                         .message = folder +
+                                    " has no op.json, no model.json, no graph.json and not one "
+                                    "Partition_N.bin",
                          .suggestion = "name a description, or run all that are below the folder "
                                        "with `dmlop batch " +
                                        shell_quoted(folder) + "`"});
@@ -117,7 +118,7 @@ std::optional<OpenedFile> open_op_or_model(const std::string& name,
     if (!diagnostics.empty()) return std::nullopt;
     return OpenedFile{std::make_shared<const json::Document>(std::move(document))};
   }
-  const std::string path = is_folder(name) ? description_in(name, diagnostics) : name;
+  const std::string path = is_folder(name) ? description_of(name, diagnostics) : name;
   if (path.empty() || refuse_as_operator(path, diagnostics)) return std::nullopt;
   if (refuse_as_jobs(path, diagnostics)) return std::nullopt;
   std::string text =

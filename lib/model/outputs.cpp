@@ -182,23 +182,45 @@ std::vector<std::size_t> results_of(const Model& model) {
   return {results.begin(), results.end()};
 }
 
-Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents) {
+namespace {
+
+// Calls `copy` with the byte of each element, packed and in the resource.
+template <typename Copy>
+void for_each_element(const ResourceTensor& tensor, std::uint64_t count, const Copy& copy) {
   const std::size_t size = size_of(tensor.data_type);
-  const std::uint64_t count = *element_count(tensor.sizes);
-  Buffer packed(count * size, "the elements of an output");
-  if (tensor.strides == packed_strides(tensor.sizes)) {
-    copy_in_pieces(contents.subspan(tensor.offset, packed.size()), packed.data());
-    return packed;
-  }
   in_pieces(count, far_steps, [&](std::uint64_t index, std::uint64_t end) {
     for (; index < end; ++index) {
       std::uint64_t position = 0;
       const auto indices = indices_of(index, tensor.sizes);
       for (std::size_t i = 0; i < indices.size(); ++i) position += indices[i] * tensor.strides[i];
-      std::memcpy(packed.data() + index * size, &contents[tensor.offset + position * size], size);
+      copy(index * size, tensor.offset + position * size, size);
     }
   });
+}
+
+}  // namespace
+
+Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents) {
+  const std::uint64_t count = *element_count(tensor.sizes);
+  Buffer packed(count * size_of(tensor.data_type), "the elements of an output");
+  if (tensor.strides == packed_strides(tensor.sizes)) {
+    copy_in_pieces(contents.subspan(tensor.offset, packed.size()), packed.data());
+    return packed;
+  }
+  for_each_element(tensor, count, [&](std::uint64_t to, std::uint64_t from, std::size_t size) {
+    std::memcpy(packed.data() + to, &contents[from], size);
+  });
   return packed;
+}
+
+void place_elements(const ResourceTensor& tensor, std::span<const std::byte> packed,
+                    std::span<std::byte> contents) {
+  if (tensor.strides == packed_strides(tensor.sizes))
+    return copy_in_pieces(packed, contents.subspan(tensor.offset, packed.size()).data());
+  for_each_element(tensor, *element_count(tensor.sizes),
+                   [&](std::uint64_t from, std::uint64_t to, std::size_t size) {
+                     std::memcpy(&contents[to], &packed[from], size);
+                   });
 }
 
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
@@ -242,12 +264,10 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
   }
 }
 
-OutputComparison compare_resource(const Model& model, const NamedResource& expected,
-                                  std::span<const std::byte> contents,
-                                  const std::optional<Tolerance>& tolerance) {
-  ResourceTensor tensor = tensor_of(model, expected.resource);
+OutputComparison compare_tensor(const Model& model, ResourceTensor tensor, const Elements& golden,
+                                const std::string& expected, std::span<const std::byte> contents,
+                                const std::optional<Tolerance>& tolerance) {
   const auto elements = packed_elements(tensor, contents);
-  const Elements golden(*expected.golden);
   const bool is_of_graph = !model.words.has_commands;
   if ((golden.sizes().size() == 1 || is_of_graph) && golden.count() == element_count(tensor.sizes))
     tensor.sizes = golden.sizes();
@@ -258,12 +278,26 @@ OutputComparison compare_resource(const Model& model, const NamedResource& expec
                              : tolerance.value_or(Tolerance{});
   Comparator comparator(golden, tensor.data_type, tensor.sizes, used);
   comparator.add(0, elements.bytes());
-  with_context("reading the golden file " + expected.path,
-               [&] { expected.golden->require_intact(); });
   const std::uint64_t first = npy_header_bytes(tensor.data_type, tensor.sizes).size();
   const std::size_t size = size_of(tensor.data_type);
-  return {model.resources[expected.resource].name, expected.path,
+  return {model.resources[tensor.resource].name, expected,
           comparator.finish([=](std::uint64_t index) { return first + index * size; })};
+}
+
+OutputComparison compare_resource(const Model& model, const NamedResource& expected,
+                                  std::span<const std::byte> contents,
+                                  const std::optional<Tolerance>& tolerance) {
+  return compare_golden(model, tensor_of(model, expected.resource), expected, contents, tolerance);
+}
+
+OutputComparison compare_golden(const Model& model, ResourceTensor tensor,
+                                const NamedResource& expected, std::span<const std::byte> contents,
+                                const std::optional<Tolerance>& tolerance) {
+  OutputComparison output = compare_tensor(model, std::move(tensor), Elements(*expected.golden),
+                                           expected.path, contents, tolerance);
+  with_context("reading the golden file " + expected.path,
+               [&] { expected.golden->require_intact(); });
+  return output;
 }
 
 }  // namespace dmlop

@@ -38,6 +38,10 @@ std::vector<std::size_t> results_of(const Model& model);
 /// The tensor's elements, packed.
 Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> contents);
 
+/// Puts packed elements to their places in the resource: the opposite.
+void place_elements(const ResourceTensor& tensor, std::span<const std::byte> packed,
+                    std::span<std::byte> contents);
+
 /// Writes the tensor as numpy.save does. Errors: io_failed.
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
                const std::string& path);
@@ -67,5 +71,13 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,
                                   std::span<const std::byte> contents,
                                   const std::optional<Tolerance>& tolerance);
+/// The same for a tensor in the resource.
+OutputComparison compare_golden(const Model& model, ResourceTensor tensor,
+                                const NamedResource& expected, std::span<const std::byte> contents,
+                                const std::optional<Tolerance>& tolerance);
+/// The same for elements from anywhere, which the result calls `expected`.
+OutputComparison compare_tensor(const Model& model, ResourceTensor tensor, const Elements& golden,
+                                const std::string& expected, std::span<const std::byte> contents,
+                                const std::optional<Tolerance>& tolerance);
 
 }  // namespace dmlop

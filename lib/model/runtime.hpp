@@ -28,6 +28,13 @@ class Runtime {
   /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
   std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
 
+  /// The same bytes, to be changed before the next dispatch. Errors: as dispatch().
+  std::span<std::byte> changed_contents(std::size_t resource) {
+    const auto bytes = on_host(memories_[resource]);
+    memories_[resource].device_is_current = false;
+    return bytes;
+  }
+
   /// Gives the memory of a resource back, which nothing may use afterwards.
   void release(std::size_t resource) { memories_[resource] = {}; }
 

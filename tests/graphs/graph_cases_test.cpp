@@ -59,7 +59,7 @@ class CaseRunner {
     if (!notes.empty() && expected != warned.end())
       CHECK(notes.back().message.find(expected->second) != std::string::npos);
     if (!lowered) return;
-    bind_inputs(*lowered, files_of_inputs(*lowered), diagnostics);
+    bind_inputs(*lowered, {.inputs = files_of_inputs(*lowered)}, diagnostics);
     REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
     run(lowered->model);
   }

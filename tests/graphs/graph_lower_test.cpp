@@ -73,7 +73,7 @@ template <typename T>
 std::vector<T> computed(const Graph& graph, const std::vector<NamedFile>& files = {}) {
   LoweredGraph made = lowered(graph);
   Diagnostics diagnostics;
-  bind_inputs(made, files, diagnostics);
+  bind_inputs(made, {.inputs = files}, diagnostics);
   REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
   Backend cpu;
   Runtime runtime(made.model, cpu, {});
@@ -289,7 +289,7 @@ TEST_CASE("graph inputs: every mistake is reported, and names may have marks") {
     LoweredGraph made =
         lowered(graph({"a=b/c::0", "", "y"}, {"z"}, {add("a=b/c::0", "y", "z", four)}));
     Diagnostics diagnostics;
-    bind_inputs(made, files, diagnostics);
+    bind_inputs(made, {.inputs = files}, diagnostics);
     std::vector<std::string> messages;
     for (const Diagnostic& diagnostic : diagnostics) messages.push_back(diagnostic.message);
     return messages;

@@ -1,26 +1,14 @@
 // The program with serialized graphs: inspect, check and run.
 #include <nlohmann/json.hpp>
 
-#include "graph.hpp"
+#include "graph_folder.hpp"
 #include "hostile.hpp"
-#include "program.hpp"
 
 namespace dmlop::test {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-/// A copy of a case's folder.
-class CaseFolder : public Folder {
- public:
-  explicit CaseFolder(const std::string& name) {
-    fs::copy(to_path(graph_file(name, "")), to_path(path()), fs::copy_options::recursive);
-  }
-  ProgramResult run(std::vector<std::string> arguments) const {
-    return dmlop_program(arguments, {.folder = path()});
-  }
-};
 
 TEST_CASE("graph program: inspect shows inputs, outputs, constants, nodes and totals") {
   const CaseFolder folder("odd_names");
@@ -179,6 +167,7 @@ TEST_CASE("graph program: options of other files are refused") {
       {"run", "Partition_0.bin", "--set", "Mode=CONVOLUTION"},
       {"run", "Partition_0.bin", "--input-path", "."},
       {"run", "Partition_0.bin", "--expect", "--update-golden"},
+      {"run", "PADDING", "--expect-edges", "edges"},
       {"check", "Partition_0.bin", "-i", "input.x.npy"},
       {"check", "Partition_0.bin", "--set", "Mode=CONVOLUTION"},
       {"run", "PADDING", "--keep-edges", "edges"},
@@ -410,16 +399,6 @@ TEST_CASE("graph program: what a graph in JSON may not name or say") {
   for (const char* path : {"../outside.npy", "../nowhere.npy", "../g/x.npy"})
     says(error(path, "", {"--confine"}), "constants.c");
   says(error("../nowhere.npy", "", {"--confine"}), "--confine");
-}
-
-TEST_CASE("graph program: a batch says that a graph is no job") {
-  const Folder folder;
-  folder.write("jobs/a/op.json",
-               read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/graph/graph.json"));
-  const auto result = dmlop_program({"batch", "jobs", "--cpu"}, {.folder = folder.path()});
-  CHECK(result.code == 3);
-  CHECK((result.output + result.error).find("this is a graph; a job is an operator or a") !=
-        std::string::npos);
 }
 
 TEST_CASE("graph program: convert refuses what a graph is not, and files that it reads") {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "folder.hpp"
+#include "gpu_device.hpp"
 #include "model.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
@@ -14,17 +15,6 @@ namespace {
 using namespace dmlop::test;
 using dmlop::Model;
 using dmlop::Runtime;
-
-/// As the GPU of other tests, but the first where none is asked for.
-std::string tested_device() {
-#if defined(_WIN32)
-  constexpr const char* first = "d3d12:0";
-#else
-  constexpr const char* first = "vulkan:0";
-#endif
-  const char* device = std::getenv("DMLOP_TEST_DEVICE");
-  return device != nullptr && *device != 0 ? device : first;
-}
 
 /// Calls `action` with a device for each backend of this test, and what it may use.
 template <typename Action>

@@ -12,6 +12,7 @@
 #include <valijson/validator.hpp>
 
 #include "batch/manifest.hpp"
+#include "graph.hpp"
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
@@ -22,6 +23,8 @@ namespace {
 using Json = nlohmann::json;
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 using dmlop::test::dmlop_program;
+using dmlop::test::Folder;
+using dmlop::test::graph_file;
 using dmlop::test::read_file;
 
 /// What `dmlop schema` prints, given these arguments.
@@ -437,6 +440,45 @@ TEST_CASE("the schema of models takes the samples, and wants all fields") {
       });
 }
 
+TEST_CASE("the schema of graphs takes the sample and what convert makes, and jobs of graphs") {
+  const std::string sample = std::string(DMLOP_SOURCE_DIR) + "/samples/graph/graph.json";
+  CHECK(schema_accepts(read_file(sample), {"--graph"}));
+  const Folder folder;
+  for (const char* name : {"cnn_relu_pool", "bitwise_ops", "nbits_matmul", "gru_forward"}) {
+    CAPTURE(name);
+    const auto made = dmlop_program({"convert", graph_file(name), "--to-graph", "g.json"},
+                                    {.folder = folder.path()});
+    CHECK(made.code == 0);
+    CHECK(schema_accepts(folder.read("g.json"), {"--graph"}));
+  }
+  const std::string graph =
+      R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}, "i", null],
+    "constants": {"c": "c.npy", "d": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, "nan"]}},
+    "nodes": [{"name": "add", "type": "ELEMENT_WISE_ADD", "desc": {},
+      "bindings": {"ATensor": "x", "BTensor": "d", "OutputTensor": "y"}}],
+    "outputs": ["y"]})";
+  CHECK(schema_accepts(graph, {"--graph"}));
+  check_typos(
+      {"--graph"},
+      {
+          {graph, "\"name\": \"x\", ", "", "[inputs][0]", "'name'"},
+          {graph, "\"Sizes\": [2]}, \"i\"", "\"Size\": [2]}, \"i\"", "[inputs][0]", "'Size'"},
+          {graph, "\"Values\"", "\"Value\"", "[constants][d]", "'Value'"},
+          {graph, "ELEMENT_WISE_ADD", "ELEMENT_WISE_AD", "[nodes][0][type]", "enum"},
+          {graph, "\"bindings\"", "\"binding\"", "[nodes][0]", "'binding'"},
+          {graph, "\"desc\": {}", "\"desc\": {\"Alpha\": 1}", "[nodes][0][desc]", "'Alpha'"},
+          {graph, "\"outputs\": [\"y\"]", "\"outputs\": [1]", "[outputs][0]", "type"},
+          {graph, "\"outputs\"", "\"output\"", "", "'output'"},
+      });
+  const std::string job = R"({"jobs": [{"id": "a", "graph": "graph.json",
+    "bindings": {"x": "x.npy"}, "expect": {"y": "y.npy"}}]})";
+  CHECK(schema_accepts(job, {"--jobs"}));
+  check_typos({"--jobs"}, {
+                              {job, "\"expect\"", "\"expct\"", "[jobs][0]", "'expct'"},
+                              {job, "\"x.npy\"", "1", "[jobs][0][bindings][x]", "type"},
+                          });
+}
+
 TEST_CASE("the schema of one operator takes that operator only") {
   CHECK(schema_accepts(slice, {"DML_OPERATOR_SLICE1"}));
   CHECK_FALSE(schema_accepts(pooling, {"DML_OPERATOR_SLICE1"}));
@@ -467,7 +509,7 @@ TEST_CASE("the schema and the validator fuse the same activations into the same 
 }
 
 TEST_CASE("every field has its sentence, and the schemas stay below a megabyte") {
-  for (const std::string option : {"--jobs", "--model"})
+  for (const std::string option : {"--jobs", "--model", "--graph"})
     CHECK(dmlop_program({"schema", option}).output.size() < 1000000);
   const auto printed = dmlop_program({"schema"});
   CHECK(printed.output.size() < 1000000);

@@ -146,6 +146,16 @@ bool has_gpu() {
   return false;
 }
 
+std::string tested_device() {
+#if defined(_WIN32)
+  constexpr const char* first = "d3d12:0";
+#else
+  constexpr const char* first = "vulkan:0";
+#endif
+  const char* device = std::getenv("DMLOP_TEST_DEVICE");
+  return device != nullptr && *device != 0 ? device : first;
+}
+
 std::unique_ptr<gpu::Device> open_gpu() {
   return gpu::open_device(choice().index);
 }

@@ -20,6 +20,9 @@ const std::string& gpu_unavailable();
 /// Whether there is a GPU. Prints the reason if there is none.
 bool has_gpu();
 
+/// What --device takes for it: DMLOP_TEST_DEVICE, or else the first device.
+std::string tested_device();
+
 /// Opens the device again for one test.
 std::unique_ptr<gpu::Device> open_gpu();
 

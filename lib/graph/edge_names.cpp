@@ -1,0 +1,72 @@
+#include "graph/edge_names.hpp"
+
+#include <cctype>
+#include <set>
+
+#include "base/confine.hpp"
+#include "base/text.hpp"
+
+namespace dmlop {
+namespace {
+
+// Longer names are cut, so that every file system takes them.
+constexpr std::size_t name_length_max = 100;
+
+// The name, or with a number behind it the first that is new. Systems without capitals count.
+std::string new_name(const std::string& name, std::set<std::string>& taken) {
+  std::string unique = name;
+  for (std::size_t i = 2; !taken.insert(lower_case(unique)).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
+std::vector<const TensorBinding*> bindings_of(const Model& model, const DispatchCommand& command,
+                                              bool (FieldSpec::*is_one)() const) {
+  const OperatorSpec& spec = *model.dispatchables[command.dispatchable].description->spec;
+  std::vector<const TensorBinding*> found;
+  for (const TensorBinding& binding : command.bindings) {
+    if ((spec.find_field(binding.tensor)->*is_one)()) found.push_back(&binding);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string edge_file_name(const std::string& edge) {
+  std::string name = edge.substr(0, name_length_max);
+  for (char& c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    // Letters, digits and a few marks.
+    const bool is_safe =
+        byte < 128 && (std::isalnum(byte) != 0 || c == '_' || c == '-' || c == '.');
+    if (!is_safe) c = '_';
+  }
+  const bool is_reserved = static_cast<bool>(Confinement(".").problem_of_text(name + ".npy"));
+  return name.empty() || name.front() == '.' || is_reserved ? "_" + name : name;
+}
+
+std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
+  return bindings_of(model, command, &FieldSpec::is_output);
+}
+
+std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command) {
+  return bindings_of(model, command, &FieldSpec::is_input);
+}
+
+std::vector<std::string> edge_file_names(const Model& model) {
+  std::vector<std::string> names(model.resources.size());
+  std::set<std::string> taken;
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    for (const TensorBinding* binding : outputs_of(model, *dispatch)) {
+      const std::size_t resource = binding->range.resource;
+      // A model may write a resource several times.
+      if (names[resource].empty())
+        names[resource] = new_name(edge_file_name(model.resources[resource].name), taken);
+    }
+  }
+  return names;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,24 @@
+// What the files of a graph's edges are called.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace dmlop {
+
+/// The bindings of the outputs of a dispatch.
+std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command);
+/// The bindings of its inputs.
+std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command);
+
+/// The name of an edge's file without .npy: the edge's own wherever every file system takes that,
+/// else with _ for other characters.
+std::string edge_file_name(const std::string& edge);
+
+/// The name of a file for each resource that a dispatch writes, without .npy; "" for others. It is
+/// edge_file_name(), with a number behind it if two edges share that.
+std::vector<std::string> edge_file_names(const Model& model);
+
+}  // namespace dmlop
