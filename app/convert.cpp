@@ -18,6 +18,7 @@
 #include "graph/json_graph.hpp"
 #include "graph/save.hpp"
 #include "model_commands.hpp"
+#include "onnx_commands.hpp"
 #include "ops/fixes.hpp"
 #include "spec/description.hpp"
 
@@ -28,6 +29,7 @@ struct ConvertOptions {
   DescriptionOptions description;
   JobRequest request;
   ModelOptions model;
+  OnnxOptions onnx;
   std::string to_model;
   std::string to_op;
   std::string to_graph;
@@ -195,6 +197,8 @@ int convert(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
   const GraphRequest request{.checking = options.request.checking};
+  if (const auto graph = open_onnx_graph(path, options.onnx, {}, {}, diagnostics))
+    return convert_graph(*graph, options, std::move(diagnostics));
   if (const auto graph = open_graph(path, "the description ", diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
   const auto file = options.description.open(path, diagnostics, options.quiet);
@@ -254,6 +258,7 @@ Action add_convert(OptionList& command) {
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);
+  options->onnx.add_to(command);
   add_checking_options(command, options->request.checking);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };

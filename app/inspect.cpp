@@ -9,6 +9,7 @@
 #include "graph/files.hpp"
 #include "graph_commands.hpp"
 #include "npy/npy.hpp"
+#include "onnx_commands.hpp"
 #include "preview.hpp"
 
 namespace dmlop::app {
@@ -18,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
   std::vector<std::string> files;
+  OnnxOptions onnx;
+  ConfineOption confine;
   Format format = Format::text;
 };
 
@@ -56,7 +59,8 @@ int inspect(const InspectOptions& options) {
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      const auto opened = open_graph(path, "", diagnostics);
+      auto opened = open_onnx_graph(path, options.onnx, {}, options.confine, diagnostics);
+      if (!opened) opened = open_graph(path, "", diagnostics);
       if (!opened) {
         inspect_npy(path, options.format, list);
       } else if (opened->graph && options.format == Format::json) {
@@ -80,8 +84,10 @@ Action add_inspect(OptionList& command) {
   command
       .add_option(
           "FILE", options->files,
-          ".npy files, or serialized DirectML graphs (Partition_0.bin); - is standard input")
+          ".npy files, serialized DirectML graphs (Partition_0.bin) or ONNX models; - is standard "
+          "input")
       .required();
+  options->onnx.add_to(command);
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };
 }

@@ -70,6 +70,11 @@ std::map<std::string, const GraphTensor*> tensors_by_edge(const Graph& graph) {
   return written;
 }
 
+std::string format_of(const Graph& graph) {
+  return graph.file.ends_with(".onnx") ? "ONNX model as a graph of DirectML"
+                                       : "serialized DirectML graph";
+}
+
 struct Totals {
   std::map<std::string, std::size_t> operators;
   std::size_t constants = 0;
@@ -88,8 +93,9 @@ Totals totals_of(const Graph& graph) {
     }
     const auto& constant = std::get<GraphConstant>(node.content);
     ++totals.constants;
-    totals.constant_bytes +=
-        constant.name ? file_of(graph, constant).bytes.value_or(0) : constant.bytes.size();
+    totals.constant_bytes += constant.view   ? constant.view->bytes.size()
+                             : constant.name ? file_of(graph, constant).bytes.value_or(0)
+                                             : constant.bytes.size();
   }
   return totals;
 }
@@ -100,7 +106,7 @@ class GraphPrinter {
       : graph_(graph), tensors_(tensors_by_edge(graph)), totals_(totals_of(graph)) {}
 
   void print_all() const {
-    print({graph_.file, ": serialized DirectML graph, ",
+    print({graph_.file, ": ", format_of(graph_), ", ",
            counted(graph_.nodes.size() - totals_.constants, "operator"), ", ",
            counted(totals_.constants, "constant"), "\n"});
     print_edges(graph_.inputs, "input");
@@ -143,7 +149,8 @@ class GraphPrinter {
   }
 
   void print_constant(const GraphNode& node, const GraphConstant& constant) const {
-    std::string place = counted(constant.bytes.size(), "byte") + " in the graph";
+    const std::size_t bytes = constant.view ? constant.view->bytes.size() : constant.bytes.size();
+    std::string place = counted(bytes, "byte") + " in the graph";
     if (constant.name) {
       const ConstantFile file = file_of(graph_, constant);
       place =
@@ -250,6 +257,10 @@ Json to_json(const Graph& graph, const GraphNode& node) {
   }
   const auto& constant = std::get<GraphConstant>(node.content);
   json["outputs"] = node.outputs;
+  if (constant.view) {
+    json["byteCount"] = constant.view->bytes.size();
+    return json;
+  }
   Json bytes = Json::array();
   for (const std::byte byte : constant.bytes) bytes.push_back(std::to_integer<int>(byte));
   if (!constant.name) {
@@ -292,7 +303,7 @@ Json graph_json(const Graph& graph) {
   const auto tensors = tensors_by_edge(graph);
   const Totals totals = totals_of(graph);
   Json json{{"file", graph.file},
-            {"format", "serialized DirectML graph"},
+            {"format", format_of(graph)},
             {"inputs", edges_json(graph.inputs, tensors)},
             {"outputs", edges_json(graph.outputs, tensors)},
             {"nodes", Json::array()}};

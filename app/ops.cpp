@@ -12,6 +12,7 @@
 #include "guide/page.hpp"
 #include "guide/words.hpp"
 #include "job/device_plan.hpp"
+#include "onnx_commands.hpp"
 #include "operator_json.hpp"
 #include "operator_tables.hpp"
 #include "ops/operator.hpp"
@@ -31,6 +32,7 @@ struct OpsOptions {
   bool example = false;
   bool differences = false;
   bool errors = false;
+  bool onnx = false;
   bool speed = false;
   std::string html;
 
@@ -39,6 +41,7 @@ struct OpsOptions {
     std::vector<std::string> given;
     if (differences) given.emplace_back("--differences");
     if (errors) given.emplace_back("--errors");
+    if (onnx) given.emplace_back("--onnx");
     if (speed) given.emplace_back("--speed");
     if (!html.empty()) given.emplace_back("--html");
     if (given.size() > 1)
@@ -164,7 +167,7 @@ int print_one(const OpsOptions& options) {
   if (options.example) {
     print({Text::verbatim(commented_example(*spec))});
   } else if (options.format == Format::json) {
-    print_json(to_json(*spec));
+    print_json(app::to_json(*spec));
   } else {
     print_operator(*spec);
   }
@@ -234,6 +237,8 @@ int print_all(const OpsOptions& options) {
     print_differences(options.format);
   } else if (options.errors) {
     print_errors(options.format);
+  } else if (options.onnx) {
+    print_onnx_operators(options.format);
   } else {
     print_speeds(options.format);
   }
@@ -254,7 +259,7 @@ int print_list(const OpsOptions& options) {
     const auto members = members_of(family, options);
     if (members.empty()) continue;
     if (options.format == Format::json) {
-      for (const OperatorSpec* spec : members) list.push_back(to_json(*spec));
+      for (const OperatorSpec* spec : members) list.push_back(app::to_json(*spec));
       continue;
     }
     if (count > 0) print({"\n"});
@@ -285,6 +290,8 @@ Action add_ops(OptionList& command) {
   command.add_flag("--differences", options->differences,
                    "List where dmlop differs from DirectML 1.15.4, and why");
   command.add_flag("--errors", options->errors, "List the largest measured errors");
+  command.add_flag("--onnx", options->onnx,
+                   "List the operators of ONNX models, and which operators each becomes");
   command.add_flag("--speed", options->speed, "List what was measured of speed, and where");
   command
       .add_option("--html", options->html,

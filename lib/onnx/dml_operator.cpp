@@ -40,8 +40,7 @@ GraphTensor tensor_of(const View& view) {
 
 const FieldSpec& field_of(const OperatorSpec& spec, std::string_view name) {
   const FieldSpec* field = spec.find_field(name);
-  if (field == nullptr)
-    throw std::logic_error(spec.name + " has no field " + std::string(name));
+  if (field == nullptr) throw std::logic_error(spec.name + " has no field " + std::string(name));
   return *field;
 }
 
@@ -114,8 +113,7 @@ DmlOperator& DmlOperator::count(std::string_view field, std::uint64_t value) {
   return set(field, narrow(value));
 }
 
-DmlOperator& DmlOperator::counts(std::string_view field,
-                                 const std::vector<std::uint64_t>& values) {
+DmlOperator& DmlOperator::counts(std::string_view field, const std::vector<std::uint64_t>& values) {
   return set(field, narrow(values));
 }
 
@@ -131,8 +129,8 @@ DmlOperator& DmlOperator::choose(std::string_view field, std::string_view value)
   throw std::logic_error(spec.enum_name + " has no value " + std::string(value));
 }
 
-DmlOperator& DmlOperator::scalar(std::string_view type_field, std::string_view field,
-                                 DataType type, double value) {
+DmlOperator& DmlOperator::scalar(std::string_view type_field, std::string_view field, DataType type,
+                                 double value) {
   const auto element = element_from(type, value);
   return scalar_bytes(type_field, field, type, element.data());
 }

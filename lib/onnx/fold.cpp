@@ -59,8 +59,8 @@ bool compute(Mapping& mapping, bool is_constant) {
 
 GraphNode constant_node(const std::string& edge, const TensorData& data) {
   GraphConstant constant;
-  constant.view = std::make_shared<const GraphBytes>(
-      GraphBytes{data.bytes, data.owner, data.file, data.path});
+  constant.view =
+      std::make_shared<const GraphBytes>(GraphBytes{data.bytes, data.owner, data.file, data.path});
   return {.name = edge, .content = std::move(constant), .inputs = {}, .outputs = {edge}};
 }
 

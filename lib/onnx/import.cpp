@@ -42,11 +42,11 @@ class Importer {
     constexpr std::int64_t oldest = 7, newest = 23;
     const std::int64_t version = model_.version_of("");
     if (version != 0 && (version < oldest || version > newest))
-      refuse({.kind = ErrorKind::unavailable,
-              .message = "the model uses version " + std::to_string(version) +
-                         " of ONNX's operators",
-              .rule = "versions " + std::to_string(oldest) + " to " + std::to_string(newest) +
-                      " are read"});
+      refuse(
+          {.kind = ErrorKind::unavailable,
+           .message = "the model uses version " + std::to_string(version) + " of ONNX's operators",
+           .rule = "versions " + std::to_string(oldest) + " to " + std::to_string(newest) +
+                   " are read"});
     if (model_.has_functions)
       refuse({.kind = ErrorKind::unavailable,
               .message = "the model has functions of its own, which are not read yet"});
@@ -59,8 +59,8 @@ class Importer {
   Value* add_value(std::string_view name, const std::string& writer) {
     const auto [found, is_new] = values_.try_emplace(std::string(name));
     if (is_new) return &found->second;
-    refuse({.message = writer + ": the value \"" + printable(std::string(name)) +
-                       "\" is there already"});
+    refuse({.message =
+                writer + ": the value \"" + printable(std::string(name)) + "\" is there already"});
     return nullptr;
   }
 
@@ -101,8 +101,8 @@ class Importer {
       lost_.insert(name);
       return;
     }
-    *value = {name, *type, input.element_type == static_cast<int>(ElementType::boolean), *sizes,
-              {},   {}};
+    *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
+              *sizes, {},    {}};
     if (data != nullptr) value->given = *data;
     inputs_.push_back(name);
   }
@@ -119,8 +119,8 @@ class Importer {
     if (!input.sizes) {
       if (data != nullptr) return data->sizes;
       refuse({.message = title + " has no sizes in the model",
-              .suggestion = "give its file: -i " + shell_quoted(std::string(input.name) + "=") +
-                            "FILE.npy"});
+              .suggestion =
+                  "give its file: -i " + shell_quoted(std::string(input.name) + "=") + "FILE.npy"});
       return std::nullopt;
     }
     const std::vector<Dimension>& written = *input.sizes;
@@ -139,8 +139,7 @@ class Importer {
   }
 
   std::optional<std::uint64_t> size_of_dimension(const Dimension& dimension, std::size_t index,
-                                                 const std::string& title,
-                                                 const TensorData* data) {
+                                                 const std::string& title, const TensorData* data) {
     const std::string place = title + ": dimension " + std::to_string(index);
     const std::string name(dimension.name);
     std::optional<std::uint64_t> size;
@@ -259,8 +258,8 @@ class Importer {
     for (const Mapping::Constant& constant : mapping.constants)
       add_constant(constant.edge, constant.data);
     const Node& node = mapping.node();
-    const std::string name(
-        node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name);
+    const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
+                                                                      : node.name);
     for (const DmlOperator& operation : mapping.operators)
       imported_.graph.nodes.push_back(operation.node(name));
     for (const std::optional<Value>& output : mapping.outputs) {
@@ -269,8 +268,7 @@ class Importer {
   }
 
   void add_constant(const std::string& edge, const TensorData& data) {
-    if (constants_.insert(edge).second)
-      imported_.graph.nodes.push_back(constant_node(edge, data));
+    if (constants_.insert(edge).second) imported_.graph.nodes.push_back(constant_node(edge, data));
   }
 
   void add_output(const ValueInfo& output) {

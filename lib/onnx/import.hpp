@@ -28,7 +28,7 @@ struct Port {
 
 struct Imported {
   Graph graph;
-  std::vector<Port> inputs;   // that files give
+  std::vector<Port> inputs;  // that files give
   std::vector<Port> outputs;
 };
 

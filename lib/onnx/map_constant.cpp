@@ -24,7 +24,8 @@ void map_constant(Mapping& node) {
   if (const Attribute* value = node.find("value_float"))
     return node.constant_output(0, data_of_list<float>(DataType::Float32, {value->real}, {}));
   if (const Attribute* value = node.find("value_int"))
-    return node.constant_output(0, data_of_list<std::int64_t>(DataType::Int64, {value->integer}, {}));
+    return node.constant_output(0,
+                                data_of_list<std::int64_t>(DataType::Int64, {value->integer}, {}));
   if (const Attribute* value = node.find("value_floats"))
     return node.constant_output(
         0, data_of_list(DataType::Float32, value->reals, {value->reals.size()}));

@@ -33,8 +33,7 @@ void map_unary(Mapping& node) {
 
 void map_predicate(Mapping& node) {
   const View from = node.view(0);
-  node.add_unary(operator_of(node), from,
-                 node.output(0, DataType::UInt8, node.in(0).sizes, true));
+  node.add_unary(operator_of(node), from, node.output(0, DataType::UInt8, node.in(0).sizes, true));
 }
 
 void map_is_infinity(Mapping& node) {
@@ -117,8 +116,7 @@ void map_binary(Mapping& node) {
   const View b = node.view(1);
   const Value& first = node.in(0);
   const Sizes sizes = broadcast_sizes({first.sizes, node.in(1).sizes});
-  node.add_binary(operator_of(node), a, b,
-                  node.output(0, first.type, sizes, first.is_boolean));
+  node.add_binary(operator_of(node), a, b, node.output(0, first.type, sizes, first.is_boolean));
 }
 
 void map_comparison(Mapping& node) {
@@ -132,9 +130,9 @@ void map_mod(Mapping& node) {
   const View a = node.view(0);
   const View b = node.view(1);
   const Sizes sizes = broadcast_sizes({node.in(0).sizes, node.in(1).sizes});
-  node.add_binary(node.integer("fmod", 0) != 0 ? "ELEMENT_WISE_MODULUS_TRUNCATE"
-                                               : "ELEMENT_WISE_MODULUS_FLOOR",
-                  a, b, node.output(0, a.type, sizes));
+  node.add_binary(
+      node.integer("fmod", 0) != 0 ? "ELEMENT_WISE_MODULUS_TRUNCATE" : "ELEMENT_WISE_MODULUS_FLOOR",
+      a, b, node.output(0, a.type, sizes));
 }
 
 void map_bit_shift(Mapping& node) {
@@ -221,11 +219,11 @@ void map_mean(Mapping& node) {
   if (node.input_count() == 2) return chain(node, "ELEMENT_WISE_MEAN", to);
   const View sum = node.temporary(to.type, sizes);
   chain(node, "ELEMENT_WISE_ADD", sum);
-  node.add(DmlOperator("ELEMENT_WISE_IDENTITY")
-               .input("InputTensor", padded(sum))
-               .output("OutputTensor", padded(to))
-               .set("ScaleBias",
-                    GraphScaleBias{1.0F / static_cast<float>(node.input_count()), 0.0F}));
+  node.add(
+      DmlOperator("ELEMENT_WISE_IDENTITY")
+          .input("InputTensor", padded(sum))
+          .output("OutputTensor", padded(to))
+          .set("ScaleBias", GraphScaleBias{1.0F / static_cast<float>(node.input_count()), 0.0F}));
 }
 
 void map_where(Mapping& node) {
@@ -410,8 +408,7 @@ constexpr OnnxOperator rows[]{
     {"Less", "", "ELEMENT_WISE_LOGICAL_LESS_THAN", map_comparison},
     {"LessOrEqual", "", "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL", map_comparison},
     {"Mod", "", "ELEMENT_WISE_MODULUS_FLOOR or ELEMENT_WISE_MODULUS_TRUNCATE", map_mod},
-    {"BitShift", "", "ELEMENT_WISE_BIT_SHIFT_LEFT or ELEMENT_WISE_BIT_SHIFT_RIGHT",
-     map_bit_shift},
+    {"BitShift", "", "ELEMENT_WISE_BIT_SHIFT_LEFT or ELEMENT_WISE_BIT_SHIFT_RIGHT", map_bit_shift},
     {"PRelu", "", "ACTIVATION_PARAMETERIZED_RELU", map_slope},
     {"Pow", "", "ELEMENT_WISE_CONSTANT_POW or ELEMENT_WISE_POW", map_power},
     {"Max", "", "ELEMENT_WISE_MAX", map_variadic},

@@ -118,8 +118,7 @@ void map_one_hot(Mapping& node) {
   const auto depths = node.known_reals(1);
   if (depths.size() != 1 || depths.front() < 1 || depths.front() > 0x7FFFFFFF)
     Mapping::refuse_invalid("its depth must be one number from 1 on");
-  const std::size_t axis =
-      Mapping::axis_of(node.integer("axis", -1), indices.sizes.size() + 1);
+  const std::size_t axis = Mapping::axis_of(node.integer("axis", -1), indices.sizes.size() + 1);
   Sizes sizes = indices.sizes;
   const auto place = static_cast<std::ptrdiff_t>(axis);
   sizes.insert(sizes.begin() + place, static_cast<std::uint64_t>(depths.front()));

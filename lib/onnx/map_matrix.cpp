@@ -11,7 +11,8 @@ namespace {
 void map_gemm(Mapping& node) {
   const Sizes& a = node.in(0).sizes;
   const Sizes& b = node.in(1).sizes;
-  if (a.size() != 2 || b.size() != 2) Mapping::refuse_invalid("its matrices must have 2 dimensions");
+  if (a.size() != 2 || b.size() != 2)
+    Mapping::refuse_invalid("its matrices must have 2 dimensions");
   const bool turns_a = node.integer("transA", 0) != 0;
   const bool turns_b = node.integer("transB", 0) != 0;
   const Sizes sizes{a[turns_a ? 1 : 0], b[turns_b ? 0 : 1]};
@@ -49,7 +50,8 @@ struct Matrices {
 Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
   View a = node.view(first);
   View b = node.view(second);
-  if (a.sizes.empty() || b.sizes.empty()) Mapping::refuse_invalid("its matrices have no dimensions");
+  if (a.sizes.empty() || b.sizes.empty())
+    Mapping::refuse_invalid("its matrices have no dimensions");
   const bool is_row = a.sizes.size() == 1, is_column = b.sizes.size() == 1;
   if (is_row) a.sizes.insert(a.sizes.begin(), 1);
   if (is_column) b.sizes.push_back(1);
@@ -150,8 +152,10 @@ Equation equation_of(const Mapping& node) {
     Mapping::refuse("its equation \"" + printable(text) + "\" has more than letters",
                     "the provider maps products of letters only");
   for (const char c : left) {
-    if (c == ',') equation.inputs.emplace_back();
-    else equation.inputs.back() += c;
+    if (c == ',')
+      equation.inputs.emplace_back();
+    else
+      equation.inputs.back() += c;
   }
   return equation;
 }
@@ -183,7 +187,8 @@ void map_einsum(Mapping& node) {
   std::vector<View> views;
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     const std::string& own = equation.inputs[i];
-    if (has_twice(own)) Mapping::refuse("an input names a letter twice", "DirectML has no diagonal");
+    if (has_twice(own))
+      Mapping::refuse("an input names a letter twice", "DirectML has no diagonal");
     if (own.size() != node.in(i).sizes.size())
       Mapping::refuse_invalid("its equation does not fit its inputs");
     for (const char c : own) {
@@ -221,7 +226,8 @@ void map_einsum(Mapping& node) {
                  .input("BTensor", in_order(views[1], equation.inputs[1], letters, sizes))
                  .output("OutputTensor", product));
   } else if (!is_reduced) {
-    node.add(DmlOperator("ELEMENT_WISE_IDENTITY").input("InputTensor", a).output("OutputTensor", to));
+    node.add(
+        DmlOperator("ELEMENT_WISE_IDENTITY").input("InputTensor", a).output("OutputTensor", to));
   }
   if (!is_reduced) return;
   Sizes ones = output;

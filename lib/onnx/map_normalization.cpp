@@ -13,9 +13,9 @@ constexpr float default_epsilon = 1e-5F;
 View channels(Mapping& node, std::size_t input, std::size_t dimensions) {
   View view = node.view(input);
   if (view.sizes.size() != 1)
-    Mapping::refuse("its input " + std::to_string(input) + " has " +
-                        counted(view.sizes.size(), "dimension"),
-                    "the provider takes one number for each channel");
+    Mapping::refuse(
+        "its input " + std::to_string(input) + " has " + counted(view.sizes.size(), "dimension"),
+        "the provider takes one number for each channel");
   const std::uint64_t count = view.sizes[0];
   view.sizes = Sizes(dimensions, 1);
   view.sizes[std::min<std::size_t>(1, dimensions - 1)] = count;
@@ -80,8 +80,7 @@ void map_layer_normalization(Mapping& node) {
   DmlOperator operation("MEAN_VARIANCE_NORMALIZATION2");
   operation.input("InputTensor", from).input("ScaleTensor", factors(1));
   if (node.has(2)) operation.input("BiasTensor", factors(2));
-  node.add(operation
-               .output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
+  node.add(operation.output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
                .counts("Axes", axes_from(axis, from.sizes.size()))
                .flag("UseMean", true)
                .flag("UseVariance", true)

@@ -25,9 +25,8 @@ View along_axis(Mapping& node, std::size_t input, const Sizes& sizes, std::size_
 void quantize(Mapping& node, const std::string& type, DataType to_type, const Sizes& sizes) {
   if (node.integer("block_size", 0) != 0) Mapping::refuse("quantization in blocks is not read yet");
   const std::int64_t written = node.integer("axis", 1);
-  const std::size_t axis = element_count(node.in(1).sizes) == 1
-                               ? 0
-                               : Mapping::axis_of(written, sizes.size());
+  const std::size_t axis =
+      element_count(node.in(1).sizes) == 1 ? 0 : Mapping::axis_of(written, sizes.size());
   const View from = padded(node.view(0));
   DmlOperator operation(type);
   operation.input("InputTensor", from)

@@ -58,8 +58,8 @@ std::vector<GraphActivation> activations_of(const Mapping& node, const Network& 
     }
     if (found == nullptr)
       Mapping::refuse("its activation \"" + printable(name) + "\" is none of DirectML's");
-    GraphActivation& activation =
-        made.emplace_back(GraphActivation{"DML_OPERATOR_ACTIVATION_" + std::string(found->dml), {}});
+    GraphActivation& activation = made.emplace_back(
+        GraphActivation{"DML_OPERATOR_ACTIVATION_" + std::string(found->dml), {}});
     if (name == "Softplus") activation.attributes.push_back({"Steepness", 1.0F});
     if (found->alpha.field != nullptr)
       activation.attributes.push_back(

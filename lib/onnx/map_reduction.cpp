@@ -88,8 +88,8 @@ void map_softmax(Mapping& node) {
   const Value& value = node.in(0);
   const std::size_t dimensions = value.sizes.size();
   const bool is_old = node.version() < 13;
-  const std::size_t axis = Mapping::axis_of(node.integer("axis", is_old ? 1 : -1), dimensions,
-                                            is_old);
+  const std::size_t axis =
+      Mapping::axis_of(node.integer("axis", is_old ? 1 : -1), dimensions, is_old);
   const View from = padded(node.view(0));
   const View to = padded(node.output(0, value.type, value.sizes));
   const std::size_t more = to.sizes.size() - dimensions;
@@ -121,14 +121,14 @@ void map_top_k(Mapping& node) {
   const View values = padded(node.output(0, value.type, sizes));
   View indices = padded(node.output(1, DataType::Int64, sizes));
   indices.type = DataType::UInt64;
-  node.add(DmlOperator("TOP_K1")
-               .input("InputTensor", from)
-               .output("OutputValueTensor", values)
-               .output("OutputIndexTensor", indices)
-               .count("Axis", axis + from.sizes.size() - sizes.size())
-               .count("K", sizes[axis])
-               .choose("AxisDirection",
-                       node.integer("largest", 1) != 0 ? "DECREASING" : "INCREASING"));
+  node.add(
+      DmlOperator("TOP_K1")
+          .input("InputTensor", from)
+          .output("OutputValueTensor", values)
+          .output("OutputIndexTensor", indices)
+          .count("Axis", axis + from.sizes.size() - sizes.size())
+          .count("K", sizes[axis])
+          .choose("AxisDirection", node.integer("largest", 1) != 0 ? "DECREASING" : "INCREASING"));
 }
 
 void map_cumulative_sum(Mapping& node) {
@@ -138,13 +138,13 @@ void map_cumulative_sum(Mapping& node) {
   const std::size_t axis = Mapping::axis_of(axes.front(), value.sizes.size());
   const View from = padded(node.view(0));
   const View to = padded(node.output(0, value.type, value.sizes));
-  node.add(DmlOperator("CUMULATIVE_SUMMATION")
-               .input("InputTensor", from)
-               .output("OutputTensor", to)
-               .count("Axis", axis + to.sizes.size() - value.sizes.size())
-               .choose("AxisDirection",
-                       node.integer("reverse", 0) != 0 ? "DECREASING" : "INCREASING")
-               .flag("HasExclusiveSum", node.integer("exclusive", 0) != 0));
+  node.add(
+      DmlOperator("CUMULATIVE_SUMMATION")
+          .input("InputTensor", from)
+          .output("OutputTensor", to)
+          .count("Axis", axis + to.sizes.size() - value.sizes.size())
+          .choose("AxisDirection", node.integer("reverse", 0) != 0 ? "DECREASING" : "INCREASING")
+          .flag("HasExclusiveSum", node.integer("exclusive", 0) != 0));
 }
 
 constexpr OnnxOperator rows[]{

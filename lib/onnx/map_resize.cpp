@@ -112,19 +112,21 @@ void place(Mapping& node, std::vector<Resampling>& all) {
 std::string round(Mapping& node, std::vector<Resampling>& all) {
   const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
   const std::string mode = is_new ? node.text("nearest_mode", "round_prefer_floor") : "floor";
-  const bool is_floor = mode == "floor", is_ceil = mode == "ceil";
-  for (Resampling& one : all) one.input_offset += is_floor ? 0.5F : is_ceil ? -0.5F : 0.0F;
-  if (is_floor || mode == "round_prefer_ceil") return "INCREASING";
-  if (is_ceil || mode == "round_prefer_floor") return "DECREASING";
+  // INCREASING is the next integer from there on, DECREASING the last one up to there.
+  const bool prefers_floor = mode == "round_prefer_floor",
+             prefers_ceil = mode == "round_prefer_ceil";
+  for (Resampling& one : all)
+    one.input_offset += prefers_floor ? 0.5F : prefers_ceil ? -0.5F : 0.0F;
+  if (mode == "ceil" || prefers_floor) return "INCREASING";
+  if (mode == "floor" || prefers_ceil) return "DECREASING";
   Mapping::refuse("its nearest_mode \"" + printable(mode) + "\" is none of the provider's");
 }
 
 /// At least four dimensions; those of one element on both sides are left out first, as the provider
 /// does, so that more of the others fit.
 std::vector<Resampling> squeezed(std::vector<Resampling> all) {
-  const bool has_others = std::any_of(all.begin(), all.end(), [](const Resampling& one) {
-    return one.from != 1 || one.to != 1;
-  });
+  const bool has_others = std::any_of(
+      all.begin(), all.end(), [](const Resampling& one) { return one.from != 1 || one.to != 1; });
   if (has_others)
     std::erase_if(all, [](const Resampling& one) { return one.from == 1 && one.to == 1; });
   if (all.size() < 4) {
@@ -209,11 +211,11 @@ void map_roi_align(Mapping& node) {
                .set("SpatialScaleX", scale)
                .set("SpatialScaleY", scale)
                .set("InputPixelOffset", is_aligned ? 0.5F : 0.0F)
-               .set("OutputPixelOffset", is_aligned ? -0.5F : 0.0F)
+               .set("OutputPixelOffset", -0.5F)
                .set("OutOfBoundsInputValue", 0.0F)
                .count("MinimumSamplesPerOutput", least)
                .count("MaximumSamplesPerOutput", most)
-               .flag("AlignRegionsToCorners", !is_aligned));
+               .flag("AlignRegionsToCorners", false));
 }
 
 constexpr OnnxOperator rows[]{

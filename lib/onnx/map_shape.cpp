@@ -31,7 +31,8 @@ void map_reshape(Mapping& node) {
       unknown = i;
       sizes.push_back(1);
     } else if (shape[i] == 0 && !keeps_zero) {
-      if (i >= from.size()) Mapping::refuse_invalid("its shape keeps a dimension that is not there");
+      if (i >= from.size())
+        Mapping::refuse_invalid("its shape keeps a dimension that is not there");
       sizes.push_back(from[i]);
     } else if (shape[i] < 0) {
       Mapping::refuse_invalid("its shape is " + list_of(shape));
@@ -110,7 +111,8 @@ void map_transpose(Mapping& node) {
   if (order.empty()) return node.add_identity(node.view(0), node.output(0, value.type, {}));
   const View from = transposed(node.view(0), order);
   const View to = node.output(0, value.type, from.sizes, value.is_boolean);
-  node.add(DmlOperator("ELEMENT_WISE_IDENTITY").input("InputTensor", from).output("OutputTensor", to));
+  node.add(
+      DmlOperator("ELEMENT_WISE_IDENTITY").input("InputTensor", from).output("OutputTensor", to));
 }
 
 void map_expand(Mapping& node) {
@@ -134,8 +136,7 @@ std::uint64_t padded_axis(std::size_t axis, std::size_t dimensions) {
 
 void map_concat(Mapping& node) {
   const Value& first = node.in(0);
-  const std::size_t axis =
-      Mapping::axis_of(node.integer("axis", 1), first.sizes.size());
+  const std::size_t axis = Mapping::axis_of(node.integer("axis", 1), first.sizes.size());
   Sizes sizes = first.sizes;
   std::vector<View> views;
   std::uint64_t length = 0;
@@ -357,8 +358,8 @@ void map_depth_to_space(Mapping& node) {
     Mapping::refuse_invalid("its blocksize does not fit " + counted(from[1], "channel"));
   const auto size = static_cast<std::uint64_t>(block);
   const View view = node.view(0);
-  const View to = node.output(
-      0, value.type, {from[0], from[1] / (size * size), from[2] * size, from[3] * size});
+  const View to = node.output(0, value.type,
+                              {from[0], from[1] / (size * size), from[2] * size, from[3] * size});
   node.add(DmlOperator("DEPTH_TO_SPACE1")
                .input("InputTensor", view)
                .output("OutputTensor", to)
@@ -376,8 +377,8 @@ void map_space_to_depth(Mapping& node) {
   if (block < 1 || block > 0x7FFF || from[2] % size != 0 || from[3] % size != 0)
     Mapping::refuse_invalid("its blocksize does not fit its input");
   const View view = node.view(0);
-  const View to = node.output(
-      0, value.type, {from[0], from[1] * size * size, from[2] / size, from[3] / size});
+  const View to =
+      node.output(0, value.type, {from[0], from[1] * size * size, from[2] / size, from[3] / size});
   node.add(DmlOperator("SPACE_TO_DEPTH")
                .input("InputTensor", view)
                .output("OutputTensor", to)

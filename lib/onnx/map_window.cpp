@@ -59,7 +59,8 @@ View with_two_dimensions(View view) {
 
 void set_windows(DmlOperator& operation, Windows windows, const char* window_field,
                  bool has_dilations) {
-  for (auto* list : {&windows.sizes, &windows.strides, &windows.dilations}) insert_dimension(*list, 1);
+  for (auto* list : {&windows.sizes, &windows.strides, &windows.dilations})
+    insert_dimension(*list, 1);
   for (auto* list : {&windows.start, &windows.end}) insert_dimension(*list, 0);
   if (window_field != nullptr) operation.counts(window_field, windows.sizes);
   operation.counts("Strides", windows.strides)
@@ -90,8 +91,7 @@ void add_pooling(Mapping& node, std::string type, const Windows& windows, const 
   set_windows(operation, windows, "WindowSize", is_dilated || type == "MAX_POOLING2");
   if (type.starts_with("AVERAGE"))
     operation.flag("IncludePadding", node.integer("count_include_pad", 0) != 0);
-  if (type.starts_with("LP"))
-    operation.count("P", as_count(node.integer("p", 2), "p", 1));
+  if (type.starts_with("LP")) operation.count("P", as_count(node.integer("p", 2), "p", 1));
   node.add(operation);
 }
 
@@ -103,12 +103,10 @@ void map_pooling(Mapping& node) {
     Mapping::refuse("its indices count in column order (storage_order)",
                     "DirectML counts them in row order");
   const Windows windows =
-      windows_of(node, value.sizes,
-                 counts_of(node, "kernel_shape", value.sizes.size() - 2, 0, 1));
+      windows_of(node, value.sizes, counts_of(node, "kernel_shape", value.sizes.size() - 2, 0, 1));
   Sizes sizes(value.sizes.begin(), value.sizes.begin() + 2);
   for (std::size_t i = 0; i < windows.sizes.size(); ++i)
-    sizes.push_back(
-        output_size(windows, i, value.sizes[i + 2], node.integer("ceil_mode", 0) != 0));
+    sizes.push_back(output_size(windows, i, value.sizes[i + 2], node.integer("ceil_mode", 0) != 0));
   const View from = node.view(0);
   const View to = node.output(0, value.type, sizes);
   if (!has_indices) return add_pooling(node, node.row().becomes, windows, from, to, nullptr);
@@ -138,8 +136,7 @@ void map_unpooling(Mapping& node) {
   if (value.sizes.size() != 4)
     Mapping::refuse("its input has " + counted(value.sizes.size(), "dimension"),
                     "DirectML's MAX_UNPOOLING has 4");
-  const auto windows =
-      windows_of(node, value.sizes, counts_of(node, "kernel_shape", 2, 0, 1));
+  const auto windows = windows_of(node, value.sizes, counts_of(node, "kernel_shape", 2, 0, 1));
   Sizes sizes(value.sizes.begin(), value.sizes.begin() + 2);
   for (std::size_t i = 0; i < 2; ++i) {
     const std::uint64_t all = (value.sizes[i + 2] - 1) * windows.strides[i] + windows.sizes[i];
@@ -181,16 +178,13 @@ void map_convolution(Mapping& node) {
   const View filter = with_two_dimensions(node.view(1));
   DmlOperator operation("CONVOLUTION");
   operation.input("InputTensor", from).input("FilterTensor", filter);
-  if (node.has(2))
-    operation.input("BiasTensor", bias_view(node, 2, from.sizes.size()));
-  operation
-      .output("OutputTensor", with_two_dimensions(node.output(0, from.type, made.output)))
+  if (node.has(2)) operation.input("BiasTensor", bias_view(node, 2, from.sizes.size()));
+  operation.output("OutputTensor", with_two_dimensions(node.output(0, from.type, made.output)))
       .choose("Mode", "CROSS_CORRELATION")
       .choose("Direction", "FORWARD")
       .count("GroupCount", made.groups);
   set_windows(operation, made.windows, nullptr, true);
-  operation.counts("OutputPadding",
-                   std::vector<std::uint64_t>(from.sizes.size() - 2, 0));
+  operation.counts("OutputPadding", std::vector<std::uint64_t>(from.sizes.size() - 2, 0));
   node.add(operation);
 }
 
@@ -211,9 +205,9 @@ void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Siz
       continue;
     }
     const std::uint64_t size =
-        chosen.empty() ? from[i + 2] * windows.strides[i]
-                       : as_count(chosen[chosen.size() - windows.sizes.size() + i],
-                                  "output_shape", 1);
+        chosen.empty()
+            ? from[i + 2] * windows.strides[i]
+            : as_count(chosen[chosen.size() - windows.sizes.size() + i], "output_shape", 1);
     const std::uint64_t padding = all - std::min(all, size);
     const bool is_more_in_front = automatic == "SAME_LOWER";
     windows.start[i] = is_more_in_front ? (padding + 1) / 2 : padding / 2;
@@ -236,8 +230,7 @@ void map_transposed_convolution(Mapping& node) {
   pad_to_output(node, windows, value.sizes, sizes, more);
   const View from = with_two_dimensions(node.view(0));
   DmlOperator operation("CONVOLUTION");
-  operation.input("InputTensor", from)
-      .input("FilterTensor", with_two_dimensions(node.view(1)));
+  operation.input("InputTensor", from).input("FilterTensor", with_two_dimensions(node.view(1)));
   if (node.has(2)) operation.input("BiasTensor", bias_view(node, 2, from.sizes.size()));
   operation.output("OutputTensor", with_two_dimensions(node.output(0, from.type, sizes)))
       .choose("Mode", "CROSS_CORRELATION")
@@ -270,7 +263,8 @@ void map_integer_convolution(Mapping& node) {
   DmlOperator operation("CONVOLUTION_INTEGER");
   operation.input("InputTensor", from).input("FilterTensor", with_two_dimensions(node.view(1)));
   if (node.has(2)) operation.input("InputZeroPointTensor", channel_view(node, 2, dimensions));
-  if (node.has(3)) operation.input("FilterZeroPointTensor", filter_channel_view(node, 3, dimensions));
+  if (node.has(3))
+    operation.input("FilterZeroPointTensor", filter_channel_view(node, 3, dimensions));
   operation
       .output("OutputTensor", with_two_dimensions(node.output(0, DataType::Int32, made.output)))
       .count("GroupCount", made.groups);
@@ -293,8 +287,7 @@ void map_quantized_convolution(Mapping& node) {
       .input("OutputZeroPointTensor", channel_view(node, 7, dimensions));
   if (node.has(8)) operation.input("BiasTensor", bias_view(node, 8, dimensions));
   operation
-      .output("OutputTensor",
-              with_two_dimensions(node.output(0, node.in(7).type, made.output)))
+      .output("OutputTensor", with_two_dimensions(node.output(0, node.in(7).type, made.output)))
       .count("GroupCount", made.groups);
   set_windows(operation, made.windows, nullptr, true);
   node.add(operation);

@@ -45,8 +45,8 @@ std::vector<std::int64_t> Mapping::known_integers(std::size_t input) const {
   const TensorData& data = known(input);
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   if (data.type != DataType::Int64 && data.type != DataType::Int32)
-    refuse_invalid("its input " + std::to_string(input) + " is " +
-                   std::string(name_of(data.type)) + ", must be INT64 or INT32");
+    refuse_invalid("its input " + std::to_string(input) + " is " + std::string(name_of(data.type)) +
+                   ", must be INT64 or INT32");
   if (data.count() > most) refuse("its input " + std::to_string(input) + " has too many values");
   std::vector<std::int64_t> list;
   for (std::uint64_t i = 0; i < data.count(); ++i) {
@@ -203,7 +203,8 @@ void Mapping::add_identity(const View& from, const View& to) {
 Sizes broadcast_sizes(const std::vector<Sizes>& all) {
   Sizes result;
   for (const Sizes& sizes : all) {
-    if (sizes.size() > result.size()) result.insert(result.begin(), sizes.size() - result.size(), 1);
+    if (sizes.size() > result.size())
+      result.insert(result.begin(), sizes.size() - result.size(), 1);
     const std::size_t skip = result.size() - sizes.size();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::uint64_t& size = result[skip + i];

@@ -38,10 +38,10 @@ class Mapping;
 /// A row of the table of ONNX operators.
 struct OnnxOperator {
   const char* name;
-  const char* domain;                // "" is ONNX's own
-  const char* becomes;               // operators of DirectML, for people; "": none
-  void (*map)(Mapping&);             // null: not supported
-  const char* reason = "";           // why not
+  const char* domain;       // "" is ONNX's own
+  const char* becomes;      // operators of DirectML, for people; "": none
+  void (*map)(Mapping&);    // null: not supported
+  const char* reason = "";  // why not
 };
 
 class Mapping {

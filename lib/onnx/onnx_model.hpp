@@ -121,10 +121,10 @@ struct TensorData {
   DataType type = DataType::Float32;
   bool is_boolean = false;
   Sizes sizes;
-  std::span<const std::byte> bytes;        // packed, two elements of 4 bits to a byte
-  std::shared_ptr<const void> owner;       // keeps the bytes
-  std::shared_ptr<const InputFile> file;   // that is mapped, or null
-  std::string path;                        // of the file that the bytes come from
+  std::span<const std::byte> bytes;       // packed, two elements of 4 bits to a byte
+  std::shared_ptr<const void> owner;      // keeps the bytes
+  std::shared_ptr<const InputFile> file;  // that is mapped, or null
+  std::string path;                       // of the file that the bytes come from
 
   std::uint64_t count() const { return element_count(sizes).value_or(0); }
 };

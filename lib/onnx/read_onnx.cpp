@@ -137,8 +137,10 @@ void read_node(Message message, Node& node) {
 Dimension dimension_of(Message message) {
   Dimension dimension;
   while (message.next()) {
-    if (message.field() == dimension_field::size) dimension.size = message.integer();
-    else if (message.field() == dimension_field::name) dimension.name = message.text();
+    if (message.field() == dimension_field::size)
+      dimension.size = message.integer();
+    else if (message.field() == dimension_field::name)
+      dimension.name = message.text();
   }
   return dimension;
 }
@@ -166,10 +168,14 @@ ValueInfo value_of(Message message) {
     if (message.field() != value_field::type) continue;
     Message type = message.message();
     while (type.next()) {
-      if (type.field() == type_field::tensor) read_tensor_type(type.message(), value);
-      else if (type.field() == type_field::sequence) value.other = "sequence";
-      else if (type.field() == type_field::map) value.other = "map";
-      else if (type.field() == type_field::optional) value.other = "optional";
+      if (type.field() == type_field::tensor)
+        read_tensor_type(type.message(), value);
+      else if (type.field() == type_field::sequence)
+        value.other = "sequence";
+      else if (type.field() == type_field::map)
+        value.other = "map";
+      else if (type.field() == type_field::optional)
+        value.other = "optional";
     }
   }
   return value;
@@ -178,8 +184,10 @@ ValueInfo value_of(Message message) {
 OperatorSet operator_set_of(Message message) {
   OperatorSet set;
   while (message.next()) {
-    if (message.field() == operator_set_field::domain) set.domain = message.text();
-    else if (message.field() == operator_set_field::version) set.version = message.integer();
+    if (message.field() == operator_set_field::domain)
+      set.domain = message.text();
+    else if (message.field() == operator_set_field::version)
+      set.version = message.integer();
   }
   return set;
 }

@@ -33,28 +33,17 @@ struct TypeRow {
 };
 
 constexpr std::array<TypeRow, 23> type_rows{{
-    {1, "FLOAT", DataType::Float32},
-    {2, "UINT8", DataType::UInt8},
-    {3, "INT8", DataType::Int8},
-    {4, "UINT16", DataType::UInt16},
-    {5, "INT16", DataType::Int16},
-    {6, "INT32", DataType::Int32},
-    {7, "INT64", DataType::Int64},
-    {8, "STRING", std::nullopt},
-    {9, "BOOL", DataType::UInt8},
-    {10, "FLOAT16", DataType::Float16},
-    {11, "DOUBLE", DataType::Float64},
-    {12, "UINT32", DataType::UInt32},
-    {13, "UINT64", DataType::UInt64},
-    {14, "COMPLEX64", std::nullopt},
-    {15, "COMPLEX128", std::nullopt},
-    {16, "BFLOAT16", std::nullopt},
-    {17, "FLOAT8E4M3FN", std::nullopt},
-    {18, "FLOAT8E4M3FNUZ", std::nullopt},
-    {19, "FLOAT8E5M2", std::nullopt},
-    {20, "FLOAT8E5M2FNUZ", std::nullopt},
-    {21, "UINT4", DataType::UInt4},
-    {22, "INT4", DataType::Int4},
+    {1, "FLOAT", DataType::Float32},    {2, "UINT8", DataType::UInt8},
+    {3, "INT8", DataType::Int8},        {4, "UINT16", DataType::UInt16},
+    {5, "INT16", DataType::Int16},      {6, "INT32", DataType::Int32},
+    {7, "INT64", DataType::Int64},      {8, "STRING", std::nullopt},
+    {9, "BOOL", DataType::UInt8},       {10, "FLOAT16", DataType::Float16},
+    {11, "DOUBLE", DataType::Float64},  {12, "UINT32", DataType::UInt32},
+    {13, "UINT64", DataType::UInt64},   {14, "COMPLEX64", std::nullopt},
+    {15, "COMPLEX128", std::nullopt},   {16, "BFLOAT16", std::nullopt},
+    {17, "FLOAT8E4M3FN", std::nullopt}, {18, "FLOAT8E4M3FNUZ", std::nullopt},
+    {19, "FLOAT8E5M2", std::nullopt},   {20, "FLOAT8E5M2FNUZ", std::nullopt},
+    {21, "UINT4", DataType::UInt4},     {22, "INT4", DataType::Int4},
     {23, "FLOAT4E2M1", std::nullopt},
 }};
 
@@ -74,8 +63,10 @@ std::uint64_t number_of(std::string_view text, const char* what) {
 void read_external(Message message, Tensor& tensor) {
   std::string_view key, value;
   while (message.next()) {
-    if (message.field() == entry_field::key) key = message.text();
-    else if (message.field() == entry_field::value) value = message.text();
+    if (message.field() == entry_field::key)
+      key = message.text();
+    else if (message.field() == entry_field::value)
+      value = message.text();
   }
   if (key == "location") tensor.location = value;
   if (key == "offset") tensor.offset = number_of(value, "offset");
@@ -199,8 +190,8 @@ void map_external(const Tensor& tensor, const std::string& path,
            std::to_string(needed));
   if (tensor.offset > there || there - tensor.offset < needed)
     refuse("its external data ends at byte " +
-           std::to_string(checked_add(tensor.offset, needed).value_or(~std::uint64_t{0})) + ", but " +
-           data.path + " has " + std::to_string(there));
+           std::to_string(checked_add(tensor.offset, needed).value_or(~std::uint64_t{0})) +
+           ", but " + data.path + " has " + std::to_string(there));
   data.bytes = file->bytes().subspan(static_cast<std::size_t>(tensor.offset),
                                      static_cast<std::size_t>(needed));
   data.file = file;
@@ -265,14 +256,14 @@ std::uint64_t bytes_of(DataType type, std::uint64_t count) {
 TensorData data_of(const Tensor& tensor, const std::string& path,
                    const std::shared_ptr<const InputFile>& file,
                    const SharedConfinement& confinement) {
-  TensorData data{.type = known_type(tensor.element_type),
-                  .is_boolean =
-                      tensor.element_type == static_cast<std::int64_t>(ElementType::boolean),
-                  .sizes = checked_sizes(tensor.sizes),
-                  .bytes = {},
-                  .owner = {},
-                  .file = {},
-                  .path = path};
+  TensorData data{
+      .type = known_type(tensor.element_type),
+      .is_boolean = tensor.element_type == static_cast<std::int64_t>(ElementType::boolean),
+      .sizes = checked_sizes(tensor.sizes),
+      .bytes = {},
+      .owner = {},
+      .file = {},
+      .path = path};
   const std::uint64_t needed = bytes_of(data.type, data.count());
   if (tensor.is_external) {
     map_external(tensor, path, confinement, needed, data);

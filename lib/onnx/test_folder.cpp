@@ -71,9 +71,9 @@ std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::s
   const std::vector<const ValueInfo*> inputs = inputs_to_give(model);
   const std::vector<std::string> paths = tensors_in(data_set, "input");
   if (paths.size() > inputs.size())
-    throw Error(ErrorKind::invalid_input,
-                data_set + " has " + counted(paths.size(), "input") + ", but the model has " +
-                    std::to_string(inputs.size()));
+    throw Error(ErrorKind::invalid_input, data_set + " has " + counted(paths.size(), "input") +
+                                              ", but the model has " +
+                                              std::to_string(inputs.size()));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     // Whatever is no tensor of DirectML has a finding when the model is read.
     if (!inputs[i]->other.empty() || !data_type_of(inputs[i]->element_type)) continue;
@@ -91,23 +91,23 @@ std::vector<OutputComparison> run_data_set(const OnnxModel& model, const std::st
   with_files.files = inputs_of(model, data_set);
   const auto imported = import_onnx(model, with_files, diagnostics);
   if (!imported) return {};
-  const auto lowered = lower_graph(
-      imported->graph, {.checking = checking, .confinement = request.confinement}, diagnostics,
-      notes);
+  const auto lowered =
+      lower_graph(imported->graph, {.checking = checking, .confinement = request.confinement},
+                  diagnostics, notes);
   if (!lowered) return {};
   const std::vector<std::string> expected = tensors_in(data_set, "output");
   if (expected.size() != imported->outputs.size())
-    throw Error(ErrorKind::invalid_input,
-                data_set + " has " + counted(expected.size(), "output") + ", but the model has " +
-                    std::to_string(imported->outputs.size()));
+    throw Error(ErrorKind::invalid_input, data_set + " has " + counted(expected.size(), "output") +
+                                              ", but the model has " +
+                                              std::to_string(imported->outputs.size()));
   Runtime runtime(lowered->model, backend, options);
   for (const ModelCommand& command : lowered->model.commands)
     runtime.dispatch(std::get<DispatchCommand>(command));
   std::vector<OutputComparison> comparisons;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    comparisons.push_back(compare_output(
-        lowered->model, lowered->model.outputs[i], imported->outputs[i], runtime,
-        read_tensor_file(expected[i]), expected[i], tolerance));
+    comparisons.push_back(compare_output(lowered->model, lowered->model.outputs[i],
+                                         imported->outputs[i], runtime,
+                                         read_tensor_file(expected[i]), expected[i], tolerance));
   return comparisons;
 }
 
