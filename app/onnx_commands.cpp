@@ -132,20 +132,25 @@ void OnnxOptions::add_to(OptionList& command) {
                   "Of an ONNX model: the size of a dimension that the model only names")
       .type_name("NAME=SIZE")
       .take_all();
+  command.add_flag("--fuse", fuses,
+                   "Of an ONNX model: fuse activations into the operators before them, as ONNX "
+                   "Runtime does");
 }
 
 std::optional<OpenedGraph> open_onnx_graph(const std::string& path, const OnnxOptions& options,
                                            const std::vector<NamedFile>& inputs,
                                            const ConfineOption& confine, Diagnostics& diagnostics) {
   const bool is_onnx = onnx::is_named_onnx(path);
-  if (!is_onnx && !options.dimensions.empty())
-    throw Error(ErrorKind::usage, "--dim is for ONNX models, and " + path + " is none");
+  if (!is_onnx && (!options.dimensions.empty() || options.fuses))
+    throw Error(ErrorKind::usage, std::string(options.fuses ? "--fuse" : "--dim") +
+                                      " is for ONNX models, and " + path + " is none");
   if (!is_onnx) return std::nullopt;
   const auto model = onnx::open_onnx(path, diagnostics);
   if (!model) return OpenedGraph{};
   onnx::ImportRequest request{.dimensions = dimensions_of(options),
                               .files = read_inputs(*model, inputs, diagnostics),
-                              .confinement = confine.confinement(path)};
+                              .confinement = confine.confinement(path),
+                              .fuses = options.fuses};
   if (!diagnostics.empty()) return OpenedGraph{};
   auto imported = onnx::import_onnx(*model, request, diagnostics);
   if (!imported) return OpenedGraph{};
@@ -177,7 +182,8 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
                                       "-i NAME=FILE");
   const onnx::ImportRequest request{.dimensions = dimensions_of(onnx),
                                     .files = {},
-                                    .confinement = options.confine.confinement(folder)};
+                                    .confinement = options.confine.confinement(folder),
+                                    .fuses = onnx.fuses};
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)

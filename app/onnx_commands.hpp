@@ -15,6 +15,7 @@ namespace dmlop::app {
 /// Options that only ONNX models have.
 struct OnnxOptions {
   std::vector<std::string> dimensions;  // "batch=2"
+  bool fuses = false;
 
   void add_to(OptionList& command);
 };

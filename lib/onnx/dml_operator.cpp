@@ -55,8 +55,8 @@ View padded(View view, std::size_t dimensions) {
 }
 
 View broadcast(View view, const Sizes& sizes) {
-  view = padded(std::move(view), sizes.size());
   if (view.sizes == sizes) return view;
+  view = padded(std::move(view), sizes.size());
   Strides strides = view.strides.empty() ? packed_strides(view.sizes) : view.strides;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (view.sizes[i] == 1) strides[i] = 0;

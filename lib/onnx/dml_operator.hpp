@@ -24,7 +24,7 @@ struct View {
 
 /// The view with sizes of 1 in front, so that it has at least so many dimensions.
 View padded(View view, std::size_t dimensions = 4);
-/// The view repeated to larger sizes by strides of 0. The sizes must fit.
+/// The view repeated to larger sizes, or to more of them, by strides of 0. The sizes must fit.
 View broadcast(View view, const Sizes& sizes);
 /// The packed elements with other sizes.
 View reshaped(View view, Sizes sizes);

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "onnx/fold.hpp"
+#include "onnx/fuse.hpp"
 #include "onnx/mapping.hpp"
 
 namespace dmlop::onnx {
@@ -236,6 +237,8 @@ class Importer {
   /// Computes a node of small values that are known. True if it needs no place in the graph.
   static bool fold(Mapping& mapping) {
     if (mapping.operators.empty()) return true;
+    // The provider computes constants from quantized ones each time.
+    if (mapping.node().type == "DequantizeLinear") return false;
     std::uint64_t elements = 0;
     bool is_constant = true;
     for (std::size_t i = 0; i < mapping.input_count(); ++i) {
@@ -358,6 +361,7 @@ std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest&
   Imported imported = importer.import();
   if (diagnostics.size() > before) return std::nullopt;
   importer.add_inputs(imported);
+  if (request.fuses) fuse_activations(imported.graph);
   return imported;
 }
 

@@ -16,6 +16,7 @@ struct ImportRequest {
   std::map<std::string, std::uint64_t> dimensions = {};  // by their names
   std::map<std::string, TensorData> files = {};          // of the model's inputs
   SharedConfinement confinement = {};                    // of external data
+  bool fuses = false;                                    // activations, as the provider does
 };
 
 /// An input or output of the model.

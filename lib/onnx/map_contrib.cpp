@@ -19,7 +19,7 @@ void map_bias_gelu(Mapping& node) {
   const View to = padded(node.output(0, from.type, node.in(0).sizes));
   node.add(DmlOperator("ELEMENT_WISE_ADD1")
                .input("ATensor", padded(from))
-               .input("BTensor", broadcast(bias, to.sizes))
+               .input("BTensor", padded(broadcast(bias, node.in(0).sizes)))
                .output("OutputTensor", to)
                .fused("ACTIVATION_GELU"));
 }

@@ -153,7 +153,7 @@ void map_slope(Mapping& node) {
     Mapping::refuse_invalid("its slopes do not fit its input");
   node.add(DmlOperator("ACTIVATION_PARAMETERIZED_RELU")
                .input("InputTensor", from)
-               .input("SlopeTensor", broadcast(slope, from.sizes))
+               .input("SlopeTensor", padded(broadcast(slope, node.in(0).sizes)))
                .output("OutputTensor", to));
 }
 
@@ -167,7 +167,7 @@ void map_power(Mapping& node) {
     const Sizes sizes = broadcast_sizes({node.in(0).sizes, exponent.sizes});
     const View to = padded(node.output(0, base.type, sizes));
     node.add(DmlOperator("ELEMENT_WISE_CONSTANT_POW")
-                 .input("InputTensor", broadcast(base, to.sizes))
+                 .input("InputTensor", padded(broadcast(base, sizes)))
                  .output("OutputTensor", to)
                  .set("Exponent", static_cast<float>(number)));
     return;
@@ -181,8 +181,8 @@ void map_power(Mapping& node) {
   const Sizes sizes = broadcast_sizes({node.in(0).sizes, exponent.sizes});
   const View to = padded(node.output(0, base.type, sizes));
   node.add(DmlOperator("ELEMENT_WISE_POW")
-               .input("InputTensor", broadcast(base, to.sizes))
-               .input("ExponentTensor", broadcast(power, to.sizes))
+               .input("InputTensor", padded(broadcast(base, sizes)))
+               .input("ExponentTensor", padded(broadcast(power, sizes)))
                .output("OutputTensor", to));
 }
 
@@ -231,11 +231,12 @@ void map_where(Mapping& node) {
   const View a = node.view(1);
   const View b = node.view(2);
   const Value& first = node.in(1);
-  const View to = padded(node.output(0, first.type, common_sizes(node), first.is_boolean));
+  const Sizes sizes = common_sizes(node);
+  const View to = padded(node.output(0, first.type, sizes, first.is_boolean));
   node.add(DmlOperator("ELEMENT_WISE_IF")
-               .input("ConditionTensor", broadcast(condition, to.sizes))
-               .input("ATensor", broadcast(a, to.sizes))
-               .input("BTensor", broadcast(b, to.sizes))
+               .input("ConditionTensor", padded(broadcast(condition, sizes)))
+               .input("ATensor", padded(broadcast(a, sizes)))
+               .input("BTensor", padded(broadcast(b, sizes)))
                .output("OutputTensor", to));
 }
 

@@ -30,7 +30,7 @@ void map_gemm(Mapping& node) {
     if (broadcast_sizes({sizes, third->sizes}) != sizes)
       Mapping::refuse_invalid("its C " + list_of(third->sizes) + " does not fit its output " +
                               list_of(sizes));
-    operation.input("CTensor", broadcast(*third, to.sizes));
+    operation.input("CTensor", padded(broadcast(*third, sizes)));
   }
   node.add(operation.output("OutputTensor", to)
                .choose("TransA", turns_a ? "TRANSPOSE" : "NONE")

@@ -30,9 +30,9 @@ void quantize(Mapping& node, const std::string& type, DataType to_type, const Si
   const View from = padded(node.view(0));
   DmlOperator operation(type);
   operation.input("InputTensor", from)
-      .input("ScaleTensor", broadcast(along_axis(node, 1, sizes, axis), from.sizes));
+      .input("ScaleTensor", padded(broadcast(along_axis(node, 1, sizes, axis), sizes)));
   if (node.has(2))
-    operation.input("ZeroPointTensor", broadcast(along_axis(node, 2, sizes, axis), from.sizes));
+    operation.input("ZeroPointTensor", padded(broadcast(along_axis(node, 2, sizes, axis), sizes)));
   node.add(operation.output("OutputTensor", padded(node.output(0, to_type, sizes))));
 }
 

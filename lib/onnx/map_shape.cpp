@@ -125,7 +125,7 @@ void map_expand(Mapping& node) {
   const Sizes sizes = broadcast_sizes({value.sizes, wanted});
   const View to = padded(node.output(0, value.type, sizes, value.is_boolean));
   node.add(DmlOperator("ELEMENT_WISE_IDENTITY")
-               .input("InputTensor", broadcast(node.view(0), to.sizes))
+               .input("InputTensor", padded(broadcast(node.view(0), sizes)))
                .output("OutputTensor", to));
 }
 

@@ -187,11 +187,10 @@ void Mapping::add_unary(const std::string& type, const View& from, const View& t
 }
 
 void Mapping::add_binary(const std::string& type, const View& a, const View& b, const View& to) {
-  const View result = padded(to);
   add(DmlOperator(type)
-          .input("ATensor", broadcast(a, result.sizes))
-          .input("BTensor", broadcast(b, result.sizes))
-          .output("OutputTensor", result));
+          .input("ATensor", padded(broadcast(a, to.sizes)))
+          .input("BTensor", padded(broadcast(b, to.sizes)))
+          .output("OutputTensor", padded(to)));
 }
 
 void Mapping::add_identity(const View& from, const View& to) {

@@ -17,10 +17,18 @@ namespace {
 
 /// Models whose serialized graph has other operators, and why.
 const std::map<std::string, std::string> other_operators{
+    {"attention_plain", "ONNX Runtime fuses MatMul, Transpose and Mul"},
+    {"gru_forward", "GRU runs outside of the graph"},
+    {"layernorm_ffn", "ONNX Runtime makes Gemm of MatMul and Add, and Gelu of five nodes"},
+    {"many_inputs_sum", "Sum of six inputs runs outside of the graph"},
+    {"odd_names", "ONNX Runtime makes Gemm of MatMul and Add"},
+    {"split_branches", "Mean of three inputs runs outside of the graph"},
 };
 
-/// An operator with its fields, as text. Names and edges are left out, and a field that an operator
-/// does not use counts as 0.
+/// Models with a node that the provider does not have, and what is said about it.
+const std::map<std::string, std::string> refused{{"two_partitions", "(Det): "}};
+
+/// An operator with its fields, as text. Names and edges are left out.
 std::string text_of(const GraphNode& node, const GraphOperator& operation) {
   std::vector<std::string> messages;
   auto description = describe(node, operation, messages).description;
@@ -55,10 +63,11 @@ class ModelCase {
  public:
   explicit ModelCase(const GraphCase& a_case) : case_(a_case) {}
 
-  std::string findings() {
+  std::string findings(bool fuses) {
     Diagnostics findings;
     const auto model = onnx::open_onnx(path_of_model(case_), findings);
-    if (model) imported_ = onnx::import_onnx(*model, {.files = files(*model)}, findings);
+    if (model)
+      imported_ = onnx::import_onnx(*model, {.files = files(*model), .fuses = fuses}, findings);
     std::vector<std::string> texts;
     for (const Diagnostic& finding : findings) texts.push_back(to_text(finding));
     return join(texts, "\n");
@@ -77,6 +86,7 @@ class ModelCase {
     return join(lines, "\n");
   }
 
+  /// Runs it, and compares with what the provider computed.
   void run() const {
     Diagnostics findings, notes;
     const auto lowered = lower_graph(imported_->graph, {}, findings, notes);
@@ -117,16 +127,31 @@ class ModelCase {
 }  // namespace
 
 TEST_CASE("onnx: models become the graphs that ONNX Runtime makes of them") {
+  std::size_t equal = 0;
   for (const GraphCase& a_case : graph_cases()) {
     CAPTURE(a_case.name());
     ModelCase model(a_case);
-    const std::string findings = model.findings();
-    CHECK_MESSAGE(findings.empty(), findings);
-    if (!findings.empty()) continue;
+    const std::string findings = model.findings(true);
+    const auto expected = refused.find(a_case.name());
+    if (expected != refused.end()) {
+      CHECK(findings.find(expected->second) != std::string::npos);
+      continue;
+    }
+    REQUIRE_MESSAGE(findings.empty(), findings);
     const std::string differences = model.differences();
-    const auto listed = other_operators.find(a_case.name());
-    if (listed == other_operators.end()) CHECK_MESSAGE(differences.empty(), a_case.name() << "\n" << differences);
+    const bool is_listed = other_operators.contains(a_case.name());
+    CHECK_MESSAGE(differences.empty() != is_listed, differences);
+    equal += differences.empty() ? 1 : 0;
     model.run();
+  }
+  CHECK(equal == 40);
+}
+
+TEST_CASE("onnx: without fusion the same outputs come out") {
+  for (const GraphCase& a_case : graph_cases()) {
+    CAPTURE(a_case.name());
+    ModelCase model(a_case);
+    if (model.findings(false).empty()) model.run();
   }
 }
 
