@@ -81,8 +81,8 @@ int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
   if (!options.quiet) print_notes(notes);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
   stop_jobs_gently();
-  std::vector<std::string> written{options.to_graph};
-  if (!options.to_graph.empty()) save_json(*opened.graph, options.to_graph);
+  std::vector<std::string> written;
+  if (!options.to_graph.empty()) written = save_json(*opened.graph, options.to_graph);
   if (!options.to_bin.empty()) written = save_serialized(*opened.graph, options.to_bin);
   if (options.quiet) return exit_done;
   for (const std::string& path : written) print({"wrote ", path, "\n"});

@@ -191,10 +191,11 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
   std::vector<SetResult> results;
   for (const std::string& set : sets) {
     SetResult result{set, {}};
-    result.outputs = onnx::run_data_set(*model, set, request, options.checking,
-                                        options.tolerance.value_or(onnx::default_tolerance()),
-                                        backend, options.execution, diagnostics, notes);
-    if (!diagnostics.empty()) return report(diagnostics, options.format);
+    const auto data =
+        onnx::prepare_data_set(*model, set, request, options.checking, diagnostics, notes);
+    if (!data) return report(diagnostics, options.format);
+    result.outputs = onnx::run_data_set(
+        *data, options.tolerance.value_or(onnx::default_tolerance()), backend, options.execution);
     if (options.format == Format::text && !options.quiet) print_set(result);
     results.push_back(std::move(result));
   }

@@ -114,7 +114,8 @@ bool is_named_onnx(const std::string& path);
 std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std::byte> bytes,
                                    Diagnostics& diagnostics);
 /// Maps a file and reads it. Errors: as InputFile::open.
-std::optional<OnnxModel> open_onnx(const std::string& path, Diagnostics& diagnostics);
+std::optional<OnnxModel> open_onnx(const std::string& path, Diagnostics& diagnostics,
+                                   const SharedConfinement& confinement = {});
 
 /// The elements of a tensor. They lie in a file that is mapped, or in memory.
 struct TensorData {
@@ -139,7 +140,7 @@ TensorData data_of(const Tensor& tensor, const std::string& path,
                    const SharedConfinement& confinement);
 
 /// A TensorProto alone in a file, as test data is (*.pb). Errors: as data_of and InputFile::open.
-TensorData read_tensor_file(const std::string& path);
+TensorData read_tensor_file(const std::string& path, const SharedConfinement& confinement = {});
 /// The elements of a .npy file. Errors: as NpyFile::open.
 TensorData read_npy_file(const std::string& path);
 /// New elements in memory.

@@ -298,9 +298,10 @@ std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std:
   return model;
 }
 
-std::optional<OnnxModel> open_onnx(const std::string& path, Diagnostics& diagnostics) {
+std::optional<OnnxModel> open_onnx(const std::string& path, Diagnostics& diagnostics,
+                                   const SharedConfinement& confinement) {
   return with_context("reading the model " + path, [&] {
-    auto file = std::make_shared<const InputFile>(InputFile::open(path));
+    auto file = std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
     auto model = file->read_intact(
         [&](std::span<const std::byte> bytes) { return read_onnx(path, bytes, diagnostics); });
     if (model) model->file = std::move(file);

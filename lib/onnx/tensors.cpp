@@ -285,9 +285,10 @@ TensorData data_of(const Tensor& tensor, const std::string& path,
   return data;
 }
 
-TensorData read_tensor_file(const std::string& path) {
+TensorData read_tensor_file(const std::string& path, const SharedConfinement& confinement) {
   return with_context("reading " + path, [&] {
-    const auto file = std::make_shared<const InputFile>(InputFile::open(path));
+    const auto file =
+        std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
     return file->read_intact([&](std::span<const std::byte> bytes) {
       const Tensor tensor = tensor_of(Message(bytes, bytes));
       if (tensor.element_type == 0) refuse("this is no TensorProto");

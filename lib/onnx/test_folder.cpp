@@ -66,7 +66,8 @@ std::vector<std::string> tensors_in(const std::string& data_set, const std::stri
   }
 }
 
-std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set) {
+std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set,
+                                            const SharedConfinement& confinement) {
   std::map<std::string, TensorData> files;
   const std::vector<const ValueInfo*> inputs = inputs_to_give(model);
   const std::vector<std::string> paths = tensors_in(data_set, "input");
@@ -77,37 +78,43 @@ std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::s
   for (std::size_t i = 0; i < paths.size(); ++i) {
     // Whatever is no tensor of DirectML has a finding when the model is read.
     if (!inputs[i]->other.empty() || !data_type_of(inputs[i]->element_type)) continue;
-    files.emplace(inputs[i]->name, read_tensor_file(paths[i]));
+    files.emplace(inputs[i]->name, read_tensor_file(paths[i], confinement));
   }
   return files;
 }
 
-std::vector<OutputComparison> run_data_set(const OnnxModel& model, const std::string& data_set,
-                                           const ImportRequest& request, const Checking& checking,
-                                           const Tolerance& tolerance, Backend& backend,
-                                           const ExecutionOptions& options,
-                                           Diagnostics& diagnostics, Diagnostics& notes) {
+std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::string& folder,
+                                        const ImportRequest& request, const Checking& checking,
+                                        Diagnostics& diagnostics, Diagnostics& notes) {
   ImportRequest with_files = request;
-  with_files.files = inputs_of(model, data_set);
-  const auto imported = import_onnx(model, with_files, diagnostics);
-  if (!imported) return {};
-  const auto lowered =
+  with_files.files = inputs_of(model, folder, request.confinement);
+  auto imported = import_onnx(model, with_files, diagnostics);
+  if (!imported) return std::nullopt;
+  auto lowered =
       lower_graph(imported->graph, {.checking = checking, .confinement = request.confinement},
                   diagnostics, notes);
-  if (!lowered) return {};
-  const std::vector<std::string> expected = tensors_in(data_set, "output");
+  if (!lowered) return std::nullopt;
+  std::vector<std::string> expected = tensors_in(folder, "output");
   if (expected.size() != imported->outputs.size())
-    throw Error(ErrorKind::invalid_input, data_set + " has " + counted(expected.size(), "output") +
+    throw Error(ErrorKind::invalid_input, folder + " has " + counted(expected.size(), "output") +
                                               ", but the model has " +
                                               std::to_string(imported->outputs.size()));
-  Runtime runtime(lowered->model, backend, options);
-  for (const ModelCommand& command : lowered->model.commands)
+  return DataSet{std::move(*lowered), std::move(imported->outputs), std::move(expected)};
+}
+
+std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& tolerance,
+                                           Backend& backend, const ExecutionOptions& options,
+                                           std::string* device) {
+  const Model& model = set.lowered.model;
+  Runtime runtime(model, backend, options);
+  for (const ModelCommand& command : model.commands)
     runtime.dispatch(std::get<DispatchCommand>(command));
+  if (device != nullptr) *device = join(runtime.devices());
   std::vector<OutputComparison> comparisons;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    comparisons.push_back(compare_output(lowered->model, lowered->model.outputs[i],
-                                         imported->outputs[i], runtime,
-                                         read_tensor_file(expected[i]), expected[i], tolerance));
+  for (std::size_t i = 0; i < set.expected.size(); ++i)
+    comparisons.push_back(compare_output(model, model.outputs[i], set.outputs[i], runtime,
+                                         read_tensor_file(set.expected[i]), set.expected[i],
+                                         tolerance));
   return comparisons;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/lower.hpp"
 #include "job/job.hpp"
 #include "onnx/import.hpp"
 
@@ -22,14 +23,27 @@ Tolerance default_tolerance();
 std::vector<std::string> tensors_in(const std::string& data_set, const std::string& stem);
 
 /// The files of a data set as those of the model's inputs. Errors: as read_tensor_file.
-std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set);
+std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::string& data_set,
+                                            const SharedConfinement& confinement = {});
 
-/// Runs a model on the inputs of a data set and compares its outputs. The dimensions come from the
-/// files. Returns nothing if there are findings. Errors: as Runtime.
-std::vector<OutputComparison> run_data_set(const OnnxModel& model, const std::string& data_set,
-                                           const ImportRequest& request, const Checking& checking,
-                                           const Tolerance& tolerance, Backend& backend,
-                                           const ExecutionOptions& options,
-                                           Diagnostics& diagnostics, Diagnostics& notes);
+/// A model with the inputs of a data set, and the outputs that are expected.
+struct DataSet {
+  LoweredGraph lowered;
+  std::vector<Port> outputs;
+  std::vector<std::string> expected;  // files
+};
+
+/// Reads the inputs of a data set and checks the model for them. The dimensions come from the
+/// files. Returns nothing if there are findings. Errors: as read_tensor_file; invalid_input if the
+/// data set has another number of outputs than the model.
+std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::string& folder,
+                                        const ImportRequest& request, const Checking& checking,
+                                        Diagnostics& diagnostics, Diagnostics& notes);
+
+/// Runs a data set and compares its outputs. `device`, if given, gets what ran it. Errors: as
+/// Runtime, and read_tensor_file.
+std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& tolerance,
+                                           Backend& backend, const ExecutionOptions& options,
+                                           std::string* device = nullptr);
 
 }  // namespace dmlop::onnx

@@ -49,10 +49,10 @@ std::string outcome_of(const fs::path& folder) {
   dmlop::Backend cpu;
   std::size_t compared = 0;
   for (const std::string& set : onnx::data_sets_in(name)) {
-    const auto outputs = onnx::run_data_set(*model, set, {}, {}, onnx::default_tolerance(), cpu,
-                                            {.threads = 1}, findings, notes);
-    if (!findings.empty()) return "refused: " + reason_of(findings);
-    for (const OutputComparison& output : outputs) {
+    const auto data = onnx::prepare_data_set(*model, set, {}, {}, findings, notes);
+    if (!data) return "refused: " + reason_of(findings);
+    for (const OutputComparison& output :
+         onnx::run_data_set(*data, onnx::default_tolerance(), cpu, {.threads = 1})) {
       ++compared;
       if (output.comparison.verdict() != Verdict::passed) return "differs";
     }
