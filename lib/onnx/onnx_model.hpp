@@ -42,8 +42,8 @@ struct Tensor {
   std::span<const std::byte> message;  // all of it
   bool is_external = false;
   std::string_view location;  // of external data
-  std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length;
+  std::string_view offset;    // in the file, as text
+  std::string_view length;
 };
 
 struct Attribute {

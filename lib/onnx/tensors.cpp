@@ -51,7 +51,8 @@ constexpr std::array<TypeRow, 23> type_rows{{
   throw Error(kind, what);
 }
 
-std::uint64_t number_of(std::string_view text, const char* what) {
+std::uint64_t number_of(std::string_view text, const char* what, std::uint64_t other) {
+  if (text.empty()) return other;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
@@ -69,8 +70,8 @@ void read_external(Message message, Tensor& tensor) {
       value = message.text();
   }
   if (key == "location") tensor.location = value;
-  if (key == "offset") tensor.offset = number_of(value, "offset");
-  if (key == "length") tensor.length = number_of(value, "length");
+  if (key == "offset") tensor.offset = value;
+  if (key == "length") tensor.length = value;
 }
 
 DataType known_type(std::int64_t element_type) {
@@ -184,16 +185,17 @@ void map_external(const Tensor& tensor, const std::string& path,
     return std::make_shared<const InputFile>(InputFile::open(pinned));
   });
   const std::uint64_t there = file->bytes().size();
-  const std::uint64_t length = tensor.length.value_or(needed);
+  const std::uint64_t offset = number_of(tensor.offset, "offset", 0);
+  const std::uint64_t length = number_of(tensor.length, "length", needed);
   if (length != needed)
     refuse("its external data has " + counted(length, "byte") + ", must have " +
            std::to_string(needed));
-  if (tensor.offset > there || there - tensor.offset < needed)
+  if (offset > there || there - offset < needed)
     refuse("its external data ends at byte " +
-           std::to_string(checked_add(tensor.offset, needed).value_or(~std::uint64_t{0})) +
-           ", but " + data.path + " has " + std::to_string(there));
-  data.bytes = file->bytes().subspan(static_cast<std::size_t>(tensor.offset),
-                                     static_cast<std::size_t>(needed));
+           std::to_string(checked_add(offset, needed).value_or(~std::uint64_t{0})) + ", but " +
+           data.path + " has " + std::to_string(there));
+  data.bytes =
+      file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(needed));
   data.file = file;
   data.owner = file;
 }
