@@ -10,6 +10,7 @@
 #include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
+#include "graph/models.hpp"
 #include "graph_commands.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
@@ -115,7 +116,8 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
     throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
   Diagnostics diagnostics, notes;
   const ModelRequest request = options.model.request(options.request.checking);
-  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
+  const auto model =
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
   if (options.format == Format::text) print_notes(notes);
   if (!model) return report(diagnostics, options.format);
   Backend cpu;

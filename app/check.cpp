@@ -9,6 +9,7 @@
 #include "exit_codes.hpp"
 #include "graph/json_graph.hpp"
 #include "graph/lower.hpp"
+#include "graph/models.hpp"
 #include "job/folder.hpp"
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
@@ -132,7 +133,7 @@ class Checker {
     Diagnostics notes;
     const ModelRequest request = options_.model.request(options_.checking, options_.confine, path);
     const auto model =
-        read_model(file.document, file.document->root(), request, diagnostics, notes);
+        read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
     if (!model) return;
     add(path, model_summary(*model),

@@ -16,7 +16,12 @@
 #include "exit_codes.hpp"
 #include "graph/files.hpp"
 #include "graph/json_graph.hpp"
+#include "graph/lower.hpp"
+#include "graph/models.hpp"
 #include "graph/save.hpp"
+#include "graph/to_jobs.hpp"
+#include "job/folder.hpp"
+#include "model/lifetimes.hpp"
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
 #include "ops/fixes.hpp"
@@ -34,6 +39,8 @@ struct ConvertOptions {
   std::string to_op;
   std::string to_graph;
   std::string to_bin;
+  std::string to_ops;
+  std::vector<std::string> nodes;  // of a graph that become jobs; none: all
   std::string from_cpp;
   bool quiet = false;
 };
@@ -65,21 +72,63 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
   return exit_done;
 }
 
+/// Runs a graph on the CPU, and writes each node with its inputs and outputs as a job.
+void write_jobs(const Model& model, JobWriter& writer) {
+  Backend backend;
+  Runtime runtime(model, backend, {});
+  const auto ended = last_used(model, {});
+  for (std::size_t i = 0; i < model.commands.size(); ++i) {
+    const auto& dispatch = std::get<DispatchCommand>(model.commands[i]);
+    runtime.dispatch(dispatch);
+    writer.write_job(dispatch, runtime);
+    for (const std::size_t resource : ended[i]) runtime.release(resource);
+  }
+}
+
+// Without any file of an input, jobs are descriptions with the graph's constants.
+int convert_to_ops(LoweredGraph& lowered, const ConvertOptions& options) {
+  Diagnostics diagnostics;
+  JobRequest files{.inputs = options.request.inputs,
+                   .found = files_beside(lowered.model.file, {}, diagnostics)};
+  diagnostics.clear();
+  JobWriter writer(lowered.model, options.to_ops, options.nodes, diagnostics);
+  const bool has_files = !files.inputs.empty() || has_input_beside(lowered, files.found);
+  if (has_files) bind_inputs(lowered, files, diagnostics);
+  if (!diagnostics.empty()) return report(diagnostics, Format::text);
+  stop_jobs_gently();
+  if (has_files) {
+    write_jobs(lowered.model, writer);
+  } else {
+    for (const ModelCommand& command : lowered.model.commands)
+      writer.write_description(std::get<DispatchCommand>(command));
+  }
+  if (options.quiet) return exit_done;
+  for (const std::string& folder : writer.folders()) print({"wrote ", folder, "\n"});
+  if (!has_files)
+    print(
+        {"The jobs have no inputs and no golden files; with -i for each input of the graph they "
+         "get both.\n"});
+  return exit_done;
+}
+
 int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
                   Diagnostics diagnostics) {
   if (!options.to_model.empty() || !options.to_op.empty())
     refuse(options.description.name() +
            " is a graph: --to-graph GRAPH.json writes it as JSON, --to-bin Partition_0.bin as ONNX "
            "Runtime does");
-  if (!options.request.inputs.empty() || !options.request.outputs.empty())
-    refuse("-i and -o are for op descriptions; a graph names its constants");
-  if (!options.to_graph.empty() && !options.to_bin.empty())
-    refuse("--to-graph and --to-bin are both given; keep one of them");
+  const bool to_ops = !options.to_ops.empty();
+  if ((!options.request.inputs.empty() && !to_ops) || !options.request.outputs.empty())
+    refuse("-i and -o are for op descriptions, and -i for --to-ops; a graph names its constants");
+  if (!options.to_graph.empty() + !options.to_bin.empty() + to_ops > 1)
+    refuse("--to-graph, --to-bin and --to-ops exclude each other; keep one of them");
   Diagnostics notes;
   const GraphRequest request{.checking = options.request.checking};
-  if (opened.graph) lower_graph(*opened.graph, request, diagnostics, notes);
+  std::optional<LoweredGraph> lowered;
+  if (opened.graph) lowered = lower_graph(*opened.graph, request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
+  if (to_ops) return convert_to_ops(*lowered, options);
   stop_jobs_gently();
   std::vector<std::string> written;
   if (!options.to_graph.empty()) written = save_json(*opened.graph, options.to_graph);
@@ -106,7 +155,8 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, notes;
   const ModelRequest request = options.model.request(options.request.checking);
-  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
+  const auto model =
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
@@ -141,7 +191,8 @@ int convert_cpp(const ConvertOptions& options) {
   const bool has_other = !options.description.names.empty() ||
                          !options.description.settings.empty() || !options.to_model.empty() ||
                          !options.to_graph.empty() || !options.to_bin.empty() ||
-                         !options.request.inputs.empty() || !options.request.outputs.empty();
+                         !options.to_ops.empty() || !options.request.inputs.empty() ||
+                         !options.request.outputs.empty();
   if (has_other)
     refuse("--from-cpp makes an op description of C++ alone; --to-op says where it goes");
   const bool is_stream = options.from_cpp == "-";
@@ -182,13 +233,15 @@ int convert(const ConvertOptions& options) {
   if (options.description.names.empty())
     refuse("OP.json is required: name the description or the model, or --from-cpp FILE");
   const bool to_model = !options.to_model.empty();
-  const bool is_of_graphs = !options.to_graph.empty() || !options.to_bin.empty();
+  const bool is_of_graphs =
+      !options.to_graph.empty() || !options.to_bin.empty() || !options.to_ops.empty();
+  if (!options.nodes.empty() && options.to_ops.empty()) refuse("--node is for --to-ops FOLDER");
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
   if (!to_model && options.to_op.empty() && !is_of_graphs)
     refuse(
         "say what to make: --to-model MODEL.json or --to-op OP.json, or of a graph --to-graph "
-        "GRAPH.json or --to-bin FILE.bin; C++ is read with --from-cpp");
+        "GRAPH.json, --to-bin FILE.bin or --to-ops FOLDER; C++ is read with --from-cpp");
   for (const std::string& to :
        {options.to_model, options.to_op, options.to_graph, options.to_bin}) {
     if (to == "-")
@@ -209,8 +262,8 @@ int convert(const ConvertOptions& options) {
   }
   if (is_of_graphs)
     refuse(path +
-           " is no graph: --to-graph and --to-bin are for graphs in JSON and for those that "
-           "ONNX Runtime wrote");
+           " is no graph: --to-graph, --to-bin and --to-ops are for graphs in JSON and for those "
+           "that ONNX Runtime wrote");
   if (to_model == file->has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));
@@ -249,12 +302,22 @@ Action add_convert(OptionList& command) {
                   "it")
       .type_name("FILE.bin");
   command
+      .add_option("--to-ops", options->to_ops,
+                  "Write each node of a graph as a job: a folder with op.json and, with -i, inputs "
+                  "and golden files from the CPU")
+      .type_name("FOLDER");
+  command
+      .add_option("--node", options->nodes,
+                  "For --to-ops: a node that becomes a job (default: all nodes)")
+      .type_name("NAME")
+      .take_all();
+  command
       .add_option("--from-cpp", options->from_cpp,
                   "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
                   "debugger shows of one; it goes to standard output or to --to-op")
       .type_name("FILE");
   add_named_file_option(command, "-i,--input", options->request.inputs,
-                        "An input's .npy file, for --to-model");
+                        "An input's .npy file, for --to-model and --to-ops");
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);

@@ -7,7 +7,9 @@
 #include "command.hpp"
 #include "exit_codes.hpp"
 #include "graph/files.hpp"
+#include "graph/json_graph.hpp"
 #include "graph_commands.hpp"
+#include "model/open.hpp"
 #include "npy/npy.hpp"
 #include "onnx_commands.hpp"
 #include "preview.hpp"
@@ -54,13 +56,27 @@ void inspect_npy(const std::string& path, Format format, Json& list) {
   require_intact(file, path);
 }
 
+// A graph, serialized or in JSON; nothing for other files.
+std::optional<OpenedGraph> open(const std::string& path, Diagnostics& diagnostics) {
+  if (auto graph = open_graph(path, "", diagnostics)) return graph;
+  if (!lower_case(path).ends_with(".json")) return std::nullopt;
+  const auto file = open_op_or_model(path, diagnostics);
+  if (!file) return OpenedGraph{};
+  if (!file->has_graph)
+    throw Error(ErrorKind::usage, path +
+                                      " is no graph; inspect shows .npy files and graphs, and "
+                                      "`dmlop check " +
+                                      shell_quoted(path) + "` reads other descriptions");
+  return OpenedGraph{read_json_graph(file->document, {}, diagnostics)};
+}
+
 int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
       auto opened = open_onnx_graph(path, options.onnx, {}, options.confine, diagnostics);
-      if (!opened) opened = open_graph(path, "", diagnostics);
+      if (!opened) opened = open(path, diagnostics);
       if (!opened) {
         inspect_npy(path, options.format, list);
       } else if (opened->graph && options.format == Format::json) {
@@ -84,8 +100,7 @@ Action add_inspect(OptionList& command) {
   command
       .add_option(
           "FILE", options->files,
-          ".npy files, serialized DirectML graphs (Partition_0.bin) or ONNX models; - is standard "
-          "input")
+          ".npy files, graphs (Partition_0.bin, graph.json), or ONNX models; - is standard input")
       .required();
   options->onnx.add_to(command);
   add_format_option(command, options->format);

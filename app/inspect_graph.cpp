@@ -1,4 +1,4 @@
-// dmlop inspect of a serialized graph. It shows what the file says, whether or not that is valid.
+// dmlop inspect of a graph. It shows what the file says, whether or not that is valid.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -40,12 +40,13 @@ struct ConstantFile {
   std::optional<std::uint64_t> bytes;
 };
 
-ConstantFile file_of(const Graph& graph, const GraphConstant& constant) {
-  const std::string& name = *constant.name;
-  ConstantFile file{name + ".bin", {}};
-  if (problem_of_constant(name)) return file;
+std::optional<ConstantFile> file_of(const Graph& graph, const GraphConstant& constant) {
+  if (!constant.name && constant.path.empty()) return std::nullopt;
+  ConstantFile file{constant.name ? *constant.name + ".bin" : constant.path, {}};
+  if (constant.name && problem_of_constant(*constant.name)) return file;
+  const std::string path = constant.name ? constant_path(graph, *constant.name) : constant.path;
   std::error_code error;
-  const auto bytes = std::filesystem::file_size(to_path(constant_path(graph, name)), error);
+  const auto bytes = std::filesystem::file_size(to_path(path), error);
   if (!error) file.bytes = bytes;
   return file;
 }
@@ -70,17 +71,41 @@ std::map<std::string, const GraphTensor*> tensors_by_edge(const Graph& graph) {
   return written;
 }
 
-std::string format_of(const Graph& graph) {
-  return graph.file.ends_with(".onnx") ? "ONNX model as a graph of DirectML"
-                                       : "serialized DirectML graph";
-}
-
 struct Totals {
   std::map<std::string, std::size_t> operators;
   std::size_t constants = 0;
   std::uint64_t constant_bytes = 0;
-  std::uint64_t output_bytes = 0;  // of all nodes
+  std::uint64_t output_bytes = 0;       // of all nodes
+  std::uint64_t peak_output_bytes = 0;  // that are there at a time
 };
+
+/// The bytes of nodes' outputs that a run needs at a time: each from the node that writes it to the
+/// last that reads it, and outputs of the graph to the end.
+std::uint64_t peak_bytes(const Graph& graph) {
+  std::map<std::string, std::size_t> last;  // the node that needs an edge for the last time
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const auto* edges : {&graph.nodes[i].outputs, &graph.nodes[i].inputs}) {
+      for (const std::string& edge : *edges) last[edge] = i;
+    }
+  }
+  for (const std::string& edge : graph.outputs) last[edge] = graph.nodes.size();
+  std::vector<std::uint64_t> ended(graph.nodes.size() + 1);
+  std::uint64_t now = 0, peak = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto* operation = std::get_if<GraphOperator>(&graph.nodes[i].content);
+    if (operation != nullptr) {
+      const auto uses = uses_of(graph.nodes[i].outputs, operation->outputs);
+      for (const GraphUse& use : uses.value_or(std::vector<GraphUse>{})) {
+        const std::uint64_t bytes = use.tensor == nullptr ? 0 : use.tensor->total_size_in_bytes;
+        now += bytes;
+        ended[use.edge.empty() ? i : last[use.edge]] += bytes;
+      }
+    }
+    peak = std::max(peak, now);
+    now -= ended[i];
+  }
+  return peak;
+}
 
 Totals totals_of(const Graph& graph) {
   Totals totals;
@@ -93,11 +118,19 @@ Totals totals_of(const Graph& graph) {
     }
     const auto& constant = std::get<GraphConstant>(node.content);
     ++totals.constants;
-    totals.constant_bytes += constant.view   ? constant.view->bytes.size()
-                             : constant.name ? file_of(graph, constant).bytes.value_or(0)
-                                             : constant.bytes.size();
+    const auto file = file_of(graph, constant);
+    totals.constant_bytes += constant.view ? constant.view->bytes.size()
+                             : file        ? file->bytes.value_or(0)
+                                           : constant.bytes.size();
   }
+  totals.peak_output_bytes = peak_bytes(graph);
   return totals;
+}
+
+const char* format_of(const Graph& graph) {
+  const std::string file = lower_case(graph.file);
+  if (file.ends_with(".onnx")) return "ONNX model as a graph of DirectML";
+  return file.ends_with(".json") ? "graph" : "serialized DirectML graph";
 }
 
 class GraphPrinter {
@@ -106,7 +139,7 @@ class GraphPrinter {
       : graph_(graph), tensors_(tensors_by_edge(graph)), totals_(totals_of(graph)) {}
 
   void print_all() const {
-    print({graph_.file, ": ", format_of(graph_), ", ",
+    print({graph_.file, ": ", std::string(format_of(graph_)), ", ",
            counted(graph_.nodes.size() - totals_.constants, "operator"), ", ",
            counted(totals_.constants, "constant"), "\n"});
     print_edges(graph_.inputs, "input");
@@ -123,7 +156,8 @@ class GraphPrinter {
     for (const auto& [type, count] : totals_.operators)
       operators.push_back(std::to_string(count) + " " + std::string(without_operator_prefix(type)));
     print({"total: ", join(operators), "; constants ", totals_.constant_bytes,
-           " bytes, outputs of nodes ", totals_.output_bytes, " bytes\n"});
+           " bytes, outputs of nodes ", totals_.output_bytes, " bytes, ", totals_.peak_output_bytes,
+           " at a time\n"});
   }
 
  private:
@@ -151,11 +185,9 @@ class GraphPrinter {
   void print_constant(const GraphNode& node, const GraphConstant& constant) const {
     const std::size_t bytes = constant.view ? constant.view->bytes.size() : constant.bytes.size();
     std::string place = counted(bytes, "byte") + " in the graph";
-    if (constant.name) {
-      const ConstantFile file = file_of(graph_, constant);
-      place =
-          file.bytes ? counted(*file.bytes, "byte") + " in " + file.name : "no file " + file.name;
-    }
+    if (const auto file = file_of(graph_, constant))
+      place = file->bytes ? counted(*file->bytes, "byte") + " in " + file->name
+                          : "no file " + file->name;
     const std::string& edge = node.outputs.empty() ? node.name : node.outputs.front();
     const std::string text = text_of_edge(edge);
     print({"constant ", node.name, "  ", text.empty() ? place : text + ", " + place, "\n"});
@@ -263,18 +295,18 @@ Json to_json(const Graph& graph, const GraphNode& node) {
   }
   Json bytes = Json::array();
   for (const std::byte byte : constant.bytes) bytes.push_back(std::to_integer<int>(byte));
-  if (!constant.name) {
+  const auto file = file_of(graph, constant);
+  if (!file) {
     json["bytes"] = std::move(bytes);
     return json;
   }
-  const ConstantFile file = file_of(graph, constant);
-  json["file"] = file.name;
-  json["fileBytes"] = file.bytes ? Json(*file.bytes) : Json(nullptr);
+  json["file"] = file->name;
+  json["fileBytes"] = file->bytes ? Json(*file->bytes) : Json(nullptr);
   return json;
 }
 
-Json edges_json(const std::vector<std::string>& edges,
-                const std::map<std::string, const GraphTensor*>& tensors) {
+Json described_edges(const std::vector<std::string>& edges,
+                     const std::map<std::string, const GraphTensor*>& tensors) {
   Json list = Json::array();
   for (const std::string& edge : edges) {
     list.push_back({{"name", edge}});
@@ -304,14 +336,15 @@ Json graph_json(const Graph& graph) {
   const Totals totals = totals_of(graph);
   Json json{{"file", graph.file},
             {"format", format_of(graph)},
-            {"inputs", edges_json(graph.inputs, tensors)},
-            {"outputs", edges_json(graph.outputs, tensors)},
+            {"inputs", described_edges(graph.inputs, tensors)},
+            {"outputs", described_edges(graph.outputs, tensors)},
             {"nodes", Json::array()}};
   for (const GraphNode& node : graph.nodes) json["nodes"].push_back(to_json(graph, node));
   json["totals"] = {{"operators", totals.operators},
                     {"constants", totals.constants},
                     {"constantBytes", totals.constant_bytes},
-                    {"outputBytes", totals.output_bytes}};
+                    {"outputBytes", totals.output_bytes},
+                    {"peakOutputBytes", totals.peak_output_bytes}};
   return json;
 }
 

@@ -14,6 +14,7 @@
 #include "graph/compare_edges.hpp"
 #include "graph/keep_edges.hpp"
 #include "graph/lower.hpp"
+#include "graph/models.hpp"
 #include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
@@ -487,7 +488,8 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
   Diagnostics diagnostics, notes;
   const ModelRequest request =
       options.model.request(options.checking, options.confine, file.document->file());
-  const auto model = read_model(file.document, file.document->root(), request, diagnostics, notes);
+  const auto model =
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
   return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
 }
 

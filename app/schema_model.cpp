@@ -147,6 +147,17 @@ Json dispatchable_options() {
   return options;
 }
 
+Json graph_dispatchable() {
+  Json members{
+      {"type", described("A graph of operators.", {{"type", "string"}})},
+      {"sourcePath",
+       described("The Partition_N.bin, relative to the model; its constants lie beside it.",
+                 text())},
+      {"executionFlags", described("Not used here.", true)},
+      {"bindings", described("Not used here.", {{"type", "object"}})}};
+  return without_type(object_of(std::move(members), {"type", "sourcePath"}));
+}
+
 }  // namespace
 
 Json model_schema(const Names& operators) {
@@ -159,9 +170,14 @@ Json model_schema(const Names& operators) {
   definitions["generator"] = generator();
   definitions["resource"] = resource();
   definitions["binding"] = binding();
-  definitions["dispatchable"] = {
-      {"type", "object"},
+  definitions["operator_dispatchable"] = {
       {"allOf", {description_form(operators, around), description_needs(operators, around)}}};
+  definitions["graph_dispatchable"] = graph_dispatchable();
+  const Json is_graph{{"required", {"type"}},
+                      {"properties", {{"type", name_in_any_case({"dmlSerializedGraph"})["if"]}}}};
+  definitions["dispatchable"] =
+      if_then(is_graph, refer_to("graph_dispatchable"), refer_to("operator_dispatchable"));
+  definitions["dispatchable"]["type"] = "object";
   definitions["command"] = command();
   const auto by_name = [](const std::string& what) {
     return Json{{"type", "object"}, {"additionalProperties", refer_to(what)}};

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "batch/record_json.hpp"
 #include "graph/edge_names.hpp"
+#include "graph/models.hpp"
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
@@ -28,7 +29,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   check_confined(job.request.expected, findings);
   check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
-  auto model = read_model(std::move(document), root, request, findings, warnings);
+  auto model = read_model_with_graphs(std::move(document), root, request, findings, warnings);
   if (!model) return std::nullopt;
   ModelJob prepared;
   prepared.model_ = std::move(*model);
@@ -191,6 +192,7 @@ std::vector<NamedFile> ModelJob::outputs() const {
 
 void ModelJob::add_to(Digest& digest) const {
   digest.add(graph_digest_);
+  for (const std::string& path : model_.graph_files) digest.add(digest_of_file(path));
   for (const Resource& resource : model_.resources) {
     const InitialValues& initial = resource.initial;
     if (initial.path.empty()) continue;

@@ -12,14 +12,6 @@ namespace {
 // Longer names are cut, so that every file system takes them.
 constexpr std::size_t name_length_max = 100;
 
-// The name, or with a number behind it the first that is new. Systems without capitals count.
-std::string new_name(const std::string& name, std::set<std::string>& taken) {
-  std::string unique = name;
-  for (std::size_t i = 2; !taken.insert(lower_case(unique)).second; ++i)
-    unique = name + "_" + std::to_string(i);
-  return unique;
-}
-
 std::vector<const TensorBinding*> bindings_of(const Model& model, const DispatchCommand& command,
                                               bool (FieldSpec::*is_one)() const) {
   const OperatorSpec& spec = *model.dispatchables[command.dispatchable].description->spec;
@@ -45,6 +37,13 @@ std::string edge_file_name(const std::string& edge) {
   return name.empty() || name.front() == '.' || is_reserved ? "_" + name : name;
 }
 
+std::string new_file_name(const std::string& name, std::set<std::string>& taken) {
+  std::string unique = name;
+  for (std::size_t i = 2; !taken.insert(lower_case(unique)).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
 std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
   return bindings_of(model, command, &FieldSpec::is_output);
 }
@@ -63,7 +62,7 @@ std::vector<std::string> edge_file_names(const Model& model) {
       const std::size_t resource = binding->range.resource;
       // A model may write a resource several times.
       if (names[resource].empty())
-        names[resource] = new_name(edge_file_name(model.resources[resource].name), taken);
+        names[resource] = new_file_name(edge_file_name(model.resources[resource].name), taken);
     }
   }
   return names;

@@ -1,6 +1,7 @@
 // What the files of a graph's edges are called.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCo
 /// The name of an edge's file without .npy: the edge's own wherever every file system takes that,
 /// else with _ for other characters.
 std::string edge_file_name(const std::string& edge);
+
+/// The name, or with a number behind it the first that is new among those taken, to which it is
+/// added. Systems without capitals count.
+std::string new_file_name(const std::string& name, std::set<std::string>& taken);
 
 /// The name of a file for each resource that a dispatch writes, without .npy; "" for others. It is
 /// edge_file_name(), with a number behind it if two edges share that.

@@ -11,6 +11,15 @@
 namespace dmlop {
 namespace {
 
+/// The one of the files that is called as the file of an edge; null if none is.
+const NamedFile* file_called(const std::string& edge, const std::vector<NamedFile>& files) {
+  const auto is_its = [&](const NamedFile& file) {
+    return file.tensor == edge || file.tensor == edge_file_name(edge);
+  };
+  const auto found = std::ranges::find_if(files, is_its);
+  return found == files.end() ? nullptr : &*found;
+}
+
 class InputBinder {
  public:
   InputBinder(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics)
@@ -23,11 +32,8 @@ class InputBinder {
       if (input) bind(*input, named);
     }
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      const auto is_its = [&](const NamedFile& file) {
-        return file.tensor == name(i) || file.tensor == edge_file_name(name(i));
-      };
-      const auto file = std::ranges::find_if(request_.found.inputs, is_its);
-      if (paths_[i].empty() && file != request_.found.inputs.end()) bind(i, *file);
+      const NamedFile* file = file_called(name(i), request_.found.inputs);
+      if (paths_[i].empty() && file != nullptr) bind(i, *file);
     }
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
@@ -145,6 +151,12 @@ class InputBinder {
 
 void bind_inputs(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics) {
   InputBinder(graph, request, diagnostics).bind();
+}
+
+bool has_input_beside(const LoweredGraph& graph, const FolderFiles& found) {
+  return std::ranges::any_of(graph.inputs, [&](const GraphInput& input) {
+    return file_called(graph.model.resources[input.resource].name, found.inputs) != nullptr;
+  });
 }
 
 NamedFile with_edge_name(const Model& model, NamedFile file) {

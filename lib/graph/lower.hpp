@@ -44,6 +44,9 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
 /// called as its file would be (graph/edge_names.hpp).
 void bind_inputs(LoweredGraph& graph, const JobRequest& request, Diagnostics& diagnostics);
 
+/// Whether one of the files found is called as that of an input.
+bool has_input_beside(const LoweredGraph& graph, const FolderFiles& found);
+
 /// `file` with as much of its text as name as is the name of an edge of the model.
 NamedFile with_edge_name(const Model& model, NamedFile file);
 

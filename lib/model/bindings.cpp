@@ -14,20 +14,6 @@ using Kind = json::Value::Kind;
 
 constexpr std::uint64_t largest_offset = std::numeric_limits<std::int64_t>::max();
 
-// The resource that a binding names. Adds a finding if there is none.
-std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
-                                         const std::string& place) {
-  const auto name = reading.reader.string(value, place);
-  if (!name) return std::nullopt;
-  const auto found = reading.resource_names.find(*name);
-  if (found != reading.resource_names.end()) return found->second;
-  const auto [list, nearest] = names_there_are(reading.model.resources, *name);
-  reading.add(value, "no resource is called \"" + printable(*name) + "\"",
-              list.empty() ? "the model has no resources" : "resources: " + list,
-              nearest.empty() ? "" : "did you mean \"" + printable(nearest) + "\"?");
-  return std::nullopt;
-}
-
 class BindingReader {
  public:
   BindingReader(ModelReading& reading, const json::Value& object, const Dispatchable& dispatchable,
@@ -251,6 +237,19 @@ class BindingReader {
 };
 
 }  // namespace
+
+std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
+                                         const std::string& place) {
+  const auto name = reading.reader.string(value, place);
+  if (!name) return std::nullopt;
+  const auto found = reading.resource_names.find(*name);
+  if (found != reading.resource_names.end()) return found->second;
+  const auto [list, nearest] = names_there_are(reading.model.resources, *name);
+  reading.add(value, "no resource is called \"" + printable(*name) + "\"",
+              list.empty() ? "the model has no resources" : "resources: " + list,
+              nearest.empty() ? "" : "did you mean \"" + printable(nearest) + "\"?");
+  return std::nullopt;
+}
 
 std::uint64_t needed_bytes(const TensorDesc& desc) {
   const std::uint64_t bytes =

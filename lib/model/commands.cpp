@@ -60,8 +60,13 @@ class CommandReader {
   void read_dispatch() {
     reading_.notes.refuse_unknown(
         written_, {"type", "dispatchable", "bindings", "threadGroupCount"}, "a dispatch");
-    const auto index = find_named("dispatchable", reading_.model.dispatchables,
-                                  reading_.dispatchable_names, "dispatchable");
+    const json::Value* name = written_.find("dispatchable");
+    const std::string graph = name != nullptr ? name->text : "";
+    const bool is_graph =
+        reading_.graphs.contains(graph) || reading_.unusable_graphs.contains(graph);
+    const auto index = is_graph ? std::nullopt
+                                : find_named("dispatchable", reading_.model.dispatchables,
+                                             reading_.dispatchable_names, "dispatchable");
     if (const json::Value* counts = written_.find("threadGroupCount")) read_groups(*counts);
     const json::Value* bindings = written_.find("bindings");
     if (bindings == nullptr) {
@@ -72,6 +77,8 @@ class CommandReader {
       reading_.reader.expected(*bindings, name_ + ".bindings", "an object of resources by tensor");
     } else if (index) {
       bind(*index, *bindings);
+    } else if (reading_.graphs.contains(graph)) {
+      read_graph_dispatch(reading_, graph, *bindings);
     }
   }
 

@@ -18,7 +18,6 @@ std::string other_kind(const std::string& type) {
   const std::string name = lower_case(type);
   if (name == "hlsl") return "an HLSL shader";
   if (name == "onnx") return "an ONNX model";
-  if (name == "dmlserializedgraph") return "a serialized DirectML graph";
   return "";
 }
 
@@ -236,6 +235,9 @@ std::optional<Description> read_part(std::shared_ptr<const json::Document> docum
 }
 
 void read_dispatchable(ModelReading& reading, const json::Member& member) {
+  const json::Value* type = member.value.find("type");
+  const bool is_graph = type != nullptr && lower_case(type->text) == "dmlserializedgraph";
+  if (is_graph && reading.request.read_graph) return read_graph_dispatchable(reading, member);
   const Dispatchable& dispatchable =
       reading.model.dispatchables.emplace_back(DispatchableReader(reading, member).read());
   reading.dispatchable_names.try_emplace(dispatchable.name, reading.model.dispatchables.size() - 1);

@@ -30,6 +30,10 @@ struct InitialValues {
   std::shared_ptr<const NpyFile> file;             // if the values are a .npy file
   std::string path;                                // of the file that the values come from
   std::span<const std::byte> raw;                  // that file's bytes if it is not a .npy file
+  /// What `fill` would write, if it is in memory or in a mapped file as it is; else empty. After
+  /// reading it, require_intact() says whether the file changed meanwhile; absent: it cannot.
+  std::span<const std::byte> mapped = {};
+  std::function<void()> require_intact = {};
 };
 
 /// A buffer of bytes.
@@ -113,6 +117,7 @@ struct Model {
   std::vector<ModelCommand> commands;
   std::vector<std::size_t> outputs = {};  // resources, where the file says what a program is for
   ModelWords words = {};
+  std::vector<std::string> graph_files = {};  // of dispatchables that are graphs
 
   const Resource* find_resource(std::string_view name) const;
 };
@@ -120,12 +125,21 @@ struct Model {
 /// The most resources, dispatchables and commands that a model may have, of each.
 inline constexpr std::size_t model_parts_max = 10'000;
 
+struct GraphPart;
+struct ModelRequest;
+
+/// Reads a graph that is a dispatchable. Errors: io_failed.
+using ReadGraphPart =
+    std::function<std::optional<GraphPart>(const std::string& path, const ModelRequest& request,
+                                           Diagnostics& diagnostics, Diagnostics& notes)>;
+
 struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
   std::optional<std::string> output_folder = {};  // default: the current one
   Checking checking = {};                // the judge is DirectML, which models are written for
   SharedConfinement confinement = {};    // of sourcePath; a targetPath then stays in output_folder
   std::vector<std::string> beside = {};  // fields that may stand next to the model's own
+  ReadGraphPart read_graph = {};         // absent: dispatchables are operators only
 };
 
 /// The bytes that a buffer must have for a tensor that was checked, as DirectML counts them.
@@ -141,7 +155,8 @@ std::optional<Description> read_part(std::shared_ptr<const json::Document> docum
 
 /// Reads and checks a model, including one with mistakes. It reads the headers of files but no
 /// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept, and
-/// the warnings of each operator. Returns a model only if there are no findings.
+/// the warnings of each operator. Returns a model only if there are no findings. Programs call
+/// read_model_with_graphs() (graph/models.hpp).
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
                                 Diagnostics& diagnostics, Diagnostics& notes);

@@ -94,6 +94,14 @@ class ConfinementChecker {
                    reading_.source_folder());
       }
     }
+    if (const json::Value* dispatchables = root_.find("dispatchables")) {
+      for (const json::Member& dispatchable : dispatchables->members) {
+        const json::Value* path = dispatchable.value.find("sourcePath");
+        if (path != nullptr)
+          check_path(*path, printable(dispatchable.name) + ".sourcePath", sources_,
+                     reading_.source_folder());
+      }
+    }
     if (const json::Value* commands = root_.find("commands")) {
       for (const json::Value& command : commands->items) {
         const json::Value* path = command.find("targetPath");

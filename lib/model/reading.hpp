@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "model/graph_part.hpp"
 #include "model/model.hpp"
 #include "spec/field_reader.hpp"
 
@@ -42,6 +44,15 @@ struct ModelReading {
   using Names = std::unordered_map<std::string, std::size_t>;
   Names resource_names = {};
   Names dispatchable_names = {};
+  /// A dispatchable that is a graph, with its parts among those of the model.
+  struct Graph {
+    GraphPart part;
+    std::size_t first_resource = 0;
+    std::size_t first_dispatchable = 0;
+  };
+  std::map<std::string, Graph> graphs = {};
+  std::set<std::string> unusable_graphs = {};  // those with findings
+
   /// Files of resources that an output might replace by mistake, by their paths without links.
   std::map<std::string, std::string> source_files = {};  // and the names of the resources
 
@@ -89,6 +100,15 @@ void read_command(ModelReading& reading, const json::Value& value, std::size_t i
 /// and checks them against the operator's tensors and the resources' sizes.
 std::vector<TensorBinding> read_bindings(ModelReading& reading, const json::Value& object,
                                          const Dispatchable& dispatchable, bool initial);
+/// The resource that a binding names. Adds a finding if there is none.
+std::optional<std::size_t> find_resource(ModelReading& reading, const json::Value& value,
+                                         const std::string& place);
+
+/// A dispatchable of type dmlSerializedGraph, and a dispatch of one that was read.
+void read_graph_dispatchable(ModelReading& reading, const json::Member& member);
+void read_graph_dispatch(ModelReading& reading, const std::string& name,
+                         const json::Value& bindings);
+
 /// Checks only the resources' names, for a dispatchable that cannot be run or has findings.
 void check_binding_names(ModelReading& reading, const json::Value& object);
 /// Adds findings for a dispatch whose output shares bytes with an input.

@@ -56,19 +56,45 @@ bool is_in_place(const Runtime::Step& step) {
   return false;
 }
 
+// Whether a dispatch writes each resource.
+std::vector<bool> written_resources(const Model& model) {
+  std::vector<bool> written(model.resources.size());
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    const OperatorSpec& spec = *model.dispatchables[dispatch->dispatchable].description->spec;
+    for (const TensorBinding& binding : dispatch->bindings) {
+      if (spec.find_field(binding.tensor)->is_output()) written[binding.range.resource] = true;
+    }
+  }
+  return written;
+}
+
 }  // namespace
 
 Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& options)
     : model_(model), backend_(backend), options_(options) {
-  for (const Resource& resource : model.resources) memories_.push_back({filled(resource)});
+  const std::vector<bool> written = written_resources(model);
+  for (std::size_t i = 0; i < model.resources.size(); ++i)
+    memories_.push_back(filled(model.resources[i], written[i]));
   keep_owned(model);
 }
 
-Buffer Runtime::filled(const Resource& resource) {
+Runtime::Memory Runtime::filled(const Resource& resource, bool is_written) {
+  const InitialValues& initial = resource.initial;
+  const bool is_there = !initial.mapped.empty() && initial.mapped.size() >= resource.size;
+  if (is_there && !is_written && resource.offset == 0)
+    return {.host = {}, .source = &initial, .mapped = initial.mapped.first(resource.size)};
   Buffer buffer(resource.size, '"' + printable(resource.name) + '"');
-  if (resource.initial.fill)
-    resource.initial.fill(buffer.bytes().subspan(resource.offset, resource.initial.bytes));
-  return buffer;
+  if (initial.fill) initial.fill(buffer.bytes().subspan(resource.offset, initial.bytes));
+  return {.host = std::move(buffer)};
+}
+
+void Runtime::require_intact(const BoundPlan& bound) {
+  for (const Place& place : bound.slots) {
+    const InitialValues* source = place.memory != nullptr ? place.memory->source : nullptr;
+    if (source != nullptr && source->require_intact) source->require_intact();
+  }
 }
 
 void Runtime::keep_owned(const Model& model) {
@@ -95,7 +121,7 @@ Runtime::Place Runtime::place_of(const Slot& slot, const DispatchCommand& comman
     const auto& kept = dispatchable.owned;
     const auto at = std::find_if(kept.begin(), kept.end(), is_it) - kept.begin();
     Memory& memory = owned_[command.dispatchable][static_cast<std::size_t>(at)];
-    return {&memory, 0, memory.host.size()};
+    return {&memory, 0, memory.size()};
   }
   Place place{&memories_[binding->range.resource], binding->range.offset, binding->range.size};
   if (slot.kind == SlotKind::input) return place;
@@ -136,6 +162,9 @@ Runtime::Step Runtime::step(const DispatchCommand& command) {
 }
 
 std::span<std::byte> Runtime::on_host(Memory& memory) {
+  // Only outputs are written to, and none of these is one.
+  if (memory.source != nullptr)
+    return {const_cast<std::byte*>(memory.mapped.data()), memory.size()};
   if (!memory.host_is_current)
     backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
   memory.host_is_current = true;
@@ -144,9 +173,9 @@ std::span<std::byte> Runtime::on_host(Memory& memory) {
 
 bool Runtime::on_device(Memory& memory) {
   if (memory.device_is_current) return true;
-  if (!memory.device) memory.device = backend_.make_resident_buffer(memory.host.size());
+  if (!memory.device) memory.device = backend_.make_resident_buffer(memory.size());
   if (!memory.device) return false;
-  backend_.write_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
+  backend_.write_resident({memory.device.get(), 0, memory.size()}, on_host(memory));
   memory.device_is_current = true;
   return true;
 }
@@ -225,6 +254,7 @@ Execution Runtime::dispatch(const DispatchCommand& command) {
   require_indices(bound, command);
   Execution execution{.times = {}, .device = backend_.spec(), .notice = {}};
   if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
+  require_intact(bound);
   if (std::find(devices_.begin(), devices_.end(), execution.device) == devices_.end())
     devices_.push_back(execution.device);
   return execution;

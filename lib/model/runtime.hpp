@@ -17,7 +17,8 @@ namespace dmlop {
 
 class Runtime {
  public:
-  /// Fills the buffers with their initial values and plans every dispatch. The arguments must
+  /// Fills the buffers with their initial values; files that nothing writes over are read where
+  /// they are. The arguments must
   /// outlive this. Errors: run_failed if there is no memory for a buffer.
   Runtime(const Model& model, Backend& backend, const ExecutionOptions& options);
 
@@ -65,9 +66,13 @@ class Runtime {
   /// both.
   struct Memory {
     Buffer host;
+    const InitialValues* source = nullptr;   // of `mapped`; null: the bytes are in `host`
+    std::span<const std::byte> mapped = {};  // that nothing writes
     std::unique_ptr<gpu::ResidentBuffer> device = nullptr;
     bool host_is_current = true;
     bool device_is_current = false;
+
+    std::uint64_t size() const { return source != nullptr ? mapped.size() : host.size(); }
   };
   /// A tensor of a dispatch, and where it is.
   struct Place {
@@ -82,7 +87,9 @@ class Runtime {
     std::vector<Place> slots;  // of the plan; a temporary has no memory
   };
 
-  static Buffer filled(const Resource& resource);
+  static Memory filled(const Resource& resource, bool is_written);
+  /// Errors: io_failed if a file that a dispatch read was changed meanwhile.
+  static void require_intact(const BoundPlan& bound);
   /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
   /// model starts.
   void keep_owned(const Model& model);

@@ -162,24 +162,36 @@ InitialValues values_of_file(std::shared_ptr<const NpyFile> file, const std::str
     copy_elements(Elements(*file), to.data());
     require_intact(*file, path);
   };
-  return {.data_type = file->header().data_type,
+  const NpyHeader& header = file->header();
+  const bool is_native = !header.big_endian || size_of(header.data_type) == 1;
+  const bool is_in_order = !header.fortran_order || header.sizes.size() < 2;
+  return {.data_type = header.data_type,
           .bytes = file->data().size(),
           .fill = fill,
           .file = file,
-          .path = path};
+          .path = path,
+          .raw = {},
+          .mapped = is_native && is_in_order ? file->data() : std::span<const std::byte>{},
+          .require_intact = [file, path] { require_intact(*file, path); }};
 }
 
 InitialValues values_of_file(std::shared_ptr<const InputFile> file, const std::string& path,
                              DataType type) {
-  const auto fill = [file, path](std::span<std::byte> to) {
-    copy_in_pieces(file->bytes(), to.data());
+  const auto require_intact = [file, path] {
     with_context("reading " + path, [&] { file->require_intact(); });
+  };
+  const auto fill = [file, require_intact](std::span<std::byte> to) {
+    copy_in_pieces(file->bytes(), to.data());
+    require_intact();
   };
   return {.data_type = type,
           .bytes = file->bytes().size(),
           .fill = fill,
+          .file = {},
           .path = path,
-          .raw = file->bytes()};
+          .raw = file->bytes(),
+          .mapped = file->bytes(),
+          .require_intact = require_intact};
 }
 
 std::uint16_t half_toward_zero(float value) {

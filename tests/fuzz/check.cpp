@@ -6,6 +6,7 @@
 #include "folder.hpp"
 #include "fuzz/files.hpp"
 #include "fuzz/target.hpp"
+#include "graph/models.hpp"
 #include "job/job.hpp"
 #include "model/model.hpp"
 #include "model/open.hpp"
@@ -79,7 +80,8 @@ void run_small(const Model& model) {
 
 void check_as_model(const OpenedFile& file, Diagnostics& findings) {
   Diagnostics notes;
-  const auto model = read_model(file.document, file.document->root(), {}, findings, notes);
+  const auto model =
+      read_model_with_graphs(file.document, file.document->root(), {}, findings, notes);
   require(model.has_value() == findings.empty(), "a model without findings is read, no other");
   for (const Diagnostic& note : notes)
     require(!to_text(note, "warning").empty(), "a note has text");

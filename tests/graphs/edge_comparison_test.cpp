@@ -140,7 +140,7 @@ TEST_CASE("expect-edges: files by index.json, strangers and a folder without any
 TEST_CASE("expect-edges: edges with strides and of integers are taken as their nodes see them") {
   for (const char* name :
        {"reduce_float", "transpose_chain", "pool_unpool", "nbits_matmul", "topk_cumsum"}) {
-    CAPTURE(name);
+    CAPTURE(std::string(name));
     const CaseFolder folder(name);
     std::vector<std::string> run{"run", "Partition_0.bin", "--cpu"};
     for (const auto& file : fs::directory_iterator(folder.path())) {
@@ -163,7 +163,7 @@ TEST_CASE("against: no node of a graph is wrong on a GPU") {
   const auto is_gpu = [](const Backend& backend) { return backend.name != "cpu"; };
   if (std::ranges::none_of(available_backends(), is_gpu)) return;
   for (const char* name : {"layernorm_ffn", "topk_cumsum", "qdq_conv", "unet_up"}) {
-    CAPTURE(name);
+    CAPTURE(std::string(name));
     const CaseFolder folder(name);
     std::vector<std::string> run{"run", "Partition_0.bin", "--cpu", "--against", tested_device()};
     for (const auto& file : fs::directory_iterator(folder.path())) {

@@ -24,7 +24,7 @@ TEST_CASE("graph program: inspect shows inputs, outputs, constants, nodes and to
         "  x FLOAT32 [1, 1, 2, 3], enc/onnx::w-nodeIdx:0-outputIdx:0 FLOAT32 [1, 1, 3, 4], "
         "a b.c-nodeIdx:1-outputIdx:0 FLOAT32 [1, 1, 2, 4] strides [0, 0, 0, 1]\n"
         "  -> relu_5 FLOAT32 [1, 1, 2, 4]\n"
-        "total: 1 GEMM; constants 64 bytes, outputs of nodes 32 bytes\n");
+        "total: 1 GEMM; constants 64 bytes, outputs of nodes 32 bytes, 32 at a time\n");
   const Json json =
       Json::parse(folder.run({"inspect", "Partition_0.bin", "--format", "json"}).output).at(0);
   CHECK(json.at("inputs").at(0).at("name") == "x");
@@ -46,6 +46,33 @@ TEST_CASE("graph program: inspect needs no constants, and takes .npy files besid
   CHECK(shown.output.find("input.x.npy: FLOAT32 [2, 3], C order") != std::string::npos);
   const auto unused = CaseFolder("bitwise_ops").run({"inspect", "Partition_0.bin"});
   CHECK(unused.output.find("input       not used\n") != std::string::npos);
+}
+
+TEST_CASE("graph program: inspect shows a graph in JSON, and what a run needs at a time") {
+  const Folder folder;
+  folder.write("g.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [8]}],
+    "constants": {"c": {"DataType": "FLOAT32", "Sizes": [8], "Values": [1, 2, 3, 4, 5, 6, 7, 8]}},
+    "nodes": [
+      {"name": "a", "type": "ACTIVATION_RELU",
+       "bindings": {"InputTensor": "x", "OutputTensor": "y"}},
+      {"name": "b", "type": "ACTIVATION_TANH",
+       "bindings": {"InputTensor": "y", "OutputTensor": "z"}},
+      {"name": "c", "type": "ELEMENT_WISE_ADD",
+       "bindings": {"ATensor": "z", "BTensor": "c", "OutputTensor": "w"}}]})");
+  const auto shown = dmlop_program({"inspect", "g.json"}, {.folder = folder.path()});
+  CHECK(shown.code == 0);
+  CHECK(
+      shown.output.starts_with("g.json: graph, 3 operators, 1 constant\n"
+                               "input    x  FLOAT32 [8]\n"
+                               "output   w  FLOAT32 [8]\n"));
+  // y ends when z is there.
+  CHECK(shown.output.ends_with("outputs of nodes 96 bytes, 64 at a time\n"));
+  folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");
+  const auto other = dmlop_program({"inspect", "op.json"}, {.folder = folder.path()});
+  CHECK(other.code == 2);
+  CHECK(other.error.find("op.json is no graph") != std::string::npos);
+  folder.write("g.json", R"({"nodes": [{"type": "PADING"}]})");
+  CHECK(dmlop_program({"inspect", "g.json"}, {.folder = folder.path()}).code == 3);
 }
 
 TEST_CASE("graph program: a graph is recognized by its bytes, and a damaged one by its name") {

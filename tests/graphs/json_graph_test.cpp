@@ -151,7 +151,8 @@ TEST_CASE("json graph: every mistake has its place") {
         "10: constants.d.Values has 3 values, must have 2\n"
         "12: constants.e: reading nowhere.npy: No such file or directory\n"
         "13: the field \"name\" is missing\n"
-        "13: inputs[1] is 7, must be a name, an object with a name, or null for one that is not used\n"
+        "13: inputs[1] is 7, must be a name, an object with a name, or null for one that is not "
+        "used\n"
         "14: outputs[0] is \"missing\", which no node writes\n"
         "14: unknown field \"edges\"\n");
 }

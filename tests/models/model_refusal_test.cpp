@@ -252,14 +252,14 @@ TEST_CASE("models: inputs that are owned by DirectML") {
 TEST_CASE("models: all that is not available, by name and place") {
   const std::string rule = ", which cannot be run here\n  rule: of a model's dispatchables only DirectML operators are run";
   const std::string text = R"({"resources": {"P": {"initialValuesDataType": "UINT8", "initialValues": {"sourcePath": ^"a.png"}}},
-    "dispatchables": {"s": {"type": ^"HLSL"}, "m": {"type": ^"Onnx"}, "g": {"type": ^"DMLserializedgraph"},
+    "dispatchables": {"s": {"type": ^"HLSL"}, "m": {"type": ^"Onnx"},
                       "e": {"type": "ELEMENT_WISE_IDENTITY", "InputTensor": {"DataType": "FLOAT32", "Sizes": [4]},
                             "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}},
     "commands": [{"type": "dispatch", "dispatchable": "s", "bindings": {"x": "P", "y": ["P", {"name": ^"Q"}]}}]})";
   check_models({{text,
     {"images are not read here: a.png\n  rule: files of values are .npy, or raw bytes of any other name\n"
      "  help: convert the picture to .npy first",
-     "s is an HLSL shader" + rule, "m is an ONNX model" + rule, "g is a serialized DirectML graph" + rule,
+     "s is an HLSL shader" + rule, "m is an ONNX model" + rule,
      "no resource is called \"Q\"\n  rule: resources: P"}}});
 }
 

@@ -440,6 +440,18 @@ TEST_CASE("the schema of models takes the samples, and wants all fields") {
       });
 }
 
+TEST_CASE("the schema of models takes graphs as dispatchables") {
+  const std::string model = R"({"resources": {}, "commands": [], "dispatchables": {
+    "net": {"type": "DmlSerializedGraph", "sourcePath": "Partition_0.bin"}}})";
+  CHECK(schema_accepts(model, {"--model"}));
+  check_typos(
+      {"--model"},
+      {
+          {model, "\"sourcePath\"", "\"sourcepath\"", "[dispatchables][net]", "'sourcepath'"},
+          {model, "SerializedGraph", "SerialisedGraph", "[dispatchables][net][type]", "enum"},
+      });
+}
+
 TEST_CASE("the schema of graphs takes the sample and what convert makes, and jobs of graphs") {
   const std::string sample = std::string(DMLOP_SOURCE_DIR) + "/samples/graph/graph.json";
   CHECK(schema_accepts(read_file(sample), {"--graph"}));

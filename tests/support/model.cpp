@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/models.hpp"
 #include "model/open.hpp"
 
 namespace dmlop::test {
@@ -66,8 +67,8 @@ ReadModel read(const std::string& text, const ModelRequest& request, const std::
   const auto opened = parse_op_or_model(json::Source{file}, text, diagnostics);
   if (opened) {
     CHECK(opened->has_model);
-    result.model =
-        read_model(opened->document, opened->document->root(), request, diagnostics, notes);
+    result.model = read_model_with_graphs(opened->document, opened->document->root(), request,
+                                          diagnostics, notes);
   }
   for (const Diagnostic& finding : diagnostics) result.findings += to_text(finding) + "\n";
   for (const Diagnostic& note : notes) result.warnings += to_text(note, "warning") + "\n";

@@ -1,0 +1,107 @@
+#include "graph/to_jobs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/path.hpp"
+#include "base/system_file.hpp"
+#include "base/text.hpp"
+#include "graph/edge_names.hpp"
+#include "model/convert.hpp"
+#include "model/outputs.hpp"
+
+namespace dmlop {
+namespace {
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(to_path(folder), error);
+  if (error) fail_io("creating " + folder + ": " + reason(error));
+}
+
+InitialValues values_now(std::span<const std::byte> contents) {
+  auto copy = std::make_shared<Buffer>(contents.size(), "the copy of an edge");
+  copy_in_pieces(contents, copy->data());
+  return {.data_type = {},
+          .bytes = copy->size(),
+          .fill = [copy](std::span<std::byte> to) { copy_in_pieces(copy->bytes(), to.data()); },
+          .file = {},
+          .path = {},
+          .raw = {}};
+}
+
+}  // namespace
+
+JobWriter::JobWriter(const Model& model, std::string folder, const std::vector<std::string>& nodes,
+                     Diagnostics& diagnostics)
+    : model_(model), folder_(std::move(folder)), names_(model.dispatchables.size()) {
+  std::set<std::string> taken;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const std::string& name = model.dispatchables[i].name;
+    known.push_back(name);
+    if (nodes.empty() || std::ranges::find(nodes, name) != nodes.end())
+      names_[i] = new_file_name(edge_file_name(name), taken);
+  }
+  for (const std::string& node : nodes) {
+    if (std::ranges::find(known, node) != known.end()) continue;
+    const std::string nearest = nearest_name(node, known);
+    diagnostics.push_back({.kind = ErrorKind::usage,
+                           .file = model.file,
+                           .message = "the graph has no node \"" + printable(node) + "\"",
+                           .suggestion = nearest.empty() ? "nodes: " + names_of_list(known)
+                                                         : "did you mean \"" + nearest + "\"?"});
+  }
+}
+
+void JobWriter::write_description(const DispatchCommand& command) {
+  write(command, nullptr);
+}
+
+void JobWriter::write_job(const DispatchCommand& command, Runtime& runtime) {
+  write(command, &runtime);
+}
+
+void JobWriter::write(const DispatchCommand& command, Runtime* runtime) {
+  const std::string& name = names_[command.dispatchable];
+  if (name.empty()) return;
+  const std::string folder = to_text(to_path(folder_) / to_path(name));
+  make_folder(folder);
+  // A model of this node alone, with what its inputs hold now.
+  Model one{.file = model_.file,
+            .resources = {},
+            .dispatchables = {model_.dispatchables[command.dispatchable]},
+            .commands = {}};
+  DispatchCommand dispatch;
+  for (const TensorBinding* binding : inputs_of(model_, command)) {
+    const Resource& resource = model_.resources[binding->range.resource];
+    const bool has_values = runtime != nullptr || resource.initial.fill;
+    if (!has_values) continue;
+    TensorBinding bound = *binding;
+    bound.range.resource = one.resources.size();
+    dispatch.bindings.push_back(bound);
+    one.resources.push_back(resource);
+    if (runtime == nullptr) continue;
+    const auto contents = runtime->contents(binding->range.resource);
+    one.resources.back().initial = values_now(contents);
+    one.resources.back().offset = 0;
+    one.resources.back().size = contents.size();
+  }
+  one.commands.emplace_back(std::move(dispatch));
+  write_conversion(op_of(one, to_text(to_path(folder) / "op.json")), {});
+  written_.push_back(folder);
+  if (runtime == nullptr) return;
+  const Description& description = *one.dispatchables.front().description;
+  make_folder(to_text(to_path(folder) / "expected"));
+  for (const TensorBinding* binding : outputs_of(model_, command)) {
+    const std::string file = file_name_of(binding->tensor, binding->element) + ".npy";
+    write_npy(written_tensor(description, *binding), runtime->contents(binding->range.resource),
+              to_text(to_path(folder) / "expected" / to_path(file)));
+  }
+}
+
+}  // namespace dmlop

@@ -1,0 +1,39 @@
+// The nodes of a graph as jobs: a folder for each, with its op.json and, of a graph that runs, its
+// inputs and golden outputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "model/runtime.hpp"
+
+namespace dmlop {
+
+class JobWriter {
+ public:
+  /// Chooses a folder below `folder` for each node or, with `nodes`, for those with these names.
+  /// Adds a finding for each name that no node has.
+  JobWriter(const Model& model, std::string folder, const std::vector<std::string>& nodes,
+            Diagnostics& diagnostics);
+
+  /// Writes the description of a node, with those of its inputs that are constants. Errors:
+  /// io_failed.
+  void write_description(const DispatchCommand& command);
+  /// The same for a node that was just dispatched, with all inputs, and its outputs as golden
+  /// files. Errors: io_failed, and as Runtime::contents.
+  void write_job(const DispatchCommand& command, Runtime& runtime);
+
+  /// The folders that were written, in their order.
+  const std::vector<std::string>& folders() const { return written_; }
+
+ private:
+  void write(const DispatchCommand& command, Runtime* runtime);
+
+  const Model& model_;
+  std::string folder_;
+  std::vector<std::string> names_;  // of the folder of each dispatchable; "": it gets none
+  std::vector<std::string> written_;
+};
+
+}  // namespace dmlop
