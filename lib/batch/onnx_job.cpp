@@ -4,6 +4,7 @@
 
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "batch/record_json.hpp"
 
 namespace dmlop {
 namespace {
