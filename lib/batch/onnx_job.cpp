@@ -32,6 +32,7 @@ std::optional<OnnxJob> OnnxJob::prepare(const BatchJob& job, const BatchOptions&
   if (!model || !findings.empty()) return std::nullopt;
   OnnxJob prepared;
   prepared.tolerance_ = job.request.tolerance.value_or(onnx::default_tolerance());
+  prepared.files_ = onnx::external_files(*model);
   prepared.files_.push_back(path);
   const std::string folder = to_text(to_path(path).parent_path());
   for (const std::string& set : onnx::data_sets_in(folder)) {

@@ -130,10 +130,14 @@ struct TensorData {
   std::uint64_t count() const { return element_count(sizes).value_or(0); }
 };
 
+/// The files beside the model that have external data, each once.
+std::vector<std::string> external_files(const OnnxModel& model);
+
 /// The bytes of so many elements, two of 4 bits in one.
 std::uint64_t bytes_of(DataType type, std::uint64_t count);
 
-/// The elements of a tensor of a file. External data is looked for beside `path`. Errors:
+/// The elements of a tensor of a file. External data is looked for beside `path`; without a path
+/// there is none. Errors:
 /// invalid_input, io_failed; unavailable for a type that DirectML lacks.
 TensorData data_of(const Tensor& tensor, const std::string& path,
                    const std::shared_ptr<const InputFile>& file,

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/path.hpp"
@@ -174,6 +175,7 @@ void map_external(const Tensor& tensor, const std::string& path,
                   const SharedConfinement& confinement, std::uint64_t needed, TensorData& data) {
   const std::string location(tensor.location);
   if (location.empty()) refuse("its external data has no location");
+  if (path.empty()) refuse("it has external data, which only initializers have");
   if (const PathProblem problem = Confinement::beside(path).problem_of_text(location))
     refuse("its external data \"" + printable(location) + "\" " + problem.what + " (" +
            problem.remedy + ")");
@@ -246,6 +248,16 @@ Tensor tensor_of(Message message) {
   }
   tensor.is_external = location == 1;
   return tensor;
+}
+
+std::vector<std::string> external_files(const OnnxModel& model) {
+  std::set<std::string> files;
+  for (const Tensor& tensor : model.initializers) {
+    if (tensor.is_external)
+      files.insert(
+          to_text(to_path(model.path).parent_path() / to_path(std::string(tensor.location))));
+  }
+  return {files.begin(), files.end()};
 }
 
 std::uint64_t bytes_of(DataType type, std::uint64_t count) {

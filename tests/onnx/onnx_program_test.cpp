@@ -160,6 +160,45 @@ TEST_CASE("onnx program: --confine keeps the model's files inside") {
   CHECK(has(refused.error, "initializer \"w\": "));
 }
 
+TEST_CASE("onnx program: a batch that resumes runs a test again if one of its files changed") {
+  const Folder folder;
+  const auto external = [](const std::string& type) {
+    return model({.nodes = {node("MatMul", {"x", "w"}, {"h"}), node(type, {"h"}, {"y"})},
+                  .initializers = {tensor_head("w", 1, {3, 3}) + number(14, 1) +
+                                   part(13, part(1, "location") + part(2, "w.bin"))}});
+  };
+  const std::vector<float> ones(9, 1), threes(6, 3);
+  const auto floats = [](const std::string& name, const std::vector<float>& values) {
+    return tensor(name, 1, {2, 3}, raw_floats(values));
+  };
+  folder.write("t/model.onnx", external("Relu"));
+  folder.write("t/w.bin", raw_floats(ones));
+  folder.write("t/test_data_set_0/input_0.pb", floats("x", std::vector<float>(6, 1)));
+  folder.write("t/test_data_set_0/output_0.pb", floats("y", threes));
+  const auto has_run_again = [&] {
+    const auto batch = dmlop_program({"batch", "t", "--cpu", "--resume", "--results", "r.jsonl"},
+                                     {.folder = folder.path()});
+    CAPTURE(batch.error);
+    CHECK(has(batch.output, "1 job in"));
+    return !has(batch.output, "(1 from an earlier run)");
+  };
+  CHECK(has_run_again());
+  CHECK_FALSE(has_run_again());
+  std::vector<float> other_weights = ones, other_input(6, 1), other_output = threes;
+  other_weights[8] = other_input[5] = 1.0001F;
+  other_output[5] = 3.0001F;
+  for (const auto& [file, bytes] :
+       {std::pair("t/model.onnx", external("Abs")), std::pair("t/w.bin", raw_floats(other_weights)),
+        std::pair("t/test_data_set_0/input_0.pb", floats("x", other_input)),
+        std::pair("t/test_data_set_0/output_0.pb", floats("y", other_output)),
+        std::pair("t/tol.json", std::string(R"({"rtol": 0.5})"))}) {
+    CAPTURE(file);
+    folder.write(file, bytes);
+    CHECK(has_run_again());
+    CHECK_FALSE(has_run_again());
+  }
+}
+
 TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
   const auto list = dmlop_program({"ops", "--onnx"});
   CHECK(list.code == 0);
