@@ -8,12 +8,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 packages_to_build=(
   cmake ninja-build g++ libcli11-dev nlohmann-json3-dev
   glslang-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
-  libhwy-dev
+  libhwy-dev libprotozero-dev
 )
 packages_to_test=(file doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
 # Tests that need one of these skip themselves, with the reason, if it is missing.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml
-  python3-numpy python3-pytest python3-venv)
+  python3-numpy python3-pytest python3-venv libonnx-testdata)
 packages_to_fuzz=(clang libclang-rt-dev)
 packages_to_lint=(clang clang-tidy cppcheck libbenchmark-dev)
 packages_for_coverage=(clang llvm libclang-rt-dev)

@@ -12,6 +12,7 @@
 #include "graph/models.hpp"
 #include "job/folder.hpp"
 #include "model_commands.hpp"
+#include "onnx_commands.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop::app {
@@ -24,6 +25,7 @@ struct CheckOptions {
   std::vector<NamedFile> inputs;
   Checking checking;
   ModelOptions model;
+  OnnxOptions onnx;
   ConfineOption confine;
   Format format = Format::text;
   bool quiet = false;
@@ -71,7 +73,10 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto graph = open_graph(name, "the description ", diagnostics)) {
+      if (const auto onnx = open_onnx_graph(name, options_.onnx, options_.inputs, options_.confine,
+                                            diagnostics)) {
+        if (onnx->graph) check_graph(*onnx->graph, diagnostics, true);
+      } else if (const auto graph = open_graph(name, "the description ", diagnostics)) {
         if (graph->graph) check_graph(*graph->graph, diagnostics);
       } else {
         check_file(name, diagnostics);
@@ -145,10 +150,10 @@ class Checker {
             .constants_may_be_missing = true};
   }
 
-  void check_graph(const Graph& graph, Diagnostics& diagnostics) {
-    const char* given = !options_.inputs.empty()                 ? "-i"
-                        : !options_.description.settings.empty() ? "--set"
-                                                                 : nullptr;
+  void check_graph(const Graph& graph, Diagnostics& diagnostics, bool may_have_inputs = false) {
+    const char* given = !options_.inputs.empty() && !may_have_inputs ? "-i"
+                        : !options_.description.settings.empty()     ? "--set"
+                                                                     : nullptr;
     if (given != nullptr)
       diagnostics.push_back(
           {.kind = ErrorKind::usage,
@@ -195,6 +200,7 @@ Action add_check(OptionList& command) {
   add_named_file_option(command, "-i,--input", options->inputs,
                         "An input's .npy file, of which the header is read");
   options->model.add_input_path(command);
+  options->onnx.add_to(command);
   options->confine.add_to(command);
   add_checking_options(command, options->checking);
   add_format_option(command, options->format);

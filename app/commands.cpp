@@ -29,7 +29,9 @@ constexpr std::array table{
             "# Run a model of DxDispatch\n"
             "dmlop run samples/dxdispatch/padding.json --cpu\n"
             "# Run a graph of operators\n"
-            "dmlop run samples/graph/graph.json -i image=samples/padding/InputTensor.npy",
+            "dmlop run samples/graph/graph.json -i image=samples/padding/InputTensor.npy\n"
+            "# Run an ONNX test: model.onnx with test_data_set_0\n"
+            "dmlop run samples/onnx --cpu",
             add_run},
     Command{"check", "Check descriptions and infer sizes without running anything",
             "# Say what is wrong with a description, and where\n"
@@ -65,7 +67,8 @@ constexpr std::array table{
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"
             "dmlop convert samples/dxdispatch/padding.json --to-op padding.json\n"
             "dmlop convert --from-cpp samples/cpp/padding.cpp --to-op op.json\n"
-            "dmlop convert samples/graph/graph.json --to-bin graph.bin",
+            "dmlop convert samples/graph/graph.json --to-bin graph.bin\n"
+            "dmlop convert samples/onnx/model.onnx --dim batch=2 --to-graph onnx.json",
             add_convert},
     Command{"devices", "List the devices that can run operators",
             "dmlop devices\n"
@@ -79,11 +82,14 @@ constexpr std::array table{
             "# Begin a description\n"
             "dmlop ops PADDING --example > op.json\n"
             "# Write all that is known about them as one page for browsers\n"
-            "dmlop ops --html operators.html",
+            "dmlop ops --html operators.html\n"
+            "# List what the operators of ONNX become\n"
+            "dmlop ops --onnx",
             add_ops},
-    Command{"inspect", "Show what .npy files and serialized graphs hold",
+    Command{"inspect", "Show what .npy files, graphs and ONNX models hold",
             "dmlop inspect samples/padding/InputTensor.npy\n"
-            "dmlop inspect samples/padding/InputTensor.npy --format json",
+            "dmlop inspect samples/padding/InputTensor.npy --format json\n"
+            "dmlop inspect samples/onnx/model.onnx --dim batch=2",
             add_inspect},
     Command{"schema", "Print the JSON schema of op descriptions, or of other files, for editors",
             "dmlop schema > dmlop.schema.json\n"

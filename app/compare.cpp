@@ -34,7 +34,7 @@ void write_heatmap(const std::string& path, const Png& png) {
   file.commit();
 }
 
-void print_comparison(const CompareOptions& options, const Comparison& comparison) {
+void print_compared(const CompareOptions& options, const Comparison& comparison) {
   const Verdict verdict = comparison.verdict();
   const bool passed = verdict == Verdict::passed;
   if (options.format == Format::json) {
@@ -75,7 +75,7 @@ int compare_files(const CompareOptions& options) {
   } else if (!options.heatmap.empty()) {
     print(StandardStream::error, {"dmlop: there is nothing to draw in ", options.heatmap, "\n"});
   }
-  print_comparison(options, comparison);
+  print_compared(options, comparison);
   return comparison.verdict() == Verdict::passed ? exit_done : exit_different;
 }
 

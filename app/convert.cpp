@@ -23,6 +23,7 @@
 #include "job/folder.hpp"
 #include "model/lifetimes.hpp"
 #include "model_commands.hpp"
+#include "onnx_commands.hpp"
 #include "ops/fixes.hpp"
 #include "spec/description.hpp"
 
@@ -33,6 +34,7 @@ struct ConvertOptions {
   DescriptionOptions description;
   JobRequest request;
   ModelOptions model;
+  OnnxOptions onnx;
   std::string to_model;
   std::string to_op;
   std::string to_graph;
@@ -128,8 +130,8 @@ int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
   if (to_ops) return convert_to_ops(*lowered, options);
   stop_jobs_gently();
-  std::vector<std::string> written{options.to_graph};
-  if (!options.to_graph.empty()) save_json(*opened.graph, options.to_graph);
+  std::vector<std::string> written;
+  if (!options.to_graph.empty()) written = save_json(*opened.graph, options.to_graph);
   if (!options.to_bin.empty()) written = save_serialized(*opened.graph, options.to_bin);
   if (options.quiet) return exit_done;
   for (const std::string& path : written) print({"wrote ", path, "\n"});
@@ -248,6 +250,8 @@ int convert(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
   const GraphRequest request{.checking = options.request.checking};
+  if (const auto graph = open_onnx_graph(path, options.onnx, {}, {}, diagnostics))
+    return convert_graph(*graph, options, std::move(diagnostics));
   if (const auto graph = open_graph(path, "the description ", diagnostics))
     return convert_graph(*graph, options, std::move(diagnostics));
   const auto file = options.description.open(path, diagnostics, options.quiet);
@@ -317,6 +321,7 @@ Action add_convert(OptionList& command) {
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)");
   options->model.add_input_path(command);
+  options->onnx.add_to(command);
   add_checking_options(command, options->request.checking);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   return [options] { return convert(*options); };

@@ -13,7 +13,7 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
       command
           .add_option("OP.json", names,
                       "The op description, its folder, a DxDispatch model, a serialized DirectML "
-                      "graph, or an operator's name with --set; - is standard input")
+                      "graph, an ONNX model, or an operator's name with --set; - is standard input")
           .required()
           .choices(specified_operators());
   if (!many) option.expected(1);

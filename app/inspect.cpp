@@ -11,6 +11,7 @@
 #include "graph_commands.hpp"
 #include "model/open.hpp"
 #include "npy/npy.hpp"
+#include "onnx_commands.hpp"
 #include "preview.hpp"
 
 namespace dmlop::app {
@@ -20,6 +21,8 @@ using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
   std::vector<std::string> files;
+  OnnxOptions onnx;
+  ConfineOption confine;
   Format format = Format::text;
 };
 
@@ -72,7 +75,8 @@ int inspect(const InspectOptions& options) {
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      const auto opened = open(path, diagnostics);
+      auto opened = open_onnx_graph(path, options.onnx, {}, options.confine, diagnostics);
+      if (!opened) opened = open(path, diagnostics);
       if (!opened) {
         inspect_npy(path, options.format, list);
       } else if (opened->graph && options.format == Format::json) {
@@ -96,8 +100,9 @@ Action add_inspect(OptionList& command) {
   command
       .add_option(
           "FILE", options->files,
-          ".npy files, or graphs: serialized (Partition_0.bin) or graph.json; - is standard input")
+          ".npy files, graphs (Partition_0.bin, graph.json), or ONNX models; - is standard input")
       .required();
+  options->onnx.add_to(command);
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };
 }

@@ -119,14 +119,18 @@ Totals totals_of(const Graph& graph) {
     const auto& constant = std::get<GraphConstant>(node.content);
     ++totals.constants;
     const auto file = file_of(graph, constant);
-    totals.constant_bytes += file ? file->bytes.value_or(0) : constant.bytes.size();
+    totals.constant_bytes += constant.view ? constant.view->bytes.size()
+                             : file        ? file->bytes.value_or(0)
+                                           : constant.bytes.size();
   }
   totals.peak_output_bytes = peak_bytes(graph);
   return totals;
 }
 
 const char* format_of(const Graph& graph) {
-  return lower_case(graph.file).ends_with(".json") ? "graph" : "serialized DirectML graph";
+  const std::string file = lower_case(graph.file);
+  if (file.ends_with(".onnx")) return "ONNX model as a graph of DirectML";
+  return file.ends_with(".json") ? "graph" : "serialized DirectML graph";
 }
 
 class GraphPrinter {
@@ -179,7 +183,8 @@ class GraphPrinter {
   }
 
   void print_constant(const GraphNode& node, const GraphConstant& constant) const {
-    std::string place = counted(constant.bytes.size(), "byte") + " in the graph";
+    const std::size_t bytes = constant.view ? constant.view->bytes.size() : constant.bytes.size();
+    std::string place = counted(bytes, "byte") + " in the graph";
     if (const auto file = file_of(graph_, constant))
       place = file->bytes ? counted(*file->bytes, "byte") + " in " + file->name
                           : "no file " + file->name;
@@ -284,6 +289,10 @@ Json to_json(const Graph& graph, const GraphNode& node) {
   }
   const auto& constant = std::get<GraphConstant>(node.content);
   json["outputs"] = node.outputs;
+  if (constant.view) {
+    json["byteCount"] = constant.view->bytes.size();
+    return json;
+  }
   Json bytes = Json::array();
   for (const std::byte byte : constant.bytes) bytes.push_back(std::to_integer<int>(byte));
   const auto file = file_of(graph, constant);
@@ -296,8 +305,8 @@ Json to_json(const Graph& graph, const GraphNode& node) {
   return json;
 }
 
-Json edges_json(const std::vector<std::string>& edges,
-                const std::map<std::string, const GraphTensor*>& tensors) {
+Json described_edges(const std::vector<std::string>& edges,
+                     const std::map<std::string, const GraphTensor*>& tensors) {
   Json list = Json::array();
   for (const std::string& edge : edges) {
     list.push_back({{"name", edge}});
@@ -327,8 +336,8 @@ Json graph_json(const Graph& graph) {
   const Totals totals = totals_of(graph);
   Json json{{"file", graph.file},
             {"format", format_of(graph)},
-            {"inputs", edges_json(graph.inputs, tensors)},
-            {"outputs", edges_json(graph.outputs, tensors)},
+            {"inputs", described_edges(graph.inputs, tensors)},
+            {"outputs", described_edges(graph.outputs, tensors)},
             {"nodes", Json::array()}};
   for (const GraphNode& node : graph.nodes) json["nodes"].push_back(to_json(graph, node));
   json["totals"] = {{"operators", totals.operators},

@@ -88,9 +88,10 @@ constexpr std::array folder_paragraphs{
         "",
         "dmlop batch FOLDER runs every job below FOLDER. check, run and bench take the folder of "
         "one job; run compares with its golden files only with --expect. These files are a job:"},
-    Paragraph{"op.json",
-              "The description; or model.json, a model of DxDispatch; or graph.json or "
-              "Partition_0.bin, a graph."},
+    Paragraph{
+        "op.json",
+        "The description; or model.json, a model of DxDispatch; or graph.json or "
+        "Partition_0.bin, a graph; or model.onnx with the folder test_data_set_0, an ONNX test."},
     Paragraph{"NAME.npy", "The input of this name, such as InputTensor.npy."},
     Paragraph{"expected/NAME.npy",
               "The golden file of the output of this name; expected.npy if "

@@ -13,6 +13,7 @@
 #include "guide/page.hpp"
 #include "guide/words.hpp"
 #include "job/device_plan.hpp"
+#include "onnx_commands.hpp"
 #include "operator_tables.hpp"
 #include "ops/operator.hpp"
 #include "replace.hpp"
@@ -31,6 +32,7 @@ struct OpsOptions {
   bool example = false;
   bool differences = false;
   bool errors = false;
+  bool onnx = false;
   bool speed = false;
   std::string html;
 
@@ -39,6 +41,7 @@ struct OpsOptions {
     std::vector<std::string> given;
     if (differences) given.emplace_back("--differences");
     if (errors) given.emplace_back("--errors");
+    if (onnx) given.emplace_back("--onnx");
     if (speed) given.emplace_back("--speed");
     if (!html.empty()) given.emplace_back("--html");
     if (given.size() > 1)
@@ -239,6 +242,8 @@ int print_all(const OpsOptions& options) {
     print_differences(options.format);
   } else if (options.errors) {
     print_errors(options.format);
+  } else if (options.onnx) {
+    print_onnx_operators(options.format);
   } else {
     print_speeds(options.format);
   }
@@ -290,6 +295,8 @@ Action add_ops(OptionList& command) {
   command.add_flag("--differences", options->differences,
                    "List where dmlop differs from DirectML 1.15.4, and why");
   command.add_flag("--errors", options->errors, "List the largest measured errors");
+  command.add_flag("--onnx", options->onnx,
+                   "List the operators of ONNX models, and which operators each becomes");
   command.add_flag("--speed", options->speed, "List what was measured of speed, and where");
   command
       .add_option("--html", options->html,

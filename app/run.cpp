@@ -24,6 +24,7 @@
 #include "job/other_device.hpp"
 #include "lines.hpp"
 #include "model_commands.hpp"
+#include "onnx_commands.hpp"
 #include "preview.hpp"
 #include "run_progress.hpp"
 #include "stopwatch.hpp"
@@ -41,6 +42,7 @@ struct RunOptions {
   DeviceOptions device;
   ToleranceOptions tolerance;
   ModelOptions model;
+  OnnxOptions onnx;
   ConfineOption confine;
   bool expects_folder = false;  // --expect without a file
   std::string kept_edges;       // the folder of a graph's edges; "": none
@@ -314,14 +316,31 @@ int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics
   return run_graph(file, run, std::move(diagnostics));
 }
 
+// An ONNX model runs as a graph whose inputs are known.
+int run_as_onnx(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
+  RunOptions bound = options;
+  bound.request.inputs.clear();
+  return run_as_graph(file, bound, std::move(diagnostics));
+}
+
+int run_onnx_test(const RunOptions& options) {
+  ModelRun run = model_run(options);
+  if (options.tolerance.given()) run.tolerance = options.tolerance.tolerance;
+  return run_onnx_folder(options.description.name(), options.onnx, run);
+}
+
 int run(const RunOptions& options) {
   Stopwatch clock;
   Timings timings;
   Diagnostics diagnostics;
-  require_expectation(options);
   const std::string& name = options.description.name();
+  if (is_onnx_folder(name)) return run_onnx_test(options);
+  require_expectation(options);
   const GraphRequest graph_request{.checking = options.request.checking,
                                    .confinement = options.confine.confinement(name)};
+  if (const auto graph =
+          open_onnx_graph(name, options.onnx, options.request.inputs, options.confine, diagnostics))
+    return run_as_onnx(*graph, options, std::move(diagnostics));
   if (const auto graph = open_graph(name, "the description ", diagnostics))
     return run_as_graph(*graph, options, std::move(diagnostics));
   const auto file = options.description.open(name, diagnostics, options.quiet);
@@ -439,6 +458,7 @@ Action add_run(OptionList& command) {
                   "node; names the first node that goes wrong")
       .type_name("SPEC");
   options->model.add_to(command);
+  options->onnx.add_to(command);
   options->confine.add_to(command);
   options->device.add_to(command, options->execution);
   add_strict_indices_option(command, options->execution);

@@ -2,7 +2,7 @@
 # folder also holds the headers of its C library, so the build uses a folder with links to the packages only.
 set(folder ${CMAKE_BINARY_DIR}/build-machine-headers)
 file(MAKE_DIRECTORY ${folder})
-foreach(name IN ITEMS CLI nlohmann doctest valijson hwy stb xxhash.h xxh3.h directx dxguids)
+foreach(name IN ITEMS CLI nlohmann doctest valijson hwy protozero stb xxhash.h xxh3.h directx dxguids)
   find_path(found_${name} ${name} PATHS /usr/include NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH NO_CACHE)
   if(found_${name})
     file(CREATE_LINK ${found_${name}}/${name} ${folder}/${name} SYMBOLIC)

@@ -20,7 +20,7 @@ struct Source {
 Source source_of(const BatchJob& job) {
   if (job.document) return {job.document, job.root};
   const std::string& path = job.request.description_path;
-  if (path.empty() || path.ends_with(".bin")) return {};
+  if (path.empty() || path.ends_with(".bin") || path.ends_with(".onnx")) return {};
   try {
     Diagnostics ignored;
     std::string text = json::read_text(PinnedFile(job.request.confinement, path));

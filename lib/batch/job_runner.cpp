@@ -15,6 +15,7 @@
 #include "batch/conclusion.hpp"
 #include "batch/digest.hpp"
 #include "batch/model_job.hpp"
+#include "batch/onnx_job.hpp"
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
 #include "compare/picture.hpp"
@@ -166,6 +167,7 @@ class JobRun {
       report(findings);
       return false;
     }
+    if (onnx_) return true;
     if (model_ ? model_->keeps_or_compares()
                : !prepared_->outputs.empty() || !prepared_->expected.empty())
       return true;
@@ -196,6 +198,7 @@ class JobRun {
 
   void read(Diagnostics& findings) {
     const std::string& path = job_.request.description_path;
+    if (is_onnx_test(path)) return prepare_onnx(findings);
     if (!path.empty()) {
       const auto graph = open_graph(path, "the description ", findings, job_.request.confinement);
       if (graph) return graph->graph ? prepare_graph(*graph->graph, findings) : void();
@@ -322,6 +325,13 @@ class JobRun {
     keep_model(std::move(warnings), findings);
   }
 
+  void prepare_onnx(Diagnostics& findings) {
+    Diagnostics warnings;
+    onnx_ = OnnxJob::prepare(job_, options_, findings, warnings);
+    keep(std::move(warnings));
+    if (onnx_) result.operator_name = onnx_->operator_name();
+  }
+
   void keep_model(Diagnostics warnings, Diagnostics& findings) {
     keep(std::move(warnings));
     if (!model_) return;
@@ -396,6 +406,7 @@ class JobRun {
   }
 
   std::vector<NamedFile> output_paths() const {
+    if (onnx_) return {};
     if (model_) return model_->outputs();
     std::vector<NamedFile> files;
     for (const BoundOutput& output : prepared_->outputs)
@@ -404,6 +415,7 @@ class JobRun {
   }
 
   std::vector<NamedFile> golden_paths() const {
+    if (onnx_) return onnx_->golden_files();
     if (model_) return model_->golden_files();
     std::vector<NamedFile> files;
     for (const Expectation& expectation : prepared_->expected)
@@ -416,8 +428,8 @@ class JobRun {
   void digest_inputs() {
     Digest digest;
     digest.add(options_.program);
-    if (model_) {
-      // A graph adds its file.
+    if (model_ || onnx_) {
+      // A graph and an ONNX model add their files.
       if (model_source_) digest.add(model_source_->document->source(*root_of(*model_source_)));
       digest.add(options_.checking.feature_level ? to_text(*options_.checking.feature_level) : "");
     } else {
@@ -432,7 +444,7 @@ class JobRun {
     if (options_.execution.strict_indices) digest.add("strict indices");
     if (options_.checking.warnings_as_errors) digest.add("warnings as errors");
     for (const Diagnostic& warning : warnings_) digest.add(warning.message);
-    model_ ? model_->add_to(digest) : digest_files(digest);
+    onnx_ ? onnx_->add_to(digest) : model_ ? model_->add_to(digest) : digest_files(digest);
     for (const NamedFile& output : output_paths()) digest.add(output.path);
     digest_ = digest.text();
   }
@@ -452,12 +464,13 @@ class JobRun {
   }
 
   void execute() {
-    done_ = model_ ? model_->run(backend_, options_.execution, updates_)
-                   : run_job(*prepared_, backend_, options_.execution);
+    done_ = onnx_    ? onnx_->run(backend_, options_.execution)
+            : model_ ? model_->run(backend_, options_.execution, updates_)
+                     : run_job(*prepared_, backend_, options_.execution);
     has_run_ = true;
     const bool differs = done_.verdict() == Verdict::failed;
     if (options_.keep_pictures && differs && prepared_) add_pictures();
-    if (updates_) {
+    if (updates_ && !onnx_) {
       model_ ? model_->update_golden(done_)
              : update_golden(*prepared_, backend_, options_.execution, done_);
     }
@@ -543,6 +556,7 @@ class JobRun {
   std::optional<Job> prepared_;
   Diagnostics warnings_;
   std::optional<ModelJob> model_;  // instead, where the description is a model
+  std::optional<OnnxJob> onnx_;    // instead, where it is an ONNX test
   std::optional<OpenedFile> model_source_;
   std::string file_text_;  // of the description, where it is a file
   std::string digest_;

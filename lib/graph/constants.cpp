@@ -21,6 +21,17 @@ InitialValues values_of(std::vector<std::byte> bytes) {
           }};
 }
 
+InitialValues values_of(const std::shared_ptr<const GraphBytes>& view) {
+  const auto fill = [view](std::span<std::byte> to) {
+    std::copy(view->bytes.begin(), view->bytes.end(), to.begin());
+    if (view->file) with_context("reading " + view->path, [&] { view->file->require_intact(); });
+  };
+  return {.data_type = DataType::UInt8,
+          .bytes = view->bytes.size(),
+          .fill = fill,
+          .path = view->file ? view->path : ""};
+}
+
 bool is_npy_inside(std::span<const std::byte> bytes) {
   constexpr std::string_view magic = "\x93NUMPY";
   const auto begin = std::as_bytes(std::span(magic));
@@ -46,6 +57,7 @@ std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode
                                              const GraphConstant& constant,
                                              const GraphRequest& request, Diagnostics& diagnostics,
                                              Diagnostics& notes) {
+  if (constant.view) return values_of(constant.view);
   if (!constant.path.empty()) return values_of(constant.path, request.confinement);
   if (!constant.name) return values_of(constant.bytes);
   Diagnostic finding{.file = graph.file, .message = title_of(node) + ": "};

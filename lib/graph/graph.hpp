@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "base/file.hpp"
 
 namespace dmlop {
 
@@ -84,12 +87,21 @@ struct GraphOperator {
   bool operator==(const GraphOperator&) const = default;
 };
 
+/// Bytes that stay where they are, in memory or in a file that is mapped.
+struct GraphBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;      // keeps them
+  std::shared_ptr<const InputFile> file;  // null: memory
+  std::string path;                       // of the file
+};
+
 /// A tensor of raw bytes, which stand in the graph or in a file. A serialized graph has files
 /// beside it; one in JSON may have any, and .npy files, too.
 struct GraphConstant {
   std::optional<std::string> name = {};  // of the file beside the graph, without .bin
   std::string path = {};                 // of a file that JSON names; "": none
   std::vector<std::byte> bytes = {};
+  std::shared_ptr<const GraphBytes> view = {};  // null: none
 
   bool operator==(const GraphConstant&) const = default;
 };
@@ -108,6 +120,7 @@ struct Graph {
   std::vector<std::string> inputs;   // names of edges; "" for one that no node reads
   std::vector<std::string> outputs;  // names of edges
   std::vector<GraphNode> nodes;
+  std::map<std::string, std::vector<std::uint64_t>> sizes = {};  // of edges whose file says them
 };
 
 /// A tensor of a node and the edge that it is bound to: "" for none.

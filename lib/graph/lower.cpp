@@ -105,7 +105,11 @@ class Lowering {
   }
 
   std::size_t add_resource(const std::string& name) {
-    lowered_.model.resources.push_back({.name = name, .initial = {}, .is_usable = true});
+    Resource& added = lowered_.model.resources.emplace_back();
+    added.name = name;
+    added.is_usable = true;
+    const auto sizes = graph_.sizes.find(name);
+    if (sizes != graph_.sizes.end()) added.sizes = sizes->second;
     return lowered_.model.resources.size() - 1;
   }
 

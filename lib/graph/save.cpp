@@ -138,26 +138,49 @@ class ConstantFiles {
   std::set<std::string> taken_;
 };
 
+/// Writes the files of constants. Returns their paths and that of the graph.
+std::vector<std::string> write_constants(const Graph& graph, const ConstantFiles& constants,
+                                         const std::string& path) {
+  std::vector<std::string> written;
+  for (const auto& [target, values] : constants.files) written.push_back(target);
+  written.push_back(path);
+  require_other_files(graph, written);
+  for (const auto& [target, values] : constants.files)
+    write_file(target, Contents::binary, file_bytes(values, target).bytes());
+  return written;
+}
+
+/// Whether bytes lie where JSON cannot name them: in a part of a file.
+bool has_constants_elsewhere(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const GraphNode& node) {
+    const auto* constant = std::get_if<GraphConstant>(&node.content);
+    return constant != nullptr && constant->view != nullptr;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> save_serialized(const Graph& graph, const std::string& path) {
   ConstantFiles constants(graph, path);
   const Graph placed = constants.place();
-  std::vector<std::string> written;
-  for (const auto& [target, values] : constants.files) written.push_back(target);
-  written.push_back(path);
-  require_other_files(graph, written);
-  for (const auto& [target, values] : constants.files) {
-    write_file(target, Contents::binary, file_bytes(values, target).bytes());
-  }
+  std::vector<std::string> written = write_constants(graph, constants, path);
   write_file(path, Contents::binary, write_graph(placed));
   return written;
 }
 
-void save_json(const Graph& graph, const std::string& path) {
-  require_other_files(graph, {path});
-  const std::string text = readable_text(json_of(graph, path));
+std::vector<std::string> save_json(const Graph& graph, const std::string& path) {
+  std::vector<std::string> written{path};
+  std::string text;
+  if (has_constants_elsewhere(graph)) {
+    ConstantFiles constants(graph, path);
+    text = readable_text(json_of(constants.place(), path));
+    written = write_constants(graph, constants, path);
+  } else {
+    require_other_files(graph, written);
+    text = readable_text(json_of(graph, path));
+  }
   write_file(path, Contents::text, std::as_bytes(std::span(text)));
+  return written;
 }
 
 }  // namespace dmlop

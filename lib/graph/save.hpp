@@ -15,8 +15,9 @@ namespace dmlop {
 /// invalid_input if a constant cannot be read.
 std::vector<std::string> save_serialized(const Graph& graph, const std::string& path);
 
-/// Writes a graph as JSON. It names the files of constants where they are. Errors: as
+/// Writes a graph as JSON. It names the files of constants where they are; those that are a part of
+/// a file become NAME.bin beside it. Returns the paths of the files that were written. Errors: as
 /// save_serialized, and json_of.
-void save_json(const Graph& graph, const std::string& path);
+std::vector<std::string> save_json(const Graph& graph, const std::string& path);
 
 }  // namespace dmlop

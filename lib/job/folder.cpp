@@ -314,9 +314,17 @@ std::vector<std::string> output_file_names(const Description& description,
   return names;
 }
 
+bool is_onnx_test(const std::string& description_path) {
+  const fs::path path = to_path(description_path);
+  std::error_code error;
+  return to_text(path.filename()) == "model.onnx" &&
+         fs::is_directory(path.parent_path() / "test_data_set_0", error);
+}
+
 bool has_job_folder(const std::string& description_path) {
   const std::string name = to_text(to_path(description_path).filename());
-  return name == "op.json" || name == "model.json" || name == "graph.json" || is_partition(name);
+  return name == "op.json" || name == "model.json" || name == "graph.json" || is_partition(name) ||
+         is_onnx_test(description_path);
 }
 
 std::string description_in(const std::string& folder) {

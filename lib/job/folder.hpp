@@ -11,8 +11,11 @@ namespace dmlop {
 std::vector<std::string> output_file_names(const Description& description,
                                            const JobRequest& request);
 
+/// Whether a file is the model of an ONNX test: model.onnx beside a folder test_data_set_0.
+bool is_onnx_test(const std::string& description_path);
+
 /// Whether a description has a folder of its own: its name is op.json, model.json, graph.json or,
-/// of a serialized graph, Partition_N.bin.
+/// of a serialized graph, Partition_N.bin; or it is the model of an ONNX test.
 bool has_job_folder(const std::string& description_path);
 
 /// The description of a folder: its op.json, model.json or graph.json, or else its only

@@ -136,11 +136,10 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   if (text_.starts_with("\x93NUMPY"))
     return refuse(0, "this is a .npy file; expected an op description in JSON");
   // The first field of every ONNX model is its version; no JSON begins with this byte.
-  if (text_.starts_with('\x08') || source_.file.ends_with(".onnx")) {
-    refuse(0, "this is an ONNX model; dmlop reads op descriptions and DxDispatch models in JSON");
+  if (text_.starts_with('\x08') || (source_.file.ends_with(".onnx") && !text_.starts_with('{'))) {
+    refuse(0, "this is an ONNX model; expected JSON");
     diagnostics.back().suggestion =
-        "describe the operator that you need; `dmlop ops` finds it, and DxDispatch runs whole "
-        "ONNX models";
+        "run, check, inspect and convert take ONNX models whose name ends in .onnx";
     return true;
   }
   using namespace std::string_view_literals;

@@ -150,6 +150,12 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     }
   }
   if (tensor.strides.empty()) tensor.strides = packed_strides(tensor.sizes);
+  // The file may have fewer or more dimensions than the desc.
+  if (buffer.sizes && tensor.strides == packed_strides(tensor.sizes) &&
+      element_count(*buffer.sizes) == element_count(tensor.sizes)) {
+    tensor.sizes = *buffer.sizes;
+    tensor.strides = packed_strides(tensor.sizes);
+  }
   return tensor;
 }
 

@@ -422,7 +422,7 @@ TEST_CASE("--out writes what dmlop run writes") {
   int checked = 0, jobs = 0;
   for (const auto& sample : fs::directory_iterator(samples)) {
     const std::string id = sample.path().filename().string();
-    for (const char* name : {"op.json", "model.json", "graph.json"})
+    for (const char* name : {"op.json", "model.json", "graph.json", "model.onnx"})
       jobs += fs::exists(sample.path() / name);
     if (!fs::exists(sample.path() / "op.json")) continue;  // scripts, models
     const auto golden = fs::directory_iterator(sample.path() / "expected");

@@ -37,6 +37,8 @@ const std::vector<Command> commands{
     {"run graph",
      {"run", "graph/Partition_0.bin", "--cpu", "-i", "graph/input.x.npy", "--keep-edges", "graph"},
      ""},
+    {"check onnx", {"check", "onnx/model.onnx", "--dim", "batch=2"}, ""},
+    {"run onnx", {"run", "onnx", "--cpu"}, ""},
     {"batch",
      {"batch", "jobs.jsonl", "--cpu", "--out", "out", "--results", "r.jsonl", "--junit",
       "junit.xml", "--html", "report.html"},
@@ -47,6 +49,8 @@ class Memory {
   Memory() : folder_({named_job("a"), named_job("b")}) {
     folder_.write("op.json", "{" + edge_fields + "}");
     fs::copy(dmlop::to_path(graph_file("odd_names", "")), dmlop::to_path(folder_ / "graph"));
+    fs::copy(DMLOP_SOURCE_DIR "/samples/onnx", dmlop::to_path(folder_ / "onnx"),
+             fs::copy_options::recursive);
   }
 
   /// The exit code, checked against what is there afterwards.

@@ -10,6 +10,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"description", "an op description", fuzz_description, description_seeds},
       {"check", "a description or a model, with its files", fuzz_check, check_seeds},
       {"graph", "a serialized graph", fuzz_graph, graph_seeds},
+      {"onnx", "an ONNX model", fuzz_onnx, onnx_seeds},
       {"batch", "a batch's jobs, and its results", fuzz_batch, batch_seeds},
       {"cpp", "C++, or what a debugger shows", fuzz_cpp, cpp_seeds},
       {"operators", "choices for a random valid case", fuzz_operators, operators_seeds}};

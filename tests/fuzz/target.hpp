@@ -32,6 +32,8 @@ void fuzz_check(std::span<const std::byte> bytes);
 std::vector<std::string> check_seeds();
 void fuzz_graph(std::span<const std::byte> bytes);
 std::vector<std::string> graph_seeds();
+void fuzz_onnx(std::span<const std::byte> bytes);
+std::vector<std::string> onnx_seeds();
 void fuzz_batch(std::span<const std::byte> bytes);
 std::vector<std::string> batch_seeds();
 void fuzz_cpp(std::span<const std::byte> bytes);

@@ -260,7 +260,7 @@ TEST_CASE("the tables of operators, differences and measurements are what dmlop 
   };
   for (const Table& table :
        {Table{"specs/README.md", {"ops"}}, Table{"specs/README.md", {"ops", "--differences"}},
-        Table{"specs/README.md", {"ops", "--errors"}},
+        Table{"specs/README.md", {"ops", "--errors"}}, Table{"specs/onnx.md", {"ops", "--onnx"}},
         Table{"tests/bench/README.md", {"ops", "--speed"}}}) {
     const std::string text = read_file(source / table.document);
     const std::string name = dmlop::join(table.words, " ");

@@ -391,7 +391,7 @@ TEST_CASE("everyday: a file of another kind is named, with what reads it") {
   folder.write("jobs.txt", "{\"id\": \"a\"}\n{\"id\": \"b\"}\n");
   folder.write("jobs.json", "{\"jobs\": []}");
   const std::pair<const char*, const char*> rows[] = {
-      {"x.onnx", "this is an ONNX model"},
+      {"x.onnx", "this is no ONNX model: it has no graph"},
       {"model", "this is an ONNX model"},
       {"jobs.jsonl",
        "this is a list of jobs (JSON Lines); expected one op description or model\n"

@@ -1,0 +1,378 @@
+#include "onnx/import.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "onnx/fold.hpp"
+#include "onnx/fuse.hpp"
+#include "onnx/mapping.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+// After this many nodes with findings, the rest are not listed.
+constexpr std::size_t nodes_listed = 64;
+// Values with more elements are not computed while the model is read.
+constexpr std::uint64_t folded_elements_max = 1024;
+
+class Importer {
+ public:
+  Importer(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
+      : model_(model), request_(request), diagnostics_(diagnostics) {
+    imported_.graph.file = model.path;
+  }
+
+  Imported import() {
+    require_versions();
+    for (const Tensor& tensor : model_.initializers) add_initializer(tensor);
+    for (const ValueInfo& input : model_.inputs) add_input(input);
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i) add_node(model_.nodes[i], i);
+    for (const ValueInfo& output : model_.outputs) add_output(output);
+    return std::move(imported_);
+  }
+
+ private:
+  void refuse(Diagnostic finding) {
+    finding.file = model_.path;
+    diagnostics_.push_back(std::move(finding));
+  }
+
+  void require_versions() {
+    constexpr std::int64_t oldest = 7, newest = 23;
+    const std::int64_t version = model_.version_of("");
+    if (version != 0 && (version < oldest || version > newest))
+      refuse(
+          {.kind = ErrorKind::unavailable,
+           .message = "the model uses version " + std::to_string(version) + " of ONNX's operators",
+           .rule = "versions " + std::to_string(oldest) + " to " + std::to_string(newest) +
+                   " are read"});
+    if (model_.has_functions)
+      refuse({.kind = ErrorKind::unavailable,
+              .message = "the model has functions of its own, which are not read yet"});
+    if (model_.has_sparse_initializers)
+      refuse({.kind = ErrorKind::unavailable,
+              .message = "the model has sparse initializers, which DirectML does not have"});
+  }
+
+  /// A new value; null, with a finding, if there is one of this name.
+  Value* add_value(std::string_view name, const std::string& writer) {
+    const auto [found, is_new] = values_.try_emplace(std::string(name));
+    if (is_new) return &found->second;
+    refuse({.message =
+                writer + ": the value \"" + printable(std::string(name)) + "\" is there already"});
+    return nullptr;
+  }
+
+  void add_initializer(const Tensor& tensor) {
+    const std::string name(tensor.name);
+    const std::string title = "initializer \"" + printable(name) + "\"";
+    Value* value = add_value(name, title);
+    if (value == nullptr) return;
+    try {
+      TensorData data = data_of(tensor, model_.path, model_.file, request_.confinement);
+      *value = {name, data.type, data.is_boolean, data.sizes, {}, {}};
+      value->constant = std::move(data);
+    } catch (const Error& error) {
+      lost_.insert(name);
+      refuse({.kind = error.kind(), .message = title + ": " + error.what()});
+    }
+  }
+
+  void add_input(const ValueInfo& input) {
+    const std::string name(input.name);
+    if (values_.contains(name)) return;  // an initializer with its type
+    const std::string title = "input \"" + printable(name) + "\"";
+    Value* value = add_value(name, title);
+    if (value == nullptr) return;
+    const auto type = input.other.empty() ? data_type_of(input.element_type) : std::nullopt;
+    if (!type) {
+      lost_.insert(name);
+      const std::string what =
+          input.other.empty() ? name_of_type(input.element_type) : "a " + std::string(input.other);
+      refuse({.kind = ErrorKind::unavailable,
+              .message = title + " is " + what + ", which DirectML does not have"});
+      return;
+    }
+    const auto given = request_.files.find(name);
+    const TensorData* data = given == request_.files.end() ? nullptr : &given->second;
+    const auto sizes = sizes_of(input, title, data);
+    if (!sizes || (data != nullptr && !has_type(title, *data, *type))) {
+      lost_.insert(name);
+      return;
+    }
+    *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
+              *sizes, {},    {}};
+    if (data != nullptr) value->given = *data;
+    inputs_.push_back(name);
+  }
+
+  bool has_type(const std::string& title, const TensorData& data, DataType type) {
+    if (stored_as(data.type) == stored_as(type)) return true;
+    refuse({.message = title + " is " + std::string(name_of(type)) + ", but its file has " +
+                       std::string(name_of(data.type)) + " " + list_of(data.sizes)});
+    return false;
+  }
+
+  std::optional<Sizes> sizes_of(const ValueInfo& input, const std::string& title,
+                                const TensorData* data) {
+    if (!input.sizes) {
+      if (data != nullptr) return data->sizes;
+      refuse({.message = title + " has no sizes in the model",
+              .suggestion =
+                  "give its file: -i " + shell_quoted(std::string(input.name) + "=") + "FILE.npy"});
+      return std::nullopt;
+    }
+    const std::vector<Dimension>& written = *input.sizes;
+    if (data != nullptr && data->sizes.size() != written.size()) {
+      refuse({.message = title + " has " + counted(written.size(), "dimension") +
+                         ", but its file has the sizes " + list_of(data->sizes)});
+      return std::nullopt;
+    }
+    Sizes sizes;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const auto size = size_of_dimension(written[i], i, title, data);
+      if (!size) return std::nullopt;
+      sizes.push_back(*size);
+    }
+    return sizes;
+  }
+
+  std::optional<std::uint64_t> size_of_dimension(const Dimension& dimension, std::size_t index,
+                                                 const std::string& title, const TensorData* data) {
+    const std::string place = title + ": dimension " + std::to_string(index);
+    const std::string name(dimension.name);
+    std::optional<std::uint64_t> size;
+    if (dimension.size && *dimension.size >= 0) size = static_cast<std::uint64_t>(*dimension.size);
+    const auto named = request_.dimensions.find(name);
+    if (!size && !name.empty() && named != request_.dimensions.end()) size = named->second;
+    if (!size && data != nullptr) return data->sizes[index];
+    if (!size) {
+      refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
+                         " has no size in the model",
+              .suggestion = (name.empty() ? std::string()
+                                          : "write --dim " + shell_quoted(name + "=") + "N, or ") +
+                            "give the input's file with -i"});
+      return std::nullopt;
+    }
+    if (data != nullptr && data->sizes[index] != *size) {
+      refuse({.message = place + " is " + std::to_string(*size) + ", but its file has the sizes " +
+                         list_of(data->sizes)});
+      return std::nullopt;
+    }
+    return size;
+  }
+
+  static std::string title_of_node(const Node& node, std::size_t index) {
+    const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
+                                                                      : node.name);
+    return "node \"" + printable(name.empty() ? std::to_string(index) : name) + "\" (" +
+           (node.domain.empty() ? "" : printable(std::string(node.domain)) + ".") +
+           printable(std::string(node.type)) + ")";
+  }
+
+  void add_node(const Node& node, std::size_t index) {
+    const std::string title = title_of_node(node, index);
+    try {
+      map_node(node, title);
+    } catch (const Refusal& refusal) {
+      lose(node);
+      list({.kind = refusal.kind,
+            .message = title + ": " + refusal.message,
+            .rule = refusal.rule,
+            .suggestion = refusal.suggestion});
+    } catch (const Error& error) {
+      lose(node);
+      list({.kind = error.kind(), .message = title + ": " + error.what()});
+    }
+  }
+
+  void list(Diagnostic finding) {
+    if (++refused_ > nodes_listed) {
+      ++diagnostics_.back().more;
+    } else {
+      refuse(std::move(finding));
+    }
+  }
+
+  void lose(const Node& node) {
+    for (const std::string_view output : node.outputs) lost_.insert(std::string(output));
+  }
+
+  void map_node(const Node& node, const std::string& title) {
+    std::vector<const Value*> inputs;
+    for (const std::string_view name : node.inputs) {
+      if (lost_.contains(std::string(name))) return lose(node);  // what it needs has a finding
+      const auto found = values_.find(std::string(name));
+      if (found == values_.end() && !name.empty())
+        Mapping::refuse_invalid("its input \"" + printable(std::string(name)) +
+                                    "\" is no input of the model and no output of an earlier node",
+                                "nodes stand in the order in which they run");
+      inputs.push_back(name.empty() ? nullptr : &found->second);
+    }
+    const OnnxOperator& row = row_of(node);
+    Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs));
+    row.map(mapping);
+    if (!fold(mapping)) append(mapping);
+    for (std::optional<Value>& output : mapping.outputs) {
+      if (!output) continue;
+      Value* value = add_value(output->edge, title);
+      if (value != nullptr) *value = std::move(*output);
+    }
+  }
+
+  const OnnxOperator& row_of(const Node& node) const {
+    const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
+    const OnnxOperator* row = find_onnx_operator(node.type, domain);
+    if (row == nullptr)
+      Mapping::refuse("ONNX Runtime's DirectML provider does not have this operator");
+    if (row->map == nullptr) Mapping::refuse(row->reason);
+    if (model_.version_of(node.domain) == 0)
+      Mapping::refuse_invalid("the model imports no operator set \"" +
+                              printable(std::string(node.domain)) + "\"");
+    return *row;
+  }
+
+  /// Computes a node of small values that are known. True if it needs no place in the graph.
+  static bool fold(Mapping& mapping) {
+    if (mapping.operators.empty()) return true;
+    // The provider computes constants from quantized ones each time.
+    if (mapping.node().type == "DequantizeLinear") return false;
+    std::uint64_t elements = 0;
+    bool is_constant = true;
+    for (std::size_t i = 0; i < mapping.input_count(); ++i) {
+      if (!mapping.has(i)) continue;
+      const Value& value = mapping.in(i);
+      if (value.known() == nullptr || info(value.type).bits == 4) return false;
+      is_constant = is_constant && value.constant;
+      elements += value.known()->count();
+    }
+    for (const std::optional<Value>& output : mapping.outputs)
+      elements += output ? element_count(output->sizes).value_or(~std::uint64_t{0}) : 0;
+    if (elements > folded_elements_max || mapping.used.empty()) return false;
+    return compute(mapping, is_constant) && is_constant;
+  }
+
+  void append(Mapping& mapping) {
+    for (const Value* value : mapping.used) {
+      if (value->constant) add_constant(value->edge, *value->constant);
+    }
+    for (const Mapping::Constant& constant : mapping.constants)
+      add_constant(constant.edge, constant.data);
+    const Node& node = mapping.node();
+    const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
+                                                                      : node.name);
+    for (const DmlOperator& operation : mapping.operators)
+      imported_.graph.nodes.push_back(operation.node(name));
+    for (const std::optional<Value>& output : mapping.outputs) {
+      if (output) imported_.graph.sizes[output->edge] = output->sizes;
+    }
+  }
+
+  void add_constant(const std::string& edge, const TensorData& data) {
+    if (constants_.insert(edge).second) imported_.graph.nodes.push_back(constant_node(edge, data));
+  }
+
+  void add_output(const ValueInfo& output) {
+    const std::string name(output.name);
+    if (lost_.contains(name)) return;
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      refuse({.message = "the output \"" + printable(name) + "\" is written by no node"});
+      return;
+    }
+    Value& value = found->second;
+    std::string edge = value.edge;
+    const bool is_input = std::find(inputs_.begin(), inputs_.end(), name) != inputs_.end();
+    if (value.constant || is_input) {
+      if (element_count(value.sizes).value_or(0) == 0) {
+        refuse({.kind = ErrorKind::unavailable,
+                .message = "the output \"" + printable(name) + "\" is empty, of sizes " +
+                           list_of(value.sizes),
+                .rule = "DirectML has no tensors without elements"});
+        return;
+      }
+      edge = copy_of(value, name);
+    }
+    imported_.graph.outputs.push_back(edge);
+    imported_.outputs.push_back({name, value.type, value.is_boolean, value.sizes});
+  }
+
+  /// An output is that of an operator, so what is none becomes one. It keeps its name.
+  std::string copy_of(const Value& value, const std::string& name) {
+    std::string from = name;
+    std::string to = name + "/output";
+    if (value.constant) {
+      from = name + "/value";
+      to = name;
+      // A constant that nodes read has the name already.
+      if (constants_.contains(name)) std::swap(from, to), to = name + "/output", from = name;
+      add_constant(from, *value.constant);
+    }
+    const View source{from, value.type, value.sizes, {}};
+    const View target{to, value.type, value.sizes, {}};
+    imported_.graph.nodes.push_back(DmlOperator("ELEMENT_WISE_IDENTITY")
+                                        .input("InputTensor", padded(source))
+                                        .output("OutputTensor", padded(target))
+                                        .node(name));
+    imported_.graph.sizes[to] = value.sizes;
+    return to;
+  }
+
+ public:
+  /// Inputs that operators read are those of the graph; the others have no name there. Those that
+  /// files give are constants.
+  void add_inputs(Imported& imported) const {
+    std::vector<GraphNode>& nodes = imported.graph.nodes;
+    std::set<std::string> read;
+    for (const GraphNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
+    for (const std::string& name : inputs_) {
+      const Value& value = values_.at(name);
+      const bool is_read = read.contains(name);
+      if (is_read && value.given) {
+        nodes.insert(nodes.begin(), constant_node(name, *value.given));
+        continue;
+      }
+      imported.graph.inputs.push_back(is_read ? name : "");
+      if (is_read) imported.graph.sizes[name] = value.sizes;
+      imported.inputs.push_back({is_read ? name : "", value.type, value.is_boolean, value.sizes});
+    }
+  }
+
+ private:
+  const OnnxModel& model_;
+  const ImportRequest& request_;
+  Diagnostics& diagnostics_;
+  Imported imported_;
+  std::unordered_map<std::string, Value> values_;
+  std::set<std::string> lost_;       // values that follow from what has a finding
+  std::set<std::string> constants_;  // edges of constants in the graph
+  std::vector<std::string> inputs_;
+  std::size_t refused_ = 0;
+};
+
+}  // namespace
+
+std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest& request,
+                                    Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  Importer importer(model, request, diagnostics);
+  Imported imported = importer.import();
+  if (diagnostics.size() > before) return std::nullopt;
+  importer.add_inputs(imported);
+  if (request.fuses) fuse_activations(imported.graph);
+  return imported;
+}
+
+std::vector<const ValueInfo*> inputs_to_give(const OnnxModel& model) {
+  std::set<std::string_view> initializers;
+  for (const Tensor& tensor : model.initializers) initializers.insert(tensor.name);
+  std::vector<const ValueInfo*> inputs;
+  for (const ValueInfo& input : model.inputs) {
+    if (!initializers.contains(input.name)) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+}  // namespace dmlop::onnx

@@ -1,0 +1,168 @@
+// Operators of ONNX that make tensors of nothing but sizes and numbers.
+#include <cmath>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "onnx/rows.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+// What is made while the model is read has at most so many elements.
+constexpr std::uint64_t made_elements_max = std::uint64_t{1} << 24;
+
+template <typename T>
+TensorData data_of_list(DataType type, const std::vector<T>& values, Sizes sizes) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return new_data(type, std::move(sizes), {bytes.begin(), bytes.end()});
+}
+
+void map_constant(Mapping& node) {
+  if (const Attribute* value = node.find("value"); value != nullptr && value->tensor)
+    return node.constant_output(0, data_of(*value->tensor, "", {}, {}));
+  if (const Attribute* value = node.find("value_float"))
+    return node.constant_output(0, data_of_list<float>(DataType::Float32, {value->real}, {}));
+  if (const Attribute* value = node.find("value_int"))
+    return node.constant_output(0,
+                                data_of_list<std::int64_t>(DataType::Int64, {value->integer}, {}));
+  if (const Attribute* value = node.find("value_floats"))
+    return node.constant_output(
+        0, data_of_list(DataType::Float32, value->reals, {value->reals.size()}));
+  if (const Attribute* value = node.find("value_ints"))
+    return node.constant_output(
+        0, data_of_list(DataType::Int64, value->integers, {value->integers.size()}));
+  Mapping::refuse("its value is no dense tensor of numbers");
+}
+
+Sizes sizes_of(const std::vector<std::int64_t>& written) {
+  Sizes sizes;
+  for (const std::int64_t size : written) {
+    if (size < 0) Mapping::refuse_invalid("its output has the size " + std::to_string(size));
+    sizes.push_back(static_cast<std::uint64_t>(size));
+  }
+  if (element_count(sizes).value_or(~std::uint64_t{0}) > made_elements_max)
+    Mapping::refuse("its output " + list_of(sizes) + " is too large");
+  return sizes;
+}
+
+void map_constant_of_shape(Mapping& node) {
+  const Sizes sizes = sizes_of(node.known_integers(0));
+  TensorData one = data_of_list<float>(DataType::Float32, {0}, {1});
+  if (const Attribute* value = node.find("value"); value != nullptr && value->tensor)
+    one = data_of(*value->tensor, "", {}, {});
+  if (one.count() != 1 || info(one.type).bits == 4)
+    Mapping::refuse_invalid("its value must be one element");
+  const std::uint64_t count = element_count(sizes).value_or(0);
+  std::vector<std::byte> bytes;
+  bytes.reserve(count * one.bytes.size());
+  for (std::uint64_t i = 0; i < count; ++i)
+    bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+  TensorData data = new_data(one.type, sizes, std::move(bytes));
+  data.is_boolean = one.is_boolean;
+  node.constant_output(0, std::move(data));
+}
+
+void map_shape(Mapping& node) {
+  const Sizes& sizes = node.in(0).sizes;
+  const auto count = static_cast<std::int64_t>(sizes.size());
+  const auto clamp = [&](std::int64_t place) {
+    return std::clamp<std::int64_t>(place < 0 ? place + count : place, 0, count);
+  };
+  const std::int64_t begin = clamp(node.integer("start", 0));
+  const std::int64_t end = clamp(node.integer("end", count));
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = begin; i < end; ++i)
+    values.push_back(static_cast<std::int64_t>(sizes[static_cast<std::size_t>(i)]));
+  node.constant_output(0, data_of_list(DataType::Int64, values, {values.size()}));
+}
+
+void map_size(Mapping& node) {
+  const auto count = static_cast<std::int64_t>(element_count(node.in(0).sizes).value_or(0));
+  node.constant_output(0, data_of_list<std::int64_t>(DataType::Int64, {count}, {}));
+}
+
+void map_range(Mapping& node) {
+  const DataType type = node.in(0).type;
+  const bool is_integer = type == DataType::Int64 || type == DataType::Int32;
+  const auto number = [&](std::size_t input) {
+    const auto values = node.known_reals(input);
+    if (values.size() != 1) Mapping::refuse_invalid("its inputs must have one element each");
+    return values.front();
+  };
+  const double start = number(0), limit = number(1), delta = number(2);
+  if (delta == 0 || !std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta))
+    Mapping::refuse_invalid("its delta must be a number other than 0");
+  const double count = std::max(0.0, std::ceil((limit - start) / delta));
+  if (count > static_cast<double>(made_elements_max)) Mapping::refuse("its output is too large");
+  const Sizes sizes{static_cast<std::uint64_t>(count)};
+  if (is_integer) {
+    std::vector<std::byte> bytes;
+    for (std::uint64_t i = 0; i < sizes[0]; ++i) {
+      const auto element = element_from(type, start + static_cast<double>(i) * delta);
+      bytes.insert(bytes.end(), element.begin(),
+                   element.begin() + static_cast<std::ptrdiff_t>(size_of(type)));
+    }
+    return node.constant_output(0, new_data(type, sizes, std::move(bytes)));
+  }
+  const View to = node.output(0, type, sizes);
+  node.add(DmlOperator("FILL_VALUE_SEQUENCE")
+               .output("OutputTensor", padded(to))
+               .scalar("ValueDataType", "ValueStart", type, start)
+               .scalar("ValueDataType", "ValueDelta", type, delta));
+}
+
+void map_eye(Mapping& node) {
+  const Value& like = node.in(0);
+  if (like.sizes.size() != 2) Mapping::refuse_invalid("its input must have 2 dimensions");
+  DataType type = like.type;
+  if (node.has_attribute("dtype")) {
+    const auto chosen = data_type_of(node.integer("dtype", 0));
+    if (!chosen) Mapping::refuse("DirectML does not have its dtype");
+    type = *chosen;
+  }
+  const View to = padded(node.output(0, type, like.sizes));
+  node.add(DmlOperator("DIAGONAL_MATRIX")
+               .output("OutputTensor", to)
+               .set("Offset", static_cast<std::int32_t>(node.integer("k", 0)))
+               .set("Value", 1.0F));
+}
+
+void map_trilu(Mapping& node) {
+  const bool upper = node.integer("upper", 1) != 0;
+  std::int64_t k = 0;
+  if (node.has(1)) {
+    const auto values = node.known_integers(1);
+    if (values.size() != 1) Mapping::refuse_invalid("its k must be one number");
+    k = std::clamp<std::int64_t>(values.front(), -0x40000000, 0x40000000);
+  }
+  const View from = padded(node.view(0));
+  const Value& value = node.in(0);
+  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
+  const auto begin = static_cast<std::int32_t>(upper ? -0x7FFFFFFF : k + 1);
+  const auto end = static_cast<std::int32_t>(upper ? k : 0x7FFFFFFF);
+  node.add(DmlOperator("DIAGONAL_MATRIX1")
+               .input("InputTensor", from)
+               .output("OutputTensor", to)
+               .scalar("ValueDataType", "Value", value.type, 0)
+               .set("DiagonalFillBegin", begin)
+               .set("DiagonalFillEnd", end));
+}
+
+constexpr OnnxOperator rows[]{
+    {"Constant", "", "a constant", map_constant},
+    {"ConstantOfShape", "", "a constant", map_constant_of_shape},
+    {"Shape", "", "a constant", map_shape},
+    {"Size", "", "a constant", map_size},
+    {"Range", "", "FILL_VALUE_SEQUENCE, or a constant for integers", map_range},
+    {"EyeLike", "", "DIAGONAL_MATRIX", map_eye},
+    {"Trilu", "", "DIAGONAL_MATRIX1", map_trilu},
+};
+
+}  // namespace
+
+std::span<const OnnxOperator> constant_rows() {
+  return rows;
+}
+
+}  // namespace dmlop::onnx

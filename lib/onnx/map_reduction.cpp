@@ -1,0 +1,176 @@
+// Operators of ONNX that work along axes: reductions, softmax, sums and sorting.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/text.hpp"
+#include "onnx/rows.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+std::vector<std::uint64_t> as_counts(const std::vector<std::size_t>& axes, std::size_t more = 0) {
+  std::vector<std::uint64_t> list;
+  for (const std::size_t axis : axes) list.push_back(axis + more);
+  return list;
+}
+
+/// The sizes with 1 for each axis, and those that the output has.
+struct Reduced {
+  Sizes kept;
+  Sizes output;
+};
+
+Reduced reduce(const Sizes& sizes, const std::vector<std::size_t>& axes, bool keeps) {
+  Reduced reduced;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    reduced.kept.push_back(is_reduced ? 1 : sizes[i]);
+    if (!is_reduced || keeps) reduced.output.push_back(reduced.kept.back());
+  }
+  return reduced;
+}
+
+void map_reduce(Mapping& node) {
+  struct Function {
+    const char* onnx;
+    const char* dml;
+  };
+  constexpr std::array<Function, 10> functions{{{"ReduceL1", "L1"},
+                                                {"ReduceL2", "L2"},
+                                                {"ReduceLogSum", "LOG_SUM"},
+                                                {"ReduceLogSumExp", "LOG_SUM_EXP"},
+                                                {"ReduceMax", "MAX"},
+                                                {"ReduceMean", "AVERAGE"},
+                                                {"ReduceMin", "MIN"},
+                                                {"ReduceProd", "MULTIPLY"},
+                                                {"ReduceSum", "SUM"},
+                                                {"ReduceSumSquare", "SUM_SQUARE"}}};
+  const Value& value = node.in(0);
+  const auto written = node.has(1) ? node.known_integers(1) : node.integers("axes");
+  std::vector<std::size_t> axes = Mapping::axes_of(written, value.sizes.size());
+  const View from = node.view(0);
+  if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0)
+    return node.add_identity(from, node.output(0, value.type, value.sizes));
+  if (axes.empty()) {
+    axes.resize(value.sizes.size());
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+  }
+  const Reduced reduced = reduce(value.sizes, axes, node.integer("keepdims", 1) != 0);
+  const View to = node.output(0, value.type, reduced.output, value.is_boolean);
+  if (axes.empty()) return node.add_identity(from, to);
+  DmlOperator operation("REDUCE");
+  operation.input("InputTensor", from)
+      .output("OutputTensor", reshaped(to, reduced.kept))
+      .counts("Axes", as_counts(axes));
+  for (const Function& function : functions) {
+    if (std::string_view(function.onnx) == node.row().name)
+      operation.choose("Function", function.dml);
+  }
+  node.add(operation);
+}
+
+void map_arg(Mapping& node) {
+  const Value& value = node.in(0);
+  const std::size_t axis = Mapping::axis_of(node.integer("axis", 0), value.sizes.size());
+  const Reduced reduced = reduce(value.sizes, {axis}, node.integer("keepdims", 1) != 0);
+  const View from = node.view(0);
+  const View to = node.output(0, DataType::Int64, reduced.output);
+  node.add(DmlOperator(node.row().becomes)
+               .input("InputTensor", from)
+               .output("OutputTensor", reshaped(to, reduced.kept))
+               .counts("Axes", {axis})
+               .choose("AxisDirection",
+                       node.integer("select_last_index", 0) != 0 ? "DECREASING" : "INCREASING"));
+}
+
+void map_softmax(Mapping& node) {
+  const Value& value = node.in(0);
+  const std::size_t dimensions = value.sizes.size();
+  const bool is_old = node.version() < 13;
+  const std::size_t axis =
+      Mapping::axis_of(node.integer("axis", is_old ? 1 : -1), dimensions, is_old);
+  const View from = padded(node.view(0));
+  const View to = padded(node.output(0, value.type, value.sizes));
+  const std::size_t more = to.sizes.size() - dimensions;
+  std::vector<std::uint64_t> axes{axis + more};
+  // Before version 13 all dimensions from the axis on are one.
+  for (std::size_t i = axis + 1; is_old && i < dimensions; ++i) axes.push_back(i + more);
+  if (axis >= dimensions) axes = {to.sizes.size() - 1};
+  node.add(DmlOperator(node.row().becomes)
+               .input("InputTensor", from)
+               .output("OutputTensor", to)
+               .counts("Axes", axes));
+}
+
+void map_top_k(Mapping& node) {
+  const Value& value = node.in(0);
+  const std::size_t axis = Mapping::axis_of(node.integer("axis", -1), value.sizes.size());
+  std::int64_t k = node.integer("k", 0);
+  if (node.version() >= 10) {
+    const auto values = node.known_integers(1);
+    if (values.size() != 1) Mapping::refuse_invalid("its k must be one number");
+    k = values.front();
+  }
+  if (k < 1 || static_cast<std::uint64_t>(k) > value.sizes[axis])
+    Mapping::refuse_invalid("its k is " + std::to_string(k) + ", but the dimension has " +
+                            counted(value.sizes[axis], "element"));
+  Sizes sizes = value.sizes;
+  sizes[axis] = static_cast<std::uint64_t>(k);
+  const View from = padded(node.view(0));
+  const View values = padded(node.output(0, value.type, sizes));
+  View indices = padded(node.output(1, DataType::Int64, sizes));
+  indices.type = DataType::UInt64;
+  node.add(
+      DmlOperator("TOP_K1")
+          .input("InputTensor", from)
+          .output("OutputValueTensor", values)
+          .output("OutputIndexTensor", indices)
+          .count("Axis", axis + from.sizes.size() - sizes.size())
+          .count("K", sizes[axis])
+          .choose("AxisDirection", node.integer("largest", 1) != 0 ? "DECREASING" : "INCREASING"));
+}
+
+void map_cumulative_sum(Mapping& node) {
+  const Value& value = node.in(0);
+  const auto axes = node.known_integers(1);
+  if (axes.size() != 1) Mapping::refuse_invalid("its axis must be one number");
+  const std::size_t axis = Mapping::axis_of(axes.front(), value.sizes.size());
+  const View from = padded(node.view(0));
+  const View to = padded(node.output(0, value.type, value.sizes));
+  node.add(
+      DmlOperator("CUMULATIVE_SUMMATION")
+          .input("InputTensor", from)
+          .output("OutputTensor", to)
+          .count("Axis", axis + to.sizes.size() - value.sizes.size())
+          .choose("AxisDirection", node.integer("reverse", 0) != 0 ? "DECREASING" : "INCREASING")
+          .flag("HasExclusiveSum", node.integer("exclusive", 0) != 0));
+}
+
+constexpr OnnxOperator rows[]{
+    {"ReduceL1", "", "REDUCE", map_reduce},
+    {"ReduceL2", "", "REDUCE", map_reduce},
+    {"ReduceLogSum", "", "REDUCE", map_reduce},
+    {"ReduceLogSumExp", "", "REDUCE", map_reduce},
+    {"ReduceMax", "", "REDUCE", map_reduce},
+    {"ReduceMean", "", "REDUCE", map_reduce},
+    {"ReduceMin", "", "REDUCE", map_reduce},
+    {"ReduceProd", "", "REDUCE", map_reduce},
+    {"ReduceSum", "", "REDUCE", map_reduce},
+    {"ReduceSumSquare", "", "REDUCE", map_reduce},
+    {"ArgMax", "", "ARGMAX", map_arg},
+    {"ArgMin", "", "ARGMIN", map_arg},
+    {"Softmax", "", "ACTIVATION_SOFTMAX1", map_softmax},
+    {"LogSoftmax", "", "ACTIVATION_LOG_SOFTMAX1", map_softmax},
+    {"Hardmax", "", "ACTIVATION_HARDMAX1", map_softmax},
+    {"TopK", "", "TOP_K1", map_top_k},
+    {"CumSum", "", "CUMULATIVE_SUMMATION", map_cumulative_sum},
+};
+
+}  // namespace
+
+std::span<const OnnxOperator> reduction_rows() {
+  return rows;
+}
+
+}  // namespace dmlop::onnx

@@ -1,0 +1,233 @@
+// Operators of ONNX that resample: Resize, Upsample and RoiAlign.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+#include "onnx/rows.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+constexpr float largest = std::numeric_limits<float>::max();
+
+/// How the places of one dimension follow from each other.
+struct Resampling {
+  std::uint64_t from = 1;
+  std::uint64_t to = 1;
+  float scale = 1;
+  float input_offset = 0;
+  float output_offset = 0;
+};
+
+std::uint64_t scaled_size(std::uint64_t size, double scale) {
+  const double made = std::floor(static_cast<double>(size) * scale);
+  if (!(made >= 0 && made < 0x1p31)) Mapping::refuse_invalid("its scales are wrong");
+  return static_cast<std::uint64_t>(made);
+}
+
+std::vector<double> scales_of(Mapping& node) {
+  const bool is_upsample = std::string_view(node.row().name) == "Upsample";
+  if (is_upsample && node.version() < 9) {
+    std::vector<double> list;
+    for (const float scale : node.reals("scales")) list.push_back(double{scale});
+    return list;
+  }
+  const std::size_t input = is_upsample || node.version() < 11 ? 1 : 2;
+  return node.has(input) ? node.known_reals(input) : std::vector<double>();
+}
+
+/// The dimensions that the scales or sizes are for.
+std::vector<std::size_t> chosen_axes(const Mapping& node, std::size_t dimensions) {
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : node.integers("axes"))
+    axes.push_back(Mapping::axis_of(axis, dimensions));
+  if (axes.empty()) {
+    for (std::size_t i = 0; i < dimensions; ++i) axes.push_back(i);
+  }
+  return axes;
+}
+
+std::vector<Resampling> sizes_of(Mapping& node) {
+  const Sizes& sizes = node.in(0).sizes;
+  std::vector<Resampling> made;
+  for (const std::uint64_t size : sizes) made.push_back({.from = size, .to = size});
+  const std::vector<double> scales = scales_of(node);
+  const auto axes = chosen_axes(node, sizes.size());
+  const bool has_sizes = node.version() >= 11 && node.has(3);
+  if (scales.empty() && !has_sizes) Mapping::refuse_invalid("it has neither scales nor sizes");
+  const auto wanted = has_sizes ? node.known_integers(3) : std::vector<std::int64_t>();
+  if ((has_sizes && wanted.size() == axes.size()) == false && scales.size() != axes.size())
+    Mapping::refuse_invalid("its scales or sizes do not fit its dimensions");
+  if (has_sizes && node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+    Mapping::refuse("it keeps the aspect ratio (keep_aspect_ratio_policy)");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    Resampling& one = made[axes[i]];
+    if (has_sizes && !wanted.empty()) {
+      if (wanted[i] < 1 || wanted[i] > 0x7FFFFFFF) Mapping::refuse_invalid("its sizes are wrong");
+      one.to = static_cast<std::uint64_t>(wanted[i]);
+      one.scale = static_cast<float>(one.to) / static_cast<float>(one.from);
+    } else {
+      one.scale = static_cast<float>(scales[i]);
+      one.to = scaled_size(one.from, scales[i]);
+    }
+  }
+  return made;
+}
+
+/// x = (y - OutputPixelOffset) / Scale - InputPixelOffset, for ONNX's formulas.
+void place(Mapping& node, std::vector<Resampling>& all) {
+  const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
+  const std::string mode =
+      is_new ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
+  const std::vector<double> regions =
+      mode == "tf_crop_and_resize" ? node.known_reals(1) : std::vector<double>();
+  if (mode == "tf_crop_and_resize" && regions.size() != 2 * all.size())
+    Mapping::refuse_invalid("its roi does not fit its dimensions");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Resampling& one = all[i];
+    const auto from = static_cast<float>(one.from), to = static_cast<float>(one.to);
+    if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && one.from > 1)) {
+      one.input_offset = 0.5F;
+      one.output_offset = -0.5F;
+    } else if (mode == "pytorch_half_pixel") {
+      one.scale = largest;
+    } else if (mode == "align_corners") {
+      one.scale = one.to <= 1 || one.from <= 1 ? largest : (to - 1) / (from - 1);
+    } else if (mode == "tf_half_pixel_for_nn") {
+      one.output_offset = -0.5F;
+    } else if (mode == "tf_crop_and_resize") {
+      const auto begin = static_cast<float>(regions[i]);
+      const auto end = static_cast<float>(regions[i + all.size()]);
+      one.input_offset = -(begin * (from - 1));
+      one.scale = one.from > 1 ? (to - 1) / std::max((end - begin) * (from - 1), 1.0F) : 1;
+    } else if (mode != "asymmetric") {
+      Mapping::refuse("its coordinate_transformation_mode \"" + printable(mode) +
+                      "\" is none of the provider's");
+    }
+  }
+}
+
+/// Moves the places so that DirectML's rounding is that of nearest_mode. Returns its direction.
+std::string round(Mapping& node, std::vector<Resampling>& all) {
+  const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
+  const std::string mode = is_new ? node.text("nearest_mode", "round_prefer_floor") : "floor";
+  // INCREASING is the next integer from there on, DECREASING the last one up to there.
+  const bool prefers_floor = mode == "round_prefer_floor",
+             prefers_ceil = mode == "round_prefer_ceil";
+  for (Resampling& one : all)
+    one.input_offset += prefers_floor ? 0.5F : prefers_ceil ? -0.5F : 0.0F;
+  if (mode == "ceil" || prefers_floor) return "INCREASING";
+  if (mode == "floor" || prefers_ceil) return "DECREASING";
+  Mapping::refuse("its nearest_mode \"" + printable(mode) + "\" is none of the provider's");
+}
+
+/// At least four dimensions; those of one element on both sides are left out first, as the provider
+/// does, so that more of the others fit.
+std::vector<Resampling> squeezed(std::vector<Resampling> all) {
+  const bool has_others = std::any_of(
+      all.begin(), all.end(), [](const Resampling& one) { return one.from != 1 || one.to != 1; });
+  if (has_others)
+    std::erase_if(all, [](const Resampling& one) { return one.from == 1 && one.to == 1; });
+  if (all.size() < 4) {
+    const Resampling outer{.input_offset = 0.5F, .output_offset = -0.5F};
+    all.insert(all.begin(), 4 - all.size(), outer);
+  }
+  return all;
+}
+
+void refuse_unsupported(const Mapping& node, const std::string& mode) {
+  if (mode != "nearest" && mode != "linear" && mode != "bilinear")
+    Mapping::refuse("its mode is \"" + printable(mode) + "\"",
+                    "DirectML resamples with nearest or linear");
+  if (node.integer("exclude_outside", 0) != 0)
+    Mapping::refuse("it leaves out what is beside the input (exclude_outside)");
+  if (node.real("extrapolation_value", 0) != 0)
+    Mapping::refuse("it has an extrapolation_value", "DirectML repeats the border");
+}
+
+void map_resize(Mapping& node) {
+  const std::string mode = node.text("mode", "nearest");
+  refuse_unsupported(node, mode);
+  std::vector<Resampling> all = sizes_of(node);
+  Sizes output;
+  for (const Resampling& one : all) output.push_back(one.to);
+  place(node, all);
+  all = squeezed(std::move(all));
+  const bool is_nearest = mode == "nearest";
+  const std::string direction = is_nearest ? round(node, all) : "DECREASING";
+  View from = node.view(0);
+  View to = node.output(0, from.type, output);
+  std::vector<float> scales, input_offsets, output_offsets;
+  from.sizes.clear();
+  to.sizes.clear();
+  for (const Resampling& one : all) {
+    from.sizes.push_back(one.from);
+    to.sizes.push_back(one.to);
+    scales.push_back(one.scale);
+    input_offsets.push_back(one.input_offset);
+    output_offsets.push_back(one.output_offset);
+  }
+  node.add(DmlOperator("RESAMPLE3")
+               .input("InputTensor", from)
+               .output("OutputTensor", to)
+               .choose("InterpolationMode", is_nearest ? "NEAREST_NEIGHBOR" : "LINEAR")
+               .choose("RoundingDirection", direction)
+               .set("Scales", scales)
+               .set("InputPixelOffsets", input_offsets)
+               .set("OutputPixelOffsets", output_offsets)
+               .flag("Antialiased", node.integer("antialias", 0) != 0));
+}
+
+void map_roi_align(Mapping& node) {
+  const Sizes& input = node.in(0).sizes;
+  const Sizes& regions = node.in(1).sizes;
+  if (input.size() != 4 || regions.size() != 2 || regions[1] != 4)
+    Mapping::refuse_invalid("its input must have 4 dimensions, and its rois 4 numbers each");
+  const std::int64_t height = node.integer("output_height", 1);
+  const std::int64_t width = node.integer("output_width", 1);
+  const std::int64_t samples = node.integer("sampling_ratio", 0);
+  if (height < 1 || width < 1 || samples < 0 || std::max({height, width, samples}) > 0x7FFF)
+    Mapping::refuse_invalid("its output sizes or sampling_ratio are wrong");
+  const std::string mode = node.text("mode", "avg");
+  const bool is_aligned = node.version() >= 16 &&
+                          node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const float scale = node.real("spatial_scale", 1);
+  const Sizes output{regions[0], input[1], static_cast<std::uint64_t>(height),
+                     static_cast<std::uint64_t>(width)};
+  const View from = node.view(0);
+  const View rois = padded(node.view(1));
+  View batches = node.view(2);
+  if (batches.type == DataType::Int64) batches.type = DataType::UInt64;
+  const std::uint64_t least = samples == 0 ? 1 : static_cast<std::uint64_t>(samples);
+  const std::uint64_t most = samples == 0 ? 0xFFFFFFFFU : static_cast<std::uint64_t>(samples);
+  node.add(DmlOperator("ROI_ALIGN1")
+               .input("InputTensor", from)
+               .input("ROITensor", rois)
+               .input("BatchIndicesTensor", padded(batches))
+               .output("OutputTensor", node.output(0, from.type, output))
+               .choose("ReductionFunction", mode == "max" ? "MAX" : "AVERAGE")
+               .choose("InterpolationMode", "LINEAR")
+               .set("SpatialScaleX", scale)
+               .set("SpatialScaleY", scale)
+               .set("InputPixelOffset", is_aligned ? 0.5F : 0.0F)
+               .set("OutputPixelOffset", -0.5F)
+               .set("OutOfBoundsInputValue", 0.0F)
+               .count("MinimumSamplesPerOutput", least)
+               .count("MaximumSamplesPerOutput", most)
+               .flag("AlignRegionsToCorners", false));
+}
+
+constexpr OnnxOperator rows[]{
+    {"Resize", "", "RESAMPLE3", map_resize},
+    {"Upsample", "", "RESAMPLE3", map_resize},
+    {"RoiAlign", "", "ROI_ALIGN1", map_roi_align},
+};
+
+}  // namespace
+
+std::span<const OnnxOperator> resize_rows() {
+  return rows;
+}
+
+}  // namespace dmlop::onnx

@@ -1,0 +1,220 @@
+#include "onnx/mapping.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop::onnx {
+
+void Mapping::refuse(std::string message, std::string rule) {
+  throw Refusal{std::move(message), std::move(rule)};
+}
+
+void Mapping::refuse_invalid(std::string message, std::string rule) {
+  throw Refusal{std::move(message), std::move(rule), "", ErrorKind::invalid_input};
+}
+
+const Value& Mapping::in(std::size_t input) const {
+  if (!has(input)) refuse_invalid("its input " + std::to_string(input) + " is missing");
+  return *inputs_[input];
+}
+
+View Mapping::view(std::size_t input) {
+  const Value& value = in(input);
+  if (value.constant || !value.edge.empty()) used.push_back(&value);
+  if (element_count(value.sizes).value_or(0) == 0)
+    refuse("its input " + std::to_string(input) + " is empty, of sizes " + list_of(value.sizes),
+           "DirectML has no tensors without elements");
+  return {value.edge, value.type, value.sizes, {}};
+}
+
+const TensorData& Mapping::known(std::size_t input) const {
+  const Value& value = in(input);
+  if (const TensorData* data = value.known()) return *data;
+  throw Refusal{"its input " + std::to_string(input) + " \"" +
+                    printable(std::string(node_.inputs[input])) +
+                    "\" must be known before anything runs",
+                "sizes and fields of an operator are fixed when DirectML creates it",
+                "make it an initializer, or give its file if it is an input of the model",
+                ErrorKind::invalid_input};
+}
+
+std::vector<std::int64_t> Mapping::known_integers(std::size_t input) const {
+  const TensorData& data = known(input);
+  constexpr std::uint64_t most = std::uint64_t{1} << 20;
+  if (data.type != DataType::Int64 && data.type != DataType::Int32)
+    refuse_invalid("its input " + std::to_string(input) + " is " + std::string(name_of(data.type)) +
+                   ", must be INT64 or INT32");
+  if (data.count() > most) refuse("its input " + std::to_string(input) + " has too many values");
+  std::vector<std::int64_t> list;
+  for (std::uint64_t i = 0; i < data.count(); ++i) {
+    std::int64_t number = 0;
+    if (data.type == DataType::Int32) {
+      std::int32_t narrow = 0;
+      std::memcpy(&narrow, &data.bytes[i * sizeof narrow], sizeof narrow);
+      number = narrow;
+    } else {
+      std::memcpy(&number, &data.bytes[i * sizeof number], sizeof number);
+    }
+    list.push_back(number);
+  }
+  return list;
+}
+
+std::vector<double> Mapping::known_reals(std::size_t input) const {
+  const TensorData& data = known(input);
+  constexpr std::uint64_t most = std::uint64_t{1} << 20;
+  if (data.count() > most || info(data.type).bits == 4)
+    refuse("its input " + std::to_string(input) + " has too many values");
+  std::vector<double> list;
+  for (std::uint64_t i = 0; i < data.count(); ++i)
+    list.push_back(element_value(data.type, &data.bytes[i * size_of(data.type)]));
+  return list;
+}
+
+const Attribute* Mapping::find(std::string_view name) const {
+  for (const Attribute& attribute : node_.attributes) {
+    if (attribute.name == name) return &attribute;
+  }
+  return nullptr;
+}
+
+std::int64_t Mapping::integer(std::string_view name, std::int64_t other) const {
+  const Attribute* attribute = find(name);
+  return attribute == nullptr ? other : attribute->integer;
+}
+
+std::int64_t Mapping::required_integer(std::string_view name) const {
+  const Attribute* attribute = find(name);
+  if (attribute == nullptr) refuse_invalid("its attribute " + std::string(name) + " is missing");
+  return attribute->integer;
+}
+
+float Mapping::real(std::string_view name, float other) const {
+  const Attribute* attribute = find(name);
+  return attribute == nullptr ? other : attribute->real;
+}
+
+std::string Mapping::text(std::string_view name, std::string_view other) const {
+  const Attribute* attribute = find(name);
+  return std::string(attribute == nullptr ? other : attribute->text);
+}
+
+std::vector<std::int64_t> Mapping::integers(std::string_view name) const {
+  const Attribute* attribute = find(name);
+  return attribute == nullptr ? std::vector<std::int64_t>{} : attribute->integers;
+}
+
+std::vector<float> Mapping::reals(std::string_view name) const {
+  const Attribute* attribute = find(name);
+  return attribute == nullptr ? std::vector<float>{} : attribute->reals;
+}
+
+std::vector<std::string> Mapping::texts(std::string_view name) const {
+  const Attribute* attribute = find(name);
+  if (attribute == nullptr) return {};
+  return {attribute->texts.begin(), attribute->texts.end()};
+}
+
+std::size_t Mapping::axis_of(std::int64_t axis, std::size_t dimensions, bool may_be_end) {
+  const auto count = static_cast<std::int64_t>(dimensions);
+  const std::int64_t last = may_be_end ? count : std::max<std::int64_t>(count, 1) - 1;
+  if (axis < -std::max<std::int64_t>(count, 1) || axis > last)
+    refuse_invalid("its axis is " + std::to_string(axis) + ", but the tensor has " +
+                   counted(dimensions, "dimension"));
+  return static_cast<std::size_t>(axis < 0 ? axis + std::max<std::int64_t>(count, 1) : axis);
+}
+
+std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
+                                          std::size_t dimensions) {
+  std::vector<std::size_t> list;
+  for (const std::int64_t axis : axes) list.push_back(axis_of(axis, dimensions));
+  std::sort(list.begin(), list.end());
+  if (std::adjacent_find(list.begin(), list.end()) != list.end())
+    refuse_invalid("its axes name a dimension twice");
+  return list;
+}
+
+std::string Mapping::own_edge() {
+  const std::string_view name = node_.outputs.empty() ? node_.name : node_.outputs.front();
+  return std::string(name) + "/" + std::to_string(next_edge_++);
+}
+
+View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean) {
+  if (element_count(sizes).value_or(0) == 0)
+    refuse("its output is empty, of sizes " + list_of(sizes),
+           "DirectML has no tensors without elements");
+  if (!wants(output)) return {"", type, sizes, {}};
+  if (outputs.size() <= output) outputs.resize(output + 1);
+  Value value{std::string(node_.outputs[output]), type, is_boolean, sizes, {}, {}};
+  View view{value.edge, type, sizes, {}};
+  outputs[output] = std::move(value);
+  return view;
+}
+
+void Mapping::constant_output(std::size_t output, TensorData data) {
+  if (!wants(output)) return;
+  if (outputs.size() <= output) outputs.resize(output + 1);
+  Value value{std::string(node_.outputs[output]), data.type, data.is_boolean, data.sizes, {}, {}};
+  value.constant = std::move(data);
+  outputs[output] = std::move(value);
+}
+
+View Mapping::temporary(DataType type, const Sizes& sizes) {
+  return {own_edge(), type, sizes, {}};
+}
+
+View Mapping::constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes) {
+  View view{own_edge(), type, sizes, {}};
+  constants.push_back({view.edge, new_data(type, sizes, std::move(bytes))});
+  return view;
+}
+
+View Mapping::constant_number(DataType type, double number) {
+  const auto element = element_from(type, number);
+  return constant(type, {1},
+                  {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(size_of(type))});
+}
+
+void Mapping::add(const DmlOperator& operation) {
+  operators.push_back(operation);
+}
+
+void Mapping::add_unary(const std::string& type, const View& from, const View& to) {
+  add(DmlOperator(type).input("InputTensor", padded(from)).output("OutputTensor", padded(to)));
+}
+
+void Mapping::add_binary(const std::string& type, const View& a, const View& b, const View& to) {
+  add(DmlOperator(type)
+          .input("ATensor", padded(broadcast(a, to.sizes)))
+          .input("BTensor", padded(broadcast(b, to.sizes)))
+          .output("OutputTensor", padded(to)));
+}
+
+void Mapping::add_identity(const View& from, const View& to) {
+  View target = to;
+  target.sizes = from.sizes;  // the bytes are the same, whatever sizes they have then
+  add_unary("ELEMENT_WISE_IDENTITY", from, target);
+}
+
+Sizes broadcast_sizes(const std::vector<Sizes>& all) {
+  Sizes result;
+  for (const Sizes& sizes : all) {
+    if (sizes.size() > result.size())
+      result.insert(result.begin(), sizes.size() - result.size(), 1);
+    const std::size_t skip = result.size() - sizes.size();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::uint64_t& size = result[skip + i];
+      if (size == sizes[i] || sizes[i] == 1) continue;
+      if (size != 1)
+        Mapping::refuse_invalid("its inputs " + list_of(all.front()) + " and " + list_of(sizes) +
+                                " do not fit together");
+      size = sizes[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace dmlop::onnx

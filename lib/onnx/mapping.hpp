@@ -1,0 +1,139 @@
+// What the function that maps an ONNX operator sees: one node with its inputs, attributes and the
+// outputs that it declares, and the DirectML operators that it makes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "onnx/dml_operator.hpp"
+#include "onnx/onnx_model.hpp"
+
+namespace dmlop::onnx {
+
+/// A value of the graph: an edge, and its elements if they are known.
+struct Value {
+  std::string edge;
+  DataType type = DataType::Float32;
+  bool is_boolean = false;
+  Sizes sizes;
+  std::optional<TensorData> constant;  // its elements never change
+  std::optional<TensorData> given;     // its elements in this run, by the files of the inputs
+
+  const TensorData* known() const { return constant ? &*constant : given ? &*given : nullptr; }
+};
+
+/// Why a node becomes no operator of DirectML. It ends the mapping of one node.
+struct Refusal {
+  std::string message;
+  std::string rule = {};
+  std::string suggestion = {};
+  ErrorKind kind = ErrorKind::unavailable;
+};
+
+class Mapping;
+
+/// A row of the table of ONNX operators.
+struct OnnxOperator {
+  const char* name;
+  const char* domain;       // "" is ONNX's own
+  const char* becomes;      // operators of DirectML, for people; "": none
+  void (*map)(Mapping&);    // null: not supported
+  const char* reason = "";  // why not
+};
+
+class Mapping {
+ public:
+  /// `inputs` are null where one is left out.
+  Mapping(const Node& node, const OnnxOperator& row, std::int64_t version,
+          std::vector<const Value*> inputs)
+      : node_(node), row_(row), version_(version), inputs_(std::move(inputs)) {}
+
+  const OnnxOperator& row() const { return row_; }
+  /// The version of the operator set that the node belongs to.
+  std::int64_t version() const { return version_; }
+
+  [[noreturn]] static void refuse(std::string message, std::string rule = "");
+  [[noreturn]] static void refuse_invalid(std::string message, std::string rule = "");
+
+  // Inputs.
+  std::size_t input_count() const { return inputs_.size(); }
+  bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
+  /// Refuses if it is left out.
+  const Value& in(std::size_t input) const;
+  /// An input as an edge with its own sizes.
+  View view(std::size_t input);
+  /// Elements that must be known before anything runs.
+  const TensorData& known(std::size_t input) const;
+  std::vector<std::int64_t> known_integers(std::size_t input) const;
+  std::vector<double> known_reals(std::size_t input) const;
+
+  // Attributes.
+  bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
+  std::int64_t integer(std::string_view name, std::int64_t other) const;
+  std::int64_t required_integer(std::string_view name) const;
+  float real(std::string_view name, float other) const;
+  std::string text(std::string_view name, std::string_view other) const;
+  std::vector<std::int64_t> integers(std::string_view name) const;
+  std::vector<float> reals(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  const Attribute* find(std::string_view name) const;
+
+  /// A dimension that may count from the end: an axis of a tensor with so many dimensions.
+  static std::size_t axis_of(std::int64_t axis, std::size_t dimensions, bool may_be_end = false);
+  static std::vector<std::size_t> axes_of(const std::vector<std::int64_t>& axes,
+                                          std::size_t dimensions);
+
+  // Outputs.
+  std::size_t output_count() const { return node_.outputs.size(); }
+  bool wants(std::size_t output) const {
+    return output < node_.outputs.size() && !node_.outputs[output].empty();
+  }
+  /// Says what an output is. One that the model leaves out gets an edge without a name.
+  View output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean = false);
+  /// An output whose elements are known.
+  void constant_output(std::size_t output, TensorData data);
+  /// An edge between two operators of this node.
+  View temporary(DataType type, const Sizes& sizes);
+  /// A constant that the mapping makes.
+  View constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes);
+  View constant_number(DataType type, double number);
+
+  void add(const DmlOperator& operation);
+  /// An operator with one input and one output.
+  void add_unary(const std::string& type, const View& from, const View& to);
+  void add_binary(const std::string& type, const View& a, const View& b, const View& to);
+  void add_identity(const View& from, const View& to);
+
+  const Node& node() const { return node_; }
+
+  // What was made.
+  struct Constant {
+    std::string edge;
+    TensorData data;
+  };
+  std::vector<DmlOperator> operators;
+  std::vector<std::optional<Value>> outputs;
+  std::vector<Constant> constants;
+  std::vector<const Value*> used;  // inputs that became edges
+
+ private:
+  std::string own_edge();
+
+  const Node& node_;
+  const OnnxOperator& row_;
+  std::int64_t version_;
+  std::vector<const Value*> inputs_;
+  std::size_t next_edge_ = 0;
+};
+
+/// The sizes that NumPy's rules give several tensors. Refuses if there are none.
+Sizes broadcast_sizes(const std::vector<Sizes>& all);
+
+/// All operators that are known, by name and domain.
+std::span<const OnnxOperator> onnx_operators();
+const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view domain);
+
+}  // namespace dmlop::onnx

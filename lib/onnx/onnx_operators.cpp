@@ -1,0 +1,38 @@
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "onnx/rows.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+std::vector<OnnxOperator> all_rows() {
+  std::vector<OnnxOperator> rows;
+  for (const auto part :
+       {element_wise_rows(), constant_rows(), shape_rows(), gather_rows(), reduction_rows(),
+        window_rows(), matrix_rows(), normalization_rows(), quantization_rows(), recurrent_rows(),
+        resize_rows(), contrib_rows(), unsupported_rows()})
+    rows.insert(rows.end(), part.begin(), part.end());
+  const auto key = [](const OnnxOperator& row) {
+    return std::pair(std::string_view(row.domain), std::string_view(row.name));
+  };
+  std::ranges::sort(rows, {}, key);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const OnnxOperator> onnx_operators() {
+  static const std::vector<OnnxOperator> rows = all_rows();
+  return rows;
+}
+
+const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view domain) {
+  for (const OnnxOperator& row : onnx_operators()) {
+    if (row.name == name && row.domain == domain) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace dmlop::onnx

@@ -1,0 +1,312 @@
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "graph/graph.hpp"
+#include "onnx/message.hpp"
+#include "onnx/onnx_model.hpp"
+#include "onnx/tensor_message.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+// After this many nodes with findings, the rest are not listed.
+constexpr std::size_t nodes_listed = 8;
+constexpr std::size_t tensors_max = 100'000;
+constexpr std::size_t values_max = 100'000;
+constexpr std::size_t edges_of_node_max = 10'000;
+constexpr std::size_t attributes_of_node_max = 1'000;
+constexpr std::size_t numbers_of_attribute_max = std::size_t{1} << 20;
+constexpr std::size_t dimensions_max = 64;
+
+// The fields of onnx.proto that are read here. Numbers of other fields are skipped.
+namespace model_field {
+constexpr std::uint32_t graph = 7, operator_set = 8, functions = 25;
+}
+namespace operator_set_field {
+constexpr std::uint32_t domain = 1, version = 2;
+}
+namespace graph_field {
+constexpr std::uint32_t node = 1, initializer = 5, input = 11, output = 12, value = 13,
+                        sparse_initializer = 15;
+}
+namespace node_field {
+constexpr std::uint32_t input = 1, output = 2, name = 3, type = 4, attribute = 5, domain = 7;
+}
+namespace attribute_field {
+constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7,
+                        integers = 8, texts = 9, graphs = 11, kind = 20;
+}
+namespace value_field {
+constexpr std::uint32_t name = 1, type = 2;
+}
+namespace type_field {
+constexpr std::uint32_t tensor = 1, sequence = 4, map = 5, optional = 9;
+}
+namespace tensor_type_field {
+constexpr std::uint32_t element_type = 1, shape = 2;
+}
+namespace shape_field {
+constexpr std::uint32_t dimension = 1;
+}
+namespace dimension_field {
+constexpr std::uint32_t size = 1, name = 2;
+}
+
+template <typename T>
+void require_room(const std::vector<T>& list, std::size_t most, const char* things) {
+  if (list.size() >= most)
+    throw Error(ErrorKind::invalid_input,
+                "there are more than " + std::to_string(most) + " " + things);
+}
+
+Attribute attribute_of(Message message) {
+  Attribute attribute;
+  while (message.next()) {
+    switch (message.field()) {
+      case attribute_field::name:
+        attribute.name = message.text();
+        break;
+      case attribute_field::kind:
+        attribute.kind = message.integer();
+        break;
+      case attribute_field::integer:
+        attribute.integer = message.integer();
+        break;
+      case attribute_field::real:
+        attribute.real = message.real();
+        break;
+      case attribute_field::text:
+        attribute.text = message.text();
+        break;
+      case attribute_field::tensor:
+        attribute.tensor = tensor_of(message.message());
+        break;
+      case attribute_field::integers:
+        message.add_integers(attribute.integers, numbers_of_attribute_max);
+        break;
+      case attribute_field::reals:
+        message.add_floats(attribute.reals, numbers_of_attribute_max);
+        break;
+      case attribute_field::texts:
+        require_room(attribute.texts, numbers_of_attribute_max, "texts");
+        attribute.texts.push_back(message.text());
+        break;
+      case attribute_field::graph:
+      case attribute_field::graphs:
+        attribute.has_graph = true;
+        message.bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  return attribute;
+}
+
+void read_node(Message message, Node& node) {
+  while (message.next()) {
+    switch (message.field()) {
+      case node_field::input:
+        require_room(node.inputs, edges_of_node_max, "inputs");
+        node.inputs.push_back(message.text());
+        break;
+      case node_field::output:
+        require_room(node.outputs, edges_of_node_max, "outputs");
+        node.outputs.push_back(message.text());
+        break;
+      case node_field::name:
+        node.name = message.text();
+        break;
+      case node_field::type:
+        node.type = message.text();
+        break;
+      case node_field::domain:
+        node.domain = message.text();
+        break;
+      case node_field::attribute:
+        require_room(node.attributes, attributes_of_node_max, "attributes");
+        node.attributes.push_back(attribute_of(message.message()));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+Dimension dimension_of(Message message) {
+  Dimension dimension;
+  while (message.next()) {
+    if (message.field() == dimension_field::size)
+      dimension.size = message.integer();
+    else if (message.field() == dimension_field::name)
+      dimension.name = message.text();
+  }
+  return dimension;
+}
+
+void read_tensor_type(Message message, ValueInfo& value) {
+  while (message.next()) {
+    if (message.field() == tensor_type_field::element_type) {
+      value.element_type = message.integer();
+    } else if (message.field() == tensor_type_field::shape) {
+      value.sizes.emplace();
+      Message shape = message.message();
+      while (shape.next()) {
+        if (shape.field() != shape_field::dimension) continue;
+        require_room(*value.sizes, dimensions_max, "dimensions");
+        value.sizes->push_back(dimension_of(shape.message()));
+      }
+    }
+  }
+}
+
+ValueInfo value_of(Message message) {
+  ValueInfo value;
+  while (message.next()) {
+    if (message.field() == value_field::name) value.name = message.text();
+    if (message.field() != value_field::type) continue;
+    Message type = message.message();
+    while (type.next()) {
+      if (type.field() == type_field::tensor)
+        read_tensor_type(type.message(), value);
+      else if (type.field() == type_field::sequence)
+        value.other = "sequence";
+      else if (type.field() == type_field::map)
+        value.other = "map";
+      else if (type.field() == type_field::optional)
+        value.other = "optional";
+    }
+  }
+  return value;
+}
+
+OperatorSet operator_set_of(Message message) {
+  OperatorSet set;
+  while (message.next()) {
+    if (message.field() == operator_set_field::domain)
+      set.domain = message.text();
+    else if (message.field() == operator_set_field::version)
+      set.version = message.integer();
+  }
+  return set;
+}
+
+class Reader {
+ public:
+  Reader(OnnxModel& model, std::span<const std::byte> bytes, Diagnostics& diagnostics)
+      : model_(model), bytes_(bytes), diagnostics_(diagnostics) {}
+
+  void read() {
+    Message message(bytes_, bytes_);
+    bool has_graph = false;
+    while (message.next()) {
+      if (message.field() == model_field::operator_set) {
+        require_room(model_.operator_sets, values_max, "operator sets");
+        model_.operator_sets.push_back(operator_set_of(message.message()));
+      } else if (message.field() == model_field::functions) {
+        model_.has_functions = true;
+      } else if (message.field() == model_field::graph) {
+        has_graph = true;
+        read_graph(message.message());
+      }
+    }
+    if (!has_graph) throw Error(ErrorKind::invalid_input, "it has no graph");
+  }
+
+ private:
+  void read_graph(Message message) {
+    while (message.next()) {
+      switch (message.field()) {
+        case graph_field::node:
+          require_room(model_.nodes, nodes_max, "nodes");
+          add_node(message);
+          break;
+        case graph_field::initializer:
+          require_room(model_.initializers, tensors_max, "initializers");
+          model_.initializers.push_back(tensor_of(message.message()));
+          break;
+        case graph_field::input:
+          add_value(model_.inputs, message);
+          break;
+        case graph_field::output:
+          add_value(model_.outputs, message);
+          break;
+        case graph_field::value:
+          add_value(model_.values, message);
+          break;
+        case graph_field::sparse_initializer:
+          model_.has_sparse_initializers = true;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  static void add_value(std::vector<ValueInfo>& values, Message& message) {
+    require_room(values, values_max, "values");
+    values.push_back(value_of(message.message()));
+  }
+
+  void add_node(Message& message) {
+    Node& node = model_.nodes.emplace_back();
+    try {
+      read_node(message.message(), node);
+    } catch (const Error& error) {
+      if (++refused_ > nodes_listed) {
+        ++diagnostics_.back().more;
+        return;
+      }
+      std::string title = "node " + std::to_string(model_.nodes.size() - 1);
+      if (!node.name.empty()) title += " \"" + printable(std::string(node.name)) + "\"";
+      diagnostics_.push_back({.file = model_.path, .message = title + ": " + error.what()});
+    }
+  }
+
+  OnnxModel& model_;
+  std::span<const std::byte> bytes_;
+  Diagnostics& diagnostics_;
+  std::size_t refused_ = 0;
+};
+
+}  // namespace
+
+std::int64_t OnnxModel::version_of(std::string_view domain) const {
+  for (const OperatorSet& set : operator_sets) {
+    const bool is_default = set.domain.empty() || set.domain == "ai.onnx";
+    if (set.domain == domain || (domain.empty() && is_default)) return set.version;
+  }
+  return 0;
+}
+
+bool is_named_onnx(const std::string& path) {
+  return lower_case(to_text(to_path(path).extension())) == ".onnx";
+}
+
+std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std::byte> bytes,
+                                   Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  OnnxModel model{.path = path};
+  try {
+    Reader(model, bytes, diagnostics).read();
+  } catch (const Error& error) {
+    diagnostics.push_back(
+        {.file = path, .message = "this is no ONNX model: " + std::string(error.what())});
+  }
+  if (diagnostics.size() > before) return std::nullopt;
+  return model;
+}
+
+std::optional<OnnxModel> open_onnx(const std::string& path, Diagnostics& diagnostics,
+                                   const SharedConfinement& confinement) {
+  return with_context("reading the model " + path, [&] {
+    auto file = std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
+    auto model = file->read_intact(
+        [&](std::span<const std::byte> bytes) { return read_onnx(path, bytes, diagnostics); });
+    if (model) model->file = std::move(file);
+    return model;
+  });
+}
+
+}  // namespace dmlop::onnx

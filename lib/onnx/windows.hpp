@@ -1,0 +1,32 @@
+// Windows that slide over an ONNX operator's input.
+#pragma once
+
+#include "onnx/mapping.hpp"
+
+namespace dmlop::onnx {
+
+/// The numbers of each dimension beside batch and channels.
+struct Windows {
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> strides;
+  std::vector<std::uint64_t> dilations;
+  std::vector<std::uint64_t> start;  // padding
+  std::vector<std::uint64_t> end;
+};
+
+/// What the attributes say, without auto_pad.
+Windows plain_windows_of(const Mapping& node, const std::vector<std::uint64_t>& sizes);
+/// The same with the padding that auto_pad leads to.
+Windows windows_of(const Mapping& node, const Sizes& input,
+                   const std::vector<std::uint64_t>& sizes);
+
+struct Convolution {
+  Windows windows;
+  Sizes output;
+  std::uint64_t groups = 1;
+};
+
+/// A convolution of an input with a filter, which are inputs of the node.
+Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t filter);
+
+}  // namespace dmlop::onnx

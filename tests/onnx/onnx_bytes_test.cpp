@@ -1,0 +1,160 @@
+// The bytes of ONNX models: every part that is cut off, wrong or too large is refused with its
+// place, and external data stays beside the model.
+#include <functional>
+
+#include "base/text.hpp"
+#include "folder.hpp"
+#include "onnx/import.hpp"
+#include "onnx_writer.hpp"
+
+namespace dmlop::test {
+namespace {
+
+using namespace onnx_bytes;
+
+std::string findings_of(const std::string& bytes, const onnx::ImportRequest& request = {}) {
+  Diagnostics findings;
+  const auto model = onnx::read_onnx("x.onnx", std::as_bytes(std::span(bytes)), findings);
+  if (model) onnx::import_onnx(*model, request, findings);
+  std::vector<std::string> texts;
+  for (const Diagnostic& finding : findings) texts.push_back(to_text(finding));
+  return join(texts, "\n");
+}
+
+const std::string relu = node("Relu", {"x"}, {"y"});
+
+/// A model that is refused, and a part of what is said about it.
+struct Refused {
+  std::string bytes;
+  std::string message;
+};
+
+TEST_CASE("onnx bytes: a model is read") {
+  CHECK(findings_of(model({.nodes = {relu}})).empty());
+}
+
+TEST_CASE("onnx bytes: every beginning of a model is refused or valid, and nothing crashes") {
+  const std::string bytes =
+      model({.nodes = {node("Gemm", {"x", "w"}, {"h"}, {integer("transB", 1)}),
+                       node("Softmax", {"h"}, {"y"}, {integer("axis", -1)})},
+             .initializers = {tensor("w", 1, {3, 3}, raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9}))}});
+  REQUIRE(findings_of(bytes).empty());
+  std::size_t refused = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    refused += findings_of(bytes.substr(0, size)).empty() ? 0 : 1;
+  CHECK(refused == bytes.size());  // the operator set stands at the end
+}
+
+TEST_CASE("onnx bytes: what is wrong is said with its place") {
+  const std::string w = raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const auto with_weights = [&](const std::string& initializer) {
+    return model({.nodes = {node("MatMul", {"x", "w"}, {"y"})}, .initializers = {initializer}});
+  };
+  const std::vector<Refused> rows{
+      {"", "it has no graph"},
+      {"\x0A\x7F", "byte 2: a field is longer than what holds it"},
+      {std::string(11, '\xFF'), "byte 0: a number has more than 10 bytes"},
+      {number(7, 1), "field 7 must have a length"},
+      {model({.nodes = {part(1, "x") + number(2, 1)}}), "node 0: byte"},
+      {model({.nodes = {relu}, .version = 6}), "version 6 of ONNX's operators"},
+      {model({.nodes = {relu}, .version = 99}), "versions 7 to 23 are read"},
+      {model({.nodes = {node("Relu", {"z"}, {"y"})}}), "its input \"z\" is no input of the model"},
+      {model({.nodes = {relu, relu}}), "the value \"y\" is there already"},
+      {model({.nodes = {node("Relu", {"x"}, {"z"})}}), "the output \"y\" is written by no node"},
+      {model({.nodes = {node("Frobnicate", {"x"}, {"y"})}}),
+       "node \"node of y\" (Frobnicate): ONNX Runtime's DirectML provider does not have"},
+      {model({.nodes = {node("If", {"x"}, {"y"})}}), "(If): it runs other nodes"},
+      {model({.nodes = {relu}, .inputs = {value("x", {"n", "3"})}}),
+       "dimension 0 \"n\" has no size in the model"},
+      {model({.nodes = {relu}, .inputs = {value("x", {"2"}, 8)}}), "input \"x\" is STRING"},
+      {model({.nodes = {relu}, .inputs = {value("x", {"2"}, 16)}}), "input \"x\" is BFLOAT16"},
+      {model({.nodes = {relu}, .inputs = {value("x", {"0", "3"})}}),
+       "DirectML has no tensors without elements"},
+      {with_weights(tensor("w", 1, {3, 3}, w.substr(1))),
+       "its raw_data has 35 bytes, must have 36"},
+      {with_weights(tensor_head("w", 1, {3, 3}) + part(4, w.substr(4))),
+       "it has 8 values, must have 9"},
+      {with_weights(tensor_head("w", 1, {3, 3}) + part(4, w + w)), "has more than 9 numbers"},
+      {with_weights(tensor_head("w", 1, {3, 3}) + number(7, 1)), "does not hold values of FLOAT32"},
+      {with_weights(tensor("w", 1, {3, -3}, w)), "it has the size -3"},
+      {with_weights(tensor("w", 1, {1LL << 40, 1LL << 40}, w)), "more elements than 64 bits"},
+      {with_weights(tensor_head("w", 1, {1LL << 30, 1LL << 30})), "elements as numbers, must have"},
+      {with_weights(tensor("w", 1, {2, 3}, w.substr(12))), "do not fit together"},
+      {model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
+              .inputs = {value("x", {"2", "3"}), value("s", {"1"}, 7)}}),
+       "its input 1 \"s\" must be known before anything runs"},
+      {model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
+              .initializers = {tensor("s", 7, {2}, raw_integers({4, 2}))}}),
+       "its output [4, 2] has other elements than its input [2, 3]"},
+      {model({.nodes = {node("Softmax", {"x"}, {"y"}, {integer("axis", 5)})}}),
+       "its axis is 5, but the tensor has 2 dimensions"},
+      {model({.nodes = {node("Add", {"x", "z"}, {"y"})},
+              .inputs = {value("x", {"2", "3"}), value("z", {"4"})}}),
+       "its inputs [2, 3] and [4] do not fit together"},
+  };
+  for (const Refused& row : rows) {
+    const std::string findings = findings_of(row.bytes);
+    CHECK_MESSAGE(findings.find(row.message) != std::string::npos,
+                  row.message << " not in: " << findings);
+  }
+}
+
+TEST_CASE(
+    "onnx bytes: all nodes that are refused are said at once, what follows from them is not") {
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 70; ++i) nodes.push_back(node("Det", {"x"}, {"d" + std::to_string(i)}));
+  nodes.push_back(node("Relu", {"d0"}, {"y"}));
+  const std::string bytes = model({.nodes = nodes});
+  Diagnostics findings;
+  const auto model = onnx::read_onnx("x.onnx", std::as_bytes(std::span(bytes)), findings);
+  REQUIRE(model);
+  CHECK_FALSE(onnx::import_onnx(*model, {}, findings));
+  CHECK(count_of(findings) == 70);
+  CHECK(findings.size() == 64);
+}
+
+TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
+  const auto filled = [](std::int64_t size) {
+    return findings_of(
+        model({.nodes = {node("ConstantOfShape", {"s"}, {"c"}), node("Relu", {"c"}, {"y"})},
+               .initializers = {tensor("s", 7, {1}, raw_integers({size}))}}));
+  };
+  CHECK(filled(1 << 10).empty());
+  CHECK(filled(1 << 24).empty());
+  CHECK(filled((1 << 24) + 1).find("is too large") != std::string::npos);
+  CHECK(filled(1LL << 62).find("is too large") != std::string::npos);
+  CHECK(filled(-1).find("its output has the size -1") != std::string::npos);
+}
+
+TEST_CASE("onnx bytes: external data is a part of a file beside the model") {
+  const Folder folder;
+  folder.write("w.bin", "1234" + raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  const auto findings = [&](const std::string& location, const std::string& offset,
+                            const std::string& length) {
+    const auto entry = [](const std::string& key, const std::string& text) {
+      return part(13, part(1, key) + part(2, text));
+    };
+    folder.write("m.onnx",
+                 model({.nodes = {node("MatMul", {"x", "w"}, {"y"})},
+                        .initializers = {tensor_head("w", 1, {3, 3}) + number(14, 1) +
+                                         entry("location", location) + entry("offset", offset) +
+                                         entry("length", length)}}));
+    Diagnostics diagnostics;
+    const auto model = onnx::open_onnx(to_text(folder / "m.onnx"), diagnostics);
+    REQUIRE(model);
+    onnx::import_onnx(*model, {}, diagnostics);
+    return diagnostics.empty() ? std::string() : diagnostics.front().message;
+  };
+  CHECK(findings("w.bin", "4", "36").empty());
+  CHECK(findings("w.bin", "5", "36").find("ends at byte 41, but") != std::string::npos);
+  CHECK(findings("w.bin", "4", "35").find("has 35 bytes, must have 36") != std::string::npos);
+  CHECK(findings("w.bin", "-4", "36").find("must be a number") != std::string::npos);
+  CHECK(findings("no.bin", "0", "36").find("no.bin") != std::string::npos);
+  for (const char* path : {"../w.bin", "/etc/passwd", "", "C:w.bin"}) {
+    CAPTURE(path);
+    CHECK_FALSE(findings(path, "0", "36").empty());
+  }
+}
+
+}  // namespace
+}  // namespace dmlop::test

@@ -1,0 +1,213 @@
+// The program with ONNX models and tests: inspect, check, run, convert, batch and ops --onnx.
+#include <nlohmann/json.hpp>
+
+#include "folder.hpp"
+#include "npy/npy.hpp"
+#include "onnx_writer.hpp"
+#include "program.hpp"
+
+namespace dmlop::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace onnx_bytes;
+using Json = nlohmann::json;
+
+/// A copy of the sample: Gemm, Relu and Softmax, with a dimension that is only named.
+class Sample {
+ public:
+  Sample() {
+    fs::copy(DMLOP_SOURCE_DIR "/samples/onnx", folder_ / "onnx", fs::copy_options::recursive);
+  }
+
+  ProgramResult run(const std::vector<std::string>& arguments) const {
+    return dmlop_program(arguments, {.folder = folder_.path()});
+  }
+  const Folder& folder() const { return folder_; }
+
+ private:
+  Folder folder_;
+};
+
+bool has(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
+
+TEST_CASE("onnx program: inspect shows what each node becomes") {
+  const Sample sample;
+  const auto shown = sample.run({"inspect", "onnx/model.onnx", "--dim", "batch=2"});
+  CHECK(shown.code == 0);
+  CHECK(has(shown.output,
+            "onnx/model.onnx: ONNX model as a graph of DirectML, 3 operators, 2 "
+            "constants\n"));
+  CHECK(has(shown.output, "node 3 positive  ACTIVATION_RELU\n"));
+  const Json json = Json::parse(
+      sample.run({"inspect", "onnx/model.onnx", "--dim", "batch=2", "--format", "json"}).output);
+  CHECK(json.at(0).at("format") == "ONNX model as a graph of DirectML");
+  CHECK(json.at(0).at("totals").at("constantBytes") == 60);
+}
+
+TEST_CASE("onnx program: sizes come from --dim or from files") {
+  const Sample sample;
+  const auto unknown = sample.run({"check", "onnx/model.onnx"});
+  CHECK(unknown.code == 3);
+  CHECK(has(unknown.error, "help: write --dim batch=N, or give the input's file with -i"));
+  CHECK(sample.run({"check", "onnx/model.onnx", "--dim", "batch=2"}).code == 0);
+  CHECK(sample.run({"check", "onnx/model.onnx", "-i", "x=onnx/x.npy"}).code == 0);
+  const auto other =
+      sample.run({"check", "onnx/model.onnx", "--dim", "batch=3", "-i", "x=onnx/x.npy"});
+  CHECK(other.code == 3);
+  CHECK(has(other.error, "is 3, but its file has the sizes [2, 4]"));
+  const auto level =
+      sample.run({"check", "onnx/model.onnx", "--dim", "batch=2", "--feature-level", "5_0"});
+  CHECK(level.code == 3);
+  CHECK(has(level.error, "node \"softmax\" (DML_OPERATOR_ACTIVATION_SOFTMAX1)"));
+  for (const char* wrong : {"batch", "batch=", "=2", "batch=0", "batch=-1", "batch=2147483648"}) {
+    CAPTURE(wrong);
+    CHECK(sample.run({"check", "onnx/model.onnx", "--dim", wrong}).code == 2);
+  }
+  CHECK(sample.run({"check", "onnx/x.npy", "--dim", "batch=2"}).code == 2);
+}
+
+TEST_CASE("onnx program: run writes outputs with the model's sizes, from .npy and .pb alike") {
+  const Sample sample;
+  REQUIRE(
+      sample.run({"run", "onnx/model.onnx", "--cpu", "-i", "x=onnx/x.npy", "-o", "y=a.npy"}).code ==
+      0);
+  REQUIRE(sample
+              .run({"run", "onnx/model.onnx", "--cpu", "-i", "onnx/test_data_set_0/input_0.pb",
+                    "-o", "y=b.npy", "--fuse"})
+              .code == 0);
+  CHECK(sample.folder().read("a.npy") == sample.folder().read("b.npy"));
+  CHECK(NpyFile::open(sample.folder().path() + "/a.npy").header().sizes ==
+        std::vector<std::uint64_t>{2, 3});
+  const auto unknown = sample.run({"run", "onnx/model.onnx", "-i", "z=onnx/x.npy"});
+  CHECK(unknown.code == 2);
+  CHECK(has(unknown.error, "the model has no input \"z\""));
+  const auto twice =
+      sample.run({"run", "onnx/model.onnx", "-i", "x=onnx/x.npy", "-i", "x=onnx/x.npy"});
+  CHECK(has(twice.error, "the input \"x\" has two files"));
+}
+
+TEST_CASE("onnx program: a test folder is compared with its outputs") {
+  const Sample sample;
+  const auto passed = sample.run({"run", "onnx", "--cpu"});
+  CHECK(passed.code == 0);
+  CHECK(has(passed.output, "PASSED: y against onnx/test_data_set_0/output_0.pb: 6 elements agree"));
+  CHECK(sample.run({"batch", "onnx", "--cpu"}).code == 0);
+  const std::string file = "onnx/test_data_set_0/output_0.pb";
+  std::string bytes = sample.folder().read(file);
+  bytes[bytes.size() - 1] = '\x40';  // the last of its floats
+  sample.folder().write(file, bytes);
+  const auto failed = sample.run({"run", "onnx", "--cpu", "--format", "json"});
+  CHECK(failed.code == 1);
+  const Json json = Json::parse(failed.output);
+  CHECK(json.at("status") == "different");
+  CHECK(json.at("dataSets").at(0).at("comparisons").at(0).at("mismatches") == 1);
+  CHECK(sample.run({"run", "onnx", "--cpu", "--atol", "10"}).code == 0);
+  const auto job = sample.run({"batch", "onnx", "--cpu"});
+  CHECK(job.code == 1);
+  CHECK(has(job.output, "1 FAILED"));
+  CHECK(sample.run({"batch", "onnx", "--cpu", "--update-golden"}).code == 3);
+}
+
+TEST_CASE("onnx program: convert writes a graph that computes the same") {
+  const Sample sample;
+  fs::create_directory(sample.folder() / "g");
+  REQUIRE(
+      sample.run({"run", "onnx/model.onnx", "--cpu", "-i", "x=onnx/x.npy", "-o", "y=y.npy"}).code ==
+      0);
+  for (const auto& [option, file] :
+       {std::pair("--to-graph", "g/m.json"), std::pair("--to-bin", "g/m.bin")}) {
+    CAPTURE(option);
+    const auto converted =
+        sample.run({"convert", "onnx/model.onnx", "--dim", "batch=2", option, file});
+    REQUIRE_MESSAGE(converted.code == 0, converted.error);
+    CHECK(has(converted.output, std::string("wrote ") + file));
+    const auto run =
+        sample.run({"run", file, "--cpu", "-i", "x=onnx/x.npy", "--expect", "y=y.npy"});
+    CHECK_MESSAGE(run.code == 0, run.error);
+  }
+}
+
+TEST_CASE("onnx program: values that decide sizes come from files") {
+  const Folder folder;
+  folder.write("m.onnx", model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
+                                .inputs = {value("x", {"2", "3"}), value("s", {"1"}, 7)},
+                                .outputs = {value("y", {"n"})}}));
+  folder.write("s.pb", tensor("s", 7, {1}, raw_integers({-1})));
+  folder.write("x.pb", tensor("x", 1, {2, 3}, raw_floats({1, 2, 3, 4, 5, 6})));
+  const auto run =
+      dmlop_program({"run", "m.onnx", "--cpu", "-i", "x=x.pb", "-i", "s=s.pb", "-o", "y=y.npy"},
+                    {.folder = folder.path()});
+  CHECK_MESSAGE(run.code == 0, run.error);
+  CHECK(NpyFile::open(folder.path() + "/y.npy").header().sizes == std::vector<std::uint64_t>{6});
+}
+
+TEST_CASE("onnx program: --confine keeps the model's files inside") {
+  const Folder folder;
+  fs::create_directory(folder / "in");
+  folder.write("w.bin", raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  std::error_code error;
+  fs::create_symlink("../w.bin", folder / "in/w.bin", error);
+  const std::string external = tensor_head("w", 1, {3, 3}) + number(14, 1) +
+                               part(13, part(1, "location") + part(2, "w.bin"));
+  folder.write("in/m.onnx",
+               model({.nodes = {node("MatMul", {"x", "w"}, {"y"})}, .initializers = {external}}));
+  const auto refused =
+      dmlop_program({"check", "in/m.onnx", "--confine"}, {.folder = folder.path()});
+  CHECK(refused.code != 0);
+  CHECK(has(refused.error, "initializer \"w\": "));
+}
+
+TEST_CASE("onnx program: a batch that resumes runs a test again if one of its files changed") {
+  const Folder folder;
+  const auto external = [](const std::string& type) {
+    return model({.nodes = {node("MatMul", {"x", "w"}, {"h"}), node(type, {"h"}, {"y"})},
+                  .initializers = {tensor_head("w", 1, {3, 3}) + number(14, 1) +
+                                   part(13, part(1, "location") + part(2, "w.bin"))}});
+  };
+  const std::vector<float> ones(9, 1), threes(6, 3);
+  const auto floats = [](const std::string& name, const std::vector<float>& values) {
+    return tensor(name, 1, {2, 3}, raw_floats(values));
+  };
+  folder.write("t/model.onnx", external("Relu"));
+  folder.write("t/w.bin", raw_floats(ones));
+  folder.write("t/test_data_set_0/input_0.pb", floats("x", std::vector<float>(6, 1)));
+  folder.write("t/test_data_set_0/output_0.pb", floats("y", threes));
+  const auto has_run_again = [&] {
+    const auto batch = dmlop_program({"batch", "t", "--cpu", "--resume", "--results", "r.jsonl"},
+                                     {.folder = folder.path()});
+    CAPTURE(batch.error);
+    CHECK(has(batch.output, "1 job in"));
+    return !has(batch.output, "(1 from an earlier run)");
+  };
+  CHECK(has_run_again());
+  CHECK_FALSE(has_run_again());
+  std::vector<float> other_weights = ones, other_input(6, 1), other_output = threes;
+  other_weights[8] = other_input[5] = 1.0001F;
+  other_output[5] = 3.0001F;
+  for (const auto& [file, bytes] :
+       {std::pair("t/model.onnx", external("Abs")), std::pair("t/w.bin", raw_floats(other_weights)),
+        std::pair("t/test_data_set_0/input_0.pb", floats("x", other_input)),
+        std::pair("t/test_data_set_0/output_0.pb", floats("y", other_output)),
+        std::pair("t/tol.json", std::string(R"({"rtol": 0.5})"))}) {
+    CAPTURE(file);
+    folder.write(file, bytes);
+    CHECK(has_run_again());
+    CHECK_FALSE(has_run_again());
+  }
+}
+
+TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
+  const auto list = dmlop_program({"ops", "--onnx"});
+  CHECK(list.code == 0);
+  CHECK(has(list.output, "MaxUnpool                                MAX_UNPOOLING\n"));
+  CHECK(has(list.output, "not supported: it runs other nodes"));
+  const Json json = Json::parse(dmlop_program({"ops", "--onnx", "--format", "json"}).output);
+  CHECK(json.size() > 150);
+  for (const Json& row : json) CHECK(row.contains("becomes") != row.contains("notSupported"));
+}
+
+}  // namespace
+}  // namespace dmlop::test

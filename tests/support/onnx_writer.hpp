@@ -1,0 +1,94 @@
+// Writes small ONNX models, byte by byte, for tests.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace dmlop::test::onnx_bytes {
+
+inline std::string varint(std::uint64_t number) {
+  std::string bytes;
+  for (; number > 0x7F; number >>= 7) bytes += static_cast<char>(number | 0x80);
+  return bytes + static_cast<char>(number);
+}
+
+inline std::string number(unsigned field, std::int64_t value) {
+  return varint(field << 3) + varint(static_cast<std::uint64_t>(value));
+}
+
+inline std::string part(unsigned field, const std::string& bytes) {
+  return varint(field << 3 | 2U) + varint(bytes.size()) + bytes;
+}
+
+inline std::string raw_floats(const std::vector<float>& values) {
+  std::string bytes(values.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+inline std::string raw_integers(const std::vector<std::int64_t>& values) {
+  std::string bytes(values.size() * sizeof(std::int64_t), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// A TensorProto without values, of ONNX's type (1 is FLOAT, 7 is INT64).
+inline std::string tensor_head(const std::string& name, std::int64_t type,
+                               const std::vector<std::int64_t>& sizes) {
+  std::string bytes;
+  for (const std::int64_t size : sizes) bytes += number(1, size);
+  return bytes + number(2, type) + part(8, name);
+}
+
+inline std::string tensor(const std::string& name, std::int64_t type,
+                          const std::vector<std::int64_t>& sizes, const std::string& raw) {
+  return tensor_head(name, type, sizes) + part(9, raw);
+}
+
+/// An AttributeProto with an integer.
+inline std::string integer(const std::string& name, std::int64_t value) {
+  return part(1, name) + number(3, value) + number(20, 2);
+}
+
+inline std::string node(const std::string& type, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs,
+                        const std::vector<std::string>& attributes = {}) {
+  std::string bytes;
+  for (const std::string& input : inputs) bytes += part(1, input);
+  for (const std::string& output : outputs) bytes += part(2, output);
+  bytes += part(3, "node of " + outputs.front()) + part(4, type);
+  for (const std::string& attribute : attributes) bytes += part(5, attribute);
+  return bytes;
+}
+
+/// A ValueInfoProto; a dimension is a number or a name.
+inline std::string value(const std::string& name, const std::vector<std::string>& sizes,
+                         std::int64_t type = 1) {
+  std::string shape;
+  for (const std::string& size : sizes) {
+    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
+    shape += part(1, is_number ? number(1, std::stoll(size)) : part(2, size));
+  }
+  return part(1, name) + part(2, part(1, number(1, type) + part(2, shape)));
+}
+
+struct Parts {
+  std::vector<std::string> nodes;
+  std::vector<std::string> initializers = {};
+  std::vector<std::string> inputs = {value("x", {"2", "3"})};
+  std::vector<std::string> outputs = {value("y", {"2", "3"})};
+  std::int64_t version = 17;
+};
+
+inline std::string model(const Parts& parts) {
+  std::string graph;
+  for (const std::string& one : parts.nodes) graph += part(1, one);
+  for (const std::string& one : parts.initializers) graph += part(5, one);
+  for (const std::string& one : parts.inputs) graph += part(11, one);
+  for (const std::string& one : parts.outputs) graph += part(12, one);
+  return number(1, 8) + part(7, graph) + part(8, part(1, "") + number(2, parts.version));
+}
+
+}  // namespace dmlop::test::onnx_bytes
