@@ -1,5 +1,7 @@
 #include "c/translate.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <new>
 
@@ -37,6 +39,26 @@ std::vector<std::uint64_t> numbers(const std::uint64_t* first, std::uint32_t cou
   return {first, first + count};
 }
 
+// "batch=2,length=8"
+std::map<std::string, std::uint64_t> to_dimensions(const std::string& text) {
+  std::map<std::string, std::uint64_t> dimensions;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t mark = part.rfind('=');
+    std::uint64_t size = 0;
+    const char* last = part.data() + part.size();
+    const bool has_number = mark != std::string::npos && mark != 0 && mark + 1 < part.size() &&
+                            std::from_chars(part.data() + mark + 1, last, size).ptr == last &&
+                            size != 0;
+    if (!has_number)
+      refuse("operation.dimensions has \"" + part + "\", must be a name and a size: batch=2");
+    dimensions[part.substr(0, mark)] = size;
+    begin = end + 1;
+  }
+  return dimensions;
+}
+
 void add_if_there(Json& json, const char* name, const std::string& text) {
   if (!text.empty()) json[name] = text;
 }
@@ -64,7 +86,8 @@ Operation to_operation(const dmlop_operation* operation) {
   Operation made{.file = to_path(given.file),
                  .feature_level = text_of(given.feature_level),
                  .as = text_of(given.as),
-                 .confined_to = to_path(given.confined_to)};
+                 .confined_to = to_path(given.confined_to),
+                 .dimensions = to_dimensions(text_of(given.dimensions))};
   if (given.text != nullptr && given.text_size != 0) made.text.assign(given.text, given.text_size);
   if (given.text != nullptr && given.text_size == 0) made.text = given.text;
   return made;

@@ -74,7 +74,7 @@ class InputBinder {
     if (file.tensor.empty()) {
       refuse("which input is " + file.path + "? the graph has " + names_of_list(names),
              ErrorKind::usage, "",
-             is_of_library_ ? "give each input its name" : "write -i INPUT=" + file.path);
+             request_.is_of_library ? "give each input its name" : "write -i INPUT=" + file.path);
       return std::nullopt;
     }
     const std::string nearest = nearest_name(file.tensor, names);

@@ -283,6 +283,19 @@ TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a
   CHECK(!cpu().run(model, {}).empty());
 }
 
+TEST_CASE("public programs: an ONNX model, with the sizes of its dimensions") {
+  dmlop::Operation source{.file = samples + "onnx/model.onnx"};
+  CHECK(!dmlop::check(source).findings.empty());  // the batch is unknown
+  source.dimensions = {{"batch", 2}};
+  CHECK(dmlop::check(source).findings.empty());
+  const dmlop::Program program(source);
+  REQUIRE(program.inputs().size() == 1);
+  const auto outputs = cpu().run(program, {{program.inputs()[0].name, samples + "onnx/x.npy"}});
+  CHECK(outputs.size() == program.outputs().size());
+  source.text = "bytes";
+  CHECK(failure_of([&] { dmlop::Program none(source); }).kind() == FailureKind::usage);
+}
+
 TEST_CASE("public programs: strided inputs of programs, and those that do not fit") {
   const dmlop::Program program({.file = graph_file});
   const std::vector<float> image(32, 3);

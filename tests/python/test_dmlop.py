@@ -289,6 +289,18 @@ def test_programs(tmp_path):
         dmlop.load(tmp_path / "Partition_0.bin")
 
 
+def test_onnx_models():
+    model = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2})
+    x = np.load(SAMPLES / "onnx/x.npy")
+    assert [each.name for each in model.inputs] == ["x"]
+    result = model.run({"x": x}, device="cpu")
+    assert list(result) == [each.name for each in model.outputs]
+    with pytest.raises(dmlop.Invalid):
+        dmlop.load(SAMPLES / "onnx/model.onnx")
+    with pytest.raises(dmlop.Usage):
+        dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
+
+
 def test_threads_run_at_the_same_time():
     c = dmlop.compile("ELEMENT_WISE_ADD", device="cpu")
     wrong = []

@@ -105,7 +105,8 @@ typedef struct dmlop_tensors {
 } dmlop_tensors;
 
 /* One use of an operator as JSON, {"type": "PADDING", "desc": {...}}, or a program: a graph that
- * ONNX Runtime serialized (Partition_N.bin), a graph as JSON, or a DxDispatch model. */
+ * ONNX Runtime serialized (Partition_N.bin), a graph as JSON, an ONNX model (a file *.onnx), or a
+ * DxDispatch model. */
 typedef struct dmlop_operation {
   size_t struct_size;
   const char* text; /* the JSON, or the bytes of a serialized graph; NULL: the contents of file */
@@ -114,9 +115,10 @@ typedef struct dmlop_operation {
   const char* feature_level; /* "5_0"; NULL: that of the JSON, or the newest */
   const char* as;            /* who decides: "page", "directml-1.15.4"; NULL: the JSON */
   const char* confined_to;   /* the folder that paths in the JSON may not leave; NULL: any */
+  const char* dimensions;    /* of an ONNX model, by name: "batch=2,length=8"; may be NULL */
 } dmlop_operation;
 #define DMLOP_OPERATION \
-  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL }
+  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL, NULL }
 
 /* What a call that may take long gets. NULL stands for DMLOP_CALL. */
 typedef struct dmlop_call {

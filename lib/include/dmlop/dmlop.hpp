@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -130,6 +131,8 @@ struct Operation {
   std::string as = {};
   /// The folder that paths in the JSON may not leave; empty: they may name any file.
   std::filesystem::path confined_to = {};
+  /// Of an ONNX model: the sizes of dimensions that have a name.
+  std::map<std::string, std::uint64_t> dimensions = {};
 };
 
 enum class FailureKind : std::uint8_t {
@@ -241,8 +244,9 @@ struct NodeInfo {
   std::vector<std::string> outputs;
 };
 
-/// A graph of operators: what ONNX Runtime serialized (Partition_N.bin), a graph as JSON, or a
-/// DxDispatch model, whose print and writeFile commands are left out.
+/// A graph of operators: what ONNX Runtime serialized (Partition_N.bin), a graph as JSON, an ONNX
+/// model (a file *.onnx), or a DxDispatch model, whose print and
+/// writeFile commands are left out.
 class DMLOP_API Program {
  public:
   /// Reads and checks it: a file, or the text of one in `source.text`. Errors: as check() finds;

@@ -81,6 +81,7 @@ class Source:
         feature_level: Optional[str] = None,
         judge: Optional[str] = None,
         confined_to: Any = None,
+        dimensions: Optional[Mapping[str, int]] = None,
     ):
         self.text: Optional[bytes] = None
         self.file: Optional[str] = None
@@ -92,6 +93,7 @@ class Source:
             encoded(feature_level),
             encoded(judge),
             None if confined_to is None else encoded(os.fspath(confined_to)),
+            encoded(",".join(f"{name}={size}" for name, size in (dimensions or {}).items())),
         ]
         # What the text alone decides may be planned once for all runs; files may change.
         is_alone = self.text is not None and self.file is None and b'"bindings"' not in self.text

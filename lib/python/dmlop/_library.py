@@ -38,6 +38,7 @@ class OperationStruct(ctypes.Structure):
         ("feature_level", c_char_p),
         ("as_", c_char_p),
         ("confined_to", c_char_p),
+        ("dimensions", c_char_p),
     ]
 
 

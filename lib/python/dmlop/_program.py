@@ -41,8 +41,8 @@ def _arrays(tensors: Any) -> Dict[str, Any]:
 
 
 class Program:
-    """A graph of operators: what ONNX Runtime serialized (Partition_N.bin), a graph as JSON, or a
-    DxDispatch model."""
+    """A graph of operators: what ONNX Runtime serialized (Partition_N.bin), a graph as JSON, an
+    ONNX model (a file *.onnx), or a DxDispatch model."""
 
     inputs: List[TensorInfo]
     outputs: List[TensorInfo]
@@ -102,6 +102,8 @@ def load(
     feature_level: Optional[str] = None,
     judge: Optional[str] = None,
     confined_to: Any = None,
+    dimensions: Optional[Mapping[str, int]] = None,
 ) -> Program:
-    """Reads and checks a program: a path, bytes, JSON text, or a dict as in JSON."""
-    return Program(Source(program, None, feature_level, judge, confined_to))
+    """Reads and checks a program: a path, bytes, JSON text, or a dict as in JSON. `dimensions` are
+    the sizes of an ONNX model's dimensions that have a name."""
+    return Program(Source(program, None, feature_level, judge, confined_to, dimensions))

@@ -1,4 +1,4 @@
-#include "graph/load.hpp"
+#include "onnx/load_program.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include "graph/json_graph.hpp"
 #include "graph/models.hpp"
 #include "model/open.hpp"
+#include "onnx/import.hpp"
 
 namespace dmlop {
 namespace {
@@ -19,6 +20,19 @@ std::optional<OpenedGraph> open_serialized(const ProgramSource& source, Diagnost
   if (source.text.empty()) return open_graph(source.path, "the program ", diagnostics);
   if (!is_serialized_graph(bytes_of(source.text))) return std::nullopt;
   return OpenedGraph{read_graph(source.path, bytes_of(source.text), diagnostics)};
+}
+
+std::optional<LoweredGraph> load_onnx(const ProgramSource& source, const GraphRequest& request,
+                                      Diagnostics& diagnostics, Diagnostics& notes) {
+  if (!source.text.empty())
+    throw Error(ErrorKind::usage, source.path + " is an ONNX model: give its file, not its bytes");
+  const auto model = onnx::open_onnx(source.path, diagnostics);
+  if (!model) return std::nullopt;
+  const auto imported = onnx::import_onnx(
+      *model, {.dimensions = source.dimensions, .confinement = request.confinement}, diagnostics);
+  if (!imported) return std::nullopt;
+  model->file->require_intact();
+  return lower_graph(imported->graph, request, diagnostics, notes);
 }
 
 std::string text_of(const ProgramSource& source) {
@@ -49,7 +63,7 @@ std::optional<LoweredGraph> load_json(const ProgramSource& source, const GraphRe
 
 bool is_program(const ProgramSource& source) {
   Diagnostics ignored;
-  if (open_serialized(source, ignored)) return true;
+  if (onnx::is_named_onnx(source.path) || open_serialized(source, ignored)) return true;
   const std::string text = text_of(source);
   // Most descriptions have none of these words, and need not be parsed twice.
   constexpr std::array words{"nodes", "resources", "dispatchables", "commands"};
@@ -61,6 +75,7 @@ bool is_program(const ProgramSource& source) {
 
 std::optional<LoweredGraph> load_program(const ProgramSource& source, const GraphRequest& request,
                                          Diagnostics& diagnostics, Diagnostics& notes) {
+  if (onnx::is_named_onnx(source.path)) return load_onnx(source, request, diagnostics, notes);
   if (const auto opened = open_serialized(source, diagnostics))
     return opened->graph ? lower_graph(*opened->graph, request, diagnostics, notes) : std::nullopt;
   return load_json(source, request, diagnostics, notes);
