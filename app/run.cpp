@@ -428,8 +428,8 @@ Action add_run(OptionList& command) {
   options->description.add_to(command);
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
-      "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph; - is "
-      "standard input");
+      "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph or of "
+      "an ONNX model, which takes .pb files, too; - is standard input");
   add_named_file_option(
       command, "-o,--output", options->request.outputs,
       "An output's .npy file; - is standard output; of a model or a graph, NAME is a "

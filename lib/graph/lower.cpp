@@ -104,11 +104,11 @@ class Lowering {
     return &edge;
   }
 
-  std::size_t add_resource(const std::string& name) {
+  std::size_t add_resource(std::string name) {
     Resource& added = lowered_.model.resources.emplace_back();
-    added.name = name;
+    added.name = std::move(name);
     added.is_usable = true;
-    const auto sizes = graph_.sizes.find(name);
+    const auto sizes = graph_.sizes.find(added.name);
     if (sizes != graph_.sizes.end()) added.sizes = sizes->second;
     return lowered_.model.resources.size() - 1;
   }

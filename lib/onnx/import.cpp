@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t nodes_listed = 64;
 // Values with more elements are not computed while the model is read.
 constexpr std::uint64_t folded_elements_max = 1024;
+// What nodes such as ConstantOfShape make, all together.
+constexpr std::uint64_t made_bytes_max = std::uint64_t{1} << 28;
 
 class Importer {
  public:
@@ -214,12 +216,30 @@ class Importer {
     const OnnxOperator& row = row_of(node);
     Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs));
     row.map(mapping);
+    keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
     for (std::optional<Value>& output : mapping.outputs) {
       if (!output) continue;
       Value* value = add_value(output->edge, title);
       if (value != nullptr) *value = std::move(*output);
     }
+  }
+
+  /// The bytes of constants stay after the model ends, and those that are made have a bound.
+  void keep_constants(Mapping& mapping) {
+    for (std::optional<Value>& output : mapping.outputs) {
+      if (!output || !output->constant) continue;
+      TensorData& data = *output->constant;
+      if (data.owner != nullptr) {
+        made_bytes_ += data.bytes.size();
+      } else {  // it lies in the model
+        data.owner = data.file = model_.file;
+        data.path = model_.path;
+      }
+    }
+    if (made_bytes_ > made_bytes_max)
+      Mapping::refuse("the constants that the model's nodes make have more than " +
+                      std::to_string(made_bytes_max) + " bytes");
   }
 
   const OnnxOperator& row_of(const Node& node) const {
@@ -301,15 +321,11 @@ class Importer {
 
   /// An output is that of an operator, so what is none becomes one. It keeps its name.
   std::string copy_of(const Value& value, const std::string& name) {
-    std::string from = name;
-    std::string to = name + "/output";
-    if (value.constant) {
-      from = name + "/value";
-      to = name;
-      // A constant that nodes read has the name already.
-      if (constants_.contains(name)) std::swap(from, to), to = name + "/output", from = name;
-      add_constant(from, *value.constant);
-    }
+    // An input, and a constant that nodes read, have the name already.
+    const bool is_taken = !value.constant || constants_.contains(name);
+    const std::string from = is_taken ? name : name + "/value";
+    std::string to = is_taken ? name + "/output" : name;
+    if (value.constant) add_constant(from, *value.constant);
     const View source{from, value.type, value.sizes, {}};
     const View target{to, value.type, value.sizes, {}};
     imported_.graph.nodes.push_back(DmlOperator("ELEMENT_WISE_IDENTITY")
@@ -350,6 +366,7 @@ class Importer {
   std::set<std::string> constants_;  // edges of constants in the graph
   std::vector<std::string> inputs_;
   std::size_t refused_ = 0;
+  std::uint64_t made_bytes_ = 0;  // of constants that no file has
 };
 
 }  // namespace

@@ -177,6 +177,26 @@ View in_order(const View& view, const std::string& own, const std::string& lette
   return result;
 }
 
+Sizes sizes_of_letters(const Mapping& node, const Equation& equation, const std::string& letters) {
+  Sizes sizes;
+  for (const char c : letters) {
+    std::uint64_t size = 1;
+    bool is_there = false;
+    for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
+      const std::size_t at = equation.inputs[i].find(c);
+      if (at == std::string::npos) continue;
+      const std::uint64_t own = node.in(i).sizes[at];
+      if (is_there && own != size && own != 1 && size != 1)
+        Mapping::refuse_invalid("its inputs have different sizes for one letter");
+      size = std::max(size, own);
+      is_there = true;
+    }
+    if (!is_there) Mapping::refuse_invalid("its output has a letter that no input has");
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
 void map_einsum(Mapping& node) {
   const Equation equation = equation_of(node);
   if (equation.inputs.size() != node.input_count() || node.input_count() > 2)
@@ -196,22 +216,7 @@ void map_einsum(Mapping& node) {
     }
     views.push_back(node.view(i));
   }
-  Sizes sizes;
-  for (const char c : letters) {
-    std::uint64_t size = 1;
-    bool is_there = false;
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      const std::size_t at = equation.inputs[i].find(c);
-      if (at == std::string::npos) continue;
-      const std::uint64_t own = node.in(i).sizes[at];
-      if (is_there && own != size && own != 1 && size != 1)
-        Mapping::refuse_invalid("its inputs have different sizes for one letter");
-      size = std::max(size, own);
-      is_there = true;
-    }
-    if (!is_there) Mapping::refuse_invalid("its output has a letter that no input has");
-    sizes.push_back(size);
-  }
+  const Sizes sizes = sizes_of_letters(node, equation, letters);
   if (letters.empty()) Mapping::refuse("its inputs have no dimensions");
   const std::size_t kept = equation.output.size();
   const Sizes output(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(kept));

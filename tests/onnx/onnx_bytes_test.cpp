@@ -126,6 +126,41 @@ TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
   CHECK(filled(-1).find("its output has the size -1") != std::string::npos);
 }
 
+TEST_CASE("onnx bytes: what all nodes make has a bound, too") {
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 40; ++i)
+    nodes.push_back(node("ConstantOfShape", {"s"}, {"c" + std::to_string(i)}));
+  nodes.push_back(node("Relu", {"x"}, {"y"}));
+  const std::string findings = findings_of(
+      model({.nodes = nodes, .initializers = {tensor("s", 7, {1}, raw_integers({1 << 21}))}}));
+  CHECK(findings.find("have more than 268435456 bytes") != std::string::npos);
+}
+
+TEST_CASE("onnx bytes: a constant of a node stays when the model ends") {
+  const Folder folder;
+  const std::string constant =
+      node("Constant", {}, {"c"},
+           {part(1, "value") + part(5, tensor("", 1, {3}, raw_floats({1, 2, 3})))});
+  folder.write("m.onnx", model({.nodes = {constant, node("Add", {"x", "c"}, {"y"})}}));
+  Diagnostics diagnostics;
+  auto model = onnx::open_onnx(to_text(folder / "m.onnx"), diagnostics);
+  REQUIRE(model);
+  const auto imported = onnx::import_onnx(*model, {}, diagnostics);
+  REQUIRE(imported);
+  const std::weak_ptr<const InputFile> file = model->file;
+  model.reset();
+  CHECK_FALSE(file.expired());
+  std::size_t constants = 0;
+  for (const GraphNode& one : imported->graph.nodes) {
+    const auto* held = std::get_if<GraphConstant>(&one.content);
+    if (held == nullptr) continue;
+    ++constants;
+    CHECK(held->view->bytes.size() == 12);
+    CHECK(held->view->file != nullptr);
+  }
+  CHECK(constants == 1);
+}
+
 TEST_CASE("onnx bytes: external data is a part of a file beside the model") {
   const Folder folder;
   folder.write("w.bin", "1234" + raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9}));
