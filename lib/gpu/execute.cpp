@@ -81,18 +81,23 @@ bool overlap(const ResidentRange& a, const ResidentRange& b) {
 std::string range_refusal(std::span<const ResidentRange> inputs,
                           std::span<const ResidentRange> outputs, std::uint64_t bytes_limit) {
   const auto is_unfit = [&](const ResidentRange& range) {
-    return range.offset % range_alignment != 0 || range.offset + range.bytes > bytes_limit;
+    return range.offset + range.bytes > bytes_limit;
   };
-  if (std::any_of(inputs.begin(), inputs.end(), is_unfit) ||
-      std::any_of(outputs.begin(), outputs.end(), is_unfit))
-    return "its tensors do not fit the device's buffers of " + std::to_string(bytes_limit) +
-           " bytes";
-  for (const ResidentRange& output : outputs) {
-    for (const ResidentRange& input : inputs) {
-      if (overlap(input, output)) return "an output overlaps an input";
-    }
-  }
-  return "";
+  if (std::none_of(inputs.begin(), inputs.end(), is_unfit) &&
+      std::none_of(outputs.begin(), outputs.end(), is_unfit))
+    return "";
+  return "its tensors do not fit the device's buffers of " + std::to_string(bytes_limit) + " bytes";
+}
+
+bool is_aligned(const ResidentRange& range) {
+  return range.offset % range_alignment == 0;
+}
+
+// Whether a kernel can write the range in place.
+bool is_written_in_place(const ResidentRange& output, std::span<const ResidentRange> inputs) {
+  return is_aligned(output) && ends_well(output) &&
+         std::none_of(inputs.begin(), inputs.end(),
+                      [&](const ResidentRange& input) { return overlap(input, output); });
 }
 
 }  // namespace
@@ -237,15 +242,23 @@ void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRa
 void Executor::execute_resident(const Step& step, std::span<const ResidentRange> inputs,
                                 std::span<const ResidentRange> outputs, DispatchTimes& times) {
   Stream& stream = first_stream();
-  // Outputs that end within 16 bytes which belong to another tensor are computed elsewhere.
+  // Tensors that stand where a kernel cannot read or write them are copied.
+  Set& set = *sets_.front();
+  std::vector<ResidentRange> read_from(inputs.begin(), inputs.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_aligned(inputs[i])) continue;
+    read_from[i] = set.range(device_, i, inputs[i].bytes);
+    stream.copy(inputs[i], read_from[i]);
+  }
   std::vector<ResidentRange> written(outputs.begin(), outputs.end());
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    if (!ends_well(written[i])) written[i] = sets_.front()->range(device_, i, written[i].bytes);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_written_in_place(outputs[i], inputs))
+      written[i] = set.range(device_, inputs.size() + i, outputs[i].bytes);
   }
   for (const Dispatch& usual : step.dispatches) {
     const Dispatch& dispatch = chosen_dispatch(usual, device_.info());
     std::vector<ResidentRange> read;
-    for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
+    for (const std::size_t input : dispatch.inputs) read.push_back(read_from[input]);
     stream.run(dispatch, read, written);
     stream.finish();
     add(times, stream.times());

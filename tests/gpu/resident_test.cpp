@@ -146,28 +146,41 @@ TEST_CASE("resident: more kernels than a device keeps, twice") {
 }
 #endif
 
-TEST_CASE("resident: ranges that a kernel cannot be given") {
+TEST_CASE("resident: tensors may begin and end anywhere, and an output may overlap an input") {
   if (!has_gpu()) return;
   Gpu gpu;
-  const DeviceWords words(*gpu.device, gpu.executor, counting(250, 0));
-  const Kernel kernel = sum_kernel(20);
-  const auto refusal = [&](const gpu::ResidentRange& a, const gpu::ResidentRange& b,
-                           const gpu::ResidentRange& output) {
-    return gpu.executor.resident_refusal(kernel, std::array{a, b}, std::array{output});
+  struct Row {
+    std::uint64_t a, b, output, count;
   };
-  const auto at = [&](std::uint64_t first, std::uint64_t count = 20) {
-    return words.range(first, count);
-  };
-  CHECK(refusal(at(0), at(64), at(128)) == "");
-  CHECK(refusal(at(0), at(0), at(128)) == "");
-  const std::string unfit = "its tensors do not fit the device's buffers of " +
-                            std::to_string(gpu.device->buffer_bytes_limit()) + " bytes";
-  CHECK(refusal(at(4), at(64), at(128)) == unfit);
-  CHECK(refusal(at(0), at(65), at(128)) == unfit);
-  CHECK(refusal(at(0), at(64), at(129)) == unfit);
-  CHECK(refusal(at(0), at(64), at(0)) == "an output overlaps an input");
-  CHECK(refusal(at(0), at(64, 80), at(128)) == "an output overlaps an input");
-  CHECK(refusal(at(0), at(64), at(192, 58)) == "");  // the end of the buffer
+  for (const Row& row :
+       {Row{4, 64, 128, 20}, Row{0, 65, 128, 20}, Row{0, 64, 129, 20}, Row{0, 64, 0, 20},
+        Row{0, 64, 70, 20}, Row{3, 66, 129, 19}, Row{0, 64, 192, 58}, Row{0, 1, 2, 100}}) {
+    CAPTURE(row.output);
+    const DeviceWords words(*gpu.device, gpu.executor, counting(250, 0));
+    const std::array reads{words.range(row.a, row.count), words.range(row.b, row.count)};
+    const std::array writes{words.range(row.output, row.count)};
+    const Kernel kernel = sum_kernel(row.count);
+    REQUIRE(gpu.executor.resident_refusal(kernel, reads, writes) == "");
+    gpu::DispatchTimes times;
+    gpu.executor.execute_resident(kernel, reads, writes, times);
+    const Words before = counting(250, 0);
+    Words expected = before;
+    for (std::uint64_t i = 0; i < row.count; ++i)
+      expected[row.output + i] = before[row.a + i] + before[row.b + i];
+    CHECK(words.read() == expected);
+  }
+}
+
+TEST_CASE("resident: tensors that are larger than the device's buffers are refused") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  const DeviceWords words(*gpu.device, gpu.executor, counting(64, 0));
+  gpu::ResidentRange large = words.range(0, 20);
+  const std::uint64_t limit = gpu.device->buffer_bytes_limit();
+  large.bytes = limit + 1;
+  const std::array reads{words.range(0, 20), large};
+  CHECK(gpu.executor.resident_refusal(sum_kernel(20), reads, std::array{words.range(0, 20)}) ==
+        "its tensors do not fit the device's buffers of " + std::to_string(limit) + " bytes");
 }
 
 TEST_CASE(
