@@ -60,13 +60,10 @@ void inspect_npy(const std::string& path, Format format, Json& list) {
 std::optional<OpenedGraph> open(const std::string& path, Diagnostics& diagnostics) {
   if (auto graph = open_graph(path, "", diagnostics)) return graph;
   if (!lower_case(path).ends_with(".json")) return std::nullopt;
-  const auto file = open_op_or_model(path, diagnostics);
-  if (!file) return OpenedGraph{};
-  if (!file->has_graph)
-    throw Error(ErrorKind::usage, path +
-                                      " is no graph; inspect shows .npy files and graphs, and "
-                                      "`dmlop check " +
-                                      shell_quoted(path) + "` reads other descriptions");
+  Diagnostics findings;
+  const auto file = open_op_or_model(path, findings);
+  if (!file || !file->has_graph) return std::nullopt;
+  diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
   return OpenedGraph{read_json_graph(file->document, {}, diagnostics)};
 }
 

@@ -44,6 +44,7 @@ with tempfile.TemporaryDirectory() as out:
         subprocess.run([*command, "--cpu"], check=True)
     merge = [program, "batch", "--merge", *sorted(glob.glob(f"{out}/*.jsonl"))]
     text = subprocess.run(merge, check=True, capture_output=True, text=True).stdout
-    jobs = len(glob.glob(f"{samples}/*/op.json") + glob.glob(f"{samples}/*/model.json"))
+    names = ("op.json", "model.json", "graph.json", "model.onnx")
+    jobs = sum(len(glob.glob(f"{samples}/*/{name}")) for name in names)
     assert f": {jobs} PASSED" in text, text
 TEXT

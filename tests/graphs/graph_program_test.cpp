@@ -69,8 +69,8 @@ TEST_CASE("graph program: inspect shows a graph in JSON, and what a run needs at
   CHECK(shown.output.ends_with("outputs of nodes 96 bytes, 64 at a time\n"));
   folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");
   const auto other = dmlop_program({"inspect", "op.json"}, {.folder = folder.path()});
-  CHECK(other.code == 2);
-  CHECK(other.error.find("op.json is no graph") != std::string::npos);
+  CHECK(other.code == 3);
+  CHECK(other.error.find("the file is JSON") != std::string::npos);
   folder.write("g.json", R"({"nodes": [{"type": "PADING"}]})");
   CHECK(dmlop_program({"inspect", "g.json"}, {.folder = folder.path()}).code == 3);
 }

@@ -104,7 +104,9 @@ TEST_CASE("a job's folder: one without a description is refused with the way to 
     CAPTURE(command);
     const auto result = folder.dmlop({command, "outer"});
     CHECK(result.code == 2);
-    CHECK(contains(result.error, "outer has no op.json and no model.json\n"));
+    CHECK(contains(result.error,
+                   "outer has no op.json, no model.json, no graph.json and not one "
+                   "Partition_N.bin\n"));
     CHECK(contains(result.error, "`dmlop batch outer`"));
   }
   // A model may be the folder's description, too.

@@ -238,7 +238,7 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
       {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
        3,
        "error: reading InputTensor from .: is a directory"},
-      {{"check", "/"}, 2, "error: / has no op.json and no model.json"},
+      {{"check", "/"}, 2, "error: / has no op.json, no model.json"},
       {{"inspect", "op.json"}, 3, "error: reading op.json: the file is JSON"},
       {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
        6,
