@@ -80,6 +80,17 @@ Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& o
   keep_owned(model);
 }
 
+void Runtime::copy_mapped(std::size_t resource) {
+  Memory& memory = memories_[resource];
+  if (memory.source == nullptr) return;
+  Buffer copy(memory.size(), '"' + printable(model_.resources[resource].name) + '"');
+  copy_in_pieces(memory.mapped, copy.data());
+  if (memory.source->require_intact) memory.source->require_intact();
+  memory.host = std::move(copy);
+  memory.source = nullptr;
+  memory.mapped = {};
+}
+
 Runtime::Memory Runtime::filled(const Resource& resource, bool is_written) {
   const InitialValues& initial = resource.initial;
   const bool is_there = !initial.mapped.empty() && initial.mapped.size() >= resource.size;

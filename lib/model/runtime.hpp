@@ -26,11 +26,16 @@ class Runtime {
   /// check_indices and Backend::execute.
   Execution dispatch(const DispatchCommand& command);
 
-  /// The current bytes of a resource, valid until the next dispatch. Errors: as dispatch().
-  std::span<const std::byte> contents(std::size_t resource) { return on_host(memories_[resource]); }
+  /// The current bytes of a resource, valid until the next dispatch. Those of a file are a copy,
+  /// which nobody can change. Errors: as dispatch(); io_failed if the file changed meanwhile.
+  std::span<const std::byte> contents(std::size_t resource) {
+    copy_mapped(resource);
+    return on_host(memories_[resource]);
+  }
 
   /// The same bytes, to be changed before the next dispatch. Errors: as dispatch().
   std::span<std::byte> changed_contents(std::size_t resource) {
+    copy_mapped(resource);
     const auto bytes = on_host(memories_[resource]);
     memories_[resource].device_is_current = false;
     return bytes;
@@ -88,6 +93,7 @@ class Runtime {
   };
 
   static Memory filled(const Resource& resource, bool is_written);
+  void copy_mapped(std::size_t resource);
   /// Errors: io_failed if a file that a dispatch read was changed meanwhile.
   static void require_intact(const BoundPlan& bound);
   /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
