@@ -36,7 +36,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
   prepared.find_expected(job, findings);
-  if (job.request.expected_may_be_missing) prepared.expect_results(job.request.found.golden_folder);
+  if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -68,7 +68,8 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
       has_folder ? to_text(to_path(options.output_folder) / to_path(job.id)) : std::string(),
       findings);
   prepared.find_expected(job, findings);
-  if (job.request.expected_may_be_missing) prepared.expect_results(job.request.found.golden_folder);
+  if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
+  prepared.refuse_replaced_golden(findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -136,7 +137,8 @@ std::string ModelJob::edge_named(const std::string& name) const {
 }
 
 // What the model computes and no golden file is for gets one in the folder.
-void ModelJob::expect_results(const std::string& golden_folder) {
+void ModelJob::expect_results(const BatchJob& job, Diagnostics& findings) {
+  const std::string& golden_folder = job.request.found.golden_folder;
   if (golden_folder.empty()) return;
   for (const std::size_t resource : results_of(model_)) {
     const auto is_it = [&](const Expected& other) { return other.file.resource == resource; };
@@ -144,7 +146,22 @@ void ModelJob::expect_results(const std::string& golden_folder) {
     const std::string& resource_name = model_.resources[resource].name;
     const std::string name =
         (model_.words.has_commands ? resource_name : edge_file_name(resource_name)) + ".npy";
-    expected_.push_back({{resource, to_text(to_path(golden_folder) / to_path(name))}, {}});
+    const std::string path = to_text(to_path(golden_folder) / to_path(name));
+    check_confined({{resource_name, path, job.request.confinement}}, findings);
+    expected_.push_back({{resource, path}, {}});
+  }
+}
+
+// An output of a graph must not replace what it is compared with.
+void ModelJob::refuse_replaced_golden(Diagnostics& findings) const {
+  for (const NamedResource& output : written_) {
+    for (const Expected& expected : expected_) {
+      if (!names_same_file(output.path, expected.file.path)) continue;
+      findings.push_back({.file = model_.file,
+                          .message = model_.resources[output.resource].name +
+                                     " would replace the golden file " + expected.file.path,
+                          .suggestion = "write to another file"});
+    }
   }
 }
 

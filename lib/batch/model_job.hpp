@@ -66,10 +66,11 @@ class ModelJob {
                    Diagnostics& findings);
   std::optional<std::size_t> write_named(const std::string& name) const;
   void find_expected(const BatchJob& job, Diagnostics& findings);
-  void expect_results(const std::string& golden_folder);
+  void expect_results(const BatchJob& job, Diagnostics& findings);
   std::string edge_named(const std::string& name) const;
   OutputComparison without_golden(const NamedResource& golden) const;
   void refuse_inputs(Diagnostics& findings) const;
+  void refuse_replaced_golden(Diagnostics& findings) const;
 
   Model model_;
   std::vector<Expected> expected_;

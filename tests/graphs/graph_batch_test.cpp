@@ -145,6 +145,36 @@ TEST_CASE("graph batch: what is wrong with a job says so, and names the remedy")
   CHECK(contains(outside.output, "graph"));
 }
 
+TEST_CASE("graph batch: an output replaces no golden file") {
+  const Folder jobs;
+  add_graph_job(jobs, "cnn_relu_pool");
+  fs::create_directory(jobs / "io");
+  fs::copy(jobs / "cnn_relu_pool/expected/softmax_10.npy", jobs / "io/softmax_10.npy");
+  jobs.write("jobs.jsonl", R"({"id": "io", "graph": "cnn_relu_pool/Partition_0.bin",)"
+                           R"( "bindings": {"x": "cnn_relu_pool/x.npy"},)"
+                           R"( "expect": {"softmax_10": "io/softmax_10.npy"}})"
+                           "\n");
+  const std::string golden = jobs.read("io/softmax_10.npy");
+  const auto refused = batch(jobs, {"jobs.jsonl", "--out", "."});
+  CHECK(refused.code != 0);
+  CHECK(contains(refused.output, "would replace the golden file"));
+  CHECK(jobs.read("io/softmax_10.npy") == golden);
+}
+
+TEST_CASE("graph batch: --confine keeps new golden files in the folder") {
+#ifndef _WIN32
+  const Folder jobs;
+  add_graph_job(jobs, "cnn_relu_pool");
+  fs::remove_all(jobs / "cnn_relu_pool/expected");
+  fs::create_directory(jobs / "outside");
+  fs::create_directory_symlink("../outside", jobs / "cnn_relu_pool/expected");
+  const auto refused =
+      batch(jobs, {"cnn_relu_pool/Partition_0.bin", "--confine", "--update-golden=accept"});
+  CHECK(refused.code != 0);
+  CHECK(fs::is_empty(jobs / "outside"));
+#endif
+}
+
 TEST_CASE("graph batch: run takes a folder with a graph, and --expect its golden files") {
   const Folder jobs;
   add_graph_job(jobs, "cnn_relu_pool");

@@ -416,3 +416,32 @@ def test_golden_files(tmp_path):
     code, text = outcome("np.float32('nan')", "--update-golden")
     assert code == 1 and "is not written" in text
     assert (np.load(tmp_path / "golden/y.npy") == 2 * np.arange(6)).all()
+
+
+def test_a_context_may_be_closed_while_others_run_on_it():
+    array = np.arange(6, dtype="f4")
+    for _ in range(20):
+        context = dmlop.Context("cpu")
+
+        def run(context=context):
+            try:
+                while True:
+                    dmlop.run("ELEMENT_WISE_ADD", array, array, device=context)
+            except dmlop.Usage:
+                pass
+
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        context.close()
+        for thread in threads:
+            thread.join()
+    with pytest.raises(dmlop.Usage):
+        context.device
+
+
+def test_a_tensor_stays_what_it_was_checked_to_be():
+    tensor = dmlop.Tensor("FLOAT32", (1,), bytearray(4))
+    for name, value in (("shape", (5,)), ("type", "FLOAT64"), ("data", memoryview(b""))):
+        with pytest.raises(AttributeError):
+            setattr(tensor, name, value)

@@ -319,9 +319,10 @@ class _Plan:
     def __init__(self, context: Context, source: Source, names: Sequence[str], views: Sequence[View]):
         handle = c_void_p()
         structs = make_structs(names, views, False)
+        opened = context.opened()
         invoke(
             library.dmlop_prepare,
-            context.handle,
+            opened.handle,
             byref(source.struct),
             structs,
             len(views),
@@ -423,7 +424,7 @@ class Compiled:
         Returns the output, or a tuple of them. They are written to `out`, if it is given: an array,
         a sequence of arrays, or a dict of them by name.
         """
-        self._context.require_open()
+        self._context.opened()
         if not inputs and not self._fixed and len(arrays) == 1:
             names: Sequence[str] = self._single()
             values: Sequence[Any] = arrays
@@ -466,6 +467,17 @@ class Compiled:
         return _Plan(self._context, self._source, names, packed), packed
 
 
+class _Opened:
+    """An open device, which is closed when nothing holds it any more: a context may be closed in one
+    thread while another one runs something on it."""
+
+    __slots__ = ("handle", "__weakref__")
+
+    def __init__(self, handle: c_void_p):
+        self.handle = handle
+        weakref.finalize(self, library.dmlop_close, handle)
+
+
 class Context:
     """A device that is opened once. dmlop.run() and the other functions keep one for each device.
 
@@ -492,36 +504,39 @@ class Context:
         )
         handle = c_void_p()
         invoke(library.dmlop_open, byref(options), byref(handle))
-        self.handle = handle
+        self._opened: Optional[_Opened] = _Opened(handle)
         self._plans = _Plans()
-        self._close = weakref.finalize(self, library.dmlop_close, handle)
 
     @property
     def device(self) -> str:
         """What it runs on: "cpu", "vulkan:0"."""
-        self.require_open()
-        return library.dmlop_context_device(self.handle).decode()
+        opened = self.opened()
+        return library.dmlop_context_device(opened.handle).decode()
 
     def close(self) -> None:
-        """Gives the device back. What was compiled with it cannot run any more."""
-        self._close()
+        """Gives the device back, after the calls that use it in other threads. What was compiled
+        with it cannot run any more."""
+        self._opened = None
 
     def __enter__(self) -> Context:
-        self.require_open()
+        self.opened()
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def require_open(self) -> None:
-        if not self._close.alive:
+    def opened(self) -> _Opened:
+        """What a call holds while it uses the device."""
+        opened = self._opened
+        if opened is None:
             raise _errors.Usage("the context is closed")
+        return opened
 
     def run(self, op: Any, *arrays: Any, inputs: Optional[Mapping[str, Any]] = None, out: Any = None,
             feature_level: Optional[str] = None, judge: Optional[str] = None, confined_to: Any = None,
             **fields: Any) -> Any:
         """As dmlop.run(), on this device."""
-        self.require_open()
+        self.opened()
         named = _split(op, fields, inputs)
         source = Source(op, fields, feature_level, judge, confined_to)
         return Compiled(self, source, {}, self._plans)(*arrays, out=out, **named)
@@ -530,7 +545,7 @@ class Context:
                 feature_level: Optional[str] = None, judge: Optional[str] = None,
                 confined_to: Any = None, **fields: Any) -> Compiled:
         """As dmlop.compile(), on this device."""
-        self.require_open()
+        self.opened()
         fixed = _split(op, fields, inputs)
         source = Source(op, fields, feature_level, judge, confined_to)
         source.key = source.key or ("file", id(source))  # read once

@@ -74,14 +74,13 @@ class Program:
     ) -> Result:
         """Runs it. Returns the outputs by name; with `edges`, their `edges` are what each node
         wrote."""
-        context = context_for(device)
-        context.require_open()
+        opened = context_for(device).opened()
         names = list(inputs or {})
         views = [view(name, value, packed=True) for name, value in (inputs or {}).items()]
         handle = c_void_p()
         invoke(
             library.dmlop_program_run,
-            context.handle,
+            opened.handle,
             self._handle,
             make_structs(names, views, True),
             len(views),

@@ -65,9 +65,10 @@ class Tensor:
     def __init__(self, type: str, shape: Sequence[int], data: Any):
         if type not in NUMBERS:
             raise _errors.Usage(f"{type!r} is no type of DirectML: write one of {', '.join(NUMBERS)}")
-        self.type = type
-        self.shape = tuple(shape)
-        self.data = memoryview(data).cast("B")
+        # What is checked here must stay so, as the library reads the memory without asking again.
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "shape", tuple(shape))
+        object.__setattr__(self, "data", memoryview(data).cast("B"))
         count = 1
         for size in self.shape:
             count *= size
@@ -76,6 +77,9 @@ class Tensor:
                 f"{type} {list(self.shape)} has {count * _SIZES[NUMBERS[type]]} bytes, "
                 f"but the buffer has {self.data.nbytes}"
             )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} of a dmlop.Tensor cannot be changed; make another one")
 
     def elements(self) -> List[Any]:
         """All elements in one list, the last dimension fastest."""
