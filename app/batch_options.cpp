@@ -218,9 +218,10 @@ void add_reports(OptionList& command, BatchCommandOptions& options) {
 
 void BatchCommandOptions::add_to(OptionList& command) {
   command
-      .add_option("JOBS", jobs,
-                  "Folders (every op.json, model.json and graph.json below), descriptions, JSON "
-                  "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
+      .add_option(
+          "JOBS", jobs,
+          "Folders (every op.json, model.json, graph.json and ONNX test below), descriptions, JSON "
+          "files of jobs, or JSON Lines (.jsonl); - is JSON Lines on standard input")
       .required(false)
       // Not 0: behind -- the parser gives nothing to an option that may be empty.
       .expected(1, 1'000'000);

@@ -444,7 +444,7 @@ Action add_run(OptionList& command) {
       .type_name("[=accept]");
   command
       .add_option("--keep-edges", options->kept_edges,
-                  "Of a serialized DirectML graph: the folder that gets each edge as a .npy file")
+                  "Of a graph: the folder that gets each edge as a .npy file")
       .type_name("FOLDER");
   command
       .add_option(
@@ -454,8 +454,8 @@ Action add_run(OptionList& command) {
       .type_name("FOLDER");
   command
       .add_option("--against", options->against,
-                  "Of a graph or a model: another device, which has to compute the same after each "
-                  "node; names the first node that goes wrong")
+                  "Another device, which has to compute the same; of a graph or a model each node "
+                  "is compared, and the first that goes wrong is named")
       .type_name("SPEC");
   options->model.add_to(command);
   options->onnx.add_to(command);

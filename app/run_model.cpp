@@ -206,8 +206,9 @@ void print_edges(const Model& model, const EdgeComparer& comparer) {
     if (edge.is_wrong())
       print_comparison(edge.output, edge.dispatchable == wrong.front().dispatchable);
   }
-  const std::string edges = std::string(model.words.resource) + "s";
-  print({comparer.edges().size(), " ", edges, " were compared"});
+  const std::size_t edges = comparer.edges().size();
+  print({counted(edges, model.words.resource), std::string(edges == 1 ? " was" : " were"),
+         " compared"});
   if (following > 0)
     print({", of which ", following,
            " differ only because their inputs do: from the expected inputs, their nodes compute "
