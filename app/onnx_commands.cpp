@@ -10,6 +10,7 @@
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
 #include "exit_codes.hpp"
+#include "job/folder.hpp"
 #include "onnx/import.hpp"
 #include "onnx/mapping.hpp"
 #include "onnx/test_folder.hpp"
@@ -160,7 +161,7 @@ std::optional<OpenedGraph> open_onnx_graph(const std::string& path, const OnnxOp
 
 bool is_onnx_folder(const std::string& name) {
   std::error_code error;
-  for (const char* other : {"op.json", "model.json", "graph.json"}) {
+  for (const std::string_view other : description_names) {
     if (std::filesystem::exists(to_path(name) / other, error)) return false;
   }
   return onnx::is_test_folder(name);

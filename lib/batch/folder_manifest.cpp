@@ -125,12 +125,10 @@ class FolderIds {
   };
 
   // The first of a folder's descriptions has the folder's id.
-  static std::pair<int, std::string> rank_of(const fs::path& name) {
-    const int rank = name == "op.json"      ? 0
-                     : name == "model.json" ? 1
-                     : name == "graph.json" ? 2
-                                            : 3;
-    return {rank, to_text(name)};
+  static std::pair<std::ptrdiff_t, std::string> rank_of(const fs::path& path) {
+    std::string name = to_text(path);
+    const auto rank = std::ranges::find(description_names, name) - description_names.begin();
+    return {rank, std::move(name)};
   }
 
   Natural natural(const fs::path& path) const {

@@ -323,12 +323,12 @@ bool is_onnx_test(const std::string& description_path) {
 
 bool has_job_folder(const std::string& description_path) {
   const std::string name = to_text(to_path(description_path).filename());
-  return name == "op.json" || name == "model.json" || name == "graph.json" || is_partition(name) ||
-         is_onnx_test(description_path);
+  return std::ranges::find(description_names, name) != description_names.end() ||
+         is_partition(name) || is_onnx_test(description_path);
 }
 
 std::string description_in(const std::string& folder) {
-  for (const char* name : {"op.json", "model.json", "graph.json"}) {
+  for (const std::string_view name : description_names) {
     std::error_code error;
     const fs::path path = to_path(folder) / name;
     if (fs::exists(path, error)) return to_text(path);

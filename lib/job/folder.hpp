@@ -2,6 +2,9 @@
 // is the one convention of check, run, bench and batch.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "job/job.hpp"
 
 namespace dmlop {
@@ -13,6 +16,11 @@ std::vector<std::string> output_file_names(const Description& description,
 
 /// Whether a file is the model of an ONNX test: model.onnx beside a folder test_data_set_0.
 bool is_onnx_test(const std::string& description_path);
+
+/// The descriptions that have a folder of their own by these names. Where a folder has several, the
+/// first is the folder's.
+inline constexpr std::array<std::string_view, 3> description_names{"op.json", "model.json",
+                                                                   "graph.json"};
 
 /// Whether a description has a folder of its own: its name is op.json, model.json, graph.json or,
 /// of a serialized graph, Partition_N.bin; or it is the model of an ONNX test.
