@@ -25,6 +25,11 @@ std::map<std::string, std::string> index_of(const std::string& folder, Diagnosti
   const auto document = json::Document::parse(path, std::move(text), diagnostics);
   std::map<std::string, std::string> index;
   if (!document) return index;
+  if (document->root().kind != json::Value::Kind::object) {
+    diagnostics.push_back(
+        document->at(document->root(), "index.json must be an object with the edge of each file"));
+    return index;
+  }
   for (const json::Member& member : document->root().members) {
     if (member.value.kind == json::Value::Kind::string) index[member.name] = member.value.text;
   }

@@ -10,11 +10,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-bool contains(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
-}
-
 ProgramResult batch(const Folder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"batch", "--cpu"});
   return dmlop_program(arguments, {.folder = folder.path()});

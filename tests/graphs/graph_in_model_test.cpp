@@ -42,11 +42,6 @@ class GraphModel : public CaseFolder {
   Json json;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
-}
-
 TEST_CASE("graph in a model: it computes what the graph does alone") {
   GraphModel model;
   CHECK(model.run_model({"-o", "scores=a.npy", "-q"}).code == 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "public_failure.hpp"
 
 namespace {
 
@@ -43,18 +44,6 @@ std::string findings(const dmlop::Operation& operation, const std::vector<dmlop:
   for (const dmlop::Finding& finding : dmlop::check(operation, inputs).findings)
     text += (text.empty() ? "" : "\n") + finding.text;
   return text;
-}
-
-/// Runs what must fail, and returns how it did.
-template <typename Action>
-dmlop::Failure failure_of(Action&& action) {
-  try {
-    action();
-  } catch (const dmlop::Failure& failure) {
-    return failure;
-  }
-  FAIL("it does not fail");
-  return {FailureKind::usage, ""};
 }
 
 template <typename Number>

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "public_failure.hpp"
 
 namespace {
 
@@ -32,17 +33,6 @@ const std::vector<float> three_padded{1, 1, 2, 3, 3, 3};
 dmlop::Runner& cpu() {
   static dmlop::Runner runner({.device = "cpu"});
   return runner;
-}
-
-template <typename Action>
-dmlop::Failure failure_of(Action&& action) {
-  try {
-    action();
-  } catch (const dmlop::Failure& failure) {
-    return failure;
-  }
-  FAIL("it does not fail");
-  return {FailureKind::usage, ""};
 }
 
 /// A view of sizes without elements.

@@ -1,6 +1,7 @@
 // Folders with a graph of conformance/graphs.tar.xz, for tests of the program.
 #pragma once
 
+#include "batch.hpp"
 #include "graph.hpp"
 #include "program.hpp"
 
