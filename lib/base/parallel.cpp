@@ -5,13 +5,11 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <new>
-#include <system_error>
 #include <thread>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/thread_pool.hpp"
 
 namespace dmlop {
 
@@ -62,7 +60,7 @@ void give_spare_thread() {
 }
 
 /// One call of parallel_for: its indices, its threads and its first failure.
-class Loop {
+class Loop : public ThreadPool::Work {
  public:
   Loop(unsigned threads, std::uint64_t count,
        const std::function<void(unsigned, std::uint64_t)>& action)
@@ -72,8 +70,19 @@ class Loop {
 
   void run() {
     work(0);
-    helpers_.clear();  // joins
+    if (pool_) {
+      for (unsigned left = pool_->withdraw(*this); left > 0; --left) give_spare_thread();
+    }
     if (failure_) std::rethrow_exception(failure_);
+  }
+
+  void help(unsigned worker) override {
+    thread_end = end_;
+    thread_stop = stop_;
+    work(worker);
+    thread_stop = nullptr;
+    thread_end = {};
+    give_spare_thread();
   }
 
  private:
@@ -83,7 +92,7 @@ class Loop {
         const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
         if (index >= count_) return;
         check_for_stop();
-        if (worker == 0) start_helpers(index);
+        if (worker == 0) call_helpers(index);
         action_(worker, index);
       }
     } catch (...) {
@@ -92,42 +101,31 @@ class Loop {
     }
   }
 
-  // Starts as many threads as there are work and room for; more follow when threads become free.
-  void start_helpers(std::uint64_t index) {
-    while (helpers_.size() + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
-      if (start_helper()) continue;
-      give_spare_thread();
-      workers_ = static_cast<unsigned>(helpers_.size() + 1);
-    }
-  }
-
-  // Returns false if the system has no thread, or no memory for one. The existing threads then do
-  // the work.
-  bool start_helper() {
-    const auto worker = static_cast<unsigned>(helpers_.size() + 1);
-    try {
-      helpers_.emplace_back([this, worker, end = thread_end, stop = thread_stop] {
-        thread_end = end;
-        thread_stop = stop;
-        work(worker);
+  // Calls as many threads as there are work and room for; more follow when threads become free.
+  // Where the system has none, the existing ones do the work.
+  void call_helpers(std::uint64_t index) {
+    while (helpers_ + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
+      if (!pool_) pool_ = ThreadPool::shared();
+      if (pool_->offer(*this, helpers_ + 1)) {
+        ++helpers_;
+      } else {
         give_spare_thread();
-      });
-      return true;
-    } catch (const std::system_error&) {
-      return false;
-    } catch (const std::bad_alloc&) {
-      return false;
+        workers_ = helpers_ + 1;
+      }
     }
   }
 
   unsigned workers_;
   std::uint64_t count_;
   const std::function<void(unsigned, std::uint64_t)>& action_;
+  const End end_ = thread_end;
+  StopWhen::State* const stop_ = thread_stop;
+  std::shared_ptr<ThreadPool> pool_;
+  unsigned helpers_ = 0;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;
   std::mutex mutex_;
-  std::vector<std::jthread> helpers_;
 };
 
 }  // namespace
@@ -137,6 +135,11 @@ unsigned hardware_threads() {
   static const unsigned count = std::max(1U, std::thread::hardware_concurrency());
   return count;
 }
+
+KeptThreads::KeptThreads() : pool_(ThreadPool::shared()) {}
+
+KeptThreads::KeptThreads(KeptThreads&&) noexcept = default;
+KeptThreads::~KeptThreads() = default;
 
 SpareThreads::SpareThreads(unsigned count) {
   spare_threads = static_cast<int>(count);

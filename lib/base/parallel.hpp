@@ -12,6 +12,8 @@
 
 namespace dmlop {
 
+class ThreadPool;
+
 /// The number of threads that the machine runs at the same time, at least 1.
 unsigned hardware_threads();
 
@@ -20,6 +22,18 @@ unsigned hardware_threads();
 /// and is rethrown. Between two indices it stops as check_for_stop() says.
 void parallel_for(unsigned threads, std::uint64_t count,
                   const std::function<void(unsigned worker, std::uint64_t index)>& action);
+
+/// While a KeptThreads lives, the threads of parallel_for stay and wait for the next call, which
+/// starts them otherwise. Several may exist.
+class KeptThreads {
+ public:
+  KeptThreads();
+  KeptThreads(KeptThreads&&) noexcept;
+  ~KeptThreads();
+
+ private:
+  std::shared_ptr<ThreadPool> pool_;
+};
 
 /// While a SpareThreads lives, all parallel_for together use at most this many threads in addition
 /// to their callers'. Without one, each uses as many as it asks for. Only one may exist at a time.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "gpu/device.hpp"
 #include "ops/plan.hpp"
 
@@ -94,6 +95,7 @@ class Backend {
                   const OutputSink& sink, Execution& execution);
   Error out_of_memory() const;
 
+  KeptThreads threads_;
   std::unique_ptr<Gpu> gpu_;
   bool is_asked_for_ = false;  // the GPU was, by name or kind
   std::string notice_;

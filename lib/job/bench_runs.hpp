@@ -34,6 +34,7 @@ class PlanInMemory {
   const Plan& plan_;
   SlotBytes inputs_;
   unsigned threads_;
+  KeptThreads kept_threads_;
   std::vector<Bytes> written_;  // by slot
 };
 

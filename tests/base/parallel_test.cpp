@@ -62,6 +62,51 @@ TEST_CASE("parallel_for: runs on as many threads as asked, the caller's among th
   CHECK(seen.count(std::this_thread::get_id()) == 1);
 }
 
+// The threads that take part in a loop of so many, none of which does another's part.
+std::set<std::thread::id> threads_of_loop(unsigned threads) {
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  std::atomic<unsigned> arrived{0};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  parallel_for(threads, threads, [&](unsigned, std::uint64_t) {
+    {
+      const std::scoped_lock lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    }
+    ++arrived;
+    while (arrived < threads && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::yield();
+  });
+  return seen;
+}
+
+TEST_CASE("KeptThreads: the threads of a loop wait for the next one") {
+  const KeptThreads kept;
+  const auto first = threads_of_loop(4);
+  CHECK(first.size() == 4);
+  for (int i = 0; i < 20; ++i) CHECK(threads_of_loop(4) == first);
+  auto more = threads_of_loop(6);
+  CHECK(more.size() == 6);
+  for (const std::thread::id thread : first) CHECK(more.contains(thread));
+}
+
+// In a child, which has none of its parent's threads.
+TEST_CASE("KeptThreads: after a fork, a loop does all of its work without them") {
+  const KeptThreads kept;
+  REQUIRE(threads_of_loop(4).size() == 4);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(20);  // a loop that waits would wait for ever
+    std::atomic<unsigned> calls{0};
+    parallel_for(4, 100, [&](unsigned, std::uint64_t) { ++calls; });
+    ::_exit(calls == 100 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
 TEST_CASE("parallel_for: one worker works at one index at a time") {
   constexpr unsigned threads = 4;
   std::vector<std::atomic<bool>> busy(threads);
