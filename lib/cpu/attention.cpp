@@ -122,6 +122,7 @@ class Attention {
     };
     const auto right = [&](std::uint64_t k, std::size_t depth, float* to) {
       pack(key, keys.first, keys.count, product_.width(), k, depth, to);
+      return RightBlock<float>{to};
     };
     if (kernel_.size <= sum_block)
       return product_.run_rounded(queries.count, keys.count, kernel_.size, left, right,
@@ -145,6 +146,7 @@ class Attention {
           pack_lines<float>(
               {value.type, value.element(elements.first), value.element_stride, depth_},
               elements.count, values_.width(), line_, to);
+          return RightBlock<float>{to};
         },
         keys.first != 0);
   }

@@ -13,13 +13,13 @@
 namespace dmlop::cpu {
 
 /// The most rows and columns of a block: what is packed of both stays in the second cache.
-inline constexpr std::uint64_t rows_at_once = 240;
+inline constexpr std::uint64_t rows_at_once = 384;
 inline constexpr std::uint64_t columns_at_once = 512;
 
 /// The most rows of a block of so many columns: more where these are few, because they are packed
 /// again for the next block of rows.
 inline std::uint64_t most_rows(std::uint64_t columns) {
-  return columns <= columns_at_once / 2 ? 2 * rows_at_once : rows_at_once;
+  return columns <= columns_at_once / 2 ? 480 : rows_at_once;
 }
 
 /// The largest block of at most `most` of `count`, a multiple of `unit`, that cuts it evenly.
@@ -36,6 +36,13 @@ struct LeftBlock {
   std::size_t stride = 0;  // from row to row; 0: panels
 };
 
+/// The columns of a block: panels, or columns that are not packed.
+template <typename T>
+struct RightBlock {
+  const T* data;
+  std::size_t stride = 0;  // from an element of the sum to the next; 0: panels
+};
+
 /// Where sums go as floats, times a factor.
 struct RoundedSums {
   float* to;
@@ -50,9 +57,9 @@ class BlockProduct {
 
   /// Sums over `depth` elements for at most rows_at_once rows and columns_at_once columns.
   /// left(k, count, to) gives elements [k, k + count) of the rows: where they are, or panels of
-  /// panel_rows, for which there is room at `to`. right(k, count, to) packs those of the columns
-  /// into panels of width(). `adds`: to the sums of the last call, which had as many rows and
-  /// columns. Errors: as check_for_stop().
+  /// panel_rows, for which there is room at `to`. right(k, count, to) does the same for the
+  /// columns, with panels of width(). `adds`: to the sums of the last call, which had as many rows
+  /// and columns. Errors: as check_for_stop().
   template <typename Left, typename Right>
   void run(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left, Right&& right,
            bool adds = false) {
@@ -90,14 +97,15 @@ class BlockProduct {
     T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
     product.rows = rows;
     product.columns = columns;
-    product.right = right_panels;
     for (std::uint64_t k = 0; k < depth; k += sum_block) {
       check_for_stop();
       product.depth = std::min<std::uint64_t>(depth - k, sum_block);
       const LeftBlock<T> block = left(k, product.depth, left_panels);
       product.left = block.data;
       product.left_stride = block.stride;
-      right(k, product.depth, right_panels);
+      const RightBlock<T> columns_block = right(k, product.depth, right_panels);
+      product.right = columns_block.data;
+      product.right_stride = columns_block.stride;
       multiply_panels<T>(product);
       product.is_first = false;
     }

@@ -1,9 +1,7 @@
 #include "cpu/packing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "base/parallel.hpp"
@@ -84,16 +82,6 @@ void prefetch([[maybe_unused]] const T* from, [[maybe_unused]] std::size_t count
 }
 constexpr std::size_t rows_ahead = 8;
 
-template <typename Element>
-void saturate(std::span<const double> numbers, std::byte* to) {
-  using Limits = std::numeric_limits<Element>;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double clamped = std::clamp<double>(numbers[i], Limits::min(), Limits::max());
-    const auto element = static_cast<Element>(static_cast<int>(clamped));
-    std::memcpy(to + i * sizeof element, &element, sizeof element);
-  }
-}
-
 }  // namespace
 
 template <typename T>
@@ -123,9 +111,9 @@ void write_elements(DataType type, std::span<const double> numbers, std::byte* t
       }
       return;
     case DataType::UInt8:
-      return saturate<std::uint8_t>(numbers, to);
+      return saturate_doubles(numbers.data(), numbers.size(), false, to);
     case DataType::Int8:
-      return saturate<std::int8_t>(numbers, to);
+      return saturate_doubles(numbers.data(), numbers.size(), true, to);
     default:
       wrap_doubles(numbers.data(), numbers.size(), to);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "cpu/simd.hpp"
 
@@ -98,8 +99,60 @@ HWY_INLINE void multiply_rows(std::size_t depth, const LeftRows<T>& left, const 
   }
 }
 
+/// Adds `unrolled` elements of the sums of a row, from element k on, in their order.
+template <std::size_t unrolled, typename T>
+HWY_INLINE void add_elements(const PanelProduct<T>& product, std::size_t row, std::size_t k,
+                             T* HWY_RESTRICT sums) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const bool is_packed = product.left_stride == 0;
+  const T* left = product.left + row * (is_packed ? 1 : product.left_stride);
+  const T* right = product.right + k * product.right_stride;
+  T factors[unrolled];
+  for (std::size_t i = 0; i < unrolled; ++i)
+    factors[i] = left[(k + i) * (is_packed ? panel_rows : 1)];
+  std::size_t column = 0;
+  for (; column + hn::Lanes(d) <= product.columns; column += hn::Lanes(d)) {
+    auto sum = hn::LoadU(d, sums + column);
+    for (std::size_t i = 0; i < unrolled; ++i)
+      sum = hn::MulAdd(hn::Set(d, factors[i]),
+                       hn::LoadU(d, right + i * product.right_stride + column), sum);
+    hn::StoreU(sum, d, sums + column);
+  }
+  for (; column < product.columns; ++column) {
+    auto sum = hn::LoadU(one, sums + column);
+    for (std::size_t i = 0; i < unrolled; ++i)
+      sum = hn::MulAdd(hn::Set(one, factors[i]),
+                       hn::LoadU(one, right + i * product.right_stride + column), sum);
+    hn::StoreU(sum, one, sums + column);
+  }
+}
+
+/// A few rows: goes once over the columns as they are, with the sums in the first cache.
+template <typename T>
+void multiply_streamed(const PanelProduct<T>& product) {
+  constexpr std::size_t unrolled = 4;
+  HWY_ALIGN T sums[streamed_rows][streamed_columns + hn::MaxLanes(hn::ScalableTag<T>())] = {};
+  std::size_t k = 0;
+  for (; k + unrolled <= product.depth; k += unrolled) {
+    for (std::size_t r = 0; r < product.rows; ++r) add_elements<unrolled>(product, r, k, sums[r]);
+  }
+  for (; k < product.depth; ++k) {
+    for (std::size_t r = 0; r < product.rows; ++r) add_elements<1>(product, r, k, sums[r]);
+  }
+  for (std::size_t r = 0; r < product.rows; ++r) {
+    const std::size_t to = r * product.pitch;
+    if (product.rounded != nullptr) {
+      round_row(sums[r], product.columns, product.factor, product.rounded + to);
+    } else {
+      add_row(sums[r], product.columns, product.is_first, product.sums + to);
+    }
+  }
+}
+
 template <typename T>
 void multiply(const PanelProduct<T>& product) {
+  if (product.right_stride != 0) return multiply_streamed(product);
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>()), width = vectors * lanes;
   HWY_ALIGN T tile[panel_rows * vectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const bool is_packed = product.left_stride == 0;
@@ -268,6 +321,44 @@ void WrapDoubles(const double* from, std::uint64_t count, std::byte* to) {
   for (; i < count; ++i) wrap(i);
 }
 
+void QuantizeDoubles(double* numbers, double scale, double zero_point, std::uint64_t count) {
+  const hn::ScalableTag<double> d;
+  const hn::CappedTag<double, 1> one;
+  const auto quantize = [&](auto tag, double* at) HWY_ATTR {
+    const auto quotients = hn::Div(hn::LoadU(tag, at), hn::Set(tag, scale));
+    const auto sums = hn::Add(hn::Round(quotients), hn::Set(tag, zero_point));
+    hn::StoreU(hn::IfThenElseZero(hn::Eq(sums, sums), sums), tag, at);
+  };
+  std::uint64_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) quantize(d, numbers + i);
+  for (; i < count; ++i) quantize(one, numbers + i);
+}
+
+template <typename Byte>
+HWY_INLINE void saturate_doubles(const double* from, std::uint64_t count, std::byte* to) {
+  using Limits = std::numeric_limits<Byte>;
+  std::uint64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<std::int32_t, decltype(d)> words;
+  const hn::Rebind<Byte, decltype(d)> bytes;
+  const auto low = hn::Set(d, Limits::min()), high = hn::Set(d, Limits::max());
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const auto clamped = hn::Min(hn::Max(hn::LoadU(d, from + i), low), high);
+    store_part(hn::DemoteTo(bytes, hn::DemoteTo(words, clamped)), bytes, to + i, hn::Lanes(d));
+  }
+#endif
+  for (; i < count; ++i) {
+    const double clamped = std::clamp<double>(from[i], Limits::min(), Limits::max());
+    to[i] = static_cast<std::byte>(static_cast<int>(clamped));
+  }
+}
+
+void SaturateDoubles(const double* from, std::uint64_t count, bool is_signed, std::byte* to) {
+  if (is_signed) return saturate_doubles<std::int8_t>(from, count, to);
+  saturate_doubles<std::uint8_t>(from, count, to);
+}
+
 }  // namespace dmlop::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -319,6 +410,14 @@ void widen_halves(const std::byte* from, std::uint64_t count, float* to) {
 
 void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to) {
   DMLOP_BEST_SIMD(NarrowDoubles)(from, factor, count, to);
+}
+
+void quantize_doubles(double* numbers, double scale, double zero_point, std::uint64_t count) {
+  DMLOP_BEST_SIMD(QuantizeDoubles)(numbers, scale, zero_point, count);
+}
+
+void saturate_doubles(const double* from, std::uint64_t count, bool is_signed, std::byte* to) {
+  DMLOP_BEST_SIMD(SaturateDoubles)(from, count, is_signed, to);
 }
 
 void wrap_doubles(const double* from, std::uint64_t count, std::byte* to) {

@@ -16,6 +16,9 @@ namespace dmlop::cpu {
 inline constexpr std::size_t sum_block = 256;
 /// Rows of the left matrix in a panel.
 inline constexpr std::size_t panel_rows = 6;
+/// The most rows whose products read columns where they are. There are at most streamed_columns.
+inline constexpr std::size_t streamed_rows = 4;
+inline constexpr std::size_t streamed_columns = 512;
 /// Columns of the right matrix in a panel, on this machine. T is float or double.
 template <typename T>
 std::size_t panel_columns();
@@ -25,7 +28,7 @@ template <typename T>
 struct PanelProduct {
   const T* left = nullptr;   // panels of panel_rows rows, one after the other
   std::size_t rows = 0;      // of all of them
-  const T* right = nullptr;  // panels of panel_columns() columns
+  const T* right = nullptr;  // panels of panel_columns() columns, or rows
   std::size_t columns = 0;   // of all of them
   std::size_t depth = 0;     // elements of the sums, at most sum_block
   double* sums = nullptr;    // room for whole panels of rows and columns
@@ -34,6 +37,9 @@ struct PanelProduct {
 
   /// If not 0, the rows are no panels: element k of row r is left[r * left_stride + k].
   std::size_t left_stride = 0;
+  /// If not 0, the columns are no panels: element k of column c is right[k * right_stride + c].
+  /// Only for at most streamed_rows rows, fewer than make it worth to pack the columns.
+  std::size_t right_stride = 0;
   /// If not null, the sums times the factor are rounded and go there instead.
   float* rounded = nullptr;
   double factor = 1;
@@ -58,6 +64,13 @@ void widen_halves(const std::byte* from, std::uint64_t count, float* to);
 
 /// Rounds products with a factor to float, at any address.
 void narrow_doubles(const double* from, double factor, std::uint64_t count, std::byte* to);
+
+/// Divides by the scale, rounds to the nearest whole number, the even one of two, and adds the zero
+/// point. NaN becomes 0.
+void quantize_doubles(double* numbers, double scale, double zero_point, std::uint64_t count);
+
+/// The nearest bytes to numbers, which are truncated.
+void saturate_doubles(const double* from, std::uint64_t count, bool is_signed, std::byte* to);
 
 /// The low 32 bits of whole numbers, at any address.
 void wrap_doubles(const double* from, std::uint64_t count, std::byte* to);

@@ -2,7 +2,6 @@
 // 8-bit integers, FLOAT16 and FLOAT32 are in float within a block and in double beyond it, those of
 // wider integers in double. What follows the sums is computed in double and rounded once.
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -263,7 +262,12 @@ class Product {
       return LeftBlock<T>{to};
     };
     const auto pack_right = [&](std::uint64_t k, std::size_t count, T* to) {
-      if (windows != nullptr) return windows->pack(k, count, product_.width(), to);
+      if (windows != nullptr) {
+        windows->pack(k, count, product_.width(), to);
+        return RightBlock<T>{to};
+      }
+      if (const T* from = streamed_columns_of(block, inputs.right, right_zeros.empty()))
+        return RightBlock<T>{from + k * kernel_.right_depth_stride, kernel_.right_depth_stride};
       depth_.resize(count);
       for (std::size_t i = 0; i < count; ++i) depth_[i] = (k + i) * kernel_.right_depth_stride;
       const std::uint64_t first =
@@ -271,8 +275,23 @@ class Product {
       pack_lines<T>({kernel_.right.data_type, inputs.right.data + first,
                      kernel_.right.column_stride, depth_, right_zeros},
                     block.columns, product_.width(), line_, to);
+      return RightBlock<T>{to};
     };
     product_.run(block.rows, block.columns, kernel_.sum_length(), pack_left, pack_right);
+  }
+
+  // The first column of a block that is read where it is; null if columns have to be packed.
+  const T* streamed_columns_of(const Block& block, const BoundInput& right,
+                               bool has_no_zeros) const {
+    const std::byte* first = right.data + block.column * sizeof(T);
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(first) % alignof(T) == 0;
+    const bool has_type = right.shape->data_type ==
+                          (std::is_same_v<T, float> ? DataType::Float32 : DataType::Float64);
+    const bool is_side_by_side =
+        right.shape->column_stride == 1 && kernel_.right_depth_stride >= block.columns;
+    return has_no_zeros && has_type && is_aligned && is_side_by_side && block.rows <= streamed_rows
+               ? reinterpret_cast<const T*>(first)
+               : nullptr;
   }
 
   // The offsets of elements [k, k + count) of a left row: channels, and taps within them.
@@ -311,21 +330,14 @@ class Product {
       }
     }
     if (inputs.output_scale)
-      quantize(row, one(inputs.output_scale), inputs.output_zero ? one(inputs.output_zero) : 0);
+      quantize_doubles(row.data(), one(inputs.output_scale),
+                       inputs.output_zero ? one(inputs.output_zero) : 0, row.size());
     write_elements(kernel_.output_type, row, block.to + r * block.pitch);
   }
 
   void add(const BoundInputs& inputs, const Block& block, std::uint64_t at, std::span<double> row) {
     const auto added = inputs.added.columns(at, block.column, block.columns, numbers_);
     for (std::size_t i = 0; i < row.size(); ++i) row[i] += kernel_.added_factor * added[i];
-  }
-
-  // NaN becomes 0.
-  static void quantize(std::span<double> row, double scale, double zero_point) {
-    for (double& number : row) {
-      number = std::nearbyint(number / scale) + zero_point;
-      if (std::isnan(number)) number = 0;
-    }
   }
 
   const ProductKernel& kernel_;

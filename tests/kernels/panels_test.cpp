@@ -3,6 +3,7 @@
 //
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -110,6 +111,94 @@ TEST_CASE("panels: rows that are no panels, and sums that are rounded") {
           }
         }
         CHECK(are_right);
+      }
+    }
+  });
+}
+
+/// Numbers whose sums depend on their order.
+template <typename T>
+std::vector<T> rough_numbers(std::size_t count, Random& random) {
+  std::vector<T> numbers(count);
+  for (T& number : numbers) number = static_cast<T>(random.below(1 << 20)) / 1000 - 500;
+  return numbers;
+}
+
+template <typename T>
+void check_streamed(std::size_t rows, std::size_t columns, std::size_t depth, Random& random) {
+  const std::size_t width = cpu::panel_columns<T>(), stride = columns + 3;
+  const std::vector<T> left = rough_numbers<T>(cpu::panel_rows * depth, random);
+  const std::vector<T> right = rough_numbers<T>((depth - 1) * stride + columns, random);
+  std::vector<T> panels(whole(columns, width) * depth);
+  for (std::size_t k = 0; k < depth; ++k) {
+    for (std::size_t c = 0; c < columns; ++c)
+      panels[c / width * width * depth + k * width + c % width] = right[k * stride + c];
+  }
+  const std::size_t pitch = whole(columns, width);
+  std::vector<double> packed(cpu::panel_rows * pitch, 1), streamed = packed;
+  cpu::PanelProduct<T> product{.left = left.data(),
+                               .rows = rows,
+                               .right = panels.data(),
+                               .columns = columns,
+                               .depth = depth,
+                               .sums = packed.data(),
+                               .pitch = pitch,
+                               .is_first = false};
+  cpu::multiply_panels(product);
+  product.right = right.data();
+  product.right_stride = stride;
+  product.sums = streamed.data();
+  cpu::multiply_panels(product);
+  bool are_same = true;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c)
+      are_same = are_same && packed[r * pitch + c] == streamed[r * pitch + c];
+  }
+  CHECK(are_same);
+}
+
+TEST_CASE("panels: columns that are read where they are have the same sums, bit for bit") {
+  Random random(93);
+  on_every_target([&] {
+    for (std::size_t rows = 1; rows <= cpu::streamed_rows; ++rows) {
+      for (const std::size_t columns : {1, 7, 16, 33, 511, 512}) {
+        for (const std::size_t depth : {1, 3, 4, 5, 256}) {
+          CAPTURE(rows);
+          CAPTURE(columns);
+          CAPTURE(depth);
+          check_streamed<float>(rows, columns, depth, random);
+          check_streamed<double>(rows, columns, depth, random);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("panels: numbers are quantized: halves to even, NaN to 0, others saturated") {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const std::vector<double> numbers{0,    1,    1.5,  2.5,     -2.5,     1e9,  -1e9, infinity, nan,
+                                    -127, 63.5, 64.5, -0.4999, 127.4999, 1e18, 12,   -1,       200};
+  on_every_target([&] {
+    for (const double scale : {1.0, 0.5, -3.0, 0.0}) {
+      for (std::size_t count = 1; count <= numbers.size(); ++count) {
+        CAPTURE(scale);
+        CAPTURE(count);
+        std::vector<double> quantized(numbers.begin(), numbers.begin() + count);
+        quantized.push_back(1000);
+        cpu::quantize_doubles(quantized.data(), scale, 3, count);
+        CHECK(quantized.back() == 1000);
+        std::vector<std::byte> bytes(count + 1), signed_bytes(count + 1);
+        cpu::saturate_doubles(quantized.data(), count, false, bytes.data());
+        cpu::saturate_doubles(quantized.data(), count, true, signed_bytes.data());
+        CHECK(bytes.back() == std::byte{0});
+        CHECK(signed_bytes.back() == std::byte{0});
+        for (std::size_t i = 0; i < count; ++i) {
+          double number = std::nearbyint(numbers[i] / scale) + 3;
+          if (std::isnan(number)) number = 0;
+          CHECK(quantized[i] == number);
+          CHECK(static_cast<int>(bytes[i]) == std::clamp(number, 0.0, 255.0));
+          CHECK(static_cast<std::int8_t>(signed_bytes[i]) == std::clamp(number, -128.0, 127.0));
+        }
       }
     }
   });
