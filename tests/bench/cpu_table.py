@@ -169,7 +169,7 @@ def onnx_seconds(work, min_time):
         file.flush()
         run = subprocess.run(["node", os.path.join(HERE, "onnxruntime_peer.mjs"), file.name, work.tensor["DataType"],
                               "x".join(map(str, sizes)), str(min_time)], capture_output=True, text=True)
-    return float(run.stdout) if run.returncode == 0 else None
+    return float(run.stdout.split()[0]) if run.returncode == 0 else None
 
 
 def times_text(seconds, own):

@@ -1,4 +1,4 @@
-"""Writes ONNX models of one node, without the onnx package: the few messages of onnx.proto that takes."""
+"""Writes ONNX models without the onnx package: the few messages of onnx.proto that these take."""
 import struct
 
 ELEMENT = {"FLOAT32": 1, "UINT8": 2, "FLOAT16": 10, "FLOAT64": 11}
@@ -27,6 +27,8 @@ def attribute(name, value):
         return block(1, name) + block(4, value) + integer(20, 3)
     if isinstance(value, int):
         return block(1, name) + integer(3, value) + integer(20, 2)
+    if isinstance(value, float):
+        return block(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + integer(20, 1)
     return block(1, name) + b"".join(integer(8, number) for number in value) + integer(20, 7)
 
 
@@ -39,6 +41,19 @@ def tensor(name, element, sizes, raw):
     return b"".join(integer(1, size) for size in sizes) + integer(2, element) + block(8, name) + block(9, raw)
 
 
+def node(operator, inputs, outputs, attributes=None):
+    content = b"".join(block(1, name) for name in inputs) + b"".join(block(2, name) for name in outputs)
+    content += block(3, outputs[0]) + block(4, operator)
+    return content + b"".join(block(5, attribute(name, value)) for name, value in (attributes or {}).items())
+
+
+def graph_model(nodes, inputs, outputs, initializers, version=19):
+    """A model of node()s, inputs and outputs as value_info()s, and initializers as tensor()s."""
+    graph = b"".join(block(1, one) for one in nodes) + block(2, "graph") + b"".join(block(5, one) for one in initializers)
+    graph += b"".join(block(11, one) for one in inputs) + b"".join(block(12, one) for one in outputs)
+    return integer(1, 9) + block(8, block(1, "") + integer(2, version)) + block(7, graph)
+
+
 def model(operator, data_type, sizes, output_sizes, attributes=None, int64_inputs=None, fill=None):
     """A model x -> y of one node; int64_inputs are constant inputs {name: list} after x, `fill` one element as raw bytes."""
     element = ELEMENT[data_type]
@@ -49,8 +64,5 @@ def model(operator, data_type, sizes, output_sizes, attributes=None, int64_input
     if fill is not None:
         inputs.append("fill")
         initializers.append(tensor("fill", element, [], fill))
-    node = b"".join(block(1, name) for name in inputs) + block(2, "y") + block(4, operator)
-    node += b"".join(block(5, attribute(name, value)) for name, value in (attributes or {}).items())
-    graph = block(1, node) + block(2, "graph") + b"".join(block(5, one) for one in initializers)
-    graph += block(11, value_info("x", element, sizes)) + block(12, value_info("y", element, output_sizes))
-    return integer(1, 9) + block(8, block(1, "") + integer(2, 19)) + block(7, graph)
+    return graph_model([node(operator, inputs, ["y"], attributes)], [value_info("x", element, sizes)],
+                       [value_info("y", element, output_sizes)], initializers)
