@@ -6,12 +6,13 @@
 
 #include "base/output.hpp"
 #include "base/text.hpp"
+#include "bench_graph.hpp"
+#include "bench_text.hpp"
 #include "command.hpp"
 #include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "graph/models.hpp"
-#include "graph_commands.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
 #include "ops/operator.hpp"
@@ -27,6 +28,7 @@ struct BenchCommandOptions {
   BenchOptions bench;
   DeviceOptions device;
   ModelOptions model;
+  OnnxOptions onnx;
   Format format = Format::text;
 };
 
@@ -63,47 +65,29 @@ Json to_json(const BenchResult& result) {
   return json;
 }
 
-// The rows of a result: what it is about, and what was found.
-std::string title(const char* name) {
-  return padded(name, 10) + " ";
-}
-
-// A unit in which a time is from 1 to 1000, where there is one.
-struct TimeUnit {
-  std::string_view name;
-  double per_second;
-};
-TimeUnit unit_of(double seconds) {
-  for (const TimeUnit unit : {TimeUnit{"s", 1}, TimeUnit{"ms", 1e3}, TimeUnit{"us", 1e6}}) {
-    if (seconds * unit.per_second >= 1) return unit;
-  }
-  return {"ns", 1e9};
-}
-
 void print_measured(const char* name, const Measured& measured) {
   if (measured.value) {
-    const TimeUnit unit = unit_of(*measured.value);
-    print({title(name), rounded(*measured.value * unit.per_second), " ", unit.name, "\n"});
+    print({row_title(name), time_text(*measured.value), "\n"});
   } else {
-    print({title(name), "not measured: ", measured.reason, "\n"});
+    print({row_title(name), "not measured: ", measured.reason, "\n"});
   }
 }
 
 void print_text(const BenchResult& result) {
   const Measured& copy = result.copy_bytes_per_second;
-  print({title("device"), result.device, "\n"});
+  print({row_title("device"), result.device, "\n"});
   const TimeUnit unit = unit_of(result.median());
   const auto time = [&](double seconds) { return rounded(seconds * unit.per_second); };
-  print({title("time"), time(result.median()), " ", unit.name, " median, ",
+  print({row_title("time"), time(result.median()), " ", unit.name, " median, ",
          time(result.seconds.front()), " min, ", time(result.percentile95()), " p95 of ",
          result.seconds.size(), " runs (", result.clock, " clock)\n"});
-  print({title("rate"), rounded(result.bytes_per_second() * 1e-9), " GB/s (", result.input_bytes,
-         " bytes in, ", result.output_bytes, " bytes out)\n"});
+  print({row_title("rate"), rounded(result.bytes_per_second() * 1e-9), " GB/s (",
+         result.input_bytes, " bytes in, ", result.output_bytes, " bytes out)\n"});
   if (copy.value) {
-    print({title("share"), with_decimals(100 * result.bytes_per_second() / *copy.value, 1),
+    print({row_title("share"), with_decimals(100 * result.bytes_per_second() / *copy.value, 1),
            " percent of the device's copy rate, ", rounded(*copy.value * 1e-9), " GB/s\n"});
   } else {
-    print({title("share"), "not measured: ", copy.reason, "\n"});
+    print({row_title("share"), "not measured: ", copy.reason, "\n"});
   }
   print_measured("set-up", result.set_up_seconds);
   print_measured("upload", result.upload_seconds);
@@ -135,7 +119,7 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
       dispatches.push_back({{"dispatchable", name}});
       dispatches.back().update(to_json(result));
     } else {
-      print({title("dispatch"), name, "\n"});
+      print({row_title("dispatch"), name, "\n"});
       print_text(result);
     }
     runtime.dispatch(*dispatch);
@@ -146,16 +130,28 @@ int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
 }
 
 int run_bench(const BenchCommandOptions& options) {
-  refuse_graph(options.description.name());
   Diagnostics diagnostics;
-  const auto file = options.description.open(options.description.name(), diagnostics);
-  if (!file) return report(diagnostics, options.format);
-  if (file->has_graph) refuse_graph_of(options.description.name());
-  if (file->has_model) return bench_model(*file, options);
+  const auto program =
+      options.description.open(options.description.name(), options.onnx, options.request.inputs,
+                               {.checking = options.request.checking}, diagnostics);
+  if (!program) return report(diagnostics, options.format);
+  if (program->kind == OpenedProgram::Kind::graph) {
+    options.model.refuse_for_graph();
+    const std::vector<NamedFile> none;  // those of an ONNX model are constants of the graph
+    const GraphBench graph_bench{.inputs = program->is_onnx ? none : options.request.inputs,
+                                 .checking = options.request.checking,
+                                 .bench = options.bench,
+                                 .device = options.device,
+                                 .format = options.format};
+    return program->graph ? bench_graph(*program->graph, graph_bench)
+                          : report(diagnostics, options.format);
+  }
+  const OpenedFile& file = *program->file;
+  if (program->kind == OpenedProgram::Kind::model) return bench_model(file, options);
   options.model.refuse_for_description();
   JobRequest request = options.request;
-  complete_request(request, *file, {}, diagnostics);
-  const auto job = prepare_job(file->document, file->root(), request, Purpose::check, diagnostics);
+  complete_request(request, file, {}, diagnostics);
+  const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
   if (!job) return report(diagnostics, options.format);
   if (options.format == Format::text) print_notes(job->warnings);
   const BenchResult result = bench(*job, options.device.request(), options.bench);
@@ -177,6 +173,7 @@ Action add_bench(OptionList& command) {
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file (default: random data)");
   options->model.add_input_path(command);
+  options->onnx.add_to(command);
   options->device.add_to(command, options->bench.execution);
   command
       .add_option("--min-time", options->bench.min_seconds,

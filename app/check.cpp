@@ -7,7 +7,6 @@
 #include "command.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
-#include "graph/json_graph.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "job/folder.hpp"
@@ -73,14 +72,9 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      if (const auto onnx = open_onnx_graph(name, options_.onnx, options_.inputs, options_.confine,
-                                            diagnostics)) {
-        if (onnx->graph) check_graph(*onnx->graph, diagnostics, true);
-      } else if (const auto graph = open_graph(name, "the description ", diagnostics)) {
-        if (graph->graph) check_graph(*graph->graph, diagnostics);
-      } else {
-        check_file(name, diagnostics);
-      }
+      const auto program = options_.description.open(
+          name, options_.onnx, options_.inputs, graph_request(name), diagnostics, options_.quiet);
+      if (program) check_program(name, *program, diagnostics);
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});
     }
@@ -91,18 +85,16 @@ class Checker {
   Json valid = Json::array();
 
  private:
-  void check_file(const std::string& name, Diagnostics& diagnostics) {
-    const auto file = options_.description.open(name, diagnostics, options_.quiet);
-    const std::string& path = file && !file->path.empty() ? file->path : name;
-    if (!file) return;
-    if (file->has_graph && !diagnostics.empty()) return;  // a key that is given twice
-    if (file->has_graph) {
-      const auto graph = read_json_graph(file->document, graph_request(path), diagnostics);
-      if (graph) check_graph(*graph, diagnostics);
+  void check_program(const std::string& name, const OpenedProgram& program,
+                     Diagnostics& diagnostics) {
+    if (program.kind == OpenedProgram::Kind::graph) {
+      if (program.graph) check_graph(*program.graph, diagnostics, program.is_onnx);
       return;
     }
-    file->has_model ? check_model(path, *file, diagnostics)
-                    : check_description(path, *file, diagnostics);
+    const std::string& path = program.file->path.empty() ? name : program.file->path;
+    program.kind == OpenedProgram::Kind::model
+        ? check_model(path, *program.file, diagnostics)
+        : check_description(path, *program.file, diagnostics);
   }
 
   void check_description(const std::string& path, const OpenedFile& file,
@@ -150,15 +142,11 @@ class Checker {
             .constants_may_be_missing = true};
   }
 
-  void check_graph(const Graph& graph, Diagnostics& diagnostics, bool may_have_inputs = false) {
-    const char* given = !options_.inputs.empty() && !may_have_inputs ? "-i"
-                        : !options_.description.settings.empty()     ? "--set"
-                                                                     : nullptr;
-    if (given != nullptr)
-      diagnostics.push_back(
-          {.kind = ErrorKind::usage,
-           .file = graph.file,
-           .message = std::string(given) + " is for op descriptions, and this is a graph"});
+  void check_graph(const Graph& graph, Diagnostics& diagnostics, bool may_have_inputs) {
+    if (!options_.inputs.empty() && !may_have_inputs)
+      diagnostics.push_back({.kind = ErrorKind::usage,
+                             .file = graph.file,
+                             .message = "-i is for op descriptions, and this is a graph"});
     Diagnostics notes;
     const auto lowered = lower_graph(graph, graph_request(graph.file), diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);

@@ -14,8 +14,6 @@
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
 #include "exit_codes.hpp"
-#include "graph/files.hpp"
-#include "graph/json_graph.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "graph/save.hpp"
@@ -86,13 +84,13 @@ void write_jobs(const Model& model, JobWriter& writer) {
 }
 
 // Without any file of an input, jobs are descriptions with the graph's constants.
-int convert_to_ops(LoweredGraph& lowered, const ConvertOptions& options) {
+int convert_to_ops(LoweredGraph& lowered, bool is_onnx, const ConvertOptions& options) {
   Diagnostics diagnostics;
-  JobRequest files{.inputs = options.request.inputs,
+  JobRequest files{.inputs = is_onnx ? std::vector<NamedFile>{} : options.request.inputs,
                    .found = files_beside(lowered.model.file, {}, diagnostics)};
   diagnostics.clear();
   JobWriter writer(lowered.model, options.to_ops, options.nodes, diagnostics);
-  const bool has_files = !files.inputs.empty() || has_input_beside(lowered, files.found);
+  const bool has_files = !options.request.inputs.empty() || has_input_beside(lowered, files.found);
   if (has_files) bind_inputs(lowered, files, diagnostics);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
   stop_jobs_gently();
@@ -111,24 +109,35 @@ int convert_to_ops(LoweredGraph& lowered, const ConvertOptions& options) {
   return exit_done;
 }
 
-int convert_graph(const OpenedGraph& opened, const ConvertOptions& options,
+// The description of one node, with the constants that it reads.
+int convert_node(const LoweredGraph& lowered, const ConvertOptions& options) {
+  Diagnostics diagnostics;
+  const DispatchCommand* node = find_node(lowered.model, options.nodes.front(), diagnostics);
+  if (node == nullptr) return report(diagnostics, Format::text);
+  stop_jobs_gently();
+  return finish(node_as_op(lowered.model, *node, options.to_op), {lowered.model.file}, options);
+}
+
+int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
                   Diagnostics diagnostics) {
-  if (!options.to_model.empty() || !options.to_op.empty())
+  if (!options.to_model.empty() || (!options.to_op.empty() && options.nodes.size() != 1))
     refuse(options.description.name() +
-           " is a graph: --to-graph GRAPH.json writes it as JSON, --to-bin Partition_0.bin as ONNX "
+           " is a graph: --node NAME --to-op OP.json writes one node, --to-graph GRAPH.json writes "
+           "it as JSON, --to-bin Partition_0.bin as ONNX "
            "Runtime does");
   const bool to_ops = !options.to_ops.empty();
   if ((!options.request.inputs.empty() && !to_ops) || !options.request.outputs.empty())
     refuse("-i and -o are for op descriptions, and -i for --to-ops; a graph names its constants");
-  if (!options.to_graph.empty() + !options.to_bin.empty() + to_ops > 1)
-    refuse("--to-graph, --to-bin and --to-ops exclude each other; keep one of them");
+  if (!options.to_graph.empty() + !options.to_bin.empty() + !options.to_op.empty() + to_ops > 1)
+    refuse("--to-graph, --to-bin, --to-op and --to-ops exclude each other; keep one of them");
   Diagnostics notes;
   const GraphRequest request{.checking = options.request.checking};
   std::optional<LoweredGraph> lowered;
   if (opened.graph) lowered = lower_graph(*opened.graph, request, diagnostics, notes);
   if (!options.quiet) print_notes(notes);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
-  if (to_ops) return convert_to_ops(*lowered, options);
+  if (!options.to_op.empty()) return convert_node(*lowered, options);
+  if (to_ops) return convert_to_ops(*lowered, opened.is_onnx, options);
   stop_jobs_gently();
   std::vector<std::string> written;
   if (!options.to_graph.empty()) written = save_json(*opened.graph, options.to_graph);
@@ -235,7 +244,8 @@ int convert(const ConvertOptions& options) {
   const bool to_model = !options.to_model.empty();
   const bool is_of_graphs =
       !options.to_graph.empty() || !options.to_bin.empty() || !options.to_ops.empty();
-  if (!options.nodes.empty() && options.to_ops.empty()) refuse("--node is for --to-ops FOLDER");
+  if (!options.nodes.empty() && options.to_ops.empty() && options.to_op.empty())
+    refuse("--node is for --to-ops FOLDER and --to-op OP.json");
   if (to_model && !options.to_op.empty())
     refuse("--to-model and --to-op are both given; keep one of them");
   if (!to_model && options.to_op.empty() && !is_of_graphs)
@@ -249,31 +259,29 @@ int convert(const ConvertOptions& options) {
   }
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
-  const GraphRequest request{.checking = options.request.checking};
-  if (const auto graph = open_onnx_graph(path, options.onnx, {}, {}, diagnostics))
-    return convert_graph(*graph, options, std::move(diagnostics));
-  if (const auto graph = open_graph(path, "the description ", diagnostics))
-    return convert_graph(*graph, options, std::move(diagnostics));
-  const auto file = options.description.open(path, diagnostics, options.quiet);
-  if (!file) return report(diagnostics, Format::text);
-  if (file->has_graph) {
-    const OpenedGraph graph{read_json_graph(file->document, request, diagnostics)};
-    return convert_graph(graph, options, std::move(diagnostics));
-  }
+  // In a graph that is written, inputs of an ONNX model stay inputs.
+  const auto inputs = options.to_ops.empty() ? std::vector<NamedFile>{} : options.request.inputs;
+  const auto program =
+      options.description.open(path, options.onnx, inputs, {.checking = options.request.checking},
+                               diagnostics, options.quiet);
+  if (!program) return report(diagnostics, Format::text);
+  if (program->kind == OpenedProgram::Kind::graph)
+    return convert_graph(*program, options, std::move(diagnostics));
+  const OpenedFile& file = *program->file;
   if (is_of_graphs)
     refuse(path +
            " is no graph: --to-graph, --to-bin and --to-ops are for graphs in JSON and for those "
            "that ONNX Runtime wrote");
-  if (to_model == file->has_model)
+  if (to_model == file.has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));
   if (to_model) {
     options.model.refuse_for_description();
-    return convert_op(*file, options);
+    return convert_op(file, options);
   }
   if (!options.request.inputs.empty() || !options.request.outputs.empty())
     refuse("-i and -o are for op descriptions; a model names its files");
-  return convert_model(*file, options);
+  return convert_model(file, options);
 }
 
 }  // namespace
@@ -307,8 +315,10 @@ Action add_convert(OptionList& command) {
                   "and golden files from the CPU")
       .type_name("FOLDER");
   command
-      .add_option("--node", options->nodes,
-                  "For --to-ops: a node that becomes a job (default: all nodes)")
+      .add_option(
+          "--node", options->nodes,
+          "For --to-ops: a node that becomes a job (default: all nodes); for --to-op: the node "
+          "that becomes a description")
       .type_name("NAME")
       .take_all();
   command

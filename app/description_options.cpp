@@ -39,14 +39,24 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
       .take_all();
 }
 
-std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,
-                                                   Diagnostics& diagnostics, bool quiet) const {
-  auto file = open_op_or_model(name, settings, diagnostics);
+std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
+                                                      const OnnxOptions& onnx,
+                                                      const std::vector<NamedFile>& inputs,
+                                                      const GraphRequest& request,
+                                                      Diagnostics& diagnostics, bool quiet) const {
+  const ProgramSource source{.path = name,
+                             .settings = settings,
+                             .dimensions = onnx.sizes(),
+                             .inputs = inputs,
+                             .fuses = onnx.fuses};
+  auto program = open_program(source, request, diagnostics);
+  if (program && !program->is_onnx) onnx.refuse_for(name);
+  const bool is_operator = program && program->file && program->file->path.empty();
   std::error_code ignored;
-  if (!quiet && file && file->path.empty() && std::filesystem::is_directory(to_path(name), ignored))
+  if (!quiet && is_operator && std::filesystem::is_directory(to_path(name), ignored))
     print(StandardStream::error,
           {"dmlop: note: ", name, " is the operator; ./", name, " is the folder\n"});
-  return file;
+  return program;
 }
 
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,

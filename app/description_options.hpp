@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "command.hpp"
-#include "model/open.hpp"
+#include "onnx_commands.hpp"
+#include "program/open.hpp"
 
 namespace dmlop::app {
 
@@ -19,10 +20,12 @@ struct DescriptionOptions {
   void add_to(OptionList& command, bool many = false);
   const std::string& name() const { return names.front(); }
 
-  /// Opens one of the names, and says where an operator and a folder have the same one. Errors and
-  /// findings: as open_op_or_model().
-  std::optional<OpenedFile> open(const std::string& name, Diagnostics& diagnostics,
-                                 bool quiet = false) const;
+  /// Opens one of the names, and says where an operator and a folder have the same one. `inputs`
+  /// are those of an ONNX model. Errors and findings: as open_program().
+  std::optional<OpenedProgram> open(const std::string& name, const OnnxOptions& onnx,
+                                    const std::vector<NamedFile>& inputs,
+                                    const GraphRequest& request, Diagnostics& diagnostics,
+                                    bool quiet = false) const;
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that

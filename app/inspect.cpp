@@ -1,18 +1,18 @@
 // dmlop inspect: what .npy files and serialized graphs hold.
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/output.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
-#include "graph/files.hpp"
-#include "graph/json_graph.hpp"
 #include "graph_commands.hpp"
-#include "model/open.hpp"
 #include "npy/npy.hpp"
 #include "onnx_commands.hpp"
 #include "preview.hpp"
+#include "program/open.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -56,15 +56,28 @@ void inspect_npy(const std::string& path, Format format, Json& list) {
   require_intact(file, path);
 }
 
-// A graph, serialized or in JSON; nothing for other files.
-std::optional<OpenedGraph> open(const std::string& path, Diagnostics& diagnostics) {
-  if (auto graph = open_graph(path, "", diagnostics)) return graph;
-  if (!lower_case(path).ends_with(".json")) return std::nullopt;
-  Diagnostics findings;
-  const auto file = open_op_or_model(path, findings);
-  if (!file || !file->has_graph) return std::nullopt;
-  diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
-  return OpenedGraph{read_json_graph(file->document, {}, diagnostics)};
+// A folder, or a file that a program may be by its name or its bytes; all others are tensors.
+bool may_be_program(const std::string& path) {
+  std::error_code ignored;
+  return lower_case(path).ends_with(".json") ||
+         std::filesystem::is_directory(to_path(path), ignored) || is_binary_program({.path = path});
+}
+
+// Returns nothing if there are findings.
+std::optional<Graph> open(const std::string& path, const InspectOptions& options,
+                          Diagnostics& diagnostics) {
+  const ProgramSource source{
+      .path = path, .dimensions = options.onnx.sizes(), .fuses = options.onnx.fuses};
+  auto program =
+      open_program(source, {.confinement = options.confine.confinement(path)}, diagnostics);
+  if (!program) return std::nullopt;
+  if (!program->is_onnx) options.onnx.refuse_for(path);
+  if (program->kind == OpenedProgram::Kind::graph) return std::move(program->graph);
+  diagnostics.push_back({.kind = ErrorKind::usage,
+                         .file = path,
+                         .message = "inspect shows tensors and graphs, and this is neither",
+                         .suggestion = "dmlop check " + shell_quoted(path)});
+  return std::nullopt;
 }
 
 int inspect(const InspectOptions& options) {
@@ -72,14 +85,12 @@ int inspect(const InspectOptions& options) {
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
-      auto opened = open_onnx_graph(path, options.onnx, {}, options.confine, diagnostics);
-      if (!opened) opened = open(path, diagnostics);
-      if (!opened) {
+      if (!may_be_program(path)) {
+        options.onnx.refuse_for(path);
         inspect_npy(path, options.format, list);
-      } else if (opened->graph && options.format == Format::json) {
-        list.push_back(graph_json(*opened->graph));
-      } else if (opened->graph) {
-        print_graph(*opened->graph);
+      } else if (const auto graph = open(path, options, diagnostics)) {
+        if (options.format == Format::json) list.push_back(graph_json(*graph));
+        if (options.format != Format::json) print_graph(*graph);
       }
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});

@@ -318,15 +318,6 @@ Json described_edges(const std::vector<std::string>& edges,
 
 }  // namespace
 
-void refuse_graph(const std::string& path) {
-  Diagnostics ignored;
-  if (open_graph(path, "the description ", ignored)) refuse_graph_of(path);
-}
-
-void refuse_graph_of(const std::string& path) {
-  throw Error(ErrorKind::usage, path + " is a graph; run, check and convert take graphs");
-}
-
 void print_graph(const Graph& graph) {
   GraphPrinter(graph).print_all();
 }

@@ -29,6 +29,8 @@ struct ModelOptions {
   Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
   /// Errors: usage if one of them is given for an op description.
   void refuse_for_description() const;
+  /// The same for a graph.
+  void refuse_for_graph() const;
 };
 
 /// What run needs for a model.
@@ -54,7 +56,7 @@ struct ModelRun {
 /// Runs a model or a graph and returns the exit code. `diagnostics` are what was found when the
 /// graph was opened.
 int run_model(const OpenedFile& file, const ModelRun& options);
-int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diagnostics);
+int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagnostics diagnostics);
 
 /// Prints notes as warnings on standard error, and returns them as texts.
 void print_notes(const Diagnostics& notes);

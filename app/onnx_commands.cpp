@@ -20,78 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::map<std::string, std::uint64_t> dimensions_of(const OnnxOptions& options) {
-  constexpr std::uint64_t most = 0x7FFFFFFF;
-  std::map<std::string, std::uint64_t> dimensions;
-  for (const std::string& text : options.dimensions) {
-    const std::size_t middle = text.rfind('=');
-    std::uint64_t size = 0;
-    if (middle != std::string::npos) {
-      const char* end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data() + middle + 1, end, size);
-      if (error != std::errc() || stop != end) size = 0;
-    }
-    if (middle == 0 || size == 0 || size > most)
-      throw Error(ErrorKind::usage, "--dim " + shell_quoted(text) +
-                                        " must be NAME=SIZE, with a size from 1 to " +
-                                        std::to_string(most));
-    dimensions[text.substr(0, middle)] = size;
-  }
-  return dimensions;
-}
-
-bool is_tensor_proto(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension())) == ".pb";
-}
-
-onnx::TensorData read_input(const std::string& path) {
-  return is_tensor_proto(path) ? onnx::read_tensor_file(path) : onnx::read_npy_file(path);
-}
-
-/// The input that a file is for. Names may have "=".
-std::string input_named(const NamedFile& file, const std::vector<std::string>& names,
-                        std::string& path) {
-  const std::string text = file.tensor.empty() ? file.path : file.tensor + "=" + file.path;
-  for (std::size_t end = text.rfind('='); end != std::string::npos && end > 0;
-       end = text.rfind('=', end - 1)) {
-    const std::string name = text.substr(0, end);
-    if (end + 1 == text.size() || std::find(names.begin(), names.end(), name) == names.end())
-      continue;
-    path = text.substr(end + 1);
-    return name;
-  }
-  path = file.path;
-  if (file.tensor.empty() && names.size() == 1) return names.front();
-  return file.tensor;
-}
-
-std::map<std::string, onnx::TensorData> read_inputs(const onnx::OnnxModel& model,
-                                                    const std::vector<NamedFile>& inputs,
-                                                    Diagnostics& diagnostics) {
-  std::vector<std::string> names;
-  for (const onnx::ValueInfo* input : onnx::inputs_to_give(model)) names.emplace_back(input->name);
-  std::map<std::string, onnx::TensorData> files;
-  for (const NamedFile& file : inputs) {
-    std::string path;
-    const std::string name = input_named(file, names, path);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      const std::string nearest = nearest_name(name, names);
-      diagnostics.push_back({.kind = ErrorKind::usage,
-                             .file = model.path,
-                             .message = name.empty()
-                                            ? "which input is " + path + "?"
-                                            : "the model has no input \"" + printable(name) + "\"",
-                             .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
-                                                           : "did you mean \"" + nearest + "\"?"});
-    } else if (!files.emplace(name, read_input(path)).second) {
-      diagnostics.push_back({.kind = ErrorKind::usage,
-                             .file = model.path,
-                             .message = "the input \"" + printable(name) + "\" has two files"});
-    }
-  }
-  return files;
-}
-
 /// What became of a data set.
 struct SetResult {
   std::string path;
@@ -138,33 +66,30 @@ void OnnxOptions::add_to(OptionList& command) {
                    "Runtime does");
 }
 
-std::optional<OpenedGraph> open_onnx_graph(const std::string& path, const OnnxOptions& options,
-                                           const std::vector<NamedFile>& inputs,
-                                           const ConfineOption& confine, Diagnostics& diagnostics) {
-  const bool is_onnx = onnx::is_named_onnx(path);
-  if (!is_onnx && (!options.dimensions.empty() || options.fuses))
-    throw Error(ErrorKind::usage, std::string(options.fuses ? "--fuse" : "--dim") +
-                                      " is for ONNX models, and " + path + " is none");
-  if (!is_onnx) return std::nullopt;
-  const auto model = onnx::open_onnx(path, diagnostics);
-  if (!model) return OpenedGraph{};
-  onnx::ImportRequest request{.dimensions = dimensions_of(options),
-                              .files = read_inputs(*model, inputs, diagnostics),
-                              .confinement = confine.confinement(path),
-                              .fuses = options.fuses};
-  if (!diagnostics.empty()) return OpenedGraph{};
-  auto imported = onnx::import_onnx(*model, request, diagnostics);
-  if (!imported) return OpenedGraph{};
-  model->file->require_intact();
-  return OpenedGraph{std::move(imported->graph)};
+std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
+  constexpr std::uint64_t most = 0x7FFFFFFF;
+  std::map<std::string, std::uint64_t> sizes;
+  for (const std::string& text : dimensions) {
+    const std::size_t middle = text.rfind('=');
+    std::uint64_t size = 0;
+    if (middle != std::string::npos) {
+      const char* end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data() + middle + 1, end, size);
+      if (error != std::errc() || stop != end) size = 0;
+    }
+    if (middle == 0 || size == 0 || size > most)
+      throw Error(ErrorKind::usage, "--dim " + shell_quoted(text) +
+                                        " must be NAME=SIZE, with a size from 1 to " +
+                                        std::to_string(most));
+    sizes[text.substr(0, middle)] = size;
+  }
+  return sizes;
 }
 
-bool is_onnx_folder(const std::string& name) {
-  std::error_code error;
-  for (const std::string_view other : description_names) {
-    if (std::filesystem::exists(to_path(name) / other, error)) return false;
-  }
-  return onnx::is_test_folder(name);
+void OnnxOptions::refuse_for(const std::string& path) const {
+  if (dimensions.empty() && !fuses) return;
+  throw Error(ErrorKind::usage, std::string(fuses ? "--fuse" : "--dim") +
+                                    " is for ONNX models, and " + path + " is none");
 }
 
 int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const ModelRun& options) {
@@ -181,7 +106,7 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
     throw Error(ErrorKind::usage, folder +
                                       " has no folder test_data_set_0; run the model in it with "
                                       "-i NAME=FILE");
-  const onnx::ImportRequest request{.dimensions = dimensions_of(onnx),
+  const onnx::ImportRequest request{.dimensions = onnx.sizes(),
                                     .files = {},
                                     .confinement = options.confine.confinement(folder),
                                     .fuses = onnx.fuses};

@@ -287,19 +287,14 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
 }
 
 // Options that do not apply to a graph are refused, too.
-int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
-  const char* given = !options.description.settings.empty() ? "--set"
-                      : !options.update_golden.empty()      ? "--update-golden"
-                                                            : nullptr;
-  if (given != nullptr)
-    throw Error(ErrorKind::usage, std::string(given) + " is for op descriptions, and " +
+int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagnostics diagnostics) {
+  if (!options.update_golden.empty())
+    throw Error(ErrorKind::usage, "--update-golden is for op descriptions, and " +
                                       options.description.name() + " is a graph");
-  if (options.model.input_folder || options.model.output_folder || options.model.compatible)
-    throw Error(ErrorKind::usage,
-                "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
-                "graph's files are those that -i and -o name");
+  options.model.refuse_for_graph();
   ModelRun run = model_run(options);
-  const std::string& path = file.graph ? file.graph->file : options.description.name();
+  if (program.is_onnx) run.inputs.clear();  // they are constants of the graph
+  const std::string& path = program.graph ? program.graph->file : options.description.name();
   const SharedConfinement confinement = options.confine.confinement(path);
   run.found = files_beside(path, confinement, diagnostics);
   if (options.expects_folder)
@@ -313,14 +308,7 @@ int run_as_graph(const OpenedGraph& file, const RunOptions& options, Diagnostics
   } else if (options.expects_folder || !run.expected.empty()) {
     run.tolerance = tolerance_beside(path, confinement, diagnostics);
   }
-  return run_graph(file, run, std::move(diagnostics));
-}
-
-// An ONNX model runs as a graph whose inputs are known.
-int run_as_onnx(const OpenedGraph& file, const RunOptions& options, Diagnostics diagnostics) {
-  RunOptions bound = options;
-  bound.request.inputs.clear();
-  return run_as_graph(file, bound, std::move(diagnostics));
+  return run_graph(program.graph, run, std::move(diagnostics));
 }
 
 int run_onnx_test(const RunOptions& options) {
@@ -338,26 +326,21 @@ int run(const RunOptions& options) {
   require_expectation(options);
   const GraphRequest graph_request{.checking = options.request.checking,
                                    .confinement = options.confine.confinement(name)};
-  if (const auto graph =
-          open_onnx_graph(name, options.onnx, options.request.inputs, options.confine, diagnostics))
-    return run_as_onnx(*graph, options, std::move(diagnostics));
-  if (const auto graph = open_graph(name, "the description ", diagnostics))
-    return run_as_graph(*graph, options, std::move(diagnostics));
-  const auto file = options.description.open(name, diagnostics, options.quiet);
-  if (file && file->has_graph) {
-    const OpenedGraph graph{read_json_graph(file->document, graph_request, diagnostics)};
-    return run_as_graph(graph, options, std::move(diagnostics));
-  }
+  const auto program = options.description.open(name, options.onnx, options.request.inputs,
+                                                graph_request, diagnostics, options.quiet);
+  if (program && program->kind == OpenedProgram::Kind::graph)
+    return run_as_graph(*program, options, std::move(diagnostics));
   for (const auto& [option, folder] : {std::pair("--keep-edges", &options.kept_edges),
                                        std::pair("--expect-edges", &options.expected_edges)}) {
     if (!folder->empty())
       throw Error(ErrorKind::usage,
                   std::string(option) + " is for graphs, and " + name + " is none");
   }
-  if (!file) return report(diagnostics, options.format);
-  const JobRequest request = request_for(*file, options, diagnostics);
-  if (file->has_model) return run_as_model(*file, request, options);
-  auto job = prepare(*file, options, request, diagnostics);
+  if (!program) return report(diagnostics, options.format);
+  const OpenedFile& file = *program->file;
+  const JobRequest request = request_for(file, options, diagnostics);
+  if (program->kind == OpenedProgram::Kind::model) return run_as_model(file, request, options);
+  auto job = prepare(file, options, request, diagnostics);
   if (!job) return report(diagnostics, options.format);
   if (!options.quiet) note_other_extensions(request.outputs);
   stop_jobs_gently();

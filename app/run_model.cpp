@@ -61,6 +61,41 @@ Json values_json(const Resource& resource, std::span<const std::byte> contents) 
   return values;
 }
 
+/// How long the nodes of each operator took, in the order of the first ones.
+class OperatorTimes {
+ public:
+  void add(const Dispatchable& node, double seconds) {
+    const std::string& name = node.description->spec->name;
+    const auto is_it = [&](const Row& row) { return row.name == name; };
+    auto row = std::find_if(rows_.begin(), rows_.end(), is_it);
+    if (row == rows_.end()) row = rows_.insert(row, {name});
+    ++row->nodes;
+    row->seconds += seconds;
+  }
+
+  void print() const {
+    for (const Row& row : rows_)
+      dmlop::print(StandardStream::error,
+                   {"Operator '", row.name, "': ", counted(row.nodes, "run"), ", ",
+                    with_decimals(row.seconds * 1e3, 4), " ms (CPU)\n"});
+  }
+
+  Json json() const {
+    Json list = Json::array();
+    for (const Row& row : rows_)
+      list.push_back({{"operator", row.name}, {"runs", row.nodes}, {"seconds", row.seconds}});
+    return list;
+  }
+
+ private:
+  struct Row {
+    std::string name;
+    std::size_t nodes = 0;
+    double seconds = 0;
+  };
+  std::vector<Row> rows_;
+};
+
 /// Carries out one command after the other.
 class CommandRunner {
  public:
@@ -82,6 +117,7 @@ class CommandRunner {
     if (other_ != nullptr) other_->dispatch(command);
     if (comparer_ != nullptr) comparer_->compare(command, runtime_);
     const std::string& name = model_.dispatchables[command.dispatchable].name;
+    times_of_operators_.add(model_.dispatchables[command.dispatchable], seconds);
     if (!execution.notice.empty() && !options_.quiet)
       print(StandardStream::error, {"dmlop: ", name, ": ", execution.notice, "\n"});
     if (options_.timings && options_.format == Format::text) {
@@ -127,9 +163,12 @@ class CommandRunner {
     done.push_back(std::move(json));
   }
 
+  const OperatorTimes& times_of_operators() const { return times_of_operators_; }
+
   Json done = Json::array();
 
  private:
+  OperatorTimes times_of_operators_;
   const Model& model_;
   Runtime& runtime_;
   const ModelRun& options_;
@@ -258,14 +297,15 @@ void print_text_result(const Model& model, const ModelRun& options,
 }
 
 void print_json_result(const Model& model, const Diagnostics& notes, const Backend& backend,
-                       Json commands, const std::vector<NamedResource>& outputs,
-                       const Ending& ending) {
+                       const CommandRunner& runner, bool has_timings,
+                       const std::vector<NamedResource>& outputs, const Ending& ending) {
   Json json{{"status", ending.exit_code == exit_done ? "done" : "different"},
             {"exitCode", ending.exit_code},
             {"device", backend.spec()},
-            {"commands", std::move(commands)},
+            {"commands", runner.done},
             {"outputs", ending.shown},
             {"warnings", notes_json(notes)}};
+  if (has_timings) json["operators"] = runner.times_of_operators().json();
   for (const NamedResource& output : outputs) {
     const ResourceTensor tensor = tensor_of(model, output.resource);
     json["outputs"].push_back({{"name", model.resources[output.resource].name},
@@ -314,8 +354,9 @@ class ModelRunner {
       }
     }
     const Ending ending = end(*model, runtime);
+    if (options_.timings && options_.format == Format::text) runner.times_of_operators().print();
     if (options_.format == Format::json) {
-      print_json_result(*model, notes_, backend, std::move(runner.done), outputs_, ending);
+      print_json_result(*model, notes_, backend, runner, options_.timings, outputs_, ending);
     } else {
       print_text_result(*model, options_, outputs_, ending);
     }
@@ -449,6 +490,13 @@ void ModelOptions::refuse_for_description() const {
                                       "description, whose files -i and -o name");
 }
 
+void ModelOptions::refuse_for_graph() const {
+  if (input_folder || output_folder || compatible)
+    throw Error(ErrorKind::usage,
+                "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
+                "graph's files are those that -i and -o name");
+}
+
 void print_notes(const Diagnostics& notes) {
   std::size_t shown = 0;
   for (const Diagnostic& note : notes) {
@@ -494,13 +542,13 @@ int run_model(const OpenedFile& file, const ModelRun& options) {
   return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
 }
 
-int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diagnostics) {
+int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagnostics diagnostics) {
   Diagnostics notes;
   std::optional<LoweredGraph> lowered;
-  if (file.graph) {
+  if (graph) {
     const GraphRequest request{.checking = options.checking,
-                               .confinement = options.confine.confinement(file.graph->file)};
-    lowered = lower_graph(*file.graph, request, diagnostics, notes);
+                               .confinement = options.confine.confinement(graph->file)};
+    lowered = lower_graph(*graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);
   bind_inputs(*lowered, {.inputs = options.inputs, .found = options.found}, diagnostics);

@@ -19,12 +19,10 @@
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
 #include "compare/picture.hpp"
-#include "graph/files.hpp"
-#include "graph/json_graph.hpp"
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
-#include "model/open.hpp"
+#include "program/open.hpp"
 
 namespace dmlop {
 namespace {
@@ -171,14 +169,18 @@ class JobRun {
     if (model_ ? model_->keeps_or_compares()
                : !prepared_->outputs.empty() || !prepared_->expected.empty())
       return true;
-    end(Status::uncompared, 1,
-        model_
-            ? "no file is kept and no resource compared: add golden files by resource (expect, "
-              "or RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out"
-            : "no output is kept or compared: add golden files (expect, or " +
-                  first_output(*prepared_->description.spec) +
-                  ".npy in a folder expected/, which --update-golden writes), or use --out");
+    end(Status::uncompared, 1, reason_of_uncompared());
     return false;
+  }
+
+  std::string reason_of_uncompared() const {
+    if (model_ && !model_->is_graph())
+      return "no file is kept and no resource compared: add golden files by resource (expect, or "
+             "RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out";
+    const std::string output = model_ ? model_->first_output().value_or("OUTPUT")
+                                      : first_output(*prepared_->description.spec);
+    return "no output is kept or compared: add golden files (expect, or " + output +
+           ".npy in a folder expected/, which --update-golden writes), or use --out";
   }
 
   // A link below --out may lead a job's files out of it.
@@ -199,43 +201,42 @@ class JobRun {
   void read(Diagnostics& findings) {
     const std::string& path = job_.request.description_path;
     if (is_onnx_test(path)) return prepare_onnx(findings);
-    if (!path.empty()) {
-      const auto graph = open_graph(path, "the description ", findings, job_.request.confinement);
-      if (graph) return graph->graph ? prepare_graph(*graph->graph, findings) : void();
+    if (job_.document && path.empty()) {
+      const OpenedFile file{job_.document, is_model(*job_.root)};
+      return file.has_model ? prepare_model(file, findings) : prepare_description(file, findings);
     }
-    const auto file = open(findings);
-    if (file) prepare_file(*file, findings);
+    const auto program = open(findings);
+    if (program) prepare_program(*program, findings);
   }
 
-  std::optional<OpenedFile> open(Diagnostics& findings) {
-    const std::string& path = job_.request.description_path;
-    if (job_.document && path.empty()) return OpenedFile{job_.document, is_model(*job_.root)};
-    std::string text = with_context("reading the description " + path, [&] {
-      return json::read_text(PinnedFile(job_.request.confinement, path));
+  // The text is kept for the report.
+  std::optional<OpenedProgram> open(Diagnostics& findings) {
+    const SharedConfinement& confinement = job_.request.confinement;
+    const GraphRequest request{.checking = options_.checking, .confinement = confinement};
+    ProgramSource source{.path = job_.request.description_path, .confinement = confinement};
+    if (auto binary = open_binary_program(source, request, findings)) return binary;
+    source.text = with_context("reading the description " + source.path, [&] {
+      return json::read_text(PinnedFile(confinement, source.path));
     });
-    if (options_.keep_records && text.size() <= recorded_bytes_max) file_text_ = text;
-    return parse_op_or_model(json::Source{path}, std::move(text), findings);
+    if (options_.keep_records && source.text.size() <= recorded_bytes_max) file_text_ = source.text;
+    return open_program(source, request, findings);
   }
 
   std::shared_ptr<const json::Value> root_of(const OpenedFile& file) const {
     return job_.document ? job_.root : file.root();
   }
 
-  void prepare_file(const OpenedFile& file, Diagnostics& findings) {
-    const bool names_graph = job_.document && !job_.request.description_path.empty();
-    if (file.has_graph) {
-      const GraphRequest request{.checking = options_.checking,
-                                 .confinement = job_.request.confinement};
-      const auto graph = read_json_graph(file.document, request, findings);
-      if (graph) prepare_graph(*graph, findings);
-    } else if (names_graph) {
-      findings.push_back({.file = file.path,
+  void prepare_program(const OpenedProgram& program, Diagnostics& findings) {
+    if (program.kind == OpenedProgram::Kind::graph) {
+      if (program.graph) prepare_graph(*program.graph, findings);
+    } else if (job_.document) {
+      findings.push_back({.file = program.file->path,
                           .message = "this is no graph, as which the job names it",
                           .suggestion = "write a description itself as the job"});
-    } else if (file.has_model) {
-      prepare_model(file, findings);
+    } else if (program.kind == OpenedProgram::Kind::model) {
+      prepare_model(*program.file, findings);
     } else {
-      prepare_description(file, findings);
+      prepare_description(*program.file, findings);
     }
   }
 

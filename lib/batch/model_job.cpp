@@ -180,6 +180,11 @@ void ModelJob::refuse_inputs(Diagnostics& findings) const {
   }
 }
 
+std::optional<std::string> ModelJob::first_output() const {
+  if (model_.outputs.empty()) return std::nullopt;
+  return edge_file_name(model_.resources[model_.outputs.front()].name);
+}
+
 std::string ModelJob::operator_name() const {
   std::vector<std::string> names;
   for (const Dispatchable& dispatchable : model_.dispatchables) {

@@ -30,6 +30,10 @@ class ModelJob {
                                          const BatchOptions& options, Diagnostics& findings,
                                          Diagnostics& warnings);
 
+  /// Whether it is a graph, whose outputs are not named as resources.
+  bool is_graph() const { return !model_.words.has_commands; }
+  /// What files of the first output are called, without .npy; nothing if there is none.
+  std::optional<std::string> first_output() const;
   /// "PADDING", or several names.
   std::string operator_name() const;
   /// The files that writeFile makes below --out, none without --out; of a graph, also those of its

@@ -35,6 +35,7 @@ class InputBinder {
       const NamedFile* file = file_called(name(i), request_.found.inputs);
       if (paths_[i].empty() && file != nullptr) bind(i, *file);
     }
+    if (request_.inputs_may_be_missing) return;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;

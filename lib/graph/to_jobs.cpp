@@ -34,27 +34,69 @@ InitialValues values_now(std::span<const std::byte> contents) {
           .raw = {}};
 }
 
+void refuse_unknown_node(const Model& model, const std::string& name, Diagnostics& diagnostics) {
+  std::vector<std::string> known;
+  for (const Dispatchable& node : model.dispatchables) known.push_back(node.name);
+  const std::string nearest = nearest_name(name, known);
+  diagnostics.push_back({.kind = ErrorKind::usage,
+                         .file = model.file,
+                         .message = "the graph has no node \"" + printable(name) + "\"",
+                         .suggestion = nearest.empty() ? "nodes: " + names_of_list(known)
+                                                       : "did you mean \"" + nearest + "\"?"});
+}
+
 }  // namespace
+
+const DispatchCommand* find_node(const Model& model, const std::string& name,
+                                 Diagnostics& diagnostics) {
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch != nullptr && model.dispatchables[dispatch->dispatchable].name == name)
+      return dispatch;
+  }
+  refuse_unknown_node(model, name, diagnostics);
+  return nullptr;
+}
+
+Conversion node_as_op(const Model& model, const DispatchCommand& command, const std::string& path,
+                      Runtime* runtime) {
+  // A model of this node alone, with what its inputs hold now.
+  Model one{.file = model.file,
+            .resources = {},
+            .dispatchables = {model.dispatchables[command.dispatchable]},
+            .commands = {}};
+  DispatchCommand dispatch;
+  for (const TensorBinding* binding : inputs_of(model, command)) {
+    const Resource& resource = model.resources[binding->range.resource];
+    const bool has_values = runtime != nullptr || resource.initial.fill;
+    if (!has_values) continue;
+    TensorBinding bound = *binding;
+    bound.range.resource = one.resources.size();
+    dispatch.bindings.push_back(bound);
+    one.resources.push_back(resource);
+    if (runtime == nullptr) continue;
+    const auto contents = runtime->contents(binding->range.resource);
+    one.resources.back().initial = values_now(contents);
+    one.resources.back().offset = 0;
+    one.resources.back().size = contents.size();
+  }
+  one.commands.emplace_back(std::move(dispatch));
+  return op_of(one, path);
+}
 
 JobWriter::JobWriter(const Model& model, std::string folder, const std::vector<std::string>& nodes,
                      Diagnostics& diagnostics)
     : model_(model), folder_(std::move(folder)), names_(model.dispatchables.size()) {
   std::set<std::string> taken;
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const std::string& name = model.dispatchables[i].name;
-    known.push_back(name);
+    known.insert(name);
     if (nodes.empty() || std::ranges::find(nodes, name) != nodes.end())
       names_[i] = new_file_name(edge_file_name(name), taken);
   }
   for (const std::string& node : nodes) {
-    if (std::ranges::find(known, node) != known.end()) continue;
-    const std::string nearest = nearest_name(node, known);
-    diagnostics.push_back({.kind = ErrorKind::usage,
-                           .file = model.file,
-                           .message = "the graph has no node \"" + printable(node) + "\"",
-                           .suggestion = nearest.empty() ? "nodes: " + names_of_list(known)
-                                                         : "did you mean \"" + nearest + "\"?"});
+    if (!known.contains(node)) refuse_unknown_node(model, node, diagnostics);
   }
 }
 
@@ -71,31 +113,10 @@ void JobWriter::write(const DispatchCommand& command, Runtime* runtime) {
   if (name.empty()) return;
   const std::string folder = to_text(to_path(folder_) / to_path(name));
   make_folder(folder);
-  // A model of this node alone, with what its inputs hold now.
-  Model one{.file = model_.file,
-            .resources = {},
-            .dispatchables = {model_.dispatchables[command.dispatchable]},
-            .commands = {}};
-  DispatchCommand dispatch;
-  for (const TensorBinding* binding : inputs_of(model_, command)) {
-    const Resource& resource = model_.resources[binding->range.resource];
-    const bool has_values = runtime != nullptr || resource.initial.fill;
-    if (!has_values) continue;
-    TensorBinding bound = *binding;
-    bound.range.resource = one.resources.size();
-    dispatch.bindings.push_back(bound);
-    one.resources.push_back(resource);
-    if (runtime == nullptr) continue;
-    const auto contents = runtime->contents(binding->range.resource);
-    one.resources.back().initial = values_now(contents);
-    one.resources.back().offset = 0;
-    one.resources.back().size = contents.size();
-  }
-  one.commands.emplace_back(std::move(dispatch));
-  write_conversion(op_of(one, to_text(to_path(folder) / "op.json")), {});
+  write_conversion(node_as_op(model_, command, to_text(to_path(folder) / "op.json"), runtime), {});
   written_.push_back(folder);
   if (runtime == nullptr) return;
-  const Description& description = *one.dispatchables.front().description;
+  const Description& description = *model_.dispatchables[command.dispatchable].description;
   make_folder(to_text(to_path(folder) / "expected"));
   for (const TensorBinding* binding : outputs_of(model_, command)) {
     const std::string file = file_name_of(binding->tensor, binding->element) + ".npy";

@@ -6,9 +6,19 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "model/convert.hpp"
 #include "model/runtime.hpp"
 
 namespace dmlop {
+
+/// The description of a node alone, for a file `path`, with those of its inputs that have values
+/// or, with a runtime, with all of them as they are now. Errors: as Runtime::contents.
+Conversion node_as_op(const Model& model, const DispatchCommand& command, const std::string& path,
+                      Runtime* runtime = nullptr);
+
+/// The command that runs the node of this name; null, with a finding, if there is none.
+const DispatchCommand* find_node(const Model& model, const std::string& name,
+                                 Diagnostics& diagnostics);
 
 class JobWriter {
  public:

@@ -6,7 +6,7 @@
 #include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
-#include "onnx/load_program.hpp"
+#include "program/load.hpp"
 
 namespace dmlop {
 
@@ -23,7 +23,7 @@ namespace {
 ProgramSource source_of(const Operation& source) {
   if (source.text.empty() && source.file.empty())
     throw Error(ErrorKind::usage, "the program has no contents: give it a text or a file");
-  return {path_text(source.file), source.text, source.dimensions};
+  return {.path = path_text(source.file), .text = source.text, .dimensions = source.dimensions};
 }
 
 struct ReadProgram {

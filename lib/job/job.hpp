@@ -49,6 +49,7 @@ struct JobRequest {
   std::vector<NamedFile> expected = {};     // golden files, by output
   std::optional<Tolerance> tolerance = {};  // its criteria win over the operator's own
   bool outputs_may_be_dropped = false;      // an output without a file is computed all the same
+  bool inputs_may_be_missing = false;       // an input of a graph without a file is no finding
   bool expected_may_be_missing = false;     // a golden file that does not exist is no finding
   SharedConfinement confinement = {};       // of the paths that stand in files
   FolderFiles found = {};                   // for what nothing else names a file

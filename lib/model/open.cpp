@@ -111,7 +111,8 @@ std::optional<OpenedFile> parse_op_or_model(json::Source source, std::string tex
 
 std::optional<OpenedFile> open_op_or_model(const std::string& name,
                                            const std::vector<Setting>& settings,
-                                           Diagnostics& diagnostics) {
+                                           Diagnostics& diagnostics,
+                                           const SharedConfinement& confinement) {
   if (const OperatorSpec* spec = operator_named(name)) {
     json::Document document = operator_document(name, *spec);
     apply_settings(document, settings, diagnostics);
@@ -121,8 +122,9 @@ std::optional<OpenedFile> open_op_or_model(const std::string& name,
   const std::string path = is_folder(name) ? description_of(name, diagnostics) : name;
   if (path.empty() || refuse_as_operator(path, diagnostics)) return std::nullopt;
   if (refuse_as_jobs(path, diagnostics)) return std::nullopt;
-  std::string text =
-      with_context("reading the description " + path, [&] { return json::read_text(path); });
+  std::string text = with_context("reading the description " + path, [&] {
+    return json::read_text(PinnedFile(confinement, path));
+  });
   return parse_op_or_model(json::Source{path}, std::move(text), diagnostics, settings);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 #include "spec/settings.hpp"
@@ -33,10 +34,11 @@ struct OpenedFile {
 /// capitals is an operator; otherwise an existing file of that name comes first. The settings are
 /// put into a description; a model has none. Models are read in DxDispatch's dialect of JSON,
 /// descriptions in dmlop's. Returns nothing, with findings, if it is none of these.
-/// Errors: io_failed, invalid_input.
+/// A file that is read must lie in the confinement. Errors: io_failed, invalid_input.
 std::optional<OpenedFile> open_op_or_model(const std::string& name,
                                            const std::vector<Setting>& settings,
-                                           Diagnostics& diagnostics);
+                                           Diagnostics& diagnostics,
+                                           const SharedConfinement& confinement = {});
 inline std::optional<OpenedFile> open_op_or_model(const std::string& name,
                                                   Diagnostics& diagnostics) {
   return open_op_or_model(name, {}, diagnostics);

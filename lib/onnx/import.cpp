@@ -29,6 +29,7 @@ class Importer {
   Imported import() {
     require_versions();
     for (const Tensor& tensor : model_.initializers) add_initializer(tensor);
+    require_known_dimensions();
     for (const ValueInfo& input : model_.inputs) add_input(input);
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) add_node(model_.nodes[i], i);
     for (const ValueInfo& output : model_.outputs) add_output(output);
@@ -166,6 +167,28 @@ class Importer {
     return size;
   }
 
+  /// A size for a name that no input has would change nothing.
+  void require_known_dimensions() {
+    std::vector<std::string> known;
+    for (const ValueInfo& input : model_.inputs) {
+      if (!input.sizes) continue;
+      for (const Dimension& dimension : *input.sizes) {
+        const std::string name(dimension.name);
+        const bool is_new = std::ranges::find(known, name) == known.end();
+        if (!name.empty() && is_new) known.push_back(name);
+      }
+    }
+    for (const auto& [name, size] : request_.dimensions) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      const std::string nearest = nearest_name(name, known);
+      refuse({.kind = ErrorKind::usage,
+              .message = "no input has a dimension \"" + printable(name) + "\"",
+              .suggestion = !nearest.empty() ? "did you mean \"" + nearest + "\"?"
+                            : known.empty()  ? "all sizes stand in the model; leave it out"
+                                             : "dimensions: " + names_of_list(known)});
+    }
+  }
+
   static std::string title_of_node(const Node& node, std::size_t index) {
     const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
                                                                       : node.name);
@@ -233,7 +256,8 @@ class Importer {
       if (data.owner != nullptr) {
         made_bytes_ += data.bytes.size();
       } else {  // it lies in the model
-        data.owner = data.file = model_.file;
+        data.file = model_.file;
+        data.owner = model_.file ? model_.file : model_.owner;
         data.path = model_.path;
       }
     }

@@ -89,7 +89,8 @@ struct OperatorSet {
 
 struct OnnxModel {
   std::string path;
-  std::shared_ptr<const InputFile> file;  // null: the bytes are the caller's
+  std::shared_ptr<const InputFile> file;  // null: the bytes are in memory
+  std::shared_ptr<const void> owner;      // keeps bytes in memory; null: the caller does
   std::vector<OperatorSet> operator_sets;
   std::vector<Node> nodes;
   std::vector<Tensor> initializers;
@@ -108,6 +109,8 @@ inline constexpr std::size_t nodes_max = 10'000;
 
 /// Whether a file is an ONNX model by its name.
 bool is_named_onnx(const std::string& path);
+/// Whether bytes begin as all writers begin a ModelProto: with its ir_version.
+bool is_onnx(std::span<const std::byte> bytes);
 
 /// Reads a model from bytes. What is wrong becomes a finding that says at which byte, and in which
 /// node; then it returns nothing.

@@ -284,6 +284,13 @@ bool is_named_onnx(const std::string& path) {
   return lower_case(to_text(to_path(path).extension())) == ".onnx";
 }
 
+bool is_onnx(std::span<const std::byte> bytes) {
+  constexpr std::byte ir_version{0x08};  // field 1, a number, here of one byte
+  constexpr std::byte version_max{0x7F};
+  return bytes.size() > 1 && bytes[0] == ir_version && bytes[1] > std::byte{0} &&
+         bytes[1] <= version_max;
+}
+
 std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std::byte> bytes,
                                    Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();

@@ -198,7 +198,7 @@ TEST_CASE("graph program: options of other files are refused") {
       {"check", "Partition_0.bin", "-i", "input.x.npy"},
       {"check", "Partition_0.bin", "--set", "Mode=CONVOLUTION"},
       {"run", "PADDING", "--keep-edges", "edges"},
-      {"bench", "Partition_0.bin", "--cpu"},
+      {"bench", "Partition_0.bin", "--cpu", "--input-path", "."},
       {"convert", "Partition_0.bin", "--to-model", "m.json"},
   };
   for (const auto& row : rows) {
@@ -207,6 +207,43 @@ TEST_CASE("graph program: options of other files are refused") {
     CHECK(refused.code == 2);
     CHECK(refused.error.find("graph") != std::string::npos);
   }
+}
+
+TEST_CASE("graph program: bench shows how long operators and nodes take") {
+  const CaseFolder folder("cnn_relu_pool");
+  const auto bench = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "Partition_0.bin", "--cpu", "--min-time", "0"});
+    return folder.run(more);
+  };
+  const auto made_up = bench({"--format", "json"});
+  REQUIRE_MESSAGE(made_up.code == 0, made_up.error);
+  const auto json = nlohmann::json::parse(made_up.output);
+  CHECK(json.at("runs") == 10);
+  CHECK(json.at("nodes").size() == 5);
+  CHECK(json.at("nodes").at(0).at("name") == "relu_4_dmlEp_0");
+  double operators = 0, nodes = 0;
+  std::size_t count = 0;
+  for (const auto& row : json.at("operators")) {
+    operators += row.at("medianSeconds").get<double>();
+    count += row.at("nodes").get<std::size_t>();
+  }
+  for (const auto& row : json.at("nodes")) nodes += row.at("medianSeconds").get<double>();
+  CHECK(operators == doctest::Approx(nodes));
+  CHECK(count == 5);
+  const auto text = bench({"-i", "input.x.npy"});
+  CHECK(text.code == 2);  // it has the name of no input
+  CHECK(contains(bench({"-i", "x=input.x.npy"}).output, "percent   CONVOLUTION\n"));
+  CHECK(contains(bench({"-i", "y=input.x.npy"}).error, "the graph has no input \"y\""));
+}
+
+TEST_CASE("graph program: --timings sums up the runs of each operator") {
+  const CaseFolder folder("mlp_large_weights");
+  const auto text = folder.run({"run", "Partition_0.bin", "--cpu", "-i", "x=input.x.npy", "-o",
+                                "gemm_7=y.npy", "--timings"});
+  CHECK(contains(text.error, "Operator 'GEMM': 2 runs, "));
+  const auto json = folder.run({"run", "Partition_0.bin", "--cpu", "-i", "x=input.x.npy", "-o",
+                                "gemm_7=y.npy", "--timings", "--format", "json"});
+  CHECK(nlohmann::json::parse(json.output).at("operators").at(0).at("runs") == 2);
 }
 
 TEST_CASE("graph program: --confine keeps constants in the folder") {

@@ -70,6 +70,33 @@ TEST_CASE("to-ops: without inputs, jobs are descriptions with the graph's consta
   CHECK(folder.run({"check", "ops/gemm_9_dmlEp_0"}).code == 0);
 }
 
+TEST_CASE("to-ops: one node as a description") {
+  const Folder folder;
+  folder.write("g.json", R"({"inputs": ["x"], "nodes": [
+    {"name": "first", "type": "ACTIVATION_RELU",
+     "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [2]}},
+     "bindings": {"InputTensor": "x", "OutputTensor": "y"}},
+    {"name": "second", "type": "ACTIVATION_TANH", "desc": {},
+     "bindings": {"InputTensor": "y", "OutputTensor": "z"}}]})");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"convert", "g.json"});
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  CHECK(run({"--node", "second", "--to-op", "op.json"}).output == "wrote op.json\n");
+  const auto op = nlohmann::json::parse(folder.read("op.json"));
+  CHECK(op.at("type") == "DML_OPERATOR_ACTIVATION_TANH");
+  CHECK(op.at("desc").at("InputTensor").at("Sizes") == nlohmann::json{2});
+  const auto error = [&](std::vector<std::string> arguments) {
+    const auto result = run(arguments);
+    CHECK(result.code == 2);
+    return result.error;
+  };
+  CHECK(contains(error({"--node", "secnd", "--to-op", "o.json"}), "did you mean \"second\"?"));
+  CHECK(contains(error({"--to-op", "o.json"}), "--node NAME --to-op OP.json writes one node"));
+  CHECK(contains(error({"--node", "first", "--node", "second", "--to-op", "o.json"}), "one node"));
+  CHECK_FALSE(folder.has("o.json"));
+}
+
 TEST_CASE("to-ops: names that no file can have, and mistakes") {
   const Folder folder;
   folder.write("g.json", R"({"inputs": ["x"], "nodes": [

@@ -130,6 +130,45 @@ TEST_CASE("onnx program: convert writes a graph that computes the same") {
   }
 }
 
+TEST_CASE("onnx program: the folder of a test is its model for other commands") {
+  const Sample sample;
+  CHECK(has(sample.run({"check", "onnx", "--dim", "batch=2"}).output, "onnx/model.onnx: ok: "));
+  CHECK(has(sample.run({"inspect", "onnx", "--dim", "batch=2"}).output, "3 operators"));
+  CHECK(sample.run({"bench", "onnx", "--dim", "batch=2", "--cpu", "--min-time", "0"}).code == 0);
+  CHECK(sample.run({"convert", "onnx", "--dim", "batch=2", "--to-graph", "g.json"}).code == 0);
+}
+
+TEST_CASE("onnx program: --dim with a name that no input has is refused") {
+  const Sample sample;
+  const auto wrong =
+      sample.run({"check", "onnx/model.onnx", "--dim", "batch=2", "--dim", "bach=2"});
+  CHECK(wrong.code == 2);
+  CHECK(has(wrong.error, "no input has a dimension \"bach\""));
+  CHECK(has(wrong.error, "did you mean \"batch\"?"));
+}
+
+TEST_CASE("onnx program: nodes become jobs, with the inputs of .pb files") {
+  const Sample sample;
+  const auto jobs = sample.run(
+      {"convert", "onnx/model.onnx", "--to-ops", "ops", "-i", "x=onnx/test_data_set_0/input_0.pb"});
+  REQUIRE_MESSAGE(jobs.code == 0, jobs.error);
+  CHECK(has(sample.run({"batch", "ops", "--cpu"}).output, "3 PASSED"));
+}
+
+TEST_CASE("onnx program: a job of a batch may be a model") {
+  const Folder folder;
+  folder.write("m.onnx", model({.nodes = {node("Relu", {"x"}, {"y"})},
+                                .inputs = {value("x", {"2"})},
+                                .outputs = {value("y", {"2"})}}));
+  folder.write("x.npy", float_npy("(2,)", {-1, 2}));
+  folder.write("y.npy", float_npy("(2,)", {0, 2}));
+  folder.write("jobs.jsonl", R"({"graph": "m.onnx", "bindings": {"x": "x.npy"}, )"
+                             R"("expect": {"y": "y.npy"}})");
+  const auto batch = dmlop_program({"batch", "jobs.jsonl", "--cpu"}, {.folder = folder.path()});
+  CHECK_MESSAGE(batch.code == 0, batch.error);
+  CHECK(has(batch.output, "1 PASSED"));
+}
+
 TEST_CASE("onnx program: values that decide sizes come from files") {
   const Folder folder;
   folder.write("m.onnx", model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},

@@ -2,7 +2,10 @@
 #include <dmlop/dmlop.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -207,6 +210,30 @@ TEST_CASE("C interface: a program with its edges") {
     CHECK(dmlop_result_edges(result).count == (keeps ? 3 : 0));
     dmlop_result_free(result);
   }
+  dmlop_program_free(program);
+}
+
+TEST_CASE("C interface: an ONNX model in memory, which the caller may change afterwards") {
+  const Cpu cpu;
+  std::ifstream file(samples + "onnx/model.onnx", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  dmlop_operation source = DMLOP_OPERATION;
+  source.text = bytes.data();
+  source.text_size = bytes.size();
+  source.dimensions = "batch=2";
+  dmlop_program* program = nullptr;
+  succeed([&](dmlop_error** error) { return dmlop_load(&source, &program, error); });
+  std::ranges::fill(bytes, 'x');
+  Vector x(std::vector<float>(8, 1), "x");
+  dmlop_result* result = nullptr;
+  succeed([&](dmlop_error** error) {
+    return dmlop_program_run(cpu.context, program, &x.tensor, 1, nullptr, &result, error);
+  });
+  REQUIRE(dmlop_result_outputs(result).count == 1);
+  float sum = 0;
+  for (const float probability : floats(dmlop_result_outputs(result).items[0])) sum += probability;
+  CHECK(sum == doctest::Approx(2));  // of a softmax over two rows
+  dmlop_result_free(result);
   dmlop_program_free(program);
 }
 

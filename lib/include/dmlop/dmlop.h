@@ -109,7 +109,8 @@ typedef struct dmlop_tensors {
  * DxDispatch model. */
 typedef struct dmlop_operation {
   size_t struct_size;
-  const char* text; /* the JSON, or the bytes of a serialized graph; NULL: the contents of file */
+  /* The JSON, or the bytes of a serialized graph or an ONNX model; NULL: the contents of file. */
+  const char* text;
   size_t text_size; /* 0: text ends with a 0 */
   const char* file; /* names the text; paths in it are relative to this file. May be NULL */
   const char* feature_level; /* "5_0"; NULL: that of the JSON, or the newest */

@@ -1,0 +1,20 @@
+// The files that a user names for the inputs of an ONNX model.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "job/job.hpp"
+#include "onnx/onnx_model.hpp"
+
+namespace dmlop::onnx {
+
+/// Reads .npy and .pb files as the tensors of the model's inputs, by their names. Files have the
+/// name of an input in front of the first or a later "="; without a name, the only input is meant.
+/// Adds a finding for each file without an input. Errors: as read_tensor_file and read_npy_file.
+std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
+                                              const std::vector<NamedFile>& inputs,
+                                              Diagnostics& diagnostics);
+
+}  // namespace dmlop::onnx
