@@ -122,7 +122,7 @@ void print_rows(const std::string& title, const std::vector<NodeTimes>& rows, do
   if (rows.size() > shown) print({"  and ", rows.size() - shown, " more\n"});
 }
 
-void print_text(const GraphTimer& timer) {
+void print_graph_times(const GraphTimer& timer) {
   const std::vector<double> totals = timer.totals();
   const double total = totals[totals.size() / 2];
   print({row_title("device"), timer.devices(), "\n"});
@@ -142,7 +142,7 @@ Json rows_json(const std::vector<NodeTimes>& rows, bool has_nodes) {
   return list;
 }
 
-void print_json_result(const GraphTimer& timer, const Diagnostics& notes) {
+void print_graph_times_json(const GraphTimer& timer, const Diagnostics& notes) {
   const std::vector<double> totals = timer.totals();
   print_json({{"device", timer.devices()},
               {"runs", totals.size()},
@@ -173,7 +173,7 @@ int bench_graph(const Graph& graph, const GraphBench& options) {
   Backend backend(options.device.request());
   if (!backend.notice().empty()) print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   const GraphTimer timer(lowered->model, backend, options.bench);
-  options.format == Format::json ? print_json_result(timer, notes) : print_text(timer);
+  options.format == Format::json ? print_graph_times_json(timer, notes) : print_graph_times(timer);
   return exit_done;
 }
 

@@ -49,8 +49,8 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                              .dimensions = onnx.sizes(),
                              .inputs = inputs,
                              .fuses = onnx.fuses};
+  if (!is_onnx_program(source)) onnx.refuse_for(name);
   auto program = open_program(source, request, diagnostics);
-  if (program && !program->is_onnx) onnx.refuse_for(name);
   const bool is_operator = program && program->file && program->file->path.empty();
   std::error_code ignored;
   if (!quiet && is_operator && std::filesystem::is_directory(to_path(name), ignored))

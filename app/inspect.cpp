@@ -71,12 +71,8 @@ std::optional<Graph> open(const std::string& path, const InspectOptions& options
   auto program =
       open_program(source, {.confinement = options.confine.confinement(path)}, diagnostics);
   if (!program) return std::nullopt;
-  if (!program->is_onnx) options.onnx.refuse_for(path);
   if (program->kind == OpenedProgram::Kind::graph) return std::move(program->graph);
-  diagnostics.push_back({.kind = ErrorKind::usage,
-                         .file = path,
-                         .message = "inspect shows tensors and graphs, and this is neither",
-                         .suggestion = "dmlop check " + shell_quoted(path)});
+  with_context("reading " + path, [&] { NpyFile::open(path); });  // says what it is instead
   return std::nullopt;
 }
 
@@ -85,8 +81,8 @@ int inspect(const InspectOptions& options) {
   Json list = Json::array();
   for (const std::string& path : options.files) {
     try {
+      if (!is_onnx_program({.path = path})) options.onnx.refuse_for(path);
       if (!may_be_program(path)) {
-        options.onnx.refuse_for(path);
         inspect_npy(path, options.format, list);
       } else if (const auto graph = open(path, options, diagnostics)) {
         if (options.format == Format::json) list.push_back(graph_json(*graph));

@@ -28,11 +28,6 @@ std::string path_of_onnx(const ProgramSource& source) {
   return onnx::model_in(source.path);
 }
 
-bool is_onnx(const ProgramSource& source) {
-  if (!source.text.empty()) return onnx::is_onnx(bytes_of(source.text));
-  return onnx::is_named_onnx(path_of_onnx(source));
-}
-
 std::optional<onnx::OnnxModel> onnx_model_of(const ProgramSource& source,
                                              Diagnostics& diagnostics) {
   if (source.text.empty())
@@ -89,15 +84,20 @@ bool is_onnx_folder(const std::string& folder) {
   return onnx::is_test_folder(folder);
 }
 
+bool is_onnx_program(const ProgramSource& source) {
+  if (!source.text.empty()) return onnx::is_onnx(bytes_of(source.text));
+  return onnx::is_named_onnx(path_of_onnx(source));
+}
+
 bool is_binary_program(const ProgramSource& source) {
   Diagnostics ignored;
-  return is_onnx(source) || open_serialized(source, ignored);
+  return is_onnx_program(source) || open_serialized(source, ignored);
 }
 
 std::optional<OpenedProgram> open_binary_program(const ProgramSource& source,
                                                  const GraphRequest& request,
                                                  Diagnostics& diagnostics) {
-  if (is_onnx(source)) {
+  if (is_onnx_program(source)) {
     refuse_settings(source);
     return graph_program(import_graph(source, request, diagnostics), true);
   }

@@ -44,7 +44,9 @@ std::optional<OpenedProgram> open_binary_program(const ProgramSource& source,
                                                  const GraphRequest& request,
                                                  Diagnostics& diagnostics);
 
-/// Whether the source is one of these. Errors: as open_graph.
+/// Whether the source is an ONNX model, by its name or the bytes of its text.
+bool is_onnx_program(const ProgramSource& source);
+/// Whether the source is a graph that is not JSON. Errors: as open_graph.
 bool is_binary_program(const ProgramSource& source);
 
 /// Whether a folder has a model.onnx, and no description of another kind.

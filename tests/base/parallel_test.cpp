@@ -63,7 +63,7 @@ TEST_CASE("parallel_for: runs on as many threads as asked, the caller's among th
 }
 
 // The threads that take part in a loop of so many, none of which does another's part.
-std::set<std::thread::id> threads_of_loop(unsigned threads) {
+std::set<std::thread::id> ids_of_loop(unsigned threads) {
   std::mutex mutex;
   std::set<std::thread::id> seen;
   std::atomic<unsigned> arrived{0};
@@ -82,10 +82,10 @@ std::set<std::thread::id> threads_of_loop(unsigned threads) {
 
 TEST_CASE("KeptThreads: the threads of a loop wait for the next one") {
   const KeptThreads kept;
-  const auto first = threads_of_loop(4);
+  const auto first = ids_of_loop(4);
   CHECK(first.size() == 4);
-  for (int i = 0; i < 20; ++i) CHECK(threads_of_loop(4) == first);
-  auto more = threads_of_loop(6);
+  for (int i = 0; i < 20; ++i) CHECK(ids_of_loop(4) == first);
+  auto more = ids_of_loop(6);
   CHECK(more.size() == 6);
   for (const std::thread::id thread : first) CHECK(more.contains(thread));
 }
@@ -93,7 +93,7 @@ TEST_CASE("KeptThreads: the threads of a loop wait for the next one") {
 // In a child, which has none of its parent's threads.
 TEST_CASE("KeptThreads: after a fork, a loop does all of its work without them") {
   const KeptThreads kept;
-  REQUIRE(threads_of_loop(4).size() == 4);
+  REQUIRE(ids_of_loop(4).size() == 4);
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
