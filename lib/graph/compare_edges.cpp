@@ -15,7 +15,7 @@
 namespace dmlop {
 namespace {
 
-constexpr const char* extension = ".npy";
+constexpr const char* edge_extension = ".npy";
 
 // The edges by file that an index.json lists; nothing where there is none.
 std::map<std::string, std::string> index_of(const std::string& folder, Diagnostics& diagnostics) {
@@ -69,10 +69,10 @@ void EdgeComparer::expect_files(const std::string& folder, Diagnostics& diagnost
   const auto entries = entries_of(folder, error);
   if (error) fail_io("listing " + folder + ": " + reason(error));
   for (const FolderEntry& entry : entries) {
-    if (!entry.name.ends_with(extension)) continue;
+    if (!entry.name.ends_with(edge_extension)) continue;
     const auto listed = index.find(entry.name);
     const std::string stem =
-        entry.name.substr(0, entry.name.size() - std::string(extension).size());
+        entry.name.substr(0, entry.name.size() - std::string(edge_extension).size());
     const auto found = resources.find(listed == index.end() ? stem : listed->second);
     const std::string path = to_text(to_path(folder) / to_path(entry.name));
     if (found != resources.end()) {

@@ -13,7 +13,7 @@
 namespace dmlop {
 namespace {
 
-constexpr const char* extension = ".bin";
+constexpr const char* graph_extension = ".bin";
 
 /// Whether the file begins as a flatbuffer: with an offset that leads into it. No other file that
 /// is read here does, so each of them is mapped by its own reader alone.
@@ -46,7 +46,7 @@ std::optional<OpenedGraph> open_graph(const std::string& name, const std::string
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
   return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
-    const bool is_named = lower_case(to_text(to_path(path).extension())) == extension;
+    const bool is_named = lower_case(to_text(to_path(path).extension())) == graph_extension;
     const PinnedFile pinned(confinement, path);
     if (!is_named && !begins_as_flatbuffer(pinned.path())) return std::nullopt;
     const InputFile file = InputFile::open(pinned);
@@ -58,7 +58,7 @@ std::optional<OpenedGraph> open_graph(const std::string& name, const std::string
 }
 
 std::string constant_path(const Graph& graph, const std::string& name) {
-  return to_text(to_path(graph.file).parent_path() / to_path(name + extension));
+  return to_text(to_path(graph.file).parent_path() / to_path(name + graph_extension));
 }
 
 bool is_npy(const std::string& path) {
@@ -71,7 +71,7 @@ PathProblem problem_of_constant(const std::string& name) {
     return {"is not the name of a file beside the graph", "it has no /, \\ or :"};
   // Not every system can have a file of such a name.
   if (valid_utf8(name) != name) return {"is not UTF-8", "names of files are UTF-8"};
-  return Confinement(".").problem_of_text(name + extension);
+  return Confinement(".").problem_of_text(name + graph_extension);
 }
 
 }  // namespace dmlop

@@ -19,7 +19,7 @@ namespace {
 using Kind = json::Value::Kind;
 
 /// What the next reader of an edge takes it for, unless it writes its own desc.
-struct Edge {
+struct JsonEdge {
   std::optional<TensorDesc> desc = {};  // absent: its source does not say
   bool is_read = false;
   bool is_of_node = false;
@@ -53,7 +53,7 @@ class JsonGraphReader {
   }
 
  private:
-  Edge* add_edge(const json::Value& place, const std::string& name) {
+  JsonEdge* add_edge(const json::Value& place, const std::string& name) {
     const auto [found, is_new] = edges_.try_emplace(name);
     if (is_new) return &found->second;
     reader_.refuse(place, "the edge \"" + printable(name) + "\" is there already",
@@ -73,7 +73,7 @@ class JsonGraphReader {
       if (input.kind == Kind::object) {
         reader_.refuse_unknown(input, {"name", "DataType", "Sizes"}, called);
         name = name_of_input(input, called);
-        Edge* edge = name.empty() ? nullptr : add_edge(input, name);
+        JsonEdge* edge = name.empty() ? nullptr : add_edge(input, name);
         if (edge != nullptr) edge->desc = read_desc(input, called);
       } else if (input.kind == Kind::string && !input.text.empty()) {
         name = input.text;  // its nodes say what it is
@@ -119,7 +119,7 @@ class JsonGraphReader {
     }
     for (const json::Member& member : constants.members) {
       const std::string called = "constants." + printable(member.name);
-      Edge* edge = add_edge(member.value, member.name);
+      JsonEdge* edge = add_edge(member.value, member.name);
       if (edge == nullptr) continue;
       auto constant = member.value.kind == Kind::string
                           ? constant_of_file(member.value, called, *edge)
@@ -132,7 +132,7 @@ class JsonGraphReader {
   }
 
   std::optional<GraphConstant> constant_of_file(const json::Value& value, const std::string& called,
-                                                Edge& edge) {
+                                                JsonEdge& edge) {
     if (value.text.empty() || value.text.find('\0') != std::string::npos) {
       reader_.expected(value, called, "the path of a .npy file, or of one of raw bytes");
       return std::nullopt;
@@ -158,7 +158,7 @@ class JsonGraphReader {
     return GraphConstant{.path = path};
   }
 
-  void read_header(const std::string& path, Edge& edge) const {
+  void read_header(const std::string& path, JsonEdge& edge) const {
     const PinnedFile pinned(request_.confinement, path);
     if (!is_npy(path)) {
       InputFile::open(pinned);
@@ -171,7 +171,7 @@ class JsonGraphReader {
   }
 
   std::optional<GraphConstant> constant_of_values(const json::Value& value,
-                                                  const std::string& called, Edge& edge) {
+                                                  const std::string& called, JsonEdge& edge) {
     if (value.kind != Kind::object) {
       reader_.expected(value, called,
                        "the path of a file, or an object with DataType, Sizes and Values");
@@ -248,7 +248,7 @@ class JsonGraphReader {
       TensorDesc& desc = present(description, field, binding.element.value_or(0));
       edges[tensor_name(binding.tensor, binding.element)] = binding.path;
       if (!field.is_input()) continue;
-      const Edge* edge = take_edge(description, binding, desc, findings);
+      const JsonEdge* edge = take_edge(description, binding, desc, findings);
       is_doubtful |= edge == nullptr || edge->is_doubtful;
     }
     if (is_doubtful) return false;
@@ -297,8 +297,8 @@ class JsonGraphReader {
 
   /// The edge that a binding names, of which the desc takes what it does not say; null, with a
   /// finding, if there is none.
-  const Edge* take_edge(const Description& description, const Binding& binding, TensorDesc& desc,
-                        Diagnostics& findings) {
+  const JsonEdge* take_edge(const Description& description, const Binding& binding,
+                            TensorDesc& desc, Diagnostics& findings) {
     const auto found = edges_.find(binding.path);
     if (found == edges_.end()) {
       const std::string nearest = nearest_edge(binding.path);
@@ -352,7 +352,7 @@ class JsonGraphReader {
       if (edge.empty()) edge = node.name + "." + use.name();
       names.push_back(edge);
       if (field.is_input()) continue;
-      Edge* made = add_edge(description.fields_object(), edge);
+      JsonEdge* made = add_edge(description.fields_object(), edge);
       if (made != nullptr) *made = {.desc = *use.desc, .is_of_node = true};
       if (made != nullptr) made->desc->flags.clear();
     }
@@ -363,7 +363,7 @@ class JsonGraphReader {
   void forget_outputs(const Description& description) {
     for (const Binding& binding : description.bindings) {
       if (description.spec->find_field(binding.tensor)->is_output())
-        edges_.try_emplace(binding.path, Edge{.is_of_node = true, .is_doubtful = true});
+        edges_.try_emplace(binding.path, JsonEdge{.is_of_node = true, .is_doubtful = true});
     }
   }
 
@@ -398,7 +398,7 @@ class JsonGraphReader {
   Diagnostics& diagnostics_;
   FieldReader reader_;
   Graph graph_;
-  std::map<std::string, Edge> edges_;
+  std::map<std::string, JsonEdge> edges_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace dmlop {
 namespace {
 
 // After this many nodes with findings, the rest are not listed.
-constexpr std::size_t nodes_listed = 64;
+constexpr std::size_t findings_listed = 64;
 
 constexpr ModelWords graph_words{"graph", "edge", "EDGE", false};
 
@@ -82,7 +82,7 @@ class Lowering {
 
   void list_findings() {
     if (findings_.empty()) return;
-    if (++refused_ > nodes_listed) {
+    if (++refused_ > findings_listed) {
       diagnostics_.back().more += count_of(findings_);
     } else {
       for (Diagnostic& finding : findings_) diagnostics_.push_back(std::move(finding));

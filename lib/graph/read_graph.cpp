@@ -10,19 +10,18 @@
 namespace dmlop {
 namespace {
 
-using flatbuffer::Bytes;
 using flatbuffer::Table;
 
 // After this many nodes with findings, the rest are not listed.
 constexpr std::size_t nodes_listed = 8;
 
-[[noreturn]] void refuse(const Table& table, const std::string& what) {
+[[noreturn]] void refuse_table(const Table& table, const std::string& what) {
   throw Error(ErrorKind::invalid_input, "byte " + std::to_string(table.place()) + ": " + what);
 }
 
 template <typename T>
 T required(std::optional<T> value, const Table& table, const std::string& what) {
-  if (!value) refuse(table, what + " is missing");
+  if (!value) refuse_table(table, what + " is missing");
   return std::move(*value);
 }
 
@@ -93,7 +92,7 @@ class AttributeReader {
       case ValueKind::boolean:
         return numbers<std::uint8_t, 1>(table)[0] != 0;
     }
-    refuse(table, "an attribute has the type " + std::to_string(kind) + ", which is unknown");
+    refuse_table(table, "an attribute has the type " + std::to_string(kind) + ", which is unknown");
   }
 
   static Table inner(const Table& table) {
@@ -101,7 +100,7 @@ class AttributeReader {
   }
 
   GraphActivation activation(const Table& table) const {
-    if (is_nested_) refuse(table, "an activation has an activation");
+    if (is_nested_) refuse_table(table, "an activation has an activation");
     return {required(table.string(activation_field::type, "the type of an activation"), table,
                      "the type of an activation"),
             AttributeReader(true).read(table, activation_field::attributes)};
@@ -164,7 +163,7 @@ GraphConstant constant_of(const Table& table) {
     constant.bytes =
         required(value.bytes(0, "ConstantRawData"), value, "the ConstantRawData of a constant");
   } else {
-    refuse(table, "a constant is of kind " + std::to_string(kind) + ", must be 1 or 2");
+    refuse_table(table, "a constant is of kind " + std::to_string(kind) + ", must be 1 or 2");
   }
   return constant;
 }
@@ -173,7 +172,7 @@ NodeKind kind_of(const Table& table) {
   const std::uint8_t kind = table.byte(node_field::kind, "the kind of a node");
   if (kind != static_cast<std::uint8_t>(NodeKind::operation) &&
       kind != static_cast<std::uint8_t>(NodeKind::constant))
-    refuse(table, "a node is of kind " + std::to_string(kind) + ", must be 1 or 2");
+    refuse_table(table, "a node is of kind " + std::to_string(kind) + ", must be 1 or 2");
   return static_cast<NodeKind>(kind);
 }
 
@@ -200,17 +199,18 @@ struct Lists {
   std::vector<std::string> outputs;
 };
 
-Lists lists_of(Bytes& bytes) {
+Lists lists_of(flatbuffer::Bytes& bytes) {
   const Table root = Table::root(bytes);
   for (const auto& [field, name] :
        {std::pair(graph_field::nodes, "nodes"), std::pair(graph_field::inputs, "input names"),
         std::pair(graph_field::outputs, "output names")}) {
-    if (!root.has(field)) refuse(root, std::string("the list of the ") + name + " is missing");
+    if (!root.has(field))
+      refuse_table(root, std::string("the list of the ") + name + " is missing");
   }
   Lists lists{.nodes = root.tables(graph_field::nodes, "a node"),
               .inputs = root.strings(graph_field::inputs, "the name of an input of the graph"),
               .outputs = root.strings(graph_field::outputs, "the name of an output of the graph")};
-  if (lists.nodes.empty()) refuse(root, "the graph has no nodes");
+  if (lists.nodes.empty()) refuse_table(root, "the graph has no nodes");
   return lists;
 }
 
@@ -247,7 +247,7 @@ class GraphReader {
   }
 
   Graph& graph_;
-  Bytes bytes_;
+  flatbuffer::Bytes bytes_;
   Diagnostics& diagnostics_;
   std::size_t refused_ = 0;
 };
@@ -276,7 +276,7 @@ std::optional<std::vector<GraphUse>> uses_of(const std::vector<std::string>& edg
 
 bool is_serialized_graph(std::span<const std::byte> bytes) {
   try {
-    Bytes file(bytes);
+    flatbuffer::Bytes file(bytes);
     bool has_operator = false;
     for (const Table& node : lists_of(file).nodes) {
       const NodeKind kind = kind_of(node);

@@ -13,7 +13,7 @@ namespace dmlop::onnx {
 namespace {
 
 // After this many nodes with findings, the rest are not listed.
-constexpr std::size_t nodes_listed = 64;
+constexpr std::size_t findings_listed = 64;
 // Values with more elements are not computed while the model is read.
 constexpr std::uint64_t folded_elements_max = 1024;
 // What nodes such as ConstantOfShape make, all together.
@@ -214,7 +214,7 @@ class Importer {
   }
 
   void list(Diagnostic finding) {
-    if (++refused_ > nodes_listed) {
+    if (++refused_ > findings_listed) {
       ++diagnostics_.back().more;
     } else {
       refuse(std::move(finding));

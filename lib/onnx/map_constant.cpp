@@ -149,7 +149,7 @@ void map_trilu(Mapping& node) {
                .set("DiagonalFillEnd", end));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator constant_table[]{
     {"Constant", "", "a constant", map_constant},
     {"ConstantOfShape", "", "a constant", map_constant_of_shape},
     {"Shape", "", "a constant", map_shape},
@@ -162,7 +162,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> constant_rows() {
-  return rows;
+  return constant_table;
 }
 
 }  // namespace dmlop::onnx

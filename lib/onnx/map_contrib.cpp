@@ -8,11 +8,6 @@
 namespace dmlop::onnx {
 namespace {
 
-View padded_behind(View view) {
-  while (view.sizes.size() < 4) view.sizes.push_back(1);
-  return view;
-}
-
 void map_bias_gelu(Mapping& node) {
   const View from = node.view(0);
   const View bias = node.view(1);
@@ -152,7 +147,7 @@ void map_attention(Mapping& node) {
                .choose("MaskType", "NONE"));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator contrib_table[]{
     {"BiasGelu", microsoft, "ELEMENT_WISE_ADD1 with ACTIVATION_GELU", map_bias_gelu},
     {"QuickGelu", microsoft, "ELEMENT_WISE_IDENTITY, ACTIVATION_SIGMOID, ELEMENT_WISE_MULTIPLY",
      map_quick_gelu},
@@ -165,7 +160,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> contrib_rows() {
-  return rows;
+  return contrib_table;
 }
 
 }  // namespace dmlop::onnx

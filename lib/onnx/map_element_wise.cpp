@@ -347,7 +347,7 @@ void map_identity(Mapping& node) {
   node.add_identity(from, node.output(0, value.type, value.sizes, value.is_boolean));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator element_wise_table[]{
     {"Abs", "", "ELEMENT_WISE_ABS", map_unary},
     {"Acos", "", "ELEMENT_WISE_ACOS", map_unary},
     {"Acosh", "", "ELEMENT_WISE_ACOSH", map_unary},
@@ -425,7 +425,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> element_wise_rows() {
-  return rows;
+  return element_wise_table;
 }
 
 }  // namespace dmlop::onnx

@@ -154,7 +154,7 @@ void map_reverse_sequence(Mapping& node) {
                .count("Axis", time + to.sizes.size() - dimensions));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator gather_table[]{
     {"Gather", "", "GATHER", map_gather},
     {"GatherElements", "", "GATHER_ELEMENTS", map_gather_elements},
     {"GatherND", "", "GATHER_ND, or GATHER_ND1 with batches", map_gather_nd},
@@ -168,7 +168,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> gather_rows() {
-  return rows;
+  return gather_table;
 }
 
 }  // namespace dmlop::onnx

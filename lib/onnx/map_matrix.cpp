@@ -248,7 +248,7 @@ void map_einsum(Mapping& node) {
                .counts("Axes", axes));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator matrix_table[]{
     {"Gemm", "", "GEMM", map_gemm},
     {"MatMul", "", "GEMM", map_matrix_product},
     {"MatMulInteger", "", "MATRIX_MULTIPLY_INTEGER", map_integer_product},
@@ -259,7 +259,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> matrix_rows() {
-  return rows;
+  return matrix_table;
 }
 
 }  // namespace dmlop::onnx

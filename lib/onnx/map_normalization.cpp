@@ -22,12 +22,6 @@ View channels(Mapping& node, std::size_t input, std::size_t dimensions) {
   return view;
 }
 
-/// The view with sizes of 1 behind, so that it has 4 dimensions: channels stay in their place.
-View padded_behind(View view) {
-  while (view.sizes.size() < 4) view.sizes.push_back(1);
-  return view;
-}
-
 void map_batch_normalization(Mapping& node) {
   if (node.integer("training_mode", 0) != 0 || node.wants(1) || node.wants(2))
     Mapping::refuse("it computes mean and variance itself (training_mode)",
@@ -133,7 +127,7 @@ void map_lp_normalization(Mapping& node) {
                .count("P", static_cast<std::uint64_t>(p)));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator normalization_table[]{
     {"BatchNormalization", "", "BATCH_NORMALIZATION", map_batch_normalization},
     {"InstanceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_instance_normalization},
     {"LayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
@@ -145,7 +139,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> normalization_rows() {
-  return rows;
+  return normalization_table;
 }
 
 }  // namespace dmlop::onnx

@@ -54,7 +54,7 @@ void map_dynamic(Mapping& node) {
                .output("OutputZeroPointTensor", padded(node.output(2, DataType::UInt8, {}))));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator quantization_table[]{
     {"QuantizeLinear", "", "ELEMENT_WISE_QUANTIZE_LINEAR", map_quantize},
     {"DequantizeLinear", "", "ELEMENT_WISE_DEQUANTIZE_LINEAR", map_dequantize},
     {"DynamicQuantizeLinear", "", "DYNAMIC_QUANTIZE_LINEAR", map_dynamic},
@@ -63,7 +63,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> quantization_rows() {
-  return rows;
+  return quantization_table;
 }
 
 }  // namespace dmlop::onnx

@@ -7,19 +7,19 @@
 namespace dmlop::onnx {
 namespace {
 
-struct Parameter {
+struct RecurrentParameter {
   const char* field;  // null: none
   float other;
 };
 
-struct Activation {
+struct RecurrentActivation {
   const char* onnx;
   const char* dml;
-  Parameter alpha;
-  Parameter beta;
+  RecurrentParameter alpha;
+  RecurrentParameter beta;
 };
 
-constexpr std::array<Activation, 10> activations{{
+constexpr std::array<RecurrentActivation, 10> recurrent_activations{{
     {"Relu", "RELU", {}, {}},
     {"LeakyRelu", "LEAKY_RELU", {"Alpha", 0.01F}, {}},
     {"ThresholdedRelu", "THRESHOLDED_RELU", {"Alpha", 1}, {}},
@@ -52,8 +52,8 @@ std::vector<GraphActivation> activations_of(const Mapping& node, const Network& 
   };
   std::vector<GraphActivation> made;
   for (const std::string& name : names) {
-    const Activation* found = nullptr;
-    for (const Activation& activation : activations) {
+    const RecurrentActivation* found = nullptr;
+    for (const RecurrentActivation& activation : recurrent_activations) {
       if (lower_case(name) == lower_case(activation.onnx)) found = &activation;
     }
     if (found == nullptr)
@@ -136,7 +136,7 @@ void map_lstm(Mapping& node) {
   add_network(node, {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}});
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator recurrent_table[]{
     {"RNN", "", "RNN", map_rnn},
     {"GRU", "", "GRU", map_gru},
     {"LSTM", "", "LSTM", map_lstm},
@@ -145,7 +145,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> recurrent_rows() {
-  return rows;
+  return recurrent_table;
 }
 
 }  // namespace dmlop::onnx

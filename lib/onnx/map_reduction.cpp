@@ -147,7 +147,7 @@ void map_cumulative_sum(Mapping& node) {
           .flag("HasExclusiveSum", node.integer("exclusive", 0) != 0));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator reduction_table[]{
     {"ReduceL1", "", "REDUCE", map_reduce},
     {"ReduceL2", "", "REDUCE", map_reduce},
     {"ReduceLogSum", "", "REDUCE", map_reduce},
@@ -170,7 +170,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> reduction_rows() {
-  return rows;
+  return reduction_table;
 }
 
 }  // namespace dmlop::onnx

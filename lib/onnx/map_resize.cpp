@@ -48,7 +48,7 @@ std::vector<std::size_t> chosen_axes(const Mapping& node, std::size_t dimensions
   return axes;
 }
 
-std::vector<Resampling> sizes_of(Mapping& node) {
+std::vector<Resampling> resampling_of(Mapping& node) {
   const Sizes& sizes = node.in(0).sizes;
   std::vector<Resampling> made;
   for (const std::uint64_t size : sizes) made.push_back({.from = size, .to = size});
@@ -149,7 +149,7 @@ void refuse_unsupported(const Mapping& node, const std::string& mode) {
 void map_resize(Mapping& node) {
   const std::string mode = node.text("mode", "nearest");
   refuse_unsupported(node, mode);
-  std::vector<Resampling> all = sizes_of(node);
+  std::vector<Resampling> all = resampling_of(node);
   Sizes output;
   for (const Resampling& one : all) output.push_back(one.to);
   place(node, all);
@@ -218,7 +218,7 @@ void map_roi_align(Mapping& node) {
                .flag("AlignRegionsToCorners", false));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator resize_table[]{
     {"Resize", "", "RESAMPLE3", map_resize},
     {"Upsample", "", "RESAMPLE3", map_resize},
     {"RoiAlign", "", "ROI_ALIGN1", map_roi_align},
@@ -227,7 +227,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> resize_rows() {
-  return rows;
+  return resize_table;
 }
 
 }  // namespace dmlop::onnx

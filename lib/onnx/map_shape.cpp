@@ -385,7 +385,7 @@ void map_space_to_depth(Mapping& node) {
                .count("BlockSize", size));
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator shape_table[]{
     {"Reshape", "", "ELEMENT_WISE_IDENTITY", map_reshape},
     {"Flatten", "", "ELEMENT_WISE_IDENTITY", map_flatten},
     {"Squeeze", "", "ELEMENT_WISE_IDENTITY", map_squeeze},
@@ -404,7 +404,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> shape_rows() {
-  return rows;
+  return shape_table;
 }
 
 }  // namespace dmlop::onnx

@@ -14,7 +14,7 @@ constexpr const char* random_values = "its output is random";
 constexpr const char* function =
     "ONNX Runtime replaces it by the nodes of its function, which are not read here";
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator unsupported_table[]{
     {"If", "", "", nullptr, control},
     {"Loop", "", "", nullptr, control},
     {"Scan", "", "", nullptr, control},
@@ -60,7 +60,7 @@ constexpr OnnxOperator rows[]{
 }  // namespace
 
 std::span<const OnnxOperator> unsupported_rows() {
-  return rows;
+  return unsupported_table;
 }
 
 }  // namespace dmlop::onnx

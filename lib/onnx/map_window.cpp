@@ -293,7 +293,7 @@ void map_quantized_convolution(Mapping& node) {
   node.add(operation);
 }
 
-constexpr OnnxOperator rows[]{
+constexpr OnnxOperator window_table[]{
     {"MaxPool", "", "MAX_POOLING", map_pooling},
     {"AveragePool", "", "AVERAGE_POOLING", map_pooling},
     {"LpPool", "", "LP_POOLING", map_pooling},
@@ -357,7 +357,7 @@ Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t f
 }
 
 std::span<const OnnxOperator> window_rows() {
-  return rows;
+  return window_table;
 }
 
 }  // namespace dmlop::onnx

@@ -199,6 +199,11 @@ void Mapping::add_identity(const View& from, const View& to) {
   add_unary("ELEMENT_WISE_IDENTITY", from, target);
 }
 
+View padded_behind(View view) {
+  while (view.sizes.size() < 4) view.sizes.push_back(1);
+  return view;
+}
+
 Sizes broadcast_sizes(const std::vector<Sizes>& all) {
   Sizes result;
   for (const Sizes& sizes : all) {

@@ -132,6 +132,9 @@ class Mapping {
 /// The sizes that NumPy's rules give several tensors. Refuses if there are none.
 Sizes broadcast_sizes(const std::vector<Sizes>& all);
 
+/// The view with sizes of 1 behind, so that it has 4 dimensions: channels stay in their place.
+View padded_behind(View view);
+
 /// All operators that are known, by name and domain.
 std::span<const OnnxOperator> onnx_operators();
 const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view domain);

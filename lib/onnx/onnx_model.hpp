@@ -104,6 +104,8 @@ struct OnnxModel {
   std::int64_t version_of(std::string_view domain) const;
 };
 
+/// The most dimensions of a tensor that are read.
+inline constexpr std::size_t tensor_dimensions_max = 64;
 /// The most nodes of a model.
 inline constexpr std::size_t nodes_max = 10'000;
 

@@ -17,7 +17,6 @@ constexpr std::size_t values_max = 100'000;
 constexpr std::size_t edges_of_node_max = 10'000;
 constexpr std::size_t attributes_of_node_max = 1'000;
 constexpr std::size_t numbers_of_attribute_max = std::size_t{1} << 20;
-constexpr std::size_t dimensions_max = 64;
 
 // The fields of onnx.proto that are read here. Numbers of other fields are skipped.
 namespace model_field {
@@ -154,7 +153,7 @@ void read_tensor_type(Message message, ValueInfo& value) {
       Message shape = message.message();
       while (shape.next()) {
         if (shape.field() != shape_field::dimension) continue;
-        require_room(*value.sizes, dimensions_max, "dimensions");
+        require_room(*value.sizes, tensor_dimensions_max, "dimensions");
         value.sizes->push_back(dimension_of(shape.message()));
       }
     }

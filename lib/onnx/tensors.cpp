@@ -23,7 +23,6 @@ namespace entry_field {
 constexpr std::uint32_t key = 1, value = 2;
 }
 
-constexpr std::size_t dimensions_max = 64;
 // Values that are written as numbers take up to 10 times their bytes while they are read.
 constexpr std::uint64_t written_elements_max = std::uint64_t{1} << 28;
 
@@ -231,7 +230,7 @@ Tensor tensor_of(Message message) {
         tensor.element_type = message.integer();
         break;
       case tensor_field::sizes:
-        message.add_integers(tensor.sizes, dimensions_max);
+        message.add_integers(tensor.sizes, tensor_dimensions_max);
         break;
       case tensor_field::raw:
         tensor.raw = message.bytes();

@@ -29,7 +29,7 @@ std::vector<std::string> unity_folders() {
   std::smatch found;
   const std::string build = text_of(source / "lib/CMakeLists.txt");
   REQUIRE(
-      std::regex_search(build, found, std::regex(R"(foreach\(folder IN ITEMS\s+([a-z0-9/ ]+)\))")));
+      std::regex_search(build, found, std::regex(R"(foreach\(folder IN ITEMS\s+([a-z0-9/\s]+)\))")));
   std::vector<std::string> folders{"app"};
   std::istringstream names(found[1]);
   for (std::string name; names >> name;) folders.push_back("lib/" + name);
