@@ -33,7 +33,7 @@ int print_list_json(const gpu::DeviceList& list) {
   for (const gpu::DeviceInfo& device : list.devices) {
     devices.push_back({{"spec", device.spec()},
                        {"name", device.name},
-                       {"kind", to_text(device.kind)},
+                       {"kind", name_of(device.kind)},
                        {"driver", device.driver},
                        {"memoryBytes", device.memory_bytes},
                        {"keepsNan", device.keeps_special_values},
@@ -61,7 +61,7 @@ int print_devices(Format format) {
   constexpr std::size_t spec_width = 10;
   print({padded("cpu", spec_width), " CPU, ", hardware_threads(), " threads\n"});
   for (const gpu::DeviceInfo& device : list.devices) {
-    print({padded(device.spec(), spec_width), " ", device.name, ", ", to_text(device.kind), ", ",
+    print({padded(device.spec(), spec_width), " ", device.name, ", ", name_of(device.kind), ", ",
            device.driver, ", ",
            with_decimals(static_cast<double>(device.memory_bytes) / (1 << 30), 1), " GiB, ",
            device.id_name, " ", device.id, losses_of(device), "\n"});

@@ -60,7 +60,7 @@ std::string list_text(const DeviceList& list, const std::vector<std::size_t>& pl
   std::vector<std::string> rows;
   for (const std::size_t i : places) {
     const DeviceInfo& device = list.devices[i];
-    rows.push_back(device.spec() + " (" + device.name + ", " + std::string(to_text(device.kind)) +
+    rows.push_back(device.spec() + " (" + device.name + ", " + std::string(name_of(device.kind)) +
                    ")");
   }
   return join(rows);
@@ -101,7 +101,7 @@ std::vector<std::size_t> matching(std::string_view selector, const DeviceList& l
 
 }  // namespace
 
-std::string_view to_text(DeviceKind kind) {
+std::string_view name_of(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::discrete:
       return "discrete";

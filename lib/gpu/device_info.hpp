@@ -13,7 +13,7 @@ namespace dmlop::gpu {
 
 enum class DeviceKind { discrete, integrated, virtual_gpu, software, other };
 
-std::string_view to_text(DeviceKind kind);
+std::string_view name_of(DeviceKind kind);
 
 struct DeviceInfo {
   std::string backend;    // "vulkan", "d3d12"

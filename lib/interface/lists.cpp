@@ -44,7 +44,7 @@ std::vector<DeviceInfo> v0::devices() {
   return with_failures([] {
     std::vector<DeviceInfo> list{{"cpu", "CPU", "cpu", "", 0}};
     for (const gpu::DeviceInfo& device : gpu::list_devices().devices)
-      list.push_back({device.spec(), device.name, std::string(to_text(device.kind)), device.driver,
+      list.push_back({device.spec(), device.name, std::string(name_of(device.kind)), device.driver,
                       device.memory_bytes});
     return list;
   });
