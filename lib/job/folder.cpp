@@ -333,14 +333,22 @@ std::string description_in(const std::string& folder) {
     const fs::path path = to_path(folder) / name;
     if (fs::exists(path, error)) return to_text(path);
   }
-  std::string found;
+  const std::vector<std::string> partitions = partitions_in(folder);
+  return partitions.size() == 1 ? partitions.front() : "";
+}
+
+std::vector<std::string> partitions_in(const std::string& folder) {
+  std::vector<std::string> names;
   std::error_code ignored;
   for (const FolderEntry& entry : entries_of(folder, ignored)) {
-    if (!is_partition(entry.name)) continue;
-    if (!found.empty()) return "";
-    found = to_text(to_path(folder) / to_path(entry.name));
+    if (std::ranges::find(description_names, entry.name) != description_names.end()) return {};
+    if (is_partition(entry.name)) names.push_back(entry.name);
   }
-  return found;
+  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);  // by their numbers
+  });
+  for (std::string& name : names) name = to_text(to_path(folder) / to_path(name));
+  return names;
 }
 
 bool has_graphs_beside(const std::string& graph_path) {

@@ -30,6 +30,10 @@ bool has_job_folder(const std::string& description_path);
 /// Partition_N.bin; "" if it has none of them, or several partitions.
 std::string description_in(const std::string& folder);
 
+/// The graphs that ONNX Runtime wrote to a folder without any description: Partition_0.bin,
+/// Partition_1.bin and so on.
+std::vector<std::string> partitions_in(const std::string& folder);
+
 /// Whether the folder of a graph has other graphs, too.
 bool has_graphs_beside(const std::string& graph_path);
 

@@ -39,7 +39,7 @@ std::string description_of(const std::string& folder, Diagnostics& diagnostics) 
   if (!path.empty()) return path;
   diagnostics.push_back({.kind = ErrorKind::usage,
                          .message = folder +
-                                    " has no op.json, no model.json, no graph.json and not one "
+                                    " has no op.json, no model.json, no graph.json and no "
                                     "Partition_N.bin",
                          .suggestion = "name a description, or run all that are below the folder "
                                        "with `dmlop batch " +

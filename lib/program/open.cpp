@@ -5,6 +5,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/files.hpp"
+#include "graph/join_graphs.hpp"
 #include "graph/json_graph.hpp"
 #include "job/folder.hpp"
 #include "onnx/import.hpp"
@@ -55,7 +56,26 @@ std::optional<Graph> import_graph(const ProgramSource& source, const GraphReques
   return std::move(imported->graph);
 }
 
+bool is_folder_of_partitions(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(to_path(path), ignored) && partitions_in(path).size() > 1;
+}
+
+// The graphs that ONNX Runtime made of one model, as one graph.
+std::optional<Graph> open_partitions(const ProgramSource& source, Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  std::vector<Graph> graphs;
+  for (const std::string& path : partitions_in(source.path)) {
+    auto opened = open_graph(path, "the description ", diagnostics, source.confinement);
+    if (opened && opened->graph) graphs.push_back(std::move(*opened->graph));
+  }
+  if (diagnostics.size() > before) return std::nullopt;
+  return join_graphs(std::move(graphs), diagnostics);
+}
+
 std::optional<OpenedGraph> open_serialized(const ProgramSource& source, Diagnostics& diagnostics) {
+  if (source.text.empty() && is_folder_of_partitions(source.path))
+    return OpenedGraph{open_partitions(source, diagnostics)};
   if (source.text.empty())
     return open_graph(source.path, "the description ", diagnostics, source.confinement);
   if (!is_serialized_graph(bytes_of(source.text))) return std::nullopt;

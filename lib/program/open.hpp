@@ -33,7 +33,8 @@ struct OpenedProgram {
 };
 
 /// Opens what the source names: an ONNX model by its name *.onnx, or a folder with nothing else; a
-/// serialized graph by its bytes or its name *.bin; all others as JSON. What the graphs' constants
+/// serialized graph by its bytes or its name *.bin, or all Partition_N.bin of a folder as one; all
+/// others as JSON. What the graphs' constants
 /// may be says the request. Returns nothing, with findings, if it is none of these. Errors: as
 /// open_op_or_model and open_graph; usage for settings of anything but a description.
 std::optional<OpenedProgram> open_program(const ProgramSource& source, const GraphRequest& request,

@@ -190,8 +190,8 @@ TEST_CASE("graph batch: run takes a folder with a graph, and --expect its golden
   CHECK(run({"-i", "x=cnn_relu_pool/x.npy", "-q"}).code == 0);
   fs::copy(jobs / "cnn_relu_pool/Partition_0.bin", jobs / "cnn_relu_pool/Partition_1.bin");
   const auto two = run({});
-  CHECK(two.code == 2);
-  CHECK(contains(two.error, "not one Partition_N.bin"));
+  CHECK(two.code == 3);
+  CHECK(contains(two.error, "is also that of another graph"));
 }
 
 }  // namespace
