@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "cpu/taps.hpp"
+#include "ops/taps.hpp"
 
 namespace dmlop::cpu {
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "cpu/taps.hpp"
 #include "cpu/window_vectors.hpp"
+#include "ops/taps.hpp"
 
 namespace dmlop::cpu {
 

@@ -15,7 +15,7 @@ namespace {
 #include "../../../shaders/parameters/rows.hlsli"
 
 enum Step : uint { whole_rows, in_parts, join, outputs };
-enum class Lie : uint { constant, repeated, vector, strided };  // of a scale or bias
+enum class OperandLayout : uint { constant, repeated, vector, strided };  // of a scale or bias
 constexpr std::uint64_t part_words = 8, result_words = 2;
 
 // --- which passes
@@ -119,17 +119,17 @@ std::optional<Cut> column_cut(const Shape& shape) {
 
 // --- the dispatch
 
-std::optional<Lie> lie_of(const ElementWiseKernel& map, std::size_t k, DataType type) {
+std::optional<OperandLayout> layout_of(const ElementWiseKernel& map, std::size_t k, DataType type) {
   const ElementWiseInput& input = map.inputs[k];
-  if (input.constant) return Lie::constant;
+  if (input.constant) return OperandLayout::constant;
   const std::uint64_t per = per_vector(type);
   if (input.type != type || map.extents.back() % per != 0 || map.extents.size() > axes_most)
     return {};
-  if (input.strides.back() == 0) return Lie::repeated;
+  if (input.strides.back() == 0) return OperandLayout::repeated;
   bool are_whole = input.strides.back() == 1;
   for (std::size_t a = 0; a + 1 < map.extents.size(); ++a)
     are_whole = are_whole && (map.extents[a] == 1 || input.strides[a] % per == 0);
-  return are_whole ? Lie::vector : Lie::strided;
+  return are_whole ? OperandLayout::vector : OperandLayout::strided;
 }
 
 bool is_normalization(const Match& match) {
@@ -212,7 +212,7 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
   const std::optional<Cut> cut =
       shape->is_columns ? column_cut(*shape) : row_cut(*shape, per_vector(type));
   if (!cut) return {};
-  std::array lies{Lie::constant, Lie::constant};
+  std::array layouts{OperandLayout::constant, OperandLayout::constant};
   FusedPasses rows{.passes = match.passes,
                    .reads = {plan.passes[first].reads.front()},
                    .write = plan.passes[first + match.passes - 1].writes.front(),
@@ -225,9 +225,9 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
     for (std::size_t k = 0; k < 5; ++k) {
       const bool is_slot = !match.map->inputs[k].constant;
       if (k >= 3) {
-        const std::optional<Lie> lie = lie_of(*match.map, k, type);
-        if (!lie) return {};
-        lies.at(k - 3) = *lie;
+        const std::optional<OperandLayout> layout = layout_of(*match.map, k, type);
+        if (!layout) return {};
+        layouts.at(k - 3) = *layout;
         rows.dispatch.inputs.push_back(is_slot ? rows.reads.size() : 0);
         if (is_slot) rows.reads.push_back(slots[read]);
       }
@@ -240,8 +240,8 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
   rows.dispatch.specialization = {static_cast<uint>(match.operation),
                                   static_cast<uint>(type),
                                   word(cut->vectors),
-                                  static_cast<uint>(lies[0]),
-                                  static_cast<uint>(lies[1]),
+                                  static_cast<uint>(layouts[0]),
+                                  static_cast<uint>(layouts[1]),
                                   activation ? word(*activation + 1) : 0,
                                   cut->parts > 1 ? 1U : 0U};
   set_parameters(rows.dispatch, parameters_of(match, *shape, *cut));

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "cpu/taps.hpp"
+#include "ops/taps.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -19,8 +19,8 @@ struct TwoTaps {
   Int first = 0;
   PairOfWeights weights{};
 
-  TwoTaps(const cpu::Taps& taps, std::uint64_t output) {
-    const cpu::TapRun run = taps.of(output);
+  TwoTaps(const Taps& taps, std::uint64_t output) {
+    const TapRun run = taps.of(output);
     first = static_cast<Int>(run.first);
     for (std::uint64_t k = 0; k < run.count; ++k) weights[k] = taps.weight(output, run, k);
   }
@@ -39,7 +39,7 @@ struct TwoTaps {
 
 SharedTaps shared_taps(const WindowAxis& axis, std::uint64_t columns, std::uint64_t per_word) {
   if (axis.output_extent % columns != 0 || axis.output_extent < 3 * columns) return {};
-  const cpu::Taps taps(axis);
+  const Taps taps(axis);
   const auto first = [&](std::uint64_t o) { return static_cast<Int>(taps.of(o).first); };
   // The second and the third thread, which touch no end of the row, show how all must be.
   const auto whole_word = static_cast<Int>(per_word);

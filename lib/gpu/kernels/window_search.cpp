@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/taps.hpp"
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/kernels/shared_taps.hpp"
 #include "gpu/window_walk.hpp"
+#include "ops/taps.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -126,7 +126,7 @@ TapCounts count_taps(const WindowAxis& axis) {
     return {.most = std::max<std::uint64_t>(
                 1, std::min(windows.size, divided_up(axis.input_extent, windows.dilation)))};
   }
-  const cpu::Taps taps(axis);
+  const Taps taps(axis);
   TapCounts counts{.words = axis.output_extent * tap_words};
   for (std::uint64_t o = 0; o < axis.output_extent; ++o) {
     const std::uint64_t count = taps.of(o).count;
@@ -220,10 +220,10 @@ struct Quick {
 
 // The elements of a row that each output reaches: one or two side by side; otherwise 0.
 std::uint64_t few_taps(const WindowAxis& axis) {
-  const cpu::Taps taps(axis);
+  const Taps taps(axis);
   std::uint64_t most = 0;
   for (std::uint64_t o = 0; o < axis.output_extent; ++o) {
-    const cpu::TapRun run = taps.of(o);
+    const TapRun run = taps.of(o);
     if (run.count == 0 || run.count > 2) return 0;
     most = std::max(most, run.count);
   }
@@ -357,11 +357,11 @@ void set_common(std::vector<uint>& words, std::size_t at, const PlacedAxis& plac
 }
 
 void add_table(std::vector<uint>& words, const WindowAxis& axis) {
-  const cpu::Taps taps(axis);
+  const Taps taps(axis);
   const std::size_t rows = words.size();
   words.resize(rows + axis.output_extent * tap_words);
   for (std::uint64_t o = 0; o < axis.output_extent; ++o) {
-    const cpu::TapRun run = taps.of(o);
+    const TapRun run = taps.of(o);
     const std::size_t row = rows + o * tap_words;
     words[row] = word(run.count == 0 ? 0 : run.first);
     words[row + 1] = word(run.count);
@@ -391,9 +391,9 @@ void set_window(std::vector<uint>& words, std::size_t at, const PlacedAxis& plac
 void set_few_taps(std::vector<uint>& words, std::size_t at, const PlacedAxis& placed) {
   set_common(words, at, placed);
   words[at + axis_table] = word(words.size());
-  const cpu::Taps taps(placed.axis);
+  const Taps taps(placed.axis);
   for (std::uint64_t o = 0; o < placed.axis.output_extent; ++o) {
-    const cpu::TapRun run = taps.of(o);
+    const TapRun run = taps.of(o);
     words.push_back(word(run.first));
     for (std::uint64_t k = 0; k < 2; ++k) {
       const double weight = k < run.count ? taps.weight(o, run, k) : 0;

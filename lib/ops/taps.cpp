@@ -1,11 +1,11 @@
-#include "cpu/taps.hpp"
+#include "ops/taps.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/divide.hpp"
 
-namespace dmlop::cpu {
+namespace dmlop {
 namespace {
 
 using Int = std::int64_t;
@@ -178,4 +178,4 @@ double Taps::divisor(std::uint64_t output) const {
              : divisor_of(*windows, axis_.input_extent, output);
 }
 
-}  // namespace dmlop::cpu
+}  // namespace dmlop

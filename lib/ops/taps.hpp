@@ -6,7 +6,7 @@
 
 #include "ops/kernels/window_axis.hpp"
 
-namespace dmlop::cpu {
+namespace dmlop {
 
 /// Elements first, first + step, ..., `count` of them.
 struct TapRun {
@@ -38,4 +38,4 @@ class Taps {
   const WindowAxis& axis_;
 };
 
-}  // namespace dmlop::cpu
+}  // namespace dmlop
