@@ -1,12 +1,5 @@
 // Where the rows of attention stand, and scores of products, for kernels in HLSL and attention_matrices.comp in GLSL.
-SPECIALIZED(0, OUTPUT_TYPE)
-SPECIALIZED(1, QUERY_TYPE)
-SPECIALIZED(2, KEY_TYPE)
-SPECIALIZED(3, VALUE_TYPE)
-SPECIALIZED(4, BIAS_TYPE)  // 0: there is none
-SPECIALIZED(5, BIAS_BUFFER)
-SPECIALIZED(6, MASK)  // enum AttentionMask
-SPECIALIZED(7, IS_BIAS_SCALED)
+ATTENTION_SPECIALIZATION(SPECIALIZED)
 
 #define QUERY 0
 #define KEY 1

@@ -9,7 +9,6 @@
 #define GROUP_SIZE 128
 #include "attention.hlsli"
 
-SPECIALIZED(8, IS_VECTORS)  // queries, keys and values are FLOAT32 and read by fours
 
 // The compiler of Direct3D would unroll all of these loops, and take minutes.
 #ifdef DMLOP_VULKAN

@@ -8,9 +8,7 @@
 #define WALK parameters[0].walk
 #include "walk.hlsli"
 
-SPECIALIZED(0, SIZE)         // bytes of an element: 1, 2, 4 or 8
-SPECIALIZED(1, HAS_INPUT)
-SPECIALIZED(2, IS_INVERTED)  // the value stands everywhere but in the band
+BAND_SPECIALIZATION(SPECIALIZED)
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define MOVED_SIZE clamp(SIZE, 1u, 4u)

@@ -5,9 +5,7 @@
 #define LOADS_VECTORS
 #include "elements.hlsli"
 
-SPECIALIZED(0, FROM)
-SPECIALIZED(1, TO)
-SPECIALIZED(2, IS_LINEAR)  // the input stands as the output does
+CAST_SPECIALIZATION(SPECIALIZED)
 
 // Integers of 64 bits: x low, y high.
 uint2 negated(uint2 a) { return uint2(0 - a.x, ~a.y + (a.x == 0 ? 1 : 0)); }

@@ -9,22 +9,7 @@
 #define LOADS_VECTORS
 #include "elements.hlsli"
 
-SPECIALIZED(0, EXPRESSION_NUMBER)  // in its group
-SPECIALIZED(1, NUMBER_CLASS)       // enum NumberClass
-SPECIALIZED(2, STORE_MODE)         // enum StoreMode
-SPECIALIZED(3, OUTPUT_TYPE)
-SPECIALIZED(4, LAYOUT)
-SPECIALIZED(5, IS_SCALED)   // the first input
-SPECIALIZED(6, INPUT_COUNT)
-// The types of inputs; 0 for a constant. With IS_REPEATED, the innermost stride is 0; with IS_STRIDED, more than 1.
-SPECIALIZED(7, TYPE_0)
-SPECIALIZED(8, TYPE_1)
-SPECIALIZED(9, TYPE_2)
-SPECIALIZED(10, TYPE_3)
-SPECIALIZED(11, TYPE_4)
-SPECIALIZED(12, TYPE_5)
-SPECIALIZED(13, TYPE_6)
-SPECIALIZED(14, TYPE_7)
+ELEMENT_WISE_SPECIALIZATION(SPECIALIZED)
 #define IS_REPEATED 32
 #define IS_STRIDED 64
 #define IS_VECTOR 128  // of inputs 0 to 2: its elements stand as those of the output

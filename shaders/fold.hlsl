@@ -10,7 +10,7 @@
 #define WALK parameters[0].walk
 #include "walk.hlsli"
 
-SPECIALIZED(0, TYPE)
+FOLD_SPECIALIZATION(SPECIALIZED)
 
 #define SUM_WORDS 5
 

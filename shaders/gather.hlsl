@@ -11,11 +11,7 @@
 #define WALK parameters[0].walk
 #include "walk.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)        // bytes: 1, 2, 4 or 16
-SPECIALIZED(1, INDEX_TYPE)
-SPECIALIZED(2, LARGE_INDEX)
-SPECIALIZED(3, HAS_RUNS)    // elements of a row have one index and stand side by side in the input
-SPECIALIZED(4, RANK)        // of the walk where it is at most RANK_MOST and elements have one index; otherwise 0
+GATHER_SPECIALIZATION(SPECIALIZED)
 
 // How far the indices of an element lead.
 uint picked(uint at) {

@@ -10,11 +10,7 @@
 #include "elements.hlsli"
 #include "indices.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)  // bytes: 2 or 4
-SPECIALIZED(1, INDEX_TYPE)
-SPECIALIZED(2, LARGE_INDEX)
-SPECIALIZED(3, LOADS)    // vectors of the input that a thread brings: at most VECTORS_MOST
-SPECIALIZED(4, OUTPUTS)  // vectors of the output that it stores: at most VECTORS_MOST
+GATHER_ELEMENTS_SPECIALIZATION(SPECIALIZED)
 #define ROWS BASE        // of a group
 
 #define VECTORS_MOST 4

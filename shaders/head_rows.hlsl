@@ -5,10 +5,7 @@
 #include "elements.hlsli"
 #include "runs.hlsli"
 
-SPECIALIZED(0, OUTPUT_TYPE)
-SPECIALIZED(1, INPUT_TYPE)
-SPECIALIZED(2, BIAS_TYPE)  // 0: there is none
-SPECIALIZED(3, PAST_TYPE)  // 0: there are none
+HEAD_ROWS_SPECIALIZATION(SPECIALIZED)
 
 // x element, y row, z head, w batch.
 uint4 place_at(uint at) {

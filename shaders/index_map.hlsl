@@ -15,8 +15,7 @@
 #define LOADS_VECTORS
 #include "bindings.hlsli"
 
-SPECIALIZED(1, RANK)      // 1 to 5, or 8 where axes stand in the parameters
-SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 4, too
+INDEX_MAP_SPECIALIZATION(SPECIALIZED)
 
 // Ways to gather a vector: any elements, runs of neighbors in either direction, every second element of axes that are
 // plain.
@@ -27,8 +26,8 @@ SPECIALIZED(3, VECTORS)   // of a thread: 1, and in runs 4, too
 #if WAY == WAY_EVERY_SECOND
 static const uint BOUNDARY = 0, REVERSAL = 0;
 #else
-SPECIALIZED(0, BOUNDARY)  // enum Boundary
-SPECIALIZED(2, REVERSAL)  // 0 none, 1 along the innermost axis, 2 along another
+#define BOUNDARY GIVEN_BOUNDARY
+#define REVERSAL GIVEN_REVERSAL
 #endif
 
 #define PER_THREAD (16 / ELEMENT_SIZE)

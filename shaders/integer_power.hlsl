@@ -15,9 +15,7 @@ uint wide_high(uint2 a) { return a.y; }
 uint wide_low(uint2 a) { return a.x; }
 #include "integer_power.hlsli"
 
-SPECIALIZED(0, TYPE)  // of the bases and the powers
-SPECIALIZED(1, EXPONENT_TYPE)
-SPECIALIZED(2, IS_SCALED)  // the bases
+INTEGER_POWER_SPECIALIZATION(SPECIALIZED)
 
 bool is_signed(uint type) { return type == INT32 || type == INT16 || type == INT8; }
 

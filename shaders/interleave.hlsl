@@ -8,10 +8,7 @@
 #define LOADS_WORDS
 #include "bindings.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)
-SPECIALIZED(1, FEW)  // rows: 2 to 4
-SPECIALIZED(2, IS_APART)    // in the output
-SPECIALIZED(3, OTHER_AXES)  // at most 4
+INTERLEAVE_SPECIALIZATION(SPECIALIZED)
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)

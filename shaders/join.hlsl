@@ -5,10 +5,7 @@
 #include "elements.hlsli"
 #include "runs.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)       // bytes: 1, 2 or 4
-SPECIALIZED(1, PARTS)
-SPECIALIZED(2, IS_PACKED)  // all parts are
-SPECIALIZED(3, IS_ALL)     // no other parts are in the output
+JOIN_SPECIALIZATION(SPECIALIZED)
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)

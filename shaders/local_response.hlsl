@@ -6,9 +6,7 @@
 #define LOADS_VECTORS
 #include "elements.hlsli"
 
-SPECIALIZED(0, TYPE)    // FLOAT32 or FLOAT16
-SPECIALIZED(1, BEFORE)  // channels of a window before that of the output
-SPECIALIZED(2, WINDOW)  // all of them, at most WINDOW_MOST
+LOCAL_RESPONSE_SPECIALIZATION(SPECIALIZED)
 #define WINDOW_MOST 8
 
 #define IS_OF_HALVES (TYPE == FLOAT16)

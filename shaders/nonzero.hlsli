@@ -1,8 +1,6 @@
 // Shared by the kernels of NonzeroCountKernel and NonzeroKernel (lib/ops/kernels/nonzero.hpp).
 
-SPECIALIZED(0, SIZE)       // bytes of an element: 1, 2, 4 or 8
-SPECIALIZED(1, IS_REAL)    // the sign of an element does not count
-SPECIALIZED(2, IS_PACKED)  // the input is
+NONZERO_SPECIALIZATION(SPECIALIZED)
 
 uint sign_bit() { return IS_REAL == 0 ? 0 : SIZE == 2 ? 0x8000u : 0x80000000u; }
 

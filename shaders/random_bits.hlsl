@@ -5,7 +5,7 @@
 #include "elements.hlsli"
 #include "wide.hlsli"
 
-SPECIALIZED(0, IS_NEXT_STATE)
+RANDOM_BITS_SPECIALIZATION(SPECIALIZED)
 
 uint state(uint at) { return input1[at * parameters[0].state_stride]; }
 

@@ -14,17 +14,7 @@
 #include "elements.hlsli"
 #include "functions.hlsli"
 
-SPECIALIZED(0, CELL)  // enum RecurrentCell
-SPECIALIZED(1, RESETS_FIRST)
-SPECIALIZED(2, COLUMN_BITS)
-SPECIALIZED(3, OUTPUT_TYPE)
-// Of the inputs, which have fixed places.
-SPECIALIZED(4, WEIGHTS_TYPE)
-SPECIALIZED(5, BIAS_TYPE)
-SPECIALIZED(6, STATES_TYPE)
-SPECIALIZED(7, CELLS_TYPE)
-SPECIALIZED(8, PEEPHOLES_TYPE)
-SPECIALIZED(9, IS_PACKED)  // weights are in scratch; for few steps, they are not worth it
+RECURRENT_SPECIALIZATION(SPECIALIZED)
 
 // A thread adds up the gates of one hidden number for some sequences.
 #define UNITS 8

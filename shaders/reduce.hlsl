@@ -16,18 +16,7 @@
 #include "functions.hlsli"
 #include "pairs.hlsli"
 
-SPECIALIZED(0, REDUCTION)  // enum ReduceFunction
-SPECIALIZED(1, TERM)       // enum ReduceTerm
-SPECIALIZED(2, FINISH)     // enum ReduceFinish
-SPECIALIZED(3, TAKES_LAST)
-SPECIALIZED(4, OUTPUT_TYPE)
-SPECIALIZED(5, OPERANDS)
-SPECIALIZED(6, OUTER_AXES)  // reduced ones outside the innermost
-// The types of operands.
-SPECIALIZED(7, TYPE_0)
-SPECIALIZED(8, TYPE_1)
-SPECIALIZED(9, TYPE_2)
-SPECIALIZED(10, BY_VECTORS)  // of floats
+REDUCE_SPECIALIZATION(SPECIALIZED)
 #define ALONG_ROWS 1      // which lie at a stretch
 #define ALONG_COLUMNS 2   // a vector has an element of each of some rows
 #define IS_POSITION 32  // of operand 0: its offsets are the values

@@ -5,11 +5,7 @@
 #include "elements.hlsli"
 #include "exact_pairs.hlsli"
 
-SPECIALIZED(0, TYPE)
-SPECIALIZED(1, BATCH_TYPE)
-SPECIALIZED(2, REACHES_CORNERS)
-SPECIALIZED(3, IS_NEAREST)
-SPECIALIZED(4, TAKES_MAXIMUM)
+REGIONS_SPECIALIZATION(SPECIALIZED)
 
 // The samples of one region along an axis.
 struct SampleAxis {

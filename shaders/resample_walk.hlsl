@@ -13,15 +13,8 @@
 #define STORES_WORDS
 #include "elements.hlsli"
 
-SPECIALIZED(0, TYPE)       // FLOAT32 or FLOAT16
-SPECIALIZED(1, COLUMNS)    // that a thread owns: whole words
-SPECIALIZED(2, STORED)     // words of the output at once: 1, 2 or 4
-SPECIALIZED(3, HAS_PAIRS)  // some column has two elements
+RESAMPLE_WALK_SPECIALIZATION(SPECIALIZED)
 
-SPECIALIZED(4, WORDS)      // that hold the elements of a thread's columns; 0 where it loads those of each column
-SPECIALIZED(5, BEFORE)     // how many elements in front of its row the first thread begins
-SPECIALIZED(6, ADVANCE)    // elements from one thread to the next
-SPECIALIZED(7, OFFSETS)    // where the first elements of columns stand among a thread's: four bits each
 
 #define COLUMNS_MOST 8
 #define WORDS_MOST 17

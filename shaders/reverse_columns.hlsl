@@ -11,8 +11,7 @@
 #define WHOLE_GROUPS
 #include "bindings.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)
-SPECIALIZED(1, STAGED_ROWS)  // all rows, with STAGED
+REVERSE_COLUMNS_SPECIALIZATION(SPECIALIZED)
 
 #define ELEMENTS_OF_WORD (ELEMENT_SIZE == 1 ? 4 : ELEMENT_SIZE == 2 ? 2 : 1)
 #define ROWS constants.rows

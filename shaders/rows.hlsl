@@ -14,13 +14,7 @@
 #include "functions.hlsli"
 #include "pairs.hlsli"
 
-SPECIALIZED(0, OPERATION)
-SPECIALIZED(1, TYPE)     // of elements: FLOAT32 or FLOAT16
-SPECIALIZED(2, VECTORS)  // of a lane, at most
-SPECIALIZED(3, SCALE)    // the layout of the scale along a vector of elements
-SPECIALIZED(4, BIAS)
-SPECIALIZED(5, ACTIVATION)  // its number in its group of expressions.def, from 1 on; 0 for none
-SPECIALIZED(6, IN_PARTS)
+ROWS_SPECIALIZATION(SPECIALIZED)
 
 #define SOFTMAX 0
 #define LOG_SOFTMAX 1

@@ -17,11 +17,7 @@
 #define WALK parameters[0].walks[STEP == FINDS ? 1 : 0]
 #include "walk.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)        // bytes: 1, 2 or 4
-SPECIALIZED(1, INDEX_TYPE)
-SPECIALIZED(2, LARGE_INDEX)
-SPECIALIZED(3, HAS_RUNS)    // elements of a row have one key and stand side by side in the input and the updates
-SPECIALIZED(4, HAS_ONE)     // update of a key
+SCATTER_SPECIALIZATION(SPECIALIZED)
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)

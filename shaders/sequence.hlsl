@@ -7,8 +7,7 @@
 #include "runs.hlsli"
 #include "wide.hlsli"
 
-SPECIALIZED(0, TYPE)
-SPECIALIZED(1, IS_CONSTANT)
+SEQUENCE_SPECIALIZATION(SPECIALIZED)
 
 uint fraction_bits() { return TYPE == FLOAT32 ? 23 : 10; }
 uint exponent_mask() { return TYPE == FLOAT32 ? 0xFF : 0x1F; }

@@ -10,11 +10,8 @@
 #include "functions.hlsli"
 #include "pairs.hlsli"
 
-SPECIALIZED(0, TYPE)
-SPECIALIZED(1, INDEX_TYPE)
-SPECIALIZED(2, IS_DESCENDING)
+TOP_K_SPECIALIZATION(SPECIALIZED)
 
-SPECIALIZED(3, SELECTS_FEW)  // in stages FEW, and none of SORT, EXCHANGE and MERGE
 
 #define BLOCK 1024
 

@@ -8,9 +8,7 @@
 #define WHOLE_GROUPS
 #include "bindings.hlsli"
 
-SPECIALIZED(0, ELEMENT_SIZE)
-SPECIALIZED(1, IS_ALIGNED)  // source rows begin with a word
-SPECIALIZED(2, OTHER_AXES)  // at most 4
+TRANSPOSE_SPECIALIZATION(SPECIALIZED)
 
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)

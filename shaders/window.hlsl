@@ -8,16 +8,7 @@
 #define PARAMETERS uint
 #include "elements.hlsli"
 
-SPECIALIZED(0, TYPE)
-SPECIALIZED(1, INDEX_TYPE)   // of the places; 0 without them
-SPECIALIZED(2, IS_MAXIMUM)   // or a sum
-SPECIALIZED(3, HAS_TABLES)   // some axis has a table of taps
-SPECIALIZED(4, HAS_OUTER)    // there are more than three axes with windows
-SPECIALIZED(5, IS_IN_PARTS)
-SPECIALIZED(6, QUANTIZATION)  // bits
-SPECIALIZED(7, QUICK_WIDTH)   // of short windows over floats in rows, or the most taps; 0 where they are not that
-SPECIALIZED(8, QUICK_STRIDE)  // 1 where windows move by one element
-SPECIALIZED(9, QUICK_TAPS)    // rows have taps with weights instead of windows
+WINDOW_SPECIALIZATION(SPECIALIZED)
 #define IS_QUANTIZED 1
 #define HAS_INPUT_ZERO 2
 #define HAS_OUTPUT_ZERO 4

@@ -1,7 +1,7 @@
 // Windows over two axes by walking down them, for lp_pooling_walk.hlsl, pooling_walk.hlsl and convolution_walk.hlsl. A
 // thread owns a few columns of outputs. It joins what each row of the input has under its windows once, and keeps that in
 // a ring for as long as windows reach the row. So a window of w x w costs about 2 w operations, not w^2.
-// lib/gpu/window_walk.hpp plans it.
+// lib/gpu/kernels/window_walk.hpp plans it.
 //
 // With WEIGHTED, elements of a window are multiplied by `weights`, row by row, before they are added. The ring then holds
 // the sums of the windows that reach a row.
@@ -18,19 +18,9 @@
 //   float result_of(float joined, int column, uint row, uint y): of `column` of `row` of all planes, the y-th of the
 //   thread. It is called for columns behind the row, too.
 
-SPECIALIZED(0, ELEMENT_SIZE)  // 4: FLOAT32; 2: FLOAT16
-SPECIALIZED(1, OPERATION)     // the kernel's
-SPECIALIZED(2, WIDTH)         // of a window
-SPECIALIZED(3, HEIGHT)
-SPECIALIZED(4, STRIDE_X)
-SPECIALIZED(5, STRIDE_Y)
-SPECIALIZED(6, COLUMNS)     // that a thread owns of each row: 8 or 16 bytes, a vector
-SPECIALIZED(7, LOADED)      // words of the input at once: 1, 2 or 4
-SPECIALIZED(8, IS_PADDED)   // windows reach beyond the input
-SPECIALIZED(9, IS_SHIFTED)  // what a thread needs of a row may begin within a word
-SPECIALIZED(10, ALIGNMENT)  // rows of the output begin at multiples of so many elements; at most COLUMNS
-SPECIALIZED(11, AHEAD)      // rows whose words are loaded before a row is used: bytes in flight, which hide latency
-SPECIALIZED(12, SKIPPED)    // elements that are loaded in front of those needed, so that loads begin where they should
+#include "parameters/window_walk.hlsli"
+
+WINDOW_WALK_SPECIALIZATION(SPECIALIZED)
 
 // Rows after which the ring is as it was. A copy of a row's code for each of them pays only where weights stand between
 // the rows; Direct3D's compiler takes too long for it. Elsewhere the ring is moved on by one row each time.

@@ -13,3 +13,15 @@ struct AttentionParameters {
   uint part_keys, parts;     // of the sums of values
   float scale, filter_value;
 };
+
+// The specialization constants of attention_scores.hlsli.
+#define ATTENTION_SPECIALIZATION(VALUE) \
+  VALUE(0, OUTPUT_TYPE) \
+  VALUE(1, QUERY_TYPE) \
+  VALUE(2, KEY_TYPE) \
+  VALUE(3, VALUE_TYPE) \
+  VALUE(4, BIAS_TYPE)      /* 0: there is none */ \
+  VALUE(5, BIAS_BUFFER) \
+  VALUE(6, MASK)           /* enum AttentionMask */ \
+  VALUE(7, IS_BIAS_SCALED) \
+  VALUE(8, IS_VECTORS)  /* queries, keys and values are FLOAT32, and attention_tiles.hlsl reads them by fours */

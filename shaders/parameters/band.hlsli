@@ -9,3 +9,9 @@ struct BandParameters {
   uint value[2];       // one element, in its first bytes
   WalkParameters walk;  // through the rows of all matrices; tensor 0 the input
 };
+
+// The specialization constants of band.hlsl.
+#define BAND_SPECIALIZATION(VALUE) \
+  VALUE(0, SIZE)        /* bytes of an element: 1, 2, 4 or 8 */ \
+  VALUE(1, HAS_INPUT) \
+  VALUE(2, IS_INVERTED) /* the value stands everywhere but in the band */

@@ -5,3 +5,9 @@ struct CastParameters {
   uint extents[8];  // outermost first
   uint strides[8];  // of the input; in elements
 };
+
+// The specialization constants of cast.hlsl.
+#define CAST_SPECIALIZATION(VALUE) \
+  VALUE(0, FROM) \
+  VALUE(1, TO) \
+  VALUE(2, IS_LINEAR) /* the input stands as the output does */

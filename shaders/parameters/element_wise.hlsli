@@ -10,3 +10,22 @@ struct ElementWiseParameters {
   float scale;       // of the first input
   float bias;
 };
+
+// The specialization constants of element_wise.hlsl.
+#define ELEMENT_WISE_SPECIALIZATION(VALUE) \
+  VALUE(0, EXPRESSION_NUMBER) /* in its group */ \
+  VALUE(1, NUMBER_CLASS)      /* enum NumberClass */ \
+  VALUE(2, STORE_MODE)        /* enum StoreMode */ \
+  VALUE(3, OUTPUT_TYPE) \
+  VALUE(4, LAYOUT) \
+  VALUE(5, IS_SCALED)         /* the first input */ \
+  VALUE(6, INPUT_COUNT) \
+  /* The types of inputs; 0 for a constant. With IS_REPEATED, the innermost stride is 0; with IS_STRIDED, more than 1. */ \
+  VALUE(7, TYPE_0) \
+  VALUE(8, TYPE_1) \
+  VALUE(9, TYPE_2) \
+  VALUE(10, TYPE_3) \
+  VALUE(11, TYPE_4) \
+  VALUE(12, TYPE_5) \
+  VALUE(13, TYPE_6) \
+  VALUE(14, TYPE_7)

@@ -15,3 +15,7 @@ struct FoldParameters {
   uint place_strides[8];
   WalkParameters walk;  // through the batches and channels; tensor 0 the input
 };
+
+// The specialization constants of fold.hlsl.
+#define FOLD_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE)

@@ -10,3 +10,10 @@ struct HeadRowsParameters {
   uint offsets[3];
   uint strides[12];
 };
+
+// The specialization constants of head_rows.hlsl.
+#define HEAD_ROWS_SPECIALIZATION(VALUE) \
+  VALUE(0, OUTPUT_TYPE) \
+  VALUE(1, INPUT_TYPE) \
+  VALUE(2, BIAS_TYPE)   /* 0: there is none */ \
+  VALUE(3, PAST_TYPE)   /* 0: there are none */

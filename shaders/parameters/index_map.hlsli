@@ -16,3 +16,10 @@ struct IndexMapAxes {
   uint4 axes[8];
   uint lengths_strides[8];
 };
+
+// The specialization constants of index_map.hlsl.
+#define INDEX_MAP_SPECIALIZATION(VALUE) \
+  VALUE(0, GIVEN_BOUNDARY) /* enum Boundary */ \
+  VALUE(1, RANK)     /* 1 to 5, or 8 where axes stand in the parameters */ \
+  VALUE(2, GIVEN_REVERSAL) /* 0 none, 1 along the innermost axis, 2 along another */ \
+  VALUE(3, VECTORS)  /* of a thread: 1, and in runs 4, too */

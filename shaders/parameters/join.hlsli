@@ -8,3 +8,10 @@ struct JoinParameters {
   uint extents[72];  // along axis a at 9 p + a
   uint strides[72];
 };
+
+// The specialization constants of join.hlsl.
+#define JOIN_SPECIALIZATION(VALUE) \
+  VALUE(0, ELEMENT_SIZE) /* bytes: 1, 2 or 4 */ \
+  VALUE(1, PARTS) \
+  VALUE(2, IS_PACKED)    /* all parts are */ \
+  VALUE(3, IS_ALL)       /* no other parts are in the output */

@@ -8,3 +8,9 @@ struct LocalResponseParameters {
   float factor;
   float beta;
 };
+
+// The specialization constants of local_response.hlsl.
+#define LOCAL_RESPONSE_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE)   /* FLOAT32 or FLOAT16 */ \
+  VALUE(1, BEFORE) /* channels of a window before that of the output */ \
+  VALUE(2, WINDOW) /* all of them, at most WINDOW_MOST */

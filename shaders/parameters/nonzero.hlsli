@@ -9,3 +9,9 @@ struct NonzeroParameters {
   uint extents[8];   // of their axes
   WalkParameters walk;  // tensor 0 the input
 };
+
+// The specialization constants of nonzero.hlsli.
+#define NONZERO_SPECIALIZATION(VALUE) \
+  VALUE(0, SIZE)      /* bytes of an element: 1, 2, 4 or 8 */ \
+  VALUE(1, IS_REAL)   /* the sign of an element does not count */ \
+  VALUE(2, IS_PACKED) /* the input is */

@@ -3,3 +3,7 @@ struct RandomBitsParameters {
   uint state_stride;  // elements
   uint blocks;        // of four elements
 };
+
+// The specialization constants of random_bits.hlsl.
+#define RANDOM_BITS_SPECIALIZATION(VALUE) \
+  VALUE(0, IS_NEXT_STATE)

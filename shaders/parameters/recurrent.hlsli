@@ -14,3 +14,17 @@ struct RecurrentParameters {
   float clip;
   uint cells_at, weights_at, gate_at, reset_at;  // in scratch
 };
+
+// The specialization constants of recurrent.hlsl.
+#define RECURRENT_SPECIALIZATION(VALUE) \
+  VALUE(0, CELL)           /* enum RecurrentCell */ \
+  VALUE(1, RESETS_FIRST) \
+  VALUE(2, COLUMN_BITS) \
+  VALUE(3, OUTPUT_TYPE) \
+  /* Of the inputs, which have fixed places. */ \
+  VALUE(4, WEIGHTS_TYPE) \
+  VALUE(5, BIAS_TYPE) \
+  VALUE(6, STATES_TYPE) \
+  VALUE(7, CELLS_TYPE) \
+  VALUE(8, PEEPHOLES_TYPE) \
+  VALUE(9, IS_PACKED)      /* weights are in scratch; for few steps, they are not worth it */

@@ -18,3 +18,18 @@ struct ReduceParameters {
   float length_high;  // the length as a sum of two numbers
   float length_low;
 };
+
+// The specialization constants of reduce.hlsl.
+#define REDUCE_SPECIALIZATION(VALUE) \
+  VALUE(0, REDUCTION)   /* enum ReduceFunction */ \
+  VALUE(1, TERM)        /* enum ReduceTerm */ \
+  VALUE(2, FINISH)      /* enum ReduceFinish */ \
+  VALUE(3, TAKES_LAST) \
+  VALUE(4, OUTPUT_TYPE) \
+  VALUE(5, OPERANDS) \
+  VALUE(6, OUTER_AXES)  /* reduced ones outside the innermost */ \
+  /* The types of operands. */ \
+  VALUE(7, TYPE_0) \
+  VALUE(8, TYPE_1) \
+  VALUE(9, TYPE_2) \
+  VALUE(10, BY_VECTORS) /* of floats */

@@ -17,3 +17,11 @@ struct RegionsParameters {
   float samples_min;
   float samples_max;
 };
+
+// The specialization constants of regions.hlsli.
+#define REGIONS_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, BATCH_TYPE) \
+  VALUE(2, REACHES_CORNERS) \
+  VALUE(3, IS_NEAREST) \
+  VALUE(4, TAKES_MAXIMUM)

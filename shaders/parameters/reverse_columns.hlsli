@@ -14,3 +14,8 @@ struct ReverseColumnsConstants {
   uint unused0, unused1;
   uint4 outermost, outer;
 };
+
+// The specialization constants of reverse_columns.hlsl.
+#define REVERSE_COLUMNS_SPECIALIZATION(VALUE) \
+  VALUE(0, ELEMENT_SIZE) \
+  VALUE(1, STAGED_ROWS)  /* all rows, with STAGED */

@@ -21,3 +21,13 @@ struct RowsParameters {
   float input_scale;
   float input_bias;
 };
+
+// The specialization constants of rows.hlsl.
+#define ROWS_SPECIALIZATION(VALUE) \
+  VALUE(0, OPERATION) \
+  VALUE(1, TYPE)       /* of elements: FLOAT32 or FLOAT16 */ \
+  VALUE(2, VECTORS)    /* of a lane, at most */ \
+  VALUE(3, SCALE)      /* the layout of the scale along a vector of elements */ \
+  VALUE(4, BIAS) \
+  VALUE(5, ACTIVATION) /* its number in its group of expressions.def, from 1 on; 0 for none */ \
+  VALUE(6, IN_PARTS)

@@ -11,3 +11,12 @@ struct ScanParameters {
   uint counts[8];  // of level i: the cells of a sequence
   uint begins[8];  // where the level begins in the scratch, in cells
 };
+
+// The specialization constants of scan.hlsl.
+#define SCAN_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, IS_PRODUCT) \
+  VALUE(2, FROM_END) \
+  VALUE(3, IS_EXCLUSIVE) \
+  VALUE(4, WAY) \
+  VALUE(5, VECTORS)      /* of a lane at a time */

@@ -16,3 +16,11 @@ struct ScatterParameters {
   // updates of keys: tensor 0 the indices, 1 the key for place 0, 2 the update's number among those of the key.
   WalkParameters walks[2];
 };
+
+// The specialization constants of scatter.hlsl.
+#define SCATTER_SPECIALIZATION(VALUE) \
+  VALUE(0, ELEMENT_SIZE) /* bytes: 1, 2 or 4 */ \
+  VALUE(1, INDEX_TYPE) \
+  VALUE(2, LARGE_INDEX) \
+  VALUE(3, HAS_RUNS)     /* elements of a row have one key and stand side by side in the input and the updates */ \
+  VALUE(4, HAS_ONE)      /* update of a key */

@@ -4,3 +4,8 @@ struct SequenceParameters {
   uint delta[2];
   uint vectors;   // of the output
 };
+
+// The specialization constants of sequence.hlsl.
+#define SEQUENCE_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, IS_CONSTANT)

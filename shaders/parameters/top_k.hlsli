@@ -16,3 +16,10 @@ struct TopKParameters {
   uint kept;         // of a block
   uint result;       // the level that is sorted
 };
+
+// The specialization constants of top_k.hlsl.
+#define TOP_K_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, INDEX_TYPE) \
+  VALUE(2, IS_DESCENDING) \
+  VALUE(3, SELECTS_FEW)   /* in stages FEW, and none of SORT, EXCHANGE and MERGE */

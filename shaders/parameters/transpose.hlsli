@@ -20,3 +20,16 @@ struct InterleaveConstants {
   uint unused0, unused1, unused2;
   uint4 axis0, axis1, axis2, axis3;
 };
+
+// The specialization constants of interleave.hlsl.
+#define INTERLEAVE_SPECIALIZATION(VALUE) \
+  VALUE(0, ELEMENT_SIZE) \
+  VALUE(1, FEW)          /* rows: 2 to 4 */ \
+  VALUE(2, IS_APART)     /* in the output */ \
+  VALUE(3, OTHER_AXES)   /* at most 4 */
+
+// The specialization constants of transpose.hlsl.
+#define TRANSPOSE_SPECIALIZATION(VALUE) \
+  VALUE(0, ELEMENT_SIZE) \
+  VALUE(1, IS_ALIGNED)   /* source rows begin with a word */ \
+  VALUE(2, OTHER_AXES)   /* at most 4 */

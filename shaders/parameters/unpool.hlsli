@@ -10,3 +10,9 @@ struct UnpoolParameters {
   uint value_strides[8];
   uint index_strides[8];
 };
+
+// The specialization constants of unpool.hlsl.
+#define UNPOOL_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, INDEX_TYPE) \
+  VALUE(2, ADDS)

@@ -38,3 +38,27 @@ static const uint axis_divisor = 10;  // enum Divisor
 // Tables of taps: for each output the first element, how many, and where their weights stand.
 static const uint at_tables = 144;
 static const uint tap_words = 3;
+
+// The specialization constants of resample_walk.hlsl.
+#define RESAMPLE_WALK_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE)      /* FLOAT32 or FLOAT16 */ \
+  VALUE(1, COLUMNS)   /* that a thread owns: whole words */ \
+  VALUE(2, STORED)    /* words of the output at once: 1, 2 or 4 */ \
+  VALUE(3, HAS_PAIRS) /* some column has two elements */ \
+  VALUE(4, WORDS)     /* that hold the elements of a thread's columns; 0 where it loads those of each column */ \
+  VALUE(5, BEFORE)    /* how many elements in front of its row the first thread begins */ \
+  VALUE(6, ADVANCE)   /* elements from one thread to the next */ \
+  VALUE(7, OFFSETS)   /* where the first elements of columns stand among a thread's: four bits each */
+
+// The specialization constants of window.hlsl.
+#define WINDOW_SPECIALIZATION(VALUE) \
+  VALUE(0, TYPE) \
+  VALUE(1, INDEX_TYPE)   /* of the places; 0 without them */ \
+  VALUE(2, IS_MAXIMUM)   /* or a sum */ \
+  VALUE(3, HAS_TABLES)   /* some axis has a table of taps */ \
+  VALUE(4, HAS_OUTER)    /* there are more than three axes with windows */ \
+  VALUE(5, IS_IN_PARTS) \
+  VALUE(6, QUANTIZATION) /* bits */ \
+  VALUE(7, QUICK_WIDTH)  /* of short windows over floats in rows, or the most taps; 0 where they are not that */ \
+  VALUE(8, QUICK_STRIDE) /* 1 where windows move by one element */ \
+  VALUE(9, QUICK_TAPS)   /* rows have taps with weights instead of windows */

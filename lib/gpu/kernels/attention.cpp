@@ -11,6 +11,8 @@ namespace {
 
 #include "../../../shaders/parameters/attention.hlsli"
 
+DMLOP_SPECIALIZATION(AttentionSpecialization, ATTENTION_SPECIALIZATION)
+
 void set_input(AttentionParameters& parameters, std::size_t at, const AttentionInput& input) {
   parameters.offsets[at] = word(input.offset);
   parameters.batch_strides[at] = word(input.batch_stride);
@@ -136,7 +138,6 @@ bool runs_in_tiles(const AttentionKernel& kernel) {
 
 void run_in_tiles(const AttentionKernel& kernel, Dispatch& dispatch) {
   dispatch.kernel = "attention_tiles";
-  dispatch.specialization.push_back(has_vectors(kernel) ? 1 : 0);
   const std::uint64_t groups = kernel.batch * kernel.heads *
                                divided_up(kernel.queries, queries_of_tile) *
                                divided_up(kernel.value_size, columns_of_tile);
@@ -209,11 +210,15 @@ std::vector<Dispatch> dispatches_of(const AttentionKernel& kernel) {
   const Slices slices = slices_of(kernel);
   const bool has_mask = kernel.mask != AttentionMask::none;
   Dispatch dispatch;
-  dispatch.specialization = {
-      static_cast<uint>(kernel.output_type),   static_cast<uint>(kernel.query.data_type),
-      static_cast<uint>(kernel.key.data_type), static_cast<uint>(kernel.value.data_type),
-      type_of(kernel.position_bias),           has_mask ? 5U : 4U,
-      static_cast<uint>(kernel.mask),          kernel.is_bias_scaled ? 1U : 0U};
+  set_specialization(dispatch, AttentionSpecialization{.OUTPUT_TYPE = kernel.output_type,
+                                                       .QUERY_TYPE = kernel.query.data_type,
+                                                       .KEY_TYPE = kernel.key.data_type,
+                                                       .VALUE_TYPE = kernel.value.data_type,
+                                                       .BIAS_TYPE = type_of(kernel.position_bias),
+                                                       .BIAS_BUFFER = has_mask ? 5U : 4U,
+                                                       .MASK = kernel.mask,
+                                                       .IS_BIAS_SCALED = kernel.is_bias_scaled,
+                                                       .IS_VECTORS = has_vectors(kernel)});
   set_parameters(dispatch, parameters_of(kernel, slices));
   const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);

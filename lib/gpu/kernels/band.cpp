@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/band.hlsli"
 
+DMLOP_SPECIALIZATION(BandSpecialization, BAND_SPECIALIZATION)
+
 // The difference of a row and a column, with some elements behind it, fits an int.
 constexpr std::uint64_t extent_most = std::uint64_t{1} << 30;
 
@@ -56,8 +58,9 @@ std::vector<Dispatch> dispatches_of(const BandKernel& kernel) {
   parameters.walk = walk_parameters(rows);
   Dispatch dispatch;
   dispatch.kernel = "band";
-  dispatch.specialization = {word(kernel.element_size), has_input(kernel) ? 1U : 0U,
-                             kernel.is_inverted ? 1U : 0U};
+  set_specialization(dispatch, BandSpecialization{.SIZE = kernel.element_size,
+                                                  .HAS_INPUT = has_input(kernel),
+                                                  .IS_INVERTED = kernel.is_inverted});
   if (has_input(kernel)) dispatch.inputs = {0};
   set_parameters(dispatch, parameters);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * kernel.element_size),

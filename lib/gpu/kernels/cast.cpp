@@ -9,6 +9,8 @@ namespace {
 
 #include "../../../shaders/parameters/cast.hlsli"
 
+DMLOP_SPECIALIZATION(CastSpecialization, CAST_SPECIALIZATION)
+
 // Integers of 4 bits have a byte each, and are cast as one.
 uint byte_type(DataType type) {
   if (type == DataType::UInt4) return static_cast<uint>(DataType::UInt8);
@@ -27,8 +29,9 @@ Dispatch cast_dispatch(const ElementWiseKernel& kernel) {
   std::transform(input.strides.begin(), input.strides.end(), parameters.strides, word);
   const bool linear = is_packed(kernel, input);
   Dispatch dispatch{.kernel = "cast", .inputs = {0}};
-  dispatch.specialization = {byte_type(input.type), byte_type(kernel.output_type),
-                             linear ? 1U : 0U};
+  set_specialization(dispatch, CastSpecialization{.FROM = byte_type(input.type),
+                                                  .TO = byte_type(kernel.output_type),
+                                                  .IS_LINEAR = linear});
   set_parameters(dispatch, parameters);
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), per_thread),

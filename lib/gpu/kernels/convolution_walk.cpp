@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "gpu/kernels/product.hpp"
-#include "gpu/window_walk.hpp"
+#include "gpu/kernels/window_walk.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {

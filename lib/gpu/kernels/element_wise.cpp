@@ -14,6 +14,8 @@ namespace {
 
 #include "../../../shaders/parameters/element_wise.hlsli"
 
+DMLOP_SPECIALIZATION(ElementWiseSpecialization, ELEMENT_WISE_SPECIALIZATION)
+
 constexpr std::size_t inputs_most = 8;
 
 // The groups of shaders/expressions.def.
@@ -202,13 +204,7 @@ std::vector<Dispatch> dispatches_of(const ElementWiseKernel& given) {
   const ExpressionInfo& about = info(kernel.expression);
   Dispatch dispatch;
   dispatch.kernel = "element_wise_" + std::to_string(row.group) + "_" + number_of(kernel.compute);
-  dispatch.specialization = {word(row.number),
-                             static_cast<uint>(about.number_class),
-                             static_cast<uint>(about.store),
-                             static_cast<uint>(kernel.output_type),
-                             static_cast<uint>(layout_of(kernel)),
-                             kernel.input_scale ? 1U : 0U,
-                             word(kernel.inputs.size())};
+  std::array<uint, inputs_most> types{};
   const bool has_buffer = std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
                                       [](const auto& input) { return !input.constant; });
   for (std::size_t k = 0, buffer = 0; k < inputs_most; ++k) {
@@ -217,11 +213,27 @@ std::vector<Dispatch> dispatches_of(const ElementWiseKernel& given) {
     constexpr std::size_t vector_inputs = 3;
     const bool reads_vectors =
         is_buffer && k < vector_inputs && is_vector(kernel, kernel.inputs[k]);
-    dispatch.specialization.push_back((is_buffer ? type_of(kernel.inputs[k]) : 0) |
-                                      (reads_vectors ? vector_flag : 0));
+    types[k] = (is_buffer ? type_of(kernel.inputs[k]) : 0) | (reads_vectors ? vector_flag : 0);
     // In place of a constant, any buffer: so that the next input has its place.
     if (k < kernel.inputs.size() && has_buffer) dispatch.inputs.push_back(is_buffer ? buffer++ : 0);
   }
+  static_assert(inputs_most == 8);
+  set_specialization(dispatch,
+                     ElementWiseSpecialization{.EXPRESSION_NUMBER = row.number,
+                                               .NUMBER_CLASS = about.number_class,
+                                               .STORE_MODE = about.store,
+                                               .OUTPUT_TYPE = kernel.output_type,
+                                               .LAYOUT = layout_of(kernel),
+                                               .IS_SCALED = kernel.input_scale.has_value(),
+                                               .INPUT_COUNT = kernel.inputs.size(),
+                                               .TYPE_0 = types[0],
+                                               .TYPE_1 = types[1],
+                                               .TYPE_2 = types[2],
+                                               .TYPE_3 = types[3],
+                                               .TYPE_4 = types[4],
+                                               .TYPE_5 = types[5],
+                                               .TYPE_6 = types[6],
+                                               .TYPE_7 = types[7]});
   set_parameters(dispatch, parameters_of(kernel));
   // Each element at worst begins a row, which has a loop over the axes.
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);

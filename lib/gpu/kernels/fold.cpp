@@ -9,6 +9,8 @@ namespace {
 
 #include "../../../shaders/parameters/fold.hlsli"
 
+DMLOP_SPECIALIZATION(FoldSpecialization, FOLD_SPECIALIZATION)
+
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t sum_bytes = 20;  // as in the kernel
 
@@ -66,7 +68,7 @@ std::vector<Dispatch> dispatches_of(const FoldKernel& kernel) {
   parameters.walk = walk_parameters(batches);
   Dispatch dispatch;
   dispatch.kernel = "fold";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type)};
+  set_specialization(dispatch, FoldSpecialization{.TYPE = kernel.data_type});
   dispatch.inputs = {0};
   set_parameters(dispatch, parameters);
 

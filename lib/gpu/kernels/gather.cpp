@@ -10,6 +10,9 @@ namespace {
 
 #include "../../../shaders/parameters/gather.hlsli"
 
+DMLOP_SPECIALIZATION(GatherElementsSpecialization, GATHER_ELEMENTS_SPECIALIZATION)
+DMLOP_SPECIALIZATION(GatherSpecialization, GATHER_SPECIALIZATION)
+
 constexpr std::size_t coordinates_most = 8;
 
 // What threads move: elements of `size` bytes, in the units of the axes and of the coordinates'
@@ -97,9 +100,11 @@ Dispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& moves,
                             const SharedRows& shared) {
   Dispatch dispatch;
   dispatch.kernel = "gather_elements";
-  dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), word(shared.loads),
-                             word(shared.outputs)};
+  set_specialization(dispatch, GatherElementsSpecialization{.ELEMENT_SIZE = moves.size,
+                                                            .INDEX_TYPE = kernel.index.type,
+                                                            .LARGE_INDEX = kernel.index.large,
+                                                            .LOADS = shared.loads,
+                                                            .OUTPUTS = shared.outputs});
   dispatch.inputs = {0, 1};
   const std::uint64_t groups = divided_up(moves.axes[0].extent, shared.rows);
   Stage& stage = dispatch.stages.emplace_back(0, groups * group_threads,
@@ -134,9 +139,11 @@ std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
   }
   Dispatch dispatch;
   dispatch.kernel = "gather";
-  dispatch.specialization = {word(moves.size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), has_runs(moves) ? 1U : 0U,
-                             known_rank(kernel, moves)};
+  set_specialization(dispatch, GatherSpecialization{.ELEMENT_SIZE = moves.size,
+                                                    .INDEX_TYPE = kernel.index.type,
+                                                    .LARGE_INDEX = kernel.index.large,
+                                                    .HAS_RUNS = has_runs(moves),
+                                                    .RANK = known_rank(kernel, moves)});
   dispatch.inputs = {0, 1};
   set_parameters(dispatch, parameters);
   const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();

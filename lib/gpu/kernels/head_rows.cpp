@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/head_rows.hlsli"
 
+DMLOP_SPECIALIZATION(HeadRowsSpecialization, HEAD_ROWS_SPECIALIZATION)
+
 bool is_64_bit(const std::optional<AttentionInput>& input) {
   return input && size_of(input->data_type) > 4;
 }
@@ -45,9 +47,11 @@ std::vector<Dispatch> dispatches_of(const HeadRowsKernel& kernel) {
   parameters.past_rows = word(kernel.past_rows);
   Dispatch dispatch;
   dispatch.kernel = "head_rows";
-  dispatch.specialization = {
-      static_cast<uint>(kernel.output_type), add_input(parameters, 0, kernel, kernel.input),
-      add_input(parameters, 1, kernel, kernel.bias), add_input(parameters, 2, kernel, kernel.past)};
+  set_specialization(
+      dispatch, HeadRowsSpecialization{.OUTPUT_TYPE = kernel.output_type,
+                                       .INPUT_TYPE = add_input(parameters, 0, kernel, kernel.input),
+                                       .BIAS_TYPE = add_input(parameters, 1, kernel, kernel.bias),
+                                       .PAST_TYPE = add_input(parameters, 2, kernel, kernel.past)});
   // The rows stand for an input that is not there, so that the next one has its place.
   const std::size_t past = kernel.bias ? 2 : 1;
   dispatch.inputs = {0, kernel.bias ? std::size_t{1} : 0, kernel.past ? past : 0};

@@ -15,6 +15,9 @@ namespace {
 #include "../../../shaders/parameters/index_map.hlsli"
 #include "../../../shaders/parameters/reverse_columns.hlsli"
 
+DMLOP_SPECIALIZATION(ReverseColumnsSpecialization, REVERSE_COLUMNS_SPECIALIZATION)
+DMLOP_SPECIALIZATION(IndexMapSpecialization, INDEX_MAP_SPECIALIZATION)
+
 constexpr std::uint64_t bytes_of_word = 4;
 
 constexpr std::size_t table_axes = 8;
@@ -100,7 +103,9 @@ Dispatch columns_dispatch(const IndexMapKernel& kernel) {
   constexpr std::uint64_t staged_most = 16;  // rows, as in the kernel
   const bool is_staged = columns.parts == 1 && columns.rows <= staged_most;
   dispatch.kernel = is_staged ? "reverse_columns_staged" : "reverse_columns";
-  dispatch.specialization = {word(kernel.element_size), is_staged ? word(columns.rows) : 0};
+  set_specialization(
+      dispatch, ReverseColumnsSpecialization{.ELEMENT_SIZE = kernel.element_size,
+                                             .STAGED_ROWS = is_staged ? word(columns.rows) : 0});
   ReverseColumnsConstants constants{.length_words = words_of_length(*kernel.reversal)};
   constants.offset = static_cast<int>(slack_bytes / bytes_of_word) + in_words(kernel.offset);
   constants.columns = word(columns.words);
@@ -201,9 +206,11 @@ Dispatch vectors_dispatch(const IndexMapKernel& kernel) {
   add_vectors_stage(dispatch, kernel, vectors);
   dispatch.kernel =
       "index_map_" + std::to_string(size) + "_" + std::to_string(static_cast<uint>(way_of(kernel)));
-  dispatch.specialization = {static_cast<uint>(boundary_of(kernel)),
-                             word(rank > constant_axes(kernel) ? table_axes : rank),
-                             reversal_of(kernel), word(vectors)};
+  set_specialization(
+      dispatch, IndexMapSpecialization{.GIVEN_BOUNDARY = boundary_of(kernel),
+                                       .RANK = rank > constant_axes(kernel) ? table_axes : rank,
+                                       .GIVEN_REVERSAL = reversal_of(kernel),
+                                       .VECTORS = vectors});
   IndexMapConstants constants{.elements = word(kernel.output_elements())};
   constants.offset =
       static_cast<int>(kernel.offset + static_cast<std::int64_t>(slack_bytes / size));

@@ -7,6 +7,8 @@ namespace {
 
 #include "../../../shaders/parameters/integer_power.hlsli"
 
+DMLOP_SPECIALIZATION(IntegerPowerSpecialization, INTEGER_POWER_SPECIALIZATION)
+
 // Iterations for an element: the digits of its logarithm and of the base, of the exponent or
 // factors, and the words of a shift.
 constexpr std::uint64_t power_work = 64 + 32 + 32 + 8;
@@ -28,9 +30,10 @@ Dispatch integer_power_dispatch(const ElementWiseKernel& kernel) {
                                           .bias = scale.bias,
                                           .walk = walk_parameters(axes)};
   Dispatch dispatch{.kernel = "integer_power", .inputs = {0, 1}};
-  dispatch.specialization = {static_cast<uint>(kernel.output_type),
-                             static_cast<uint>(kernel.inputs[1].type),
-                             kernel.input_scale ? 1U : 0U};
+  set_specialization(dispatch,
+                     IntegerPowerSpecialization{.TYPE = kernel.output_type,
+                                                .EXPONENT_TYPE = kernel.inputs[1].type,
+                                                .IS_SCALED = kernel.input_scale.has_value()});
   set_parameters(dispatch, parameters);
   const std::uint64_t size = size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * size),

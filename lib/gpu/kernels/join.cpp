@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/join.hlsli"
 
+DMLOP_SPECIALIZATION(JoinSpecialization, JOIN_SPECIALIZATION)
+
 constexpr std::size_t axes_most = 9;
 
 bool is_plain(const IndexMapKernel& part) {
@@ -65,8 +67,10 @@ Dispatch dispatch_of(const JoinKernel& kernel, std::size_t begin, std::size_t en
   parameters.starts[end - begin] = word(start);
   const std::uint64_t size = moved_size(element_size);
   dispatch.kernel = "join";
-  dispatch.specialization = {word(size), word(end - begin), all_packed ? 1U : 0U,
-                             end - begin == kernel.parts.size() ? 1U : 0U};
+  set_specialization(dispatch, JoinSpecialization{.ELEMENT_SIZE = size,
+                                                  .PARTS = end - begin,
+                                                  .IS_PACKED = all_packed,
+                                                  .IS_ALL = end - begin == kernel.parts.size()});
   set_parameters(dispatch, parameters);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * element_size),
                                walk_work(size, axes_most));

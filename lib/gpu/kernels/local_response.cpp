@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/local_response.hlsli"
 
+DMLOP_SPECIALIZATION(LocalResponseSpecialization, LOCAL_RESPONSE_SPECIALIZATION)
+
 constexpr std::uint64_t window_most = 8;  // as in the kernel
 
 /// A padded copy, the sums of its windows, and what elements become by these.
@@ -104,8 +106,9 @@ std::optional<FusedPasses> fused_local_response(const Plan& plan, std::size_t fi
                      .write = plan.passes[first + 2].writes.front(),
                      .dispatch = {}};
   passes.dispatch.kernel = "local_response";
-  passes.dispatch.specialization = {static_cast<uint>(type), word(windows->before),
-                                    word(windows->size)};
+  set_specialization(passes.dispatch,
+                     LocalResponseSpecialization{
+                         .TYPE = type, .BEFORE = windows->before, .WINDOW = windows->size});
   passes.dispatch.inputs = {0};
   set_parameters(passes.dispatch, parameters);
   const std::uint64_t threads = elements / per / windows->channels * parameters.segments;

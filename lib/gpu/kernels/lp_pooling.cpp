@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
-#include "gpu/window_walk.hpp"
+#include "gpu/kernels/window_walk.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {

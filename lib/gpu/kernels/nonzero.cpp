@@ -9,6 +9,8 @@ namespace {
 
 #include "../../../shaders/parameters/nonzero.hlsli"
 
+DMLOP_SPECIALIZATION(NonzeroSpecialization, NONZERO_SPECIALIZATION)
+
 // As in the kernels.
 constexpr std::uint64_t lanes = 256;  // threads that count a block
 constexpr std::uint64_t word_elements = 32;
@@ -36,12 +38,13 @@ NonzeroParameters parameters_of(const NonzeroCountKernel& kernel) {
   return parameters;
 }
 
-std::vector<uint> specialization_of(const NonzeroCountKernel& kernel) {
+NonzeroSpecialization specialization_of(const NonzeroCountKernel& kernel) {
   const std::vector<WalkAxis> axes = walk_of(kernel);
   const bool is_packed =
       axes.size() == 1 && (axes.front().strides[0] == 1 || axes.front().extent == 1);
-  return {word(size_of(kernel.data_type)),
-          info(kernel.data_type).kind == NumberKind::floating ? 1U : 0U, is_packed ? 1U : 0U};
+  return {.SIZE = size_of(kernel.data_type),
+          .IS_REAL = info(kernel.data_type).kind == NumberKind::floating,
+          .IS_PACKED = is_packed};
 }
 
 /// The iterations for one element.
@@ -70,7 +73,7 @@ std::vector<Dispatch> dispatches_of(const NonzeroCountKernel& kernel) {
   const std::uint64_t blocks = kernel.output_elements();
   Dispatch dispatch;
   dispatch.kernel = "nonzero_count";
-  dispatch.specialization = specialization_of(kernel);
+  set_specialization(dispatch, specialization_of(kernel));
   dispatch.inputs = {0};
   dispatch.scratch_bytes = blocks * lanes * sizeof(uint);
   set_parameters(dispatch, parameters_of(kernel));
@@ -95,7 +98,7 @@ std::vector<Dispatch> dispatches_of(const NonzeroKernel& kernel) {
   const std::uint64_t runs = divided_up(words, run_words);
   Dispatch dispatch;
   dispatch.kernel = "nonzero";
-  dispatch.specialization = specialization_of(kernel.count);
+  set_specialization(dispatch, specialization_of(kernel.count));
   dispatch.inputs = {0, 1};
   dispatch.scratch_bytes = (2 * words + runs) * sizeof(uint);
   set_parameters(dispatch, parameters);

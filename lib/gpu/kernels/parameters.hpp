@@ -1,6 +1,7 @@
 // What the files of this folder share: how a dispatch over whole tensors is filled.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t bytes_per_thread = 16;
 
 /// A number of a kernel, whose arithmetic has 32 bits. Errors: std::logic_error for one that does
 /// not fit.
-inline uint word(std::uint64_t value) {
+constexpr uint word(std::uint64_t value) {
   if (value > 0xFFFFFFFF) throw std::logic_error("a kernel's number does not fit 32 bits");
   return static_cast<uint>(value);
 }
@@ -58,6 +59,39 @@ std::vector<std::uint32_t> words_of(const Struct& numbers) {
   std::vector<std::uint32_t> words(sizeof(Struct) / 4);
   std::memcpy(words.data(), &numbers, sizeof(Struct));
   return words;
+}
+
+/// The value of a specialization constant: a number, a condition or an enumerator. It has no
+/// default, so that the compiler finds those that are forgotten.
+struct SpecializationValue {
+  template <typename T>
+  requires(std::is_enum_v<T> || std::is_unsigned_v<T>) constexpr SpecializationValue(T value)
+      : number(word(static_cast<std::uint64_t>(value))) {}
+  uint number;
+};
+
+/// A struct of a kernel's specialization constants, which both sides know by the same names: LIST
+/// is that of shaders/parameters/, in the order of its numbers.
+#define DMLOP_SPECIALIZATION(Struct, LIST) \
+  struct Struct {                          \
+    LIST(DMLOP_SPECIALIZATION_FIELD)       \
+  };                                       \
+  static_assert(are_counted<sizeof(Struct) / 4>({LIST(DMLOP_SPECIALIZATION_NUMBER)}));
+#define DMLOP_SPECIALIZATION_FIELD(number, name) SpecializationValue name;
+#define DMLOP_SPECIALIZATION_NUMBER(number, name) number,
+
+/// Whether these are the numbers from 0 on.
+template <std::size_t count>
+constexpr bool are_counted(const std::array<std::size_t, count>& numbers) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (numbers[i] != i) return false;
+  }
+  return true;
+}
+
+template <typename Specialization>
+void set_specialization(Dispatch& dispatch, const Specialization& values) {
+  dispatch.specialization = words_of(values);
 }
 
 /// Gives the dispatch its struct of parameters, or of constants.

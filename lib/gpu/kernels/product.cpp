@@ -10,6 +10,8 @@
 namespace dmlop::gpu::kernels {
 namespace {
 
+DMLOP_SPECIALIZATION(ProductSpecialization, PRODUCT_SPECIALIZATION)
+
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
 static_assert(ProductKernel::inputs_most <= inputs_most);
@@ -191,27 +193,57 @@ void set_windows(const ProductKernel& kernel, ProductParameters& parameters) {
   }
 }
 
-std::vector<uint> specialization_of(const ProductKernel& kernel, const ProductDivision& division) {
-  const bool has_divisors =
-      std::any_of(kernel.windows.begin(), kernel.windows.end(),
-                  [](const ProductWindow& window) { return window.divisor != 1; });
-  std::vector<uint> numbers{
-      kernel.windows.empty() ? 0U : 1U,      has_divisors ? 1U : 0U,
-      has_left_out(kernel) ? 1U : 0U,        kernel.is_added_scaled ? 1U : 0U,
-      is_left_read_by_row(kernel) ? 1U : 0U, is_right_read_by_depth(kernel) ? 1U : 0U,
-      is_direct(kernel, division) ? 1U : 0U, is_integer(kernel) ? 1U : 0U,
-      static_cast<uint>(kernel.output_type)};
+/// The type of an input; 0 if there is none.
+uint type_of(const ProductInput* input) {
+  return input == nullptr ? 0 : static_cast<uint>(input->data_type);
+}
+
+/// The number of each input's buffer; 0 if there is none. Scales may share one.
+std::array<uint, std::tuple_size_v<ProductInputs>> buffers_of(const ProductKernel& kernel) {
   const ProductInputs inputs = inputs_of(kernel);
-  for (const ProductInput* input : inputs)
-    numbers.push_back(input == nullptr ? 0 : static_cast<uint>(input->data_type));
+  std::array<uint, std::tuple_size_v<ProductInputs>> buffers{1, 2};
   uint buffer = 2;
   for (std::size_t i = 2; i < inputs.size(); ++i) {
     const bool is_joined = kernel.has_joined_scales && inputs[i] == &*kernel.right_scale;
     if (inputs[i] != nullptr && !is_joined) ++buffer;
-    numbers.push_back(inputs[i] == nullptr ? 0 : buffer);
+    buffers[i] = inputs[i] == nullptr ? 0 : buffer;
   }
-  numbers.push_back(kernel.sum_length() % division.part_length == 0 ? 0 : 1);
-  return numbers;
+  return buffers;
+}
+
+ProductSpecialization specialization_of(const ProductKernel& kernel,
+                                        const ProductDivision& division) {
+  const bool has_divisors =
+      std::any_of(kernel.windows.begin(), kernel.windows.end(),
+                  [](const ProductWindow& window) { return window.divisor != 1; });
+  const ProductInputs inputs = inputs_of(kernel);
+  const auto buffers = buffers_of(kernel);
+  return {.HAS_WINDOWS = !kernel.windows.empty(),
+          .HAS_DIVISORS = has_divisors,
+          .HAS_LEFT_OUT = has_left_out(kernel),
+          .IS_ADDED_SCALED = kernel.is_added_scaled,
+          .IS_LEFT_READ_BY_ROW = is_left_read_by_row(kernel),
+          .IS_RIGHT_READ_BY_DEPTH = is_right_read_by_depth(kernel),
+          .IS_DIRECT = is_direct(kernel, division),
+          .IS_INTEGER = is_integer(kernel),
+          .OUTPUT_TYPE = kernel.output_type,
+          .TYPE_LEFT = type_of(inputs[0]),
+          .TYPE_RIGHT = type_of(inputs[1]),
+          .TYPE_LEFT_ZERO = type_of(inputs[2]),
+          .TYPE_RIGHT_ZERO = type_of(inputs[3]),
+          .TYPE_LEFT_SCALE = type_of(inputs[4]),
+          .TYPE_RIGHT_SCALE = type_of(inputs[5]),
+          .TYPE_ADDED = type_of(inputs[6]),
+          .TYPE_OUTPUT_SCALE = type_of(inputs[7]),
+          .TYPE_OUTPUT_ZERO = type_of(inputs[8]),
+          .BUFFER_LEFT_ZERO = buffers[2],
+          .BUFFER_RIGHT_ZERO = buffers[3],
+          .BUFFER_LEFT_SCALE = buffers[4],
+          .BUFFER_RIGHT_SCALE = buffers[5],
+          .BUFFER_ADDED = buffers[6],
+          .BUFFER_OUTPUT_SCALE = buffers[7],
+          .BUFFER_OUTPUT_ZERO = buffers[8],
+          .HAS_REST = kernel.sum_length() % division.part_length != 0};
 }
 
 }  // namespace
@@ -314,7 +346,7 @@ std::vector<Dispatch> dispatches_of(const ProductKernel& kernel) {
   const bool direct = is_direct(kernel, division);
   Dispatch dispatch;
   dispatch.kernel = kernel_name(kernel, division);
-  dispatch.specialization = specialization_of(kernel, division);
+  set_specialization(dispatch, specialization_of(kernel, division));
   ProductParameters parameters = parameters_of(kernel, division);
   if (!kernel.windows.empty() && division.rows > 1 && reads_vectors(kernel))
     parameters.left_depth_stride = 1;  // of channels and taps

@@ -10,6 +10,8 @@
 namespace dmlop::gpu::kernels {
 namespace {
 
+DMLOP_SPECIALIZATION(ProductMatricesSpecialization, PRODUCT_MATRICES_SPECIALIZATION)
+
 bool is_float(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;
 }
@@ -172,31 +174,32 @@ bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
   return division.parts == 1 && run % elements_per_thread(kernel) == 0;
 }
 
-std::vector<uint> specialization_of(const ProductKernel& kernel, const MatrixTile& tile,
-                                    const ProductDivision& division) {
+ProductMatricesSpecialization specialization_of(const ProductKernel& kernel, const MatrixTile& tile,
+                                                const ProductDivision& division) {
   const bool direct = is_direct(kernel, division);
   const bool by_row = is_left_read_by_row(kernel), by_depth = is_right_read_by_depth(kernel);
   const ProductInput &left = kernel.left, &right = kernel.right;
   const std::uint64_t step =
       kernel.windows.empty() ? 0 : static_cast<std::uint64_t>(kernel.windows.back().step);
-  return {by_row ? 1U : 0U,
-          by_depth ? 1U : 0U,
-          is_aligned(left, by_row ? kernel.left_depth_stride : left.row_stride) ? 1U : 0U,
-          is_aligned(right, by_depth ? right.column_stride : kernel.right_depth_stride) ? 1U : 0U,
-          direct ? 1U : 0U,
-          static_cast<uint>(kernel.output_type),
-          kernel.added ? static_cast<uint>(kernel.added->data_type) : 0U,
-          kernel.is_added_scaled ? 1U : 0U,
-          word(step),
-          word(tile.rows),
-          word(tile.columns),
-          word(tile.depth),
-          word(tile.subgroup_rows),
-          word(tile.subgroup_columns),
-          word(tile.slices),
-          word(tile.shared_vectors(by_row, by_depth)),
-          word(tile.threads()),
-          has_whole_slices(kernel, division) ? 0U : 1U};
+  return {.IS_LEFT_READ_BY_ROW = by_row,
+          .IS_RIGHT_READ_BY_DEPTH = by_depth,
+          .IS_LEFT_ALIGNED = is_aligned(left, by_row ? kernel.left_depth_stride : left.row_stride),
+          .IS_RIGHT_ALIGNED =
+              is_aligned(right, by_depth ? right.column_stride : kernel.right_depth_stride),
+          .IS_DIRECT = direct,
+          .OUTPUT_TYPE = kernel.output_type,
+          .TYPE_ADDED = kernel.added ? static_cast<uint>(kernel.added->data_type) : 0U,
+          .IS_ADDED_SCALED = kernel.is_added_scaled,
+          .WINDOW_STEP = step,
+          .ROWS = tile.rows,
+          .COLUMNS = tile.columns,
+          .DEPTH = tile.depth,
+          .SUBGROUP_ROWS = tile.subgroup_rows,
+          .SUBGROUP_COLUMNS = tile.subgroup_columns,
+          .BUFFERS = tile.slices,
+          .SHARED_VECTORS = tile.shared_vectors(by_row, by_depth),
+          .GROUP_SIZE = tile.threads(),
+          .HAS_REST = !has_whole_slices(kernel, division)};
 }
 
 ProductParameters matrices_parameters_of(const ProductKernel& kernel,
@@ -216,7 +219,7 @@ std::optional<Dispatch> matrices_dispatch_of(const ProductKernel& kernel) {
   const ProductDivision division = division_into(kernel, tile);
   const bool direct = is_direct(kernel, division);
   Dispatch dispatch{.kernel = tile.kernel,
-                    .specialization = specialization_of(kernel, tile, division)};
+                    .specialization = words_of(specialization_of(kernel, tile, division))};
   set_parameters(dispatch, matrices_parameters_of(kernel, division));
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
   dispatch.stages.emplace_back(0, division.parts * division.tiles * group_threads,

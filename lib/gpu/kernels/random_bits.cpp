@@ -7,6 +7,8 @@ namespace {
 
 #include "../../../shaders/parameters/random_bits.hlsli"
 
+DMLOP_SPECIALIZATION(RandomBitsSpecialization, RANDOM_BITS_SPECIALIZATION)
+
 constexpr std::uint64_t rounds = 10;
 
 }  // namespace
@@ -21,7 +23,7 @@ std::vector<Dispatch> dispatches_of(const RandomBitsKernel& kernel) {
   parameters.blocks = word(divided_up(kernel.elements, 4));
   Dispatch dispatch;
   dispatch.kernel = "random_bits";
-  dispatch.specialization = {kernel.is_next_state ? 1U : 0U};
+  set_specialization(dispatch, RandomBitsSpecialization{.IS_NEXT_STATE = kernel.is_next_state});
   dispatch.inputs = {0};
   set_parameters(dispatch, parameters);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * sizeof(uint)), rounds + 1);

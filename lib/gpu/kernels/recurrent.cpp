@@ -11,6 +11,8 @@ namespace {
 
 #include "../../../shaders/parameters/recurrent.hlsli"
 
+DMLOP_SPECIALIZATION(RecurrentSpecialization, RECURRENT_SPECIALIZATION)
+
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
 
 #define EXPRESSION(name, inputs, class, store, expression) Expression::name,
@@ -167,16 +169,20 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
 }
 
 // Inputs that are not there have the type of the output, so that few variants serve all networks.
-std::vector<uint> specialization_of(const RecurrentKernel& kernel) {
-  std::vector<uint> numbers{static_cast<uint>(kernel.cell), resets_first(kernel) ? 1U : 0U,
-                            column_bits_of(kernel), static_cast<uint>(kernel.output_type)};
-  const auto inputs = inputs_of(kernel);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const DataType type = inputs[i] == nullptr ? kernel.output_type : inputs[i]->data_type;
-    if (i != lengths_place) numbers.push_back(static_cast<uint>(type));
-  }
-  numbers.push_back(is_packed(kernel) ? 1U : 0U);
-  return numbers;
+RecurrentSpecialization specialization_of(const RecurrentKernel& kernel) {
+  const auto type_of = [&](const std::optional<RecurrentInput>& input) {
+    return input ? input->data_type : kernel.output_type;
+  };
+  return {.CELL = kernel.cell,
+          .RESETS_FIRST = resets_first(kernel),
+          .COLUMN_BITS = column_bits_of(kernel),
+          .OUTPUT_TYPE = kernel.output_type,
+          .WEIGHTS_TYPE = kernel.weights.data_type,
+          .BIAS_TYPE = type_of(kernel.bias),
+          .STATES_TYPE = type_of(kernel.first_states),
+          .CELLS_TYPE = type_of(kernel.first_cells),
+          .PEEPHOLES_TYPE = type_of(kernel.peepholes),
+          .IS_PACKED = is_packed(kernel)};
 }
 
 std::vector<Stage> stages_of(const RecurrentKernel& kernel) {
@@ -217,7 +223,7 @@ std::string refusal_of(const RecurrentKernel& kernel) {
 std::vector<Dispatch> dispatches_of(const RecurrentKernel& kernel) {
   Dispatch dispatch;
   dispatch.kernel = "recurrent";
-  dispatch.specialization = specialization_of(kernel);
+  set_specialization(dispatch, specialization_of(kernel));
   set_parameters(dispatch, parameters_of(kernel));
   dispatch.inputs.push_back(0);
   std::size_t next = 1;

@@ -11,6 +11,8 @@ namespace {
 
 #include "../../../shaders/parameters/reduce.hlsli"
 
+DMLOP_SPECIALIZATION(ReduceSpecialization, REDUCE_SPECIALIZATION)
+
 // As in the kernel.
 constexpr std::size_t axes_most = 8, operands_most = 3;
 constexpr std::uint64_t cell_bytes = 16;
@@ -237,19 +239,22 @@ std::vector<Dispatch> dispatches_of(const ReduceKernel& kernel) {
   parameters.length_low = static_cast<float>(static_cast<double>(length) - parameters.length_high);
   Dispatch dispatch;
   dispatch.kernel = "reduce";
-  dispatch.specialization = {static_cast<uint>(kernel.function),
-                             static_cast<uint>(kernel.term),
-                             static_cast<uint>(kernel.finish),
-                             kernel.takes_last ? 1U : 0U,
-                             static_cast<uint>(kernel.output_type),
-                             word(kernel.operands.size()),
-                             word(std::min<std::size_t>(outer_axes(kernel), 2))};
+  set_specialization(
+      dispatch, ReduceSpecialization{.REDUCTION = kernel.function,
+                                     .TERM = kernel.term,
+                                     .FINISH = kernel.finish,
+                                     .TAKES_LAST = kernel.takes_last,
+                                     .OUTPUT_TYPE = kernel.output_type,
+                                     .OPERANDS = kernel.operands.size(),
+                                     .OUTER_AXES = std::min<std::size_t>(outer_axes(kernel), 2),
+                                     .TYPE_0 = type_word(kernel, 0),
+                                     .TYPE_1 = type_word(kernel, 1),
+                                     .TYPE_2 = type_word(kernel, 2),
+                                     .BY_VECTORS = vectors_of(kernel)});
   for (std::size_t k = 0; k < operands_most; ++k) {
-    dispatch.specialization.push_back(type_word(kernel, k));
     if (k < kernel.operands.size() && !kernel.operands[k].is_position)
       dispatch.inputs.push_back(dispatch.inputs.size());
   }
-  dispatch.specialization.push_back(static_cast<uint>(vectors_of(kernel)));
   set_parameters(dispatch, parameters);
   add_stages(dispatch, kernel, cut);
   return {dispatch};

@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/regions.hlsli"
 
+DMLOP_SPECIALIZATION(RegionsSpecialization, REGIONS_SPECIALIZATION)
+
 constexpr std::uint64_t work_most = 50'000;  // of a thread, with room for what is not counted
 constexpr std::uint64_t stages_most = 4096;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 30;
@@ -75,10 +77,11 @@ RegionsParameters parameters_of(const Regions& regions, std::uint64_t elements) 
 Dispatch dispatch_of(const char* kernel, const Regions& regions) {
   Dispatch dispatch;
   dispatch.kernel = kernel;
-  dispatch.specialization = {static_cast<uint>(regions.data_type),
-                             static_cast<uint>(regions.batch_type),
-                             regions.reaches_corners ? 1U : 0U, regions.is_nearest ? 1U : 0U,
-                             regions.takes_maximum ? 1U : 0U};
+  set_specialization(dispatch, RegionsSpecialization{.TYPE = regions.data_type,
+                                                     .BATCH_TYPE = regions.batch_type,
+                                                     .REACHES_CORNERS = regions.reaches_corners,
+                                                     .IS_NEAREST = regions.is_nearest,
+                                                     .TAKES_MAXIMUM = regions.takes_maximum});
   return dispatch;
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 #include "../../../shaders/parameters/rows.hlsli"
 
+DMLOP_SPECIALIZATION(RowsSpecialization, ROWS_SPECIALIZATION)
+
 enum Step : uint { whole_rows, in_parts, join, outputs };
 enum class OperandLayout : uint { constant, repeated, vector, strided };  // of a scale or bias
 constexpr std::uint64_t part_words = 8, result_words = 2;
@@ -237,13 +239,14 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
   const std::optional<std::size_t> activation =
       match.activation != nullptr ? activation_number(last.expression) : std::nullopt;
   rows.dispatch.kernel = shape->is_columns ? "rows_columns" : "rows";
-  rows.dispatch.specialization = {static_cast<uint>(match.operation),
-                                  static_cast<uint>(type),
-                                  word(cut->vectors),
-                                  static_cast<uint>(layouts[0]),
-                                  static_cast<uint>(layouts[1]),
-                                  activation ? word(*activation + 1) : 0,
-                                  cut->parts > 1 ? 1U : 0U};
+  set_specialization(rows.dispatch,
+                     RowsSpecialization{.OPERATION = match.operation,
+                                        .TYPE = type,
+                                        .VECTORS = cut->vectors,
+                                        .SCALE = layouts[0],
+                                        .BIAS = layouts[1],
+                                        .ACTIVATION = activation ? word(*activation + 1) : 0,
+                                        .IN_PARTS = cut->parts > 1});
   set_parameters(rows.dispatch, parameters_of(match, *shape, *cut));
   add_stages(rows.dispatch, *shape, *cut);
   return rows;

@@ -11,6 +11,8 @@ namespace {
 
 #include "../../../shaders/parameters/scan.hlsli"
 
+DMLOP_SPECIALIZATION(ScanSpecialization, SCAN_SPECIALIZATION)
+
 // As in the kernel.
 constexpr std::uint64_t block = 16, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
@@ -162,9 +164,12 @@ std::vector<Dispatch> dispatches_of(const ScanKernel& kernel) {
   }
   Dispatch dispatch;
   dispatch.kernel = "scan";
-  dispatch.specialization = {
-      static_cast<uint>(kernel.data_type), kernel.is_product ? 1U : 0U, kernel.from_end ? 1U : 0U,
-      kernel.is_exclusive ? 1U : 0U,       static_cast<uint>(way),      word(lanes.vectors)};
+  set_specialization(dispatch, ScanSpecialization{.TYPE = kernel.data_type,
+                                                  .IS_PRODUCT = kernel.is_product,
+                                                  .FROM_END = kernel.from_end,
+                                                  .IS_EXCLUSIVE = kernel.is_exclusive,
+                                                  .WAY = way,
+                                                  .VECTORS = lanes.vectors});
   dispatch.inputs = {0};
   const auto lanes_power = static_cast<std::size_t>(std::countr_zero(lanes.lanes));
   const std::uint64_t per = bytes_per_thread / size_of(kernel.data_type);

@@ -9,6 +9,8 @@ namespace {
 
 #include "../../../shaders/parameters/scatter.hlsli"
 
+DMLOP_SPECIALIZATION(ScatterSpecialization, SCATTER_SPECIALIZATION)
+
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t numbers_most = 0xFFFFFFFF;
 
@@ -134,9 +136,11 @@ std::vector<Dispatch> dispatches_of(const ScatterKernel& kernel) {
   parameters.walks[0] = walk_parameters(output);
   Dispatch dispatch;
   dispatch.kernel = "scatter";
-  dispatch.specialization = {word(size), static_cast<uint>(kernel.index.type),
-                             static_cast<uint>(kernel.index.large), has_runs ? 1U : 0U,
-                             has_one ? 1U : 0U};
+  set_specialization(dispatch, ScatterSpecialization{.ELEMENT_SIZE = size,
+                                                     .INDEX_TYPE = kernel.index.type,
+                                                     .LARGE_INDEX = kernel.index.large,
+                                                     .HAS_RUNS = has_runs,
+                                                     .HAS_ONE = has_one});
   dispatch.inputs = {0, 1, 2};
   const std::uint64_t index_work = kernel.coordinates.size() + 2;
   if (!has_one) {

@@ -9,6 +9,8 @@ namespace {
 
 #include "../../../shaders/parameters/sequence.hlsli"
 
+DMLOP_SPECIALIZATION(SequenceSpecialization, SEQUENCE_SPECIALIZATION)
+
 bool is_constant(const SequenceKernel& kernel) {
   return kernel.delta == std::array<std::byte, 8>{};
 }
@@ -29,7 +31,8 @@ std::vector<Dispatch> dispatches_of(const SequenceKernel& kernel) {
   parameters.vectors = word(threads_for(kernel.elements * size));
   Dispatch dispatch;
   dispatch.kernel = "sequence";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type), is_constant(kernel) ? 1U : 0U};
+  set_specialization(dispatch, SequenceSpecialization{.TYPE = kernel.data_type,
+                                                      .IS_CONSTANT = is_constant(kernel)});
   set_parameters(dispatch, parameters);
   if (is_constant(kernel)) {
     constexpr std::uint64_t vectors = 4;  // as in the kernel

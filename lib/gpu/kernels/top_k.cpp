@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/top_k.hlsli"
 
+DMLOP_SPECIALIZATION(TopKSpecialization, TOP_K_SPECIALIZATION)
+
 // As in the kernel.
 constexpr std::uint64_t block = 1024, entry_bytes = 12;
 constexpr std::size_t axes_most = 8;
@@ -148,9 +150,10 @@ std::vector<Dispatch> dispatches_of(const TopKKernel& kernel) {
   const Levels levels = levels_of(kernel);
   Dispatch dispatch;
   dispatch.kernel = "top_k";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type),
-                             static_cast<uint>(kernel.index_type), kernel.is_descending ? 1U : 0U,
-                             selects_few(kernel, levels) ? 1U : 0U};
+  set_specialization(dispatch, TopKSpecialization{.TYPE = kernel.data_type,
+                                                  .INDEX_TYPE = kernel.index_type,
+                                                  .IS_DESCENDING = kernel.is_descending,
+                                                  .SELECTS_FEW = selects_few(kernel, levels)});
   dispatch.inputs = {0};
   dispatch.scratch_bytes = levels.entries * entry_bytes;
   const std::uint64_t sequences = sequences_of(kernel);

@@ -10,6 +10,9 @@ namespace {
 
 #include "../../../shaders/parameters/transpose.hlsli"
 
+DMLOP_SPECIALIZATION(InterleaveSpecialization, INTERLEAVE_SPECIALIZATION)
+DMLOP_SPECIALIZATION(TransposeSpecialization, TRANSPOSE_SPECIALIZATION)
+
 constexpr std::uint64_t bytes_of_word = 4;
 
 // Iterations of a thread's loops, should a driver unroll none.
@@ -106,8 +109,10 @@ std::optional<Dispatch> interleave_dispatch(const IndexMapKernel& kernel, const 
   if (length * size % unit != 0 || !keeps_to(others, turn.source, unit)) return std::nullopt;
 
   Dispatch dispatch{.kernel = "interleave", .inputs = {0}, .loads_around = true};
-  dispatch.specialization = {word(size), word(rows), is_taken_apart ? 1U : 0U,
-                             word(kernel.axes.size() - 2)};
+  set_specialization(dispatch, InterleaveSpecialization{.ELEMENT_SIZE = size,
+                                                        .FEW = rows,
+                                                        .IS_APART = is_taken_apart,
+                                                        .OTHER_AXES = kernel.axes.size() - 2});
   const std::uint64_t row_units = length * size / unit;
   const std::uint64_t all_units = other_elements(kernel, turn) * row_units;
   auto constants = started_constants<InterleaveConstants>(kernel, turn);
@@ -133,8 +138,10 @@ std::optional<Dispatch> tiles_dispatch(const IndexMapKernel& kernel, const Turn&
     return std::nullopt;
   Dispatch dispatch{.kernel = "transpose", .inputs = {0}, .loads_around = true};
   const std::uint64_t tiles_of_rows = divided_up(output.extent, rows);
-  dispatch.specialization = {word(size), keeps_to(kernel, turn.source, bytes_of_word) ? 1U : 0U,
-                             word(kernel.axes.size() - 2)};
+  set_specialization(
+      dispatch, TransposeSpecialization{.ELEMENT_SIZE = size,
+                                        .IS_ALIGNED = keeps_to(kernel, turn.source, bytes_of_word),
+                                        .OTHER_AXES = kernel.axes.size() - 2});
   auto constants = started_constants<TransposeConstants>(kernel, turn);
   constants.columns = word(source.extent);
   constants.column_stride = word(output_stride(kernel, turn.source));

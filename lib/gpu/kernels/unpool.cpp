@@ -10,6 +10,8 @@ namespace {
 
 #include "../../../shaders/parameters/unpool.hlsli"
 
+DMLOP_SPECIALIZATION(UnpoolSpecialization, UNPOOL_SPECIALIZATION)
+
 // As in the kernel.
 enum UnpoolStep : std::uint32_t { clears, lists, writes, adds_up };
 constexpr std::uint64_t cleared_per_thread = 4;
@@ -93,8 +95,9 @@ std::vector<Dispatch> dispatches_of(const UnpoolKernel& kernel) {
   }
   Dispatch dispatch;
   dispatch.kernel = "unpool";
-  dispatch.specialization = {static_cast<uint>(kernel.data_type),
-                             static_cast<uint>(kernel.index_type), kernel.adds ? 1U : 0U};
+  set_specialization(dispatch, UnpoolSpecialization{.TYPE = kernel.data_type,
+                                                    .INDEX_TYPE = kernel.index_type,
+                                                    .ADDS = kernel.adds});
   set_parameters(dispatch, parameters);
   dispatch.inputs = {0, 1};
   dispatch.scratch_bytes = scratch_bytes(kernel);

@@ -5,13 +5,16 @@
 
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/kernels/shared_taps.hpp"
-#include "gpu/window_walk.hpp"
+#include "gpu/kernels/window_walk.hpp"
 #include "ops/taps.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
 
 #include "../../../shaders/parameters/window.hlsli"
+
+DMLOP_SPECIALIZATION(ResampleWalkSpecialization, RESAMPLE_WALK_SPECIALIZATION)
+DMLOP_SPECIALIZATION(WindowSpecialization, WINDOW_SPECIALIZATION)
 
 constexpr std::uint64_t number_limit = std::uint64_t{1} << 31;  // of what a kernel adds up
 constexpr std::uint64_t table_outputs_most = std::uint64_t{1} << 22;
@@ -480,14 +483,14 @@ Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Resampl
   const bool has_pairs =
       walk.has_pairs || std::any_of(walk.shared.weights.begin(), walk.shared.weights.end(),
                                     [](const PairOfWeights& pair) { return pair[1] != 0; });
-  dispatch.specialization = {static_cast<uint>(search.data_type),
-                             word(walk.columns),
-                             word(walk.stored),
-                             has_pairs ? 1U : 0U,
-                             word(walk.shared.words),
-                             static_cast<uint>(walk.shared.before),
-                             word(walk.shared.advance),
-                             walk.shared.offsets};
+  set_specialization(dispatch, ResampleWalkSpecialization{.TYPE = search.data_type,
+                                                          .COLUMNS = walk.columns,
+                                                          .STORED = walk.stored,
+                                                          .HAS_PAIRS = has_pairs,
+                                                          .WORDS = walk.shared.words,
+                                                          .BEFORE = wrapped(walk.shared.before),
+                                                          .ADVANCE = walk.shared.advance,
+                                                          .OFFSETS = walk.shared.offsets});
   dispatch.parameters = words_of(axes, walk);
   for (std::size_t i = 0; i < 2; ++i)
     set_few_taps(dispatch.parameters, at_walked + i * window_words, axes.windowed[i]);
@@ -533,16 +536,18 @@ Dispatch dispatch_of(const WindowSearch& search) {
   if (const auto walk = resample_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
   Dispatch dispatch;
   dispatch.kernel = "window";
-  dispatch.specialization = {static_cast<uint>(search.data_type),
-                             search.index_type ? static_cast<uint>(*search.index_type) : 0,
-                             search.is_maximum ? 1U : 0U,
-                             has_tables ? 1U : 0U,
-                             axes.outer() > 0 ? 1U : 0U,
-                             parts.are_whole() ? 0U : 1U,
-                             search.quantization,
-                             word(quick.width),
-                             quick.is_side_by_side ? 1U : 0U,
-                             quick.has_taps ? 1U : 0U};
+  set_specialization(
+      dispatch, WindowSpecialization{
+                    .TYPE = search.data_type,
+                    .INDEX_TYPE = search.index_type ? static_cast<uint>(*search.index_type) : 0,
+                    .IS_MAXIMUM = search.is_maximum,
+                    .HAS_TABLES = has_tables,
+                    .HAS_OUTER = axes.outer() > 0,
+                    .IS_IN_PARTS = !parts.are_whole(),
+                    .QUANTIZATION = search.quantization,
+                    .QUICK_WIDTH = quick.width,
+                    .QUICK_STRIDE = quick.is_side_by_side,
+                    .QUICK_TAPS = quick.has_taps});
   dispatch.parameters = words_of(search, axes, parts, quick);
   dispatch.inputs = {0};
   const std::uint64_t elements = elements_of(search);

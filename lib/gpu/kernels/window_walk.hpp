@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace dmlop::gpu {
+namespace dmlop::gpu::kernels {
 
 /// Windows along one axis. Negative padding begins behind the first element.
 struct WalkedAxis {
@@ -48,4 +48,4 @@ struct WindowWalk {
 /// None where the windows do not fit the kernel, or are too few for its set-up to pay.
 std::optional<WindowWalk> window_walk(const WalkedWindows& windows);
 
-}  // namespace dmlop::gpu
+}  // namespace dmlop::gpu::kernels

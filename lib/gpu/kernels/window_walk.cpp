@@ -1,13 +1,18 @@
-#include "gpu/window_walk.hpp"
+#include "gpu/kernels/window_walk.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/divide.hpp"
 #include "gpu/device.hpp"
+#include "gpu/kernels/parameters.hpp"
 
-namespace dmlop::gpu {
+namespace dmlop::gpu::kernels {
 namespace {
+
+#include "../../../shaders/parameters/window_walk.hlsli"
+
+DMLOP_SPECIALIZATION(WindowWalkSpecialization, WINDOW_WALK_SPECIALIZATION)
 
 using Int = std::int64_t;
 
@@ -173,14 +178,20 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   } else {
     walk.threads += 1 + (walk.threads - 1) / (group_threads - 1);
   }
-  const auto word = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-  walk.specialization = {
-      word(windows.element_size),    windows.operation,          word(windows.width.window),
-      word(windows.height.window),   word(windows.width.stride), word(windows.height.stride),
-      word(walker.columns()),        word(walker.loaded()),      walker.is_padded() ? 1U : 0U,
-      walker.is_shifted() ? 1U : 0U, word(walker.alignment()),   word(walker.rows_ahead()),
-      word(walker.skipped())};
+  walk.specialization = words_of(WindowWalkSpecialization{.ELEMENT_SIZE = windows.element_size,
+                                                          .OPERATION = windows.operation,
+                                                          .WIDTH = windows.width.window,
+                                                          .HEIGHT = windows.height.window,
+                                                          .STRIDE_X = windows.width.stride,
+                                                          .STRIDE_Y = windows.height.stride,
+                                                          .COLUMNS = walker.columns(),
+                                                          .LOADED = walker.loaded(),
+                                                          .IS_PADDED = walker.is_padded(),
+                                                          .IS_SHIFTED = walker.is_shifted(),
+                                                          .ALIGNMENT = walker.alignment(),
+                                                          .AHEAD = walker.rows_ahead(),
+                                                          .SKIPPED = walker.skipped()});
   return walk;
 }
 
-}  // namespace dmlop::gpu
+}  // namespace dmlop::gpu::kernels
