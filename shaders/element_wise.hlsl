@@ -10,16 +10,11 @@
 #include "elements.hlsli"
 
 ELEMENT_WISE_SPECIALIZATION(SPECIALIZED)
-#define IS_REPEATED 32
-#define IS_STRIDED 64
-#define IS_VECTOR 128  // of inputs 0 to 2: its elements stand as those of the output
 
 #define IS_OF_HALVES (OUTPUT_TYPE == FLOAT16 && (TYPE_0 & (IS_REPEATED - 1)) == FLOAT16 && IS_SCALED == 0)
 #include "functions.hlsli"
 
 // How the elements of a thread lie: anyhow; in one row of the innermost axis; along the only axis.
-#define LAYOUT_ROW 1
-#define LAYOUT_LINE 2
 
 #define CLASS_BITS 3
 #define CLASS_TRUTH 4

@@ -12,8 +12,6 @@
 
 FOLD_SPECIALIZATION(SPECIALIZED)
 
-#define SUM_WORDS 5
-
 uint is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16 ? 1 : 0; }
 
 // The sum of integers, or of numbers with twice the digits of a float.

@@ -26,7 +26,6 @@ uint picked(uint at) {
 
 // Where the elements' indices stand, and how far the elements are from where these lead. Without loops whose ends are
 // data: such loops wait for the indices of one vector before they load those of the next.
-#define RANK_MOST 3
 uint2 known_place_at(uint at) {
   uint2 offsets = uint2(0, 0);
   [unroll]
@@ -43,8 +42,6 @@ uint2 known_place_at(uint at) {
 // The compiler for Direct3D does not divide by 0, which a test specializes.
 #define SIZE max(ELEMENT_SIZE, 1u)
 uint elements_in_vector() { return 16 / SIZE; }
-
-#define VECTORS 4
 
 // Where a thread's vectors stand in the input. Its indices are under way together if the rank is known.
 void find_sources(uint first, uint last, inout uint sources[VECTORS]) {

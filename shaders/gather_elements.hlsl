@@ -13,7 +13,6 @@
 GATHER_ELEMENTS_SPECIALIZATION(SPECIALIZED)
 #define ROWS BASE        // of a group
 
-#define VECTORS_MOST 4
 #define SHARED_VECTORS (GROUP_SIZE * VECTORS_MOST)
 
 // The first words of all vectors, then the second ones and so on: threads that are neighbors write neighbors.

@@ -19,9 +19,6 @@ INDEX_MAP_SPECIALIZATION(SPECIALIZED)
 
 // Ways to gather a vector: any elements, runs of neighbors in either direction, every second element of axes that are
 // plain.
-#define WAY_ELEMENTS 0
-#define WAY_RUNS 1
-#define WAY_EVERY_SECOND 2
 
 #if WAY == WAY_EVERY_SECOND
 static const uint BOUNDARY = 0, REVERSAL = 0;
@@ -32,14 +29,6 @@ static const uint BOUNDARY = 0, REVERSAL = 0;
 
 #define PER_THREAD (16 / ELEMENT_SIZE)
 
-#define BOUNDARY_NONE 0
-#define BOUNDARY_CONSTANT 1
-#define BOUNDARY_EDGE 2
-#define BOUNDARY_REFLECTION 3
-#define BOUNDARY_SYMMETRIC 4
-#define BOUNDARY_WRAP 5
-
-#define TABLE_AXES 8
 #define IN_CONSTANTS (RANK < TABLE_AXES)
 #define ROWS (constants.elements / inner.x)
 

@@ -7,7 +7,6 @@
 #include "elements.hlsli"
 
 LOCAL_RESPONSE_SPECIALIZATION(SPECIALIZED)
-#define WINDOW_MOST 8
 
 #define IS_OF_HALVES (TYPE == FLOAT16)
 #include "functions.hlsli"

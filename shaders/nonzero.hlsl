@@ -16,8 +16,6 @@
 #include "walk.hlsli"
 #include "nonzero.hlsli"
 
-#define RUN_WORDS 32
-
 uint words() { return (parameters[0].elements + 31) / 32; }
 uint sum_of_word(uint word) { return words() + word; }
 uint sum_of_run(uint at) { return 2 * words() + at; }

@@ -9,8 +9,6 @@
 #include "walk.hlsli"
 #include "nonzero.hlsli"
 
-#define LANES 256
-
 void count(uint thread) {
   const uint block = thread / LANES;
   const uint first = block * parameters[0].block;

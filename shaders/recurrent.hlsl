@@ -17,8 +17,6 @@
 RECURRENT_SPECIALIZATION(SPECIALIZED)
 
 // A thread adds up the gates of one hidden number for some sequences.
-#define UNITS 8
-#define FOURS 2  // of sequences
 #ifdef DMLOP_VULKAN
 #define DEPTH 4  // fours of states that are under way together; Direct3D's compiler takes too long for several
 #endif
@@ -95,9 +93,6 @@ uint states_at(uint i) { return (parameters[0].has_sequence != 0 ? i : i % 2) * 
 #define EXPRESSION_truth EXPRESSION_NOTHING
 #define EXPRESSION_wide EXPRESSION_NOTHING
 #define EXPRESSION_GROUP 4
-#define IDENTITY 100
-#define TANH 101
-#define SIGMOID 102
 
 // Function f, g or h of a direction.
 float activated(float a, uint direction, uint which) {
@@ -398,7 +393,7 @@ float next_of_lstm(Unit unit, Numbers numbers, inout float cell) {
 
 // Stages 2 and 3. What the sums do not need is read before them, because it takes long.
 void advance(uint thread, uint lane) {
-  const bool resets = RESETS_FIRST != 0 && STEP == 2;
+  const bool resets = RESETS_FIRST != 0 && STEP == RESET;
   const Tile tile = tile_at(thread, lane);
   Unit unit;
   unit.direction = tile.direction;
@@ -485,11 +480,11 @@ void finish(uint thread) {
 }
 
 void run(uint thread, uint lane) {
-  if (STEP == 2 || STEP == 3) {
+  if (STEP == RESET || STEP == ADVANCE) {
     advance(thread, lane);
   } else if (thread < END_OF_THREADS) {
-    if (STEP == 0) pack(thread);
-    if (STEP == 1) begin(thread);
-    if (STEP == 4) finish(thread);
+    if (STEP == PACK) pack(thread);
+    if (STEP == BEGIN) begin(thread);
+    if (STEP == FINISH) finish(thread);
   }
 }

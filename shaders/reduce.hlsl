@@ -17,10 +17,6 @@
 #include "pairs.hlsli"
 
 REDUCE_SPECIALIZATION(SPECIALIZED)
-#define ALONG_ROWS 1      // which lie at a stretch
-#define ALONG_COLUMNS 2   // a vector has an element of each of some rows
-#define IS_POSITION 32  // of operand 0: its offsets are the values
-#define IS_FIXED 64     // the same element in all of a row
 
 #define SUM 0
 #define PRODUCT 1
@@ -40,8 +36,6 @@ REDUCE_SPECIALIZATION(SPECIALIZED)
 #define SOFTMAX_LOGARITHM 4
 
 // What STEP says of a stage; BASE is the binary logarithm of the lanes of a row.
-#define READS_CELLS 1
-#define WRITES_OUTPUTS 2
 
 uint plain_type(uint type) { return type & 31; }
 bool is_real() { return plain_type(TYPE_0) == FLOAT32 || plain_type(TYPE_0) == FLOAT16; }

@@ -77,7 +77,6 @@ void move_words(uint row, uint end, uint length, int first, uint place) {
 }
 
 #ifdef STAGED
-#define STAGED_MOST 16
 groupshared uint staged[STAGED_MOST * GROUP_SIZE];
 
 uint staged_word(uint row, uint length, uint lane) {

@@ -24,16 +24,7 @@ ROWS_SPECIALIZATION(SPECIALIZED)
 #define BY_NORM_1 5
 #define BY_NORM_2 6
 
-#define IS_CONSTANT 0
-#define IS_REPEATED 1
-#define IS_VECTOR 2
-#define IS_STRIDED 3
-
 // What STEP says of a stage; BASE is the binary logarithm of the lanes of a row.
-#define WHOLE_ROWS 0
-#define PARTS 1
-#define JOIN 2
-#define OUTPUTS 3
 
 // A lane holds numbers in fours. Direct3D's compiler takes too long to unroll loops over them.
 #ifdef DMLOP_VULKAN

@@ -19,12 +19,7 @@
 #include "pairs.hlsli"
 
 SCAN_SPECIALIZATION(SPECIALIZED)
-#define BY_BLOCKS 0
-#define BY_ROWS 1
-#define BY_COLUMNS 2
-#define BY_COLUMNS_ALONE 3
 
-#define BLOCK 16
 #define VECTORS_MOST 8
 
 // Direct3D's compiler takes long to unroll loops.
@@ -37,10 +32,6 @@ SCAN_SPECIALIZATION(SPECIALIZED)
 #endif
 
 // What STEP says of a stage; BASE is its level, or the binary logarithm of the lanes of a row.
-#define TOTALS_OF_ELEMENTS 0
-#define TOTALS_OF_CELLS 1
-#define PREFIXES 2
-#define OUTPUTS 3
 
 bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
 

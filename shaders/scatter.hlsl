@@ -11,9 +11,6 @@
 #include "elements.hlsli"
 #include "runs.hlsli"
 #include "indices.hlsli"
-#define CLEARS 0
-#define FINDS 1
-#define MOVES 2
 #define WALK parameters[0].walks[STEP == FINDS ? 1 : 0]
 #include "walk.hlsli"
 

@@ -124,8 +124,6 @@ uint2 wide_element(uint at) {
   return wide_sum(start, uint2(steps.x, steps.y + parameters[0].delta[1] * at));
 }
 
-#define VECTORS 4
-
 // The same element everywhere. Threads that are neighbors store neighbors.
 void fill(uint thread) {
   const uint size = size_of(TYPE);

@@ -12,16 +12,7 @@
 
 TOP_K_SPECIALIZATION(SPECIALIZED)
 
-
-#define BLOCK 1024
-
 // What the low bits of STEP say of a stage.
-#define SORT 0      // blocks of a level, which is BASE; the rest of STEP is the logarithm of a sorted row's length
-#define EXCHANGE 1  // entries; the rest of STEP is the logarithm of a row's length, BASE that of the distance
-#define MERGE 2     // the rest of such an exchange, in blocks; the rest of STEP as before
-#define VALUES 3    // the outputs
-#define INDICES 4
-#define FEW 5       // as SORT, where keys are words and at most 16 entries are kept
 #define KIND (STEP & 7)
 #define LOGARITHM (STEP >> 3)
 
@@ -137,7 +128,6 @@ void sort_block(uint group, uint lane) {
 
 // --- few entries of a block
 
-#define FEW_MOST 16
 #define LISTS (BLOCK / FEW_MOST)  // of a block
 #define BLOCKS_OF_GROUP (GROUP_SIZE / LISTS)
 #define CANDIDATES_MOST (FEW_MOST * FEW_MOST)  // of a block

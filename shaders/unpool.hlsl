@@ -12,12 +12,6 @@
 
 UNPOOL_SPECIALIZATION(SPECIALIZED)
 
-#define CLEARS 0
-#define LISTS 1
-#define WRITES 2
-#define ADDS_UP 3
-#define CLEARED_PER_THREAD 4
-
 uint elements() { return parameters[0].elements; }
 uint next_at(uint value) { return elements() + value; }
 uint sum_at(uint place) { return elements() + parameters[0].values + 2 * place; }

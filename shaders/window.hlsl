@@ -9,9 +9,6 @@
 #include "elements.hlsli"
 
 WINDOW_SPECIALIZATION(SPECIALIZED)
-#define IS_QUANTIZED 1
-#define HAS_INPUT_ZERO 2
-#define HAS_OUTPUT_ZERO 4
 
 // enum Divisor
 #define DIVISOR_NONE 0

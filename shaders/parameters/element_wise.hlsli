@@ -11,6 +11,14 @@ struct ElementWiseParameters {
   float bias;
 };
 
+// Numbers that both sides know.
+#define IS_REPEATED 32
+#define IS_STRIDED 64
+#define IS_VECTOR 128  // of inputs 0 to 2: its elements stand as those of the output
+#define LAYOUT_ANYHOW 0
+#define LAYOUT_ROW 1
+#define LAYOUT_LINE 2
+
 // The specialization constants of element_wise.hlsl.
 #define ELEMENT_WISE_SPECIALIZATION(VALUE) \
   VALUE(0, EXPRESSION_NUMBER) /* in its group */ \

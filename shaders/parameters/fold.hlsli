@@ -16,6 +16,9 @@ struct FoldParameters {
   WalkParameters walk;  // through the batches and channels; tensor 0 the input
 };
 
+// Numbers that both sides know.
+#define SUM_WORDS 5
+
 // The specialization constants of fold.hlsl.
 #define FOLD_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE)

@@ -8,6 +8,11 @@ struct GatherParameters {
   WalkParameters walk;  // tensor 0 the input, 1 the indices
 };
 
+// Numbers that both sides know.
+#define RANK_MOST 3
+#define VECTORS 4
+#define VECTORS_MOST 4
+
 // The specialization constants of gather.hlsl.
 #define GATHER_SPECIALIZATION(VALUE) \
   VALUE(0, ELEMENT_SIZE) /* bytes: 1, 2, 4 or 16 */ \

@@ -17,6 +17,18 @@ struct IndexMapAxes {
   uint lengths_strides[8];
 };
 
+// Numbers that both sides know.
+#define WAY_ELEMENTS 0
+#define WAY_RUNS 1
+#define WAY_EVERY_SECOND 2
+#define BOUNDARY_NONE 0
+#define BOUNDARY_CONSTANT 1
+#define BOUNDARY_EDGE 2
+#define BOUNDARY_REFLECTION 3
+#define BOUNDARY_SYMMETRIC 4
+#define BOUNDARY_WRAP 5
+#define TABLE_AXES 8
+
 // The specialization constants of index_map.hlsl.
 #define INDEX_MAP_SPECIALIZATION(VALUE) \
   VALUE(0, GIVEN_BOUNDARY) /* enum Boundary */ \

@@ -9,6 +9,9 @@ struct LocalResponseParameters {
   float beta;
 };
 
+// Numbers that both sides know.
+#define WINDOW_MOST 8
+
 // The specialization constants of local_response.hlsl.
 #define LOCAL_RESPONSE_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE)   /* FLOAT32 or FLOAT16 */ \

@@ -10,6 +10,10 @@ struct NonzeroParameters {
   WalkParameters walk;  // tensor 0 the input
 };
 
+// Numbers that both sides know.
+#define LANES 256
+#define RUN_WORDS 32
+
 // The specialization constants of nonzero.hlsli.
 #define NONZERO_SPECIALIZATION(VALUE) \
   VALUE(0, SIZE)      /* bytes of an element: 1, 2, 4 or 8 */ \

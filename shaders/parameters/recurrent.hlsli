@@ -15,6 +15,18 @@ struct RecurrentParameters {
   uint cells_at, weights_at, gate_at, reset_at;  // in scratch
 };
 
+// Numbers that both sides know.
+#define PACK 0     // steps
+#define BEGIN 1
+#define RESET 2
+#define ADVANCE 3
+#define FINISH 4
+#define UNITS 8
+#define FOURS 2  // of sequences
+#define IDENTITY 100
+#define TANH 101
+#define SIGMOID 102
+
 // The specialization constants of recurrent.hlsl.
 #define RECURRENT_SPECIALIZATION(VALUE) \
   VALUE(0, CELL)           /* enum RecurrentCell */ \

@@ -19,6 +19,14 @@ struct ReduceParameters {
   float length_low;
 };
 
+// Numbers that both sides know.
+#define IS_POSITION 32  // of operand 0: its offsets are the values
+#define IS_FIXED 64     // the same element in all of a row
+#define READS_CELLS 1
+#define WRITES_OUTPUTS 2
+#define ALONG_ROWS 1      // which lie at a stretch
+#define ALONG_COLUMNS 2   // a vector has an element of each of some rows
+
 // The specialization constants of reduce.hlsl.
 #define REDUCE_SPECIALIZATION(VALUE) \
   VALUE(0, REDUCTION)   /* enum ReduceFunction */ \

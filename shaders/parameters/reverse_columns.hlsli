@@ -15,6 +15,9 @@ struct ReverseColumnsConstants {
   uint4 outermost, outer;
 };
 
+// Numbers that both sides know.
+#define STAGED_MOST 16
+
 // The specialization constants of reverse_columns.hlsl.
 #define REVERSE_COLUMNS_SPECIALIZATION(VALUE) \
   VALUE(0, ELEMENT_SIZE) \

@@ -22,6 +22,16 @@ struct RowsParameters {
   float input_bias;
 };
 
+// Numbers that both sides know.
+#define IS_CONSTANT 0
+#define IS_REPEATED 1
+#define IS_VECTOR 2
+#define IS_STRIDED 3
+#define WHOLE_ROWS 0
+#define PARTS 1
+#define JOIN 2
+#define OUTPUTS 3
+
 // The specialization constants of rows.hlsl.
 #define ROWS_SPECIALIZATION(VALUE) \
   VALUE(0, OPERATION) \

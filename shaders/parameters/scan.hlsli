@@ -12,6 +12,17 @@ struct ScanParameters {
   uint begins[8];  // where the level begins in the scratch, in cells
 };
 
+// Numbers that both sides know.
+#define BLOCK 16
+#define BY_BLOCKS 0
+#define BY_ROWS 1
+#define BY_COLUMNS 2
+#define BY_COLUMNS_ALONE 3
+#define TOTALS_OF_ELEMENTS 0
+#define TOTALS_OF_CELLS 1
+#define PREFIXES 2
+#define OUTPUTS 3
+
 // The specialization constants of scan.hlsl.
 #define SCAN_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE) \

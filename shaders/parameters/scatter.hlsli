@@ -17,6 +17,11 @@ struct ScatterParameters {
   WalkParameters walks[2];
 };
 
+// Numbers that both sides know.
+#define CLEARS 0
+#define FINDS 1
+#define MOVES 2
+
 // The specialization constants of scatter.hlsl.
 #define SCATTER_SPECIALIZATION(VALUE) \
   VALUE(0, ELEMENT_SIZE) /* bytes: 1, 2 or 4 */ \

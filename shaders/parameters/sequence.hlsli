@@ -5,6 +5,9 @@ struct SequenceParameters {
   uint vectors;   // of the output
 };
 
+// Numbers that both sides know.
+#define VECTORS 4
+
 // The specialization constants of sequence.hlsl.
 #define SEQUENCE_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE) \

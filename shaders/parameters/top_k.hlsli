@@ -17,6 +17,16 @@ struct TopKParameters {
   uint result;       // the level that is sorted
 };
 
+// Numbers that both sides know.
+#define BLOCK 1024
+#define FEW_MOST 16
+#define SORT 0      // blocks of a level, which is BASE; the rest of STEP is the logarithm of a sorted row's length
+#define EXCHANGE 1  // entries; the rest of STEP is the logarithm of a row's length, BASE that of the distance
+#define MERGE 2     // the rest of such an exchange, in blocks; the rest of STEP as before
+#define VALUES 3    // the outputs
+#define INDICES 4
+#define FEW 5       // as SORT, where keys are words and at most 16 entries are kept
+
 // The specialization constants of top_k.hlsl.
 #define TOP_K_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE) \

@@ -11,6 +11,13 @@ struct UnpoolParameters {
   uint index_strides[8];
 };
 
+// Numbers that both sides know.
+#define CLEARS 0
+#define LISTS 1
+#define WRITES 2
+#define ADDS_UP 3
+#define CLEARED_PER_THREAD 4
+
 // The specialization constants of unpool.hlsl.
 #define UNPOOL_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE) \

@@ -39,6 +39,11 @@ static const uint axis_divisor = 10;  // enum Divisor
 static const uint at_tables = 144;
 static const uint tap_words = 3;
 
+// Numbers that both sides know.
+#define IS_QUANTIZED 1
+#define HAS_INPUT_ZERO 2
+#define HAS_OUTPUT_ZERO 4
+
 // The specialization constants of resample_walk.hlsl.
 #define RESAMPLE_WALK_SPECIALIZATION(VALUE) \
   VALUE(0, TYPE)      /* FLOAT32 or FLOAT16 */ \

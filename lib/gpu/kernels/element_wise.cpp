@@ -115,8 +115,8 @@ ElementWiseKernel with_merged_axes(ElementWiseKernel kernel) {
   return kernel;
 }
 
-// How the elements of a thread lie, as in the kernel.
-enum class ElementLayout : uint { anyhow, row, line };
+// How the elements of a thread lie.
+enum class ElementLayout : uint { anyhow = LAYOUT_ANYHOW, row = LAYOUT_ROW, line = LAYOUT_LINE };
 
 ElementLayout layout_of(const ElementWiseKernel& kernel) {
   if (kernel.extents.back() % (bytes_per_thread / size_of(kernel.output_type)) == 0)
@@ -126,9 +126,8 @@ ElementLayout layout_of(const ElementWiseKernel& kernel) {
 
 // The type of an input, and how it is walked along the innermost axis.
 uint type_of(const ElementWiseInput& input) {
-  constexpr uint is_repeated = 32, is_strided = 64;  // as in the kernel
   const std::uint64_t stride = input.strides.back();
-  return static_cast<uint>(input.type) | (stride == 0 ? is_repeated : stride > 1 ? is_strided : 0U);
+  return static_cast<uint>(input.type) | (stride == 0 ? IS_REPEATED : stride > 1 ? IS_STRIDED : 0U);
 }
 
 // Whether the elements of an input stand as those of the output do, so that a thread loads them as
@@ -209,11 +208,10 @@ std::vector<Dispatch> dispatches_of(const ElementWiseKernel& given) {
                                       [](const auto& input) { return !input.constant; });
   for (std::size_t k = 0, buffer = 0; k < inputs_most; ++k) {
     const bool is_buffer = k < kernel.inputs.size() && !kernel.inputs[k].constant;
-    constexpr uint vector_flag = 128;  // as in the kernel
     constexpr std::size_t vector_inputs = 3;
     const bool reads_vectors =
         is_buffer && k < vector_inputs && is_vector(kernel, kernel.inputs[k]);
-    types[k] = (is_buffer ? type_of(kernel.inputs[k]) : 0) | (reads_vectors ? vector_flag : 0);
+    types[k] = (is_buffer ? type_of(kernel.inputs[k]) : 0) | (reads_vectors ? IS_VECTOR : 0);
     // In place of a constant, any buffer: so that the next input has its place.
     if (k < kernel.inputs.size() && has_buffer) dispatch.inputs.push_back(is_buffer ? buffer++ : 0);
   }

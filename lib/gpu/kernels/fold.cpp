@@ -12,7 +12,7 @@ namespace {
 DMLOP_SPECIALIZATION(FoldSpecialization, FOLD_SPECIALIZATION)
 
 constexpr std::size_t axes_most = 8;
-constexpr std::uint64_t sum_bytes = 20;  // as in the kernel
+constexpr std::uint64_t sum_bytes = SUM_WORDS * sizeof(uint);
 
 /// So that 32 bits hold all of the kernel's numbers.
 constexpr std::uint64_t numbers_most = std::uint64_t{1} << 31;

@@ -60,9 +60,8 @@ Moves with_rows_of_vectors(Moves moves) {
 
 // The rank that the kernel is made for where it moves vectors.
 uint known_rank(const GatherKernel& kernel, const Moves& moves) {
-  constexpr std::size_t rank_most = 3;  // as in the kernel
   const bool is_known = moves.size == bytes_per_thread && kernel.coordinates.size() == 1 &&
-                        kernel.coordinates[0].indices_offset == 0 && moves.axes.size() <= rank_most;
+                        kernel.coordinates[0].indices_offset == 0 && moves.axes.size() <= RANK_MOST;
   return is_known ? word(moves.axes.size()) : 0;
 }
 
@@ -85,8 +84,8 @@ std::optional<SharedRows> shared_rows_of(const GatherKernel& kernel, const Moves
   if (row_bytes % bytes_per_thread != 0 || result_bytes % bytes_per_thread != 0 ||
       2 * count < extent)
     return {};
-  // As in the kernel; rows that are together half as long leave more groups on the way.
-  constexpr std::uint64_t bytes_most = 4 * group_threads * bytes_per_thread;
+  // Rows that are together half as long leave more groups on the way.
+  constexpr std::uint64_t bytes_most = VECTORS_MOST * group_threads * bytes_per_thread;
   const std::uint64_t longer_bytes = std::max(row_bytes, result_bytes);
   if (longer_bytes > bytes_most) return {};
   SharedRows shared;
@@ -148,10 +147,9 @@ std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
   set_parameters(dispatch, parameters);
   const std::uint64_t rank = moves.axes.size() + kernel.coordinates.size();
   if (moves.size == bytes_per_thread) {
-    constexpr std::uint64_t vectors = 4;  // as in the kernel
     dispatch.stages.emplace_back(
-        0, divided_up(parameters.elements, vectors * group_threads) * group_threads,
-        vectors * (rank + 6));
+        0, divided_up(parameters.elements, VECTORS * group_threads) * group_threads,
+        VECTORS * (rank + 6));
   } else {
     dispatch.stages.emplace_back(0, threads_for(bytes),
                                  walk_work(moves.size, rank) + kernel.coordinates.size());

@@ -20,7 +20,7 @@ DMLOP_SPECIALIZATION(IndexMapSpecialization, INDEX_MAP_SPECIALIZATION)
 
 constexpr std::uint64_t bytes_of_word = 4;
 
-constexpr std::size_t table_axes = 8;
+constexpr std::size_t table_axes = TABLE_AXES;
 
 // Axes that fit the constants beside the strides of lengths; more go to a table
 // (shaders/index_map.hlsl).
@@ -100,8 +100,7 @@ Dispatch columns_dispatch(const IndexMapKernel& kernel) {
   for (std::size_t a = 0; a < outer_axes; ++a) outer *= kernel.axes[a].extent;
   const Columns columns(inner.extent * kernel.element_size / bytes_of_word, rows.extent, outer);
 
-  constexpr std::uint64_t staged_most = 16;  // rows, as in the kernel
-  const bool is_staged = columns.parts == 1 && columns.rows <= staged_most;
+  const bool is_staged = columns.parts == 1 && columns.rows <= STAGED_MOST;
   dispatch.kernel = is_staged ? "reverse_columns_staged" : "reverse_columns";
   set_specialization(
       dispatch, ReverseColumnsSpecialization{.ELEMENT_SIZE = kernel.element_size,
@@ -126,8 +125,15 @@ Dispatch columns_dispatch(const IndexMapKernel& kernel) {
 
 // --- index_map.hlsl
 
-// How threads gather 16 bytes. As in the kernel.
-enum class Way : uint { elements, runs, every_second };
+// How threads gather 16 bytes.
+enum class Way : uint { elements = WAY_ELEMENTS, runs = WAY_RUNS, every_second = WAY_EVERY_SECOND };
+
+static_assert(static_cast<uint>(Boundary::none) == BOUNDARY_NONE &&
+              static_cast<uint>(Boundary::constant) == BOUNDARY_CONSTANT &&
+              static_cast<uint>(Boundary::edge) == BOUNDARY_EDGE &&
+              static_cast<uint>(Boundary::reflection) == BOUNDARY_REFLECTION &&
+              static_cast<uint>(Boundary::symmetric) == BOUNDARY_SYMMETRIC &&
+              static_cast<uint>(Boundary::wrap) == BOUNDARY_WRAP);
 
 // The kernel's one boundary for all axes: an axis without one is an unpadded axis of any.
 Boundary boundary_of(const IndexMapKernel& kernel) {

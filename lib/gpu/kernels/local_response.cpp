@@ -12,7 +12,7 @@ namespace {
 
 DMLOP_SPECIALIZATION(LocalResponseSpecialization, LOCAL_RESPONSE_SPECIALIZATION)
 
-constexpr std::uint64_t window_most = 8;  // as in the kernel
+constexpr std::uint64_t window_most = WINDOW_MOST;
 
 /// A padded copy, the sums of its windows, and what elements become by these.
 struct Match {

@@ -11,10 +11,9 @@ namespace {
 
 DMLOP_SPECIALIZATION(NonzeroSpecialization, NONZERO_SPECIALIZATION)
 
-// As in the kernels.
-constexpr std::uint64_t lanes = 256;  // threads that count a block
+constexpr std::uint64_t lanes = LANES;  // threads that count a block
 constexpr std::uint64_t word_elements = 32;
-constexpr std::uint64_t run_words = 32;
+constexpr std::uint64_t run_words = RUN_WORDS;
 constexpr std::uint64_t run_elements = run_words * word_elements;
 
 std::vector<WalkAxis> walk_of(const NonzeroCountKernel& kernel) {

@@ -24,22 +24,26 @@ constexpr std::array activations{
 };
 #undef EXPRESSION
 
-// As in the kernel.
 uint number_of(Expression expression) {
-  constexpr uint identity = 100, tanh = 101, sigmoid = 102;
-  if (expression == Expression::identity) return identity;
-  if (expression == Expression::tanh) return tanh;
-  if (expression == Expression::sigmoid) return sigmoid;
+  if (expression == Expression::identity) return IDENTITY;
+  if (expression == Expression::tanh) return TANH;
+  if (expression == Expression::sigmoid) return SIGMOID;
   const auto found = std::find(activations.begin(), activations.end(), expression);
   if (found == activations.end()) throw std::logic_error("an activation is not in the table");
   return static_cast<uint>(found - activations.begin());
 }
 
-// As in the kernel: threads of a group, hidden numbers that it owns, and sequences of a thread.
-constexpr std::uint64_t units_of_group = 8, sequences_of_thread = 8;
+// Hidden numbers that a group owns, and sequences of a thread.
+constexpr std::uint64_t units_of_group = UNITS, sequences_of_thread = 4 * FOURS;
 
 /// The stages of the kernel.
-enum Step : std::uint32_t { pack, begin, reset, advance, finish };
+enum Step : uint {
+  pack = PACK,
+  begin = BEGIN,
+  reset = RESET,
+  advance = ADVANCE,
+  finish = FINISH
+};
 
 /// Where scratch holds what, in words: weights and states in fours that lie along a sum.
 struct Places {

@@ -13,11 +13,8 @@ namespace {
 
 DMLOP_SPECIALIZATION(ReduceSpecialization, REDUCE_SPECIALIZATION)
 
-// As in the kernel.
 constexpr std::size_t axes_most = 8, operands_most = 3;
 constexpr std::uint64_t cell_bytes = 16;
-constexpr uint is_position = 32, is_fixed = 64;
-constexpr uint reads_cells = 1, writes_outputs = 2;
 
 /// Enough threads for a large device to be busy, and elements that a thread takes at least.
 constexpr std::uint64_t busy_threads = std::uint64_t{1} << 18, least_elements = 16;
@@ -77,7 +74,7 @@ bool has_vectors(const ReduceKernel& kernel, std::size_t axis) {
   return true;
 }
 
-enum class Vectors : uint { none, along_rows, along_columns };  // as in the kernel
+enum class Vectors : uint { none, along_rows = ALONG_ROWS, along_columns = ALONG_COLUMNS };
 Vectors vectors_of(const ReduceKernel& kernel) {
   if (outer_axes(kernel) == 0 && has_vectors(kernel, kernel.kept)) return Vectors::along_rows;
   const bool fills_outputs =
@@ -178,8 +175,8 @@ uint type_word(const ReduceKernel& kernel, std::size_t k) {
   if (k >= kernel.operands.size()) return 0;
   const ReduceOperand& operand = kernel.operands[k];
   uint type = static_cast<uint>(operand.data_type);
-  if (operand.is_position) type |= is_position;
-  if (k > 0 && is_same_in_row(kernel, operand)) type |= is_fixed;
+  if (operand.is_position) type |= IS_POSITION;
+  if (k > 0 && is_same_in_row(kernel, operand)) type |= IS_FIXED;
   return type;
 }
 
@@ -197,14 +194,14 @@ void add_stages(Dispatch& dispatch, const ReduceKernel& kernel, const Cut& cut) 
   const bool are_columns = vectors_of(kernel) == Vectors::along_columns;
   const std::uint64_t tasks = are_columns ? outputs / per_vector(kernel) : outputs;
   if (cut.parts == 1 && (are_columns || cut.lanes <= lanes_most(kernel)))
-    return add_stage(dispatch, tasks, cut.lanes, work, writes_outputs);
+    return add_stage(dispatch, tasks, cut.lanes, work, WRITES_OUTPUTS);
   dispatch.scratch_bytes = outputs * cut.parts * cell_bytes;
   add_stage(dispatch, tasks * cut.parts, cut.lanes, work, 0);
   std::uint64_t lanes = 1;
   while (lanes < lanes_most(kernel) && 8 * lanes <= cut.parts) lanes *= 2;
   const std::uint64_t levels = 1 + 4;
   add_stage(dispatch, outputs, lanes, divided_up(cut.parts, lanes) * levels + joining_work,
-            reads_cells | writes_outputs);
+            READS_CELLS | WRITES_OUTPUTS);
 }
 
 }  // namespace

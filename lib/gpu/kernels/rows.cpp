@@ -16,8 +16,13 @@ namespace {
 
 DMLOP_SPECIALIZATION(RowsSpecialization, ROWS_SPECIALIZATION)
 
-enum Step : uint { whole_rows, in_parts, join, outputs };
-enum class OperandLayout : uint { constant, repeated, vector, strided };  // of a scale or bias
+enum Step : uint { whole_rows = WHOLE_ROWS, in_parts = PARTS, join = JOIN, outputs = OUTPUTS };
+enum class OperandLayout : uint {  // of a scale or bias
+  constant = IS_CONSTANT,
+  repeated = IS_REPEATED,
+  vector = IS_VECTOR,
+  strided = IS_STRIDED
+};
 constexpr std::uint64_t part_words = 8, result_words = 2;
 
 // --- which passes

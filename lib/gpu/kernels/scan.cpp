@@ -13,11 +13,20 @@ namespace {
 
 DMLOP_SPECIALIZATION(ScanSpecialization, SCAN_SPECIALIZATION)
 
-// As in the kernel.
-constexpr std::uint64_t block = 16, cell_bytes = 16;
+constexpr std::uint64_t block = BLOCK, cell_bytes = 16;
 constexpr std::size_t axes_most = 8;
-enum Step : uint { totals_of_elements, totals_of_cells, prefixes, outputs };
-enum class Way : uint { by_blocks, by_rows, by_columns, by_columns_alone };
+enum Step : uint {
+  totals_of_elements = TOTALS_OF_ELEMENTS,
+  totals_of_cells = TOTALS_OF_CELLS,
+  prefixes = PREFIXES,
+  outputs = OUTPUTS
+};
+enum class Way : uint {
+  by_blocks = BY_BLOCKS,
+  by_rows = BY_ROWS,
+  by_columns = BY_COLUMNS,
+  by_columns_alone = BY_COLUMNS_ALONE
+};
 
 // Sequences that are shorter are not cut.
 constexpr std::uint64_t long_sequence = 2 * block;

@@ -14,8 +14,7 @@ DMLOP_SPECIALIZATION(ScatterSpecialization, SCATTER_SPECIALIZATION)
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t numbers_most = 0xFFFFFFFF;
 
-// As in the kernel.
-enum Step : uint { clears = 0, finds = 1, moves = 2 };
+enum Step : uint { clears = CLEARS, finds = FINDS, moves = MOVES };
 
 std::uint64_t elements_of(const std::vector<ScatterAxis>& axes) {
   std::uint64_t count = 1;

@@ -35,9 +35,8 @@ std::vector<Dispatch> dispatches_of(const SequenceKernel& kernel) {
                                                       .IS_CONSTANT = is_constant(kernel)});
   set_parameters(dispatch, parameters);
   if (is_constant(kernel)) {
-    constexpr std::uint64_t vectors = 4;  // as in the kernel
     dispatch.stages.emplace_back(
-        0, divided_up(parameters.vectors, vectors * group_threads) * group_threads, vectors + 1);
+        0, divided_up(parameters.vectors, VECTORS * group_threads) * group_threads, VECTORS + 1);
   } else {
     dispatch.stages.emplace_back(0, parameters.vectors, bytes_per_thread + 1);
   }

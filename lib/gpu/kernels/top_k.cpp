@@ -12,14 +12,20 @@ namespace {
 
 DMLOP_SPECIALIZATION(TopKSpecialization, TOP_K_SPECIALIZATION)
 
-// As in the kernel.
-constexpr std::uint64_t block = 1024, entry_bytes = 12;
+constexpr std::uint64_t block = BLOCK, entry_bytes = 12;
 constexpr std::size_t axes_most = 8;
-enum StageKind : uint { sort, exchange, merge, values, indices, few };
+enum StageKind : uint {
+  sort = SORT,
+  exchange = EXCHANGE,
+  merge = MERGE,
+  values = VALUES,
+  indices = INDICES,
+  few = FEW
+};
 
 // So few are selected from a block without sorting the rest of it: as many as a thread's list has.
 // So many lists have all that come into question.
-constexpr std::uint64_t few_most = 16, lists_of_block = block / few_most;
+constexpr std::uint64_t few_most = FEW_MOST, lists_of_block = block / few_most;
 
 // Selection halves a sequence at least from level to level.
 constexpr std::uint64_t selected_most = block / 2;

@@ -12,9 +12,8 @@ namespace {
 
 DMLOP_SPECIALIZATION(UnpoolSpecialization, UNPOOL_SPECIALIZATION)
 
-// As in the kernel.
-enum UnpoolStep : std::uint32_t { clears, lists, writes, adds_up };
-constexpr std::uint64_t cleared_per_thread = 4;
+enum UnpoolStep : uint { clears = CLEARS, lists = LISTS, writes = WRITES, adds_up = ADDS_UP };
+constexpr std::uint64_t cleared_per_thread = CLEARED_PER_THREAD;
 
 constexpr std::size_t axes_most = 8;
 constexpr std::uint64_t work_most = 50'000;

@@ -8,17 +8,12 @@ namespace {
 
 #include "../../../shaders/parameters/window.hlsli"
 
-// Bits as in the kernel.
-constexpr uint is_quantized = 1;
-constexpr uint has_input_zero = 2;
-constexpr uint has_output_zero = 4;
-
 WindowSearch search_of(const WindowKernel& kernel) {
   uint quantization = 0;
   if (kernel.requantization) {
-    quantization = is_quantized;
-    if (kernel.requantization->input_zero_point_stride) quantization |= has_input_zero;
-    if (kernel.requantization->output_zero_point_stride) quantization |= has_output_zero;
+    quantization = IS_QUANTIZED;
+    if (kernel.requantization->input_zero_point_stride) quantization |= HAS_INPUT_ZERO;
+    if (kernel.requantization->output_zero_point_stride) quantization |= HAS_OUTPUT_ZERO;
   }
   return {.axes = kernel.axes,
           .data_type = kernel.data_type,
