@@ -142,7 +142,17 @@ Reader::Operand Reader::conditional() {
     escape(no.value, span_of(first, at_));
     return {why_no_number(condition.value, span_of(first, at_))};
   }
-  return {condition.value.number.as_double() != 0 ? yes.value : no.value};
+  const bool is_yes = condition.value.number.as_double() != 0;
+  const Value& chosen = is_yes ? yes.value : no.value;
+  const Value& other = is_yes ? no.value : yes.value;
+  if (chosen.kind != Kind::number || other.kind != Kind::number ||
+      chosen.number.type >= other.number.type)
+    return {chosen};
+  // Both have one type, and the difference to a 0 of the other's has it.
+  Number zero;
+  zero.type = other.number.type;
+  const auto common = apply("-", chosen.number, zero);
+  return {common ? number_value(span_of(first, at_), *common) : chosen};
 }
 
 Reader::Operand Reader::binary(int level) {

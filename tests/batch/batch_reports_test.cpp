@@ -193,6 +193,17 @@ TEST_CASE("JUnit: whatever texts hold, the XML is well formed") {
   CHECK(contains(xml, "</failure>\n      <system-out>w: 1\n  rule: r\nw: 2\n</system-out>\n"));
 }
 
+TEST_CASE("JUnit: the class of a job is the folder that its id names, at any depth") {
+  dmlop::BatchSummary summary;
+  for (const auto& [id, name] : {std::pair("job", "dmlop"), std::pair("a/job", "a"),
+                                 std::pair("a/b/job", "a/b"), std::pair("a/b/c/job", "a/b/c")}) {
+    CAPTURE(id);
+    const std::string xml = dmlop::junit_xml({"t", "1", summary, {{.id = id}}});
+    CHECK(contains(
+        xml, "<testcase classname=\"" + std::string(name) + "\" name=\"" + std::string(id) + "\""));
+  }
+}
+
 TEST_CASE("JUnit: ids and paths that are no UTF-8 leave it well formed") {
   const BatchFolder folder;
   folder.write("jobs/a\xFF<\x01/op.json", "{" + edge_fields + "}");

@@ -104,6 +104,7 @@ JobKind operators_in_folders() {
 /// A model that pads the file in.npy; Raw is read and not used.
 std::string padding_model(const std::string& more = "") {
   return R"({"resources": {
+    "Empty": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 4, "value": 0}},
     "In": {"initialValuesDataType": "FLOAT32", "initialValues": {"sourcePath": "in.npy"}},
     "Raw": {"initialValuesDataType": "UINT8", "initialValues": {"sourcePath": "raw.bin"}},
     "Out": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 12, "value": 0}}},

@@ -181,6 +181,27 @@ TEST_CASE("--update-golden creates and replaces the golden files of models") {
   CHECK(folder.read("jobs/m/expected/Out.npy") == folder.read("jobs/padding/InputTensor.npy"));
 }
 
+TEST_CASE("--update-golden: of three golden files, whichever are missing are made") {
+  const fs::path sample = fs::path(DMLOP_SOURCE_DIR) / "samples/adam_optimizer";
+  std::vector<std::string> names;
+  for (const auto& file : fs::directory_iterator(sample / "expected"))
+    names.push_back(file.path().filename().string());
+  REQUIRE(names.size() == 3);
+  for (unsigned missing = 1; missing < 8; ++missing) {
+    CAPTURE(missing);
+    const BatchFolder folder;
+    fs::create_directory(folder / "jobs");
+    fs::copy(sample, folder / "jobs/adam", fs::copy_options::recursive);
+    for (unsigned i = 0; i < 3; ++i) {
+      if ((missing >> i & 1) != 0) fs::remove(folder / ("jobs/adam/expected/" + names[i]));
+    }
+    CHECK(folder.run({"jobs", "--update-golden"}).code() == 1);
+    for (const std::string& name : names)
+      CHECK(folder.read("jobs/adam/expected/" + name) == read_file(sample / "expected" / name));
+    CHECK(folder.run({"jobs", "--update-golden"}).code() == 0);
+  }
+}
+
 TEST_CASE("--update-golden: the golden file of a job with xfail is nobody else's") {
   const BatchFolder folder(
       {named_job("known", "other.npy", R"("xfail": "why")"), named_job("new", "other.npy")});

@@ -90,6 +90,8 @@ TEST_CASE("from C++: integers are computed as C++ computes them") {
       {"namespace a { enum { n = 4 }; }", "a::n", 4},
       {"if (x) { y = 1; }", "1", 1},
       {"// n = 4\n/* ; } { */", "1", 1},
+      {"UINT n = 3; /*/ n = 9; /**/ n += 1;", "n", 4},
+      {"UINT n = 3; /**/ n = 5; /***/", "n", 5},
   };
   for (const Row& row : rows) {
     CAPTURE(row.code);
@@ -99,6 +101,80 @@ TEST_CASE("from C++: integers are computed as C++ computes them") {
     if (made.findings.empty()) CHECK(made.desc.at("Axis") == row.value);
   }
 }
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Woverflow"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#endif
+// What the compiler says: literals have types, and operands are converted before they are compared,
+// divided and shifted.
+TEST_CASE("from C++: expressions have the value that the compiler gives them") {
+#define ROW(...) \
+  { #__VA_ARGS__, static_cast < std::uint32_t>(__VA_ARGS__) }
+  const std::pair<std::string, std::uint32_t> rows[] = {
+      ROW(0xFFFFFFFF),
+      ROW(0xFFFFFFFF > 0),
+      ROW(4294967295 > -1),
+      ROW(0xFFFFFFFF > -1),
+      ROW(0x80000000 > -1),
+      ROW(2147483648 > -1),
+      ROW(037777777777 > -1),
+      ROW(0xFFFFFFFFF > -1),
+      ROW(-1 > 0u),
+      ROW(-1 > 0),
+      ROW(-1 > 0ull),
+      ROW(-1 > 0ll),
+      ROW(-1ll > 0u),
+      ROW(0x80000000 >> 31),
+      ROW(-8 >> 1),
+      ROW(-8u >> 1),
+      ROW(~0 >> 1),
+      ROW(~0u >> 1),
+      ROW(~0ull >> 63),
+      ROW(1ull << 40 >> 38),
+      ROW(-7 / 2),
+      ROW(-7 % 3),
+      ROW(7 % -3),
+      ROW(-7u / 2),
+      ROW(-7 / 2u),
+      ROW(1u - 2 > 0),
+      ROW(1 - 2 > 0),
+      ROW(1 ? -1 : 0u),
+      ROW((1 ? -1 : 0u) > 0),
+      ROW((1 ? -1 : 0ull) / 4294967296),
+      ROW(10 - 3 - 2),
+      ROW(2 + 3 * 4 - 20 / 6 % 2),
+      ROW(1 | 6 ^ 3 & 5),
+      ROW(1 << 2 + 1),
+      ROW(5 > 3 == 1),
+      ROW(!5 + !0),
+      ROW(0 || 3 && 0 || 2),
+      ROW(-(-3) + +4),
+      ROW(0b1011 + 017 + 0xAb + 1'0),
+      ROW(3.9f * 2),
+      ROW(7 / 2 * 2.0),
+      ROW((unsigned char)300 + 1),
+      ROW((short)40000),
+      ROW((unsigned short)-1),
+      ROW((int)3.99 + (int)-3.99),
+      ROW(sizeof(double) + sizeof(short) * 10),
+      ROW(true + true),
+      ROW(1 ? 1.5f : 2),
+  };
+#undef ROW
+  for (const auto& [expression, value] : rows) {
+    CAPTURE(expression);
+    const Made made = make_axis("", expression);
+    CHECK(made.findings == "");
+    if (made.findings.empty()) CHECK(made.desc.at("Axis") == value);
+  }
+}
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 TEST_CASE("from C++: floats are the nearest FLOAT, in its shortest form") {
   const Row rows[] = {
@@ -166,6 +242,10 @@ TEST_CASE("from C++: a scalar union by each of its members, and by its bytes") {
       {"FLOAT16", ".UInt16 = 0x3C00", Json{{"UInt16", 15360}}},
       {"FLOAT32", "{0, 0, 0xC0, 0x3F}", 1.5},
       {"INT16", "{0xFE, 0xFF}", -2},
+      {"FLOAT64", "{0, 0, 0, 0, 0, 0, 0xF8, 0x3F}", 1.5},
+      {"FLOAT64", "{1, 0, 0, 0, 0, 0, 0xF0, 0xBF}", -1.0000000000000002},
+      {"INT64", "{0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F}", 9223372036854775806},
+      {"UINT32", "{1, 2, 3, 4}", 0x04030201},
       {"UINT8", "", 0},
       {"FLOAT32", ".Int32 = 1", Json{{"Int32", 1}}},  // dmlop check refuses it
   };
@@ -234,7 +314,8 @@ TEST_CASE(
       "DML_ONE_HOT_OPERATOR_DESC d;\nZeroMemory(&d, sizeof(d));\nd.Axis = 2;\n"
       "device->CreateOperator(&d);");
   CHECK(zeroed.findings == "");
-  CHECK(contains(zeroed.remarks, "IndicesTensor is null, which DirectML refuses; the description "));
+  CHECK(
+      contains(zeroed.remarks, "IndicesTensor is null, which DirectML refuses; the description "));
   CHECK(contains(zeroed.remarks, "help: in C++, point it to a DML_TENSOR_DESC"));
   CHECK(contains(zeroed.remarks, "OutputTensor is null"));
   CHECK(zeroed.desc == Json{{"Axis", 2}});

@@ -129,6 +129,8 @@ TEST_CASE("comments and trailing commas are accepted and move nothing") {
   CHECK(parsed("[\"// no comment /* , ]\"]").root().items[0].text == "// no comment /* , ]");
   CHECK(parsed("{\"a\": \"\\\"//\",}").root().find("a")->text == "\"//");
   CHECK(parsed("[[],]").root().items.size() == 1);
+  CHECK(parsed("[/*/ 1, 2, /**/ 3]").root().items.size() == 1);
+  CHECK(parsed("[/**/ 1, /***/ 2]").root().items.size() == 2);
   CHECK(parsed("[{},//\n]").root().items.size() == 1);
 }
 
@@ -174,7 +176,8 @@ TEST_CASE("wrong syntax: the place, what is there, what was expected") {
        "t:1:2: error: wrong JSON: unexpected 'a'; expected a field name in double "
        "quotes or '}'\n  help: write \"a\""},
       {"[tru]", "t:1:2: error: wrong JSON: unexpected tru; expected a value or ']'"},
-      {"[1, True]", "t:1:5: error: wrong JSON: unexpected True; expected a value\n  help: write true"},
+      {"[1, True]",
+       "t:1:5: error: wrong JSON: unexpected True; expected a value\n  help: write true"},
       {"/* no end", "t:1:1: error: this /* comment never ends; close it with */"},
       {"[\"a\n\"]",
        "t:1:4: error: wrong JSON: invalid string: control character U+000A (LF) must be "
@@ -193,7 +196,8 @@ TEST_CASE("numbers that JSON does not have") {
       {"[1.]", "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'"},
       {R"("invalid number; x"d)",
        "t:1:20: error: wrong JSON: unexpected d; expected the end of the file"},
-      {"[.5]", "t:1:2: error: wrong JSON: unexpected .5; expected a value or ']'\n  help: write 0.5"},
+      {"[.5]",
+       "t:1:2: error: wrong JSON: unexpected .5; expected a value or ']'\n  help: write 0.5"},
       {"{\"a\":+1}", "t:1:6: error: wrong JSON: unexpected +1; expected a value"},
       {"[NaN]", "t:1:2: error: wrong JSON: unexpected NaN; expected a value or ']'" + quotes},
       {"[1, inf]", "t:1:5: error: wrong JSON: unexpected inf; expected a value" + quotes},
