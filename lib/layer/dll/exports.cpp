@@ -12,6 +12,7 @@
 namespace dmlop::layer {
 namespace {
 
+constexpr std::uint32_t e_invalidarg = 0x80070057;
 constexpr HRESULT module_not_found = static_cast<HRESULT>(0x8007007E);
 
 std::wstring system_folder() {
@@ -69,9 +70,12 @@ HRESULT after_creation(const char* call, HRESULT result, void** made) {
     Refusal refusal{
         .call = call, .subject = "", .code = static_cast<std::uint32_t>(result), .findings = {}};
     const HResult* known = find_hresult(refusal.code);
-    Diagnostic finding{.message = "the real DirectML.dll makes no device"};
-    if (known != nullptr) finding.rule = known->meaning;
-    if (known != nullptr) finding.suggestion = known->help;
+    Diagnostic finding{.message =
+                           "the real DirectML.dll makes no device of this Direct3D 12 device, "
+                           "with these flags and this feature level"};
+    const bool is_about_devices = known != nullptr && refusal.code != e_invalidarg;
+    if (is_about_devices) finding.rule = known->meaning;
+    if (is_about_devices) finding.suggestion = known->help;
     refusal.findings.push_back(std::move(finding));
     report(text_of(refusal));
   });

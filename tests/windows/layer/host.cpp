@@ -69,11 +69,11 @@ template <typename T>
 using Owned = std::unique_ptr<T, Releaser>;
 
 /// By ordinal, as ONNX Runtime does.
-Owned<IDMLDevice1> make_device(INT flags = 0) {
+Owned<IDMLDevice1> make_device(INT flags = 0, IUnknown* d3d12_device = nullptr) {
   const auto create = reinterpret_cast<CreateDevice1>(
       reinterpret_cast<void*>(GetProcAddress(layer_module, MAKEINTRESOURCEA(2))));
   void* made = nullptr;
-  check_equal<HRESULT>(create(nullptr, flags, 0x2000, iid_device1, &made), S_OK,
+  check_equal<HRESULT>(create(d3d12_device, flags, 0x2000, iid_device1, &made), S_OK,
                        "a device is made");
   return Owned<IDMLDevice1>(static_cast<IDMLDevice1*>(made));
 }
@@ -316,6 +316,55 @@ void test_quiet() {
   refuse_with(S_OK);
 }
 
+/// A device of Direct3D 12; null if the system has none.
+Owned<IUnknown> make_d3d12_device() {
+  // {189819f1-1db6-4b57-be54-1821339b85f7}
+  constexpr GUID iid_d3d12_device{
+      0x189819f1, 0x1db6, 0x4b57, {0xbe, 0x54, 0x18, 0x21, 0x33, 0x9b, 0x85, 0xf7}};
+  using Create = HRESULT(WINAPI*)(IUnknown*, INT, REFIID, void**);
+  const HMODULE module = LoadLibraryW(L"d3d12.dll");
+  const auto make = module == nullptr ? nullptr : function_of<Create>(module, "D3D12CreateDevice");
+  constexpr INT level_11_0 = 0xb000;
+  void* made = nullptr;
+  if (make == nullptr || FAILED(make(nullptr, level_11_0, iid_d3d12_device, &made))) return nullptr;
+  return Owned<IUnknown>(static_cast<IUnknown*>(made));
+}
+
+/// Microsoft's DirectML.dll, whose path DMLOP_REAL_DIRECTML has. Returns the reason to skip it.
+std::string test_real() {
+  const wchar_t* real = _wgetenv(L"DMLOP_REAL_DIRECTML");
+  if (real == nullptr) return "DMLOP_REAL_DIRECTML is not set to Microsoft's DirectML.dll";
+  const auto d3d12_device = make_d3d12_device();
+  if (d3d12_device == nullptr) return "there is no device of Direct3D 12";
+  const auto device = make_device(0, d3d12_device.get());
+  if (device == nullptr) return "";
+  std::size_t accepted = 0;
+  for (const std::string& name : specified_operators()) {
+    test::StructBuilder builder;
+    void* made = nullptr;
+    const Address desc = builder.build(example(name));
+    const HRESULT result =
+        device->CreateOperator(reinterpret_cast<const void*>(desc), iid_operator, &made);
+    const Owned<IUnknown> operation(static_cast<IUnknown*>(made));
+    const std::string log = new_log();
+    check(FAILED(result) != log.empty(), name + " is reported if, and only if, it fails");
+    if (FAILED(result)) std::printf("%s", log.c_str());
+    accepted += SUCCEEDED(result) ? 1 : 0;
+  }
+  std::printf("%zu of 177 examples are accepted\n", accepted);
+  test::StructBuilder builder;
+  create(device.get(), wrong_padding(builder), E_INVALIDARG);
+  check_equal<std::string>(new_log(), padding_report, "CreateOperator of Microsoft's DirectML");
+  OneNode one(device.get(), builder);
+  check_equal<HRESULT>(one.compile(device.get()), S_OK, "a graph is compiled");
+  one.graph.input_edge_count = 0;
+  check(FAILED(one.compile(device.get())), "a graph without an edge is refused");
+  const std::string log = new_log();
+  check(log.starts_with("CompileGraph: refused ("), "CompileGraph of Microsoft's DirectML");
+  std::printf("%s", log.c_str());
+  return "";
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -328,6 +377,15 @@ int main(int count, char** arguments) {
       {"refusals", test_refusals}, {"pointers", test_pointers}, {"graphs", test_graphs},
       {"devices", test_devices},   {"threads", test_threads},   {"capture", test_capture},
       {"quiet", test_quiet}};
+  if (mode == "real") {
+    if (const std::string reason = test_real(); !reason.empty()) {
+      std::printf("SKIPPED: %s\n", reason.c_str());
+      return 77;
+    }
+    std::printf(failures == 0 ? "real: all is right\n" : "real: failed\n");
+    std::fflush(stdout);
+    return failures == 0 ? 0 : 1;
+  }
   bool has_run = false;
   for (const auto& [name, test] : tests) {
     if (name != mode) continue;
