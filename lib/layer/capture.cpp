@@ -3,19 +3,15 @@
 #include <filesystem>
 
 #include "base/file.hpp"
-#include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/save.hpp"
+#include "layer/paths.hpp"
 #include "model/convert_json.hpp"
 
 namespace dmlop::layer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string below(const std::string& folder, const std::string& name) {
-  return to_text(to_path(folder) / to_path(name));
-}
 
 }  // namespace
 
@@ -30,14 +26,14 @@ std::string Capture::new_folder(const std::string& kind, std::uint64_t& count,
     if (number.size() < digits) number.insert(0, digits - number.size(), '0');
     std::string folder = kind + "_" + number;
     if (!name.empty()) folder += "_" + name;
-    const bool is_new = std::filesystem::create_directory(to_path(below(folder_, folder)), error);
-    if (error) fail_io("creating " + below(folder_, folder) + ": " + reason(error));
+    const bool is_new = std::filesystem::create_directory(to_path(path_in(folder_, folder)), error);
+    if (error) fail_io("creating " + path_in(folder_, folder) + ": " + reason(error));
     if (is_new) return folder;
   }
 }
 
 void Capture::append_to_index(const Json& line) {
-  const std::string path = below(folder_, "index.jsonl");
+  const std::string path = path_in(folder_, "index.jsonl");
   const std::string text = line.dump() + "\n";
   std::error_code error;
   SystemFile file = SystemFile::open_to_append(path, error);
@@ -50,7 +46,7 @@ void Capture::write(const ReadOperator& operation) {
   const std::scoped_lock lock(mutex_);
   if (written_.size() >= operators_max || !written_.insert(text).second) return;
   const std::string folder = new_folder("operator", operators_, operation.spec->name);
-  OutputFile file(below(folder_, folder + "/op.json"), text.size(), Contents::text);
+  OutputFile file(path_in(folder_, folder + "/op.json"), text.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit();
   append_to_index(
@@ -62,7 +58,7 @@ void Capture::write(const Graph& graph) {
   if (graphs_written_ >= graphs_max) return;
   ++graphs_written_;
   const std::string folder = new_folder("graph", graphs_, "");
-  save_serialized(graph, below(folder_, folder + "/graph.bin"));
+  save_serialized(graph, path_in(folder_, folder + "/graph.bin"));
   append_to_index({{"file", folder + "/graph.bin"}, {"nodes", graph.nodes.size()}});
 }
 

@@ -330,10 +330,10 @@ Owned<IUnknown> make_d3d12_device() {
   return Owned<IUnknown>(static_cast<IUnknown*>(made));
 }
 
-/// Microsoft's DirectML.dll, whose path DMLOP_REAL_DIRECTML has. Returns the reason to skip it.
+/// Microsoft's DirectML.dll, which is there as DirectML.real.dll. Returns the reason to skip it.
 std::string test_real() {
   const wchar_t* real = _wgetenv(L"DMLOP_REAL_DIRECTML");
-  if (real == nullptr) return "DMLOP_REAL_DIRECTML is not set to Microsoft's DirectML.dll";
+  if (real == nullptr) return "DirectML.real.dll is ours; DMLOP_REAL_DIRECTML is not set";
   const auto d3d12_device = make_d3d12_device();
   if (d3d12_device == nullptr) return "there is no device of Direct3D 12";
   const auto device = make_device(0, d3d12_device.get());
