@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "graph/save.hpp"
+#include "layer/hresults.hpp"
 #include "layer/paths.hpp"
 #include "model/convert_json.hpp"
 
@@ -32,7 +33,8 @@ std::string Capture::new_folder(const std::string& kind, std::uint64_t& count,
   }
 }
 
-void Capture::append_to_index(const Json& line) {
+void Capture::append_to_index(Json line, std::uint32_t code) {
+  if (code != 0) line["refused"] = name_of_hresult(code);
   const std::string path = path_in(folder_, "index.jsonl");
   const std::string text = line.dump() + "\n";
   std::error_code error;
@@ -41,7 +43,7 @@ void Capture::append_to_index(const Json& line) {
   if (error) fail_io("writing " + path + ": " + reason(error));
 }
 
-void Capture::write(const ReadOperator& operation) {
+void Capture::write(const ReadOperator& operation, std::uint32_t code) {
   const std::string text = readable_text(operation.description());
   const std::scoped_lock lock(mutex_);
   if (written_.size() >= operators_max || !written_.insert(text).second) return;
@@ -49,17 +51,17 @@ void Capture::write(const ReadOperator& operation) {
   OutputFile file(path_in(folder_, folder + "/op.json"), text.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit();
-  append_to_index(
-      {{"file", folder + "/op.json"}, {"type", "DML_OPERATOR_" + operation.spec->name}});
+  append_to_index({{"file", folder + "/op.json"}, {"type", "DML_OPERATOR_" + operation.spec->name}},
+                  code);
 }
 
-void Capture::write(const Graph& graph) {
+void Capture::write(const Graph& graph, std::uint32_t code) {
   const std::scoped_lock lock(mutex_);
   if (graphs_written_ >= graphs_max) return;
   ++graphs_written_;
   const std::string folder = new_folder("graph", graphs_, "");
   save_serialized(graph, path_in(folder_, folder + "/graph.bin"));
-  append_to_index({{"file", folder + "/graph.bin"}, {"nodes", graph.nodes.size()}});
+  append_to_index({{"file", folder + "/graph.bin"}, {"nodes", graph.nodes.size()}}, code);
 }
 
 }  // namespace dmlop::layer

@@ -56,6 +56,7 @@ std::string text_of(const Refusal& refusal) {
   if (!refusal.findings.empty()) return text;
   append_line(text, "  ", "the rules of DirectML 1.15.4 that dmlop knows find nothing wrong");
   if (!refusal.description.empty()) append_line(text, "  ", refusal.description);
+  if (!refusal.help.empty()) append_line(text, "  ", "help: " + refusal.help);
   return text;
 }
 
@@ -77,6 +78,9 @@ void explain_graph(const Graph& graph, FeatureLevel level, Refusal& refusal) {
   const GraphRequest request{.checking = {.feature_level = level, .judge = Judge::directml}};
   lower_graph(graph, request, found, notes);
   add_refusals(found, refusal.findings);
+  refusal.help =
+      "DMLOP_CAPTURE=FOLDER writes the graph, which dmlop check and dmlop run take; it has " +
+      counted(graph.nodes.size(), "node");
 }
 
 }  // namespace dmlop::layer

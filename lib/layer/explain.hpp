@@ -15,11 +15,13 @@ namespace dmlop::layer {
 
 /// A call that failed, and what is known of it.
 struct Refusal {
-  std::string call;              // "CreateOperator"
-  std::string subject;           // "DML_OPERATOR_CONVOLUTION"; "" if it is not known
-  std::uint32_t code = 0;        // the HRESULT
-  Diagnostics findings;          // empty: no rule is broken
-  std::string description = {};  // of the operator, as JSON; printed if there are no findings
+  std::string call;        // "CreateOperator"
+  std::string subject;     // "DML_OPERATOR_CONVOLUTION"; "" if it is not known
+  std::uint32_t code = 0;  // the HRESULT
+  Diagnostics findings;    // empty: no rule is broken
+  // Printed if there are no findings:
+  std::string description = {};  // of the operator, as JSON
+  std::string help = {};
 };
 
 /// The lines that report it, each with its end.

@@ -97,8 +97,53 @@ bool warn_of_unreadable(const std::string& call, const Diagnostics& findings) {
   return true;
 }
 
+/// A call of the application, or one that DirectML makes of its own device while it serves one.
+/// Only calls of the application are reported and captured; what failed inside of one that fails is
+/// said with it.
+class Call {
+ public:
+  Call() {
+    if (depth_++ == 0) inside_.clear();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() { --depth_; }
+
+  bool is_inside_another() const { return depth_ > 1; }
+
+  void report_refusal(const Refusal& refusal) const {
+    if (is_inside_another()) {
+      if (inside_.size() < inside_bytes_max) inside_ += text_of(refusal);
+      return;
+    }
+    std::string text = text_of(refusal);
+    if (!inside_.empty()) text += "  inside it, DirectML failed to do this:\n" + indented(inside_);
+    report(text);
+  }
+
+ private:
+  static constexpr std::size_t inside_bytes_max = 10'000;
+
+  static std::string indented(std::string_view lines) {
+    std::string text;
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n') + 1;
+      text += "    " + std::string(lines.substr(0, end));
+      lines.remove_prefix(end);
+    }
+    return text;
+  }
+
+  static thread_local int depth_;
+  static thread_local std::string inside_;
+};
+
+thread_local int Call::depth_ = 0;
+thread_local std::string Call::inside_;
+
 HRESULT STDMETHODCALLTYPE create_operator(IDMLDevice* device, const void* desc, REFIID riid,
                                           void** made) {
+  const Call call;
   std::optional<ReadOperator> read;
   Diagnostics findings;
   quietly([&] {
@@ -111,9 +156,10 @@ HRESULT STDMETHODCALLTYPE create_operator(IDMLDevice* device, const void* desc, 
       Refusal refusal{
           .call = "CreateOperator", .subject = "", .code = code_of(result), .findings = findings};
       if (read) explain_operator(*read, level_of(device), refusal);
-      report(text_of(refusal));
+      call.report_refusal(refusal);
+      if (read && !call.is_inside_another()) capture(*read, refusal.code);
     } else if (read && made != nullptr && *made != nullptr) {
-      capture(*read);
+      if (!call.is_inside_another()) capture(*read, 0);
       remember_operator(*made, std::move(*read));
     }
   });
@@ -122,6 +168,7 @@ HRESULT STDMETHODCALLTYPE create_operator(IDMLDevice* device, const void* desc, 
 
 HRESULT STDMETHODCALLTYPE compile_operator(IDMLDevice* device, IDMLOperator* operation, INT flags,
                                            REFIID riid, void** made) {
+  const Call call;
   // Before the call, which may end with the operator released.
   std::shared_ptr<const ReadOperator> read;
   quietly([&] { read = find_operator_object(address_of(operation)); });
@@ -139,7 +186,7 @@ HRESULT STDMETHODCALLTYPE compile_operator(IDMLDevice* device, IDMLOperator* ope
                       (operation == nullptr ? "null" : hex_address(address_of(operation))) +
                       ", which is no operator of this device"});
     }
-    report(text_of(refusal));
+    call.report_refusal(refusal);
   });
   return result;
 }
@@ -147,6 +194,7 @@ HRESULT STDMETHODCALLTYPE compile_operator(IDMLDevice* device, IDMLOperator* ope
 HRESULT STDMETHODCALLTYPE create_initializer(IDMLDevice* device, UINT count,
                                              IDMLCompiledOperator* const* operators, REFIID riid,
                                              void** made) {
+  const Call call;
   const HRESULT result =
       originals_of(device).create_initializer(device, count, operators, riid, made);
   if (SUCCEEDED(result)) return result;
@@ -162,7 +210,7 @@ HRESULT STDMETHODCALLTYPE create_initializer(IDMLDevice* device, UINT count,
     for (std::size_t i = 0; list && i < list->size(); ++i) {
       if ((*list)[i] == 0) memory.refuse("operators[" + std::to_string(i) + "] is null");
     }
-    report(text_of(refusal));
+    call.report_refusal(refusal);
   });
   return result;
 }
@@ -197,6 +245,7 @@ void explain_feature(INT feature, UINT query_size, const void* query, UINT data_
 
 HRESULT STDMETHODCALLTYPE check_feature_support(IDMLDevice* device, INT feature, UINT query_size,
                                                 const void* query, UINT data_size, void* data) {
+  const Call call;
   const HRESULT result = originals_of(device).check_feature_support(device, feature, query_size,
                                                                     query, data_size, data);
   if (SUCCEEDED(result)) return result;
@@ -204,13 +253,14 @@ HRESULT STDMETHODCALLTYPE check_feature_support(IDMLDevice* device, INT feature,
     Refusal refusal{
         .call = "CheckFeatureSupport", .subject = "", .code = code_of(result), .findings = {}};
     explain_feature(feature, query_size, query, data_size, data, refusal);
-    report(text_of(refusal));
+    call.report_refusal(refusal);
   });
   return result;
 }
 
 HRESULT STDMETHODCALLTYPE compile_graph(IDMLDevice* device, const void* desc, INT flags,
                                         REFIID riid, void** made) {
+  const Call call;
   std::optional<Graph> graph;
   Diagnostics findings;
   quietly([&] {
@@ -223,9 +273,10 @@ HRESULT STDMETHODCALLTYPE compile_graph(IDMLDevice* device, const void* desc, IN
       Refusal refusal{
           .call = "CompileGraph", .subject = "", .code = code_of(result), .findings = findings};
       if (graph) explain_graph(*graph, level_of(device), refusal);
-      report(text_of(refusal));
-    } else if (graph) {
-      capture(*graph);
+      call.report_refusal(refusal);
+      if (graph && !call.is_inside_another()) capture(*graph, refusal.code);
+    } else if (graph && !call.is_inside_another()) {
+      capture(*graph, 0);
     }
   });
   return result;

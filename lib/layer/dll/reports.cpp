@@ -84,11 +84,11 @@ void report(const std::string& text) noexcept {
 }
 
 template <typename Captured>
-void capture(const Captured& captured) noexcept {
+void capture(const Captured& captured, std::uint32_t code) noexcept {
   State& all = state();
   if (!all.can_capture) return;
   try {
-    all.capture.write(captured);
+    all.capture.write(captured, code);
   } catch (const std::exception& error) {
     all.can_capture = false;
     quietly(
@@ -98,7 +98,7 @@ void capture(const Captured& captured) noexcept {
   }
 }
 
-template void capture(const ReadOperator&) noexcept;
-template void capture(const Graph&) noexcept;
+template void capture(const ReadOperator&, std::uint32_t) noexcept;
+template void capture(const Graph&, std::uint32_t) noexcept;
 
 }  // namespace dmlop::layer

@@ -230,7 +230,9 @@ void test_graphs() {
   one.compile(device.get());
   check_equal<std::string>(new_log(),
                            "CompileGraph: refused (80070057 E_INVALIDARG)\n"
-                           "  the rules of DirectML 1.15.4 that dmlop knows find nothing wrong\n",
+                           "  the rules of DirectML 1.15.4 that dmlop knows find nothing wrong\n"
+                           "  help: DMLOP_CAPTURE=FOLDER writes the graph, which dmlop check and "
+                           "dmlop run take; it has 1 node\n",
                            "a graph without a mistake");
   one.graph.input_edge_count = 0;
   one.compile(device.get());
@@ -296,6 +298,9 @@ void test_capture() {
   one.compile(device.get());
   create(device.get(), builder.build(example("PADDING")));
   create(device.get(), builder.build(example("PADDING")));
+  refuse_with(E_INVALIDARG);
+  create(device.get(), wrong_padding(builder), E_INVALIDARG);
+  refuse_with(S_OK);
   std::ifstream file(folder() / "captured" / "index.jsonl", std::ios::binary);
   const std::string index{std::istreambuf_iterator<char>(file), {}};
   check_equal<std::string>(
@@ -303,7 +308,9 @@ void test_capture() {
       "{\"file\":\"operator_0001_ACTIVATION_RELU/op.json\",\"type\":\"DML_OPERATOR_ACTIVATION_"
       "RELU\"}\n"
       "{\"file\":\"graph_0001/graph.bin\",\"nodes\":1}\n"
-      "{\"file\":\"operator_0002_PADDING/op.json\",\"type\":\"DML_OPERATOR_PADDING\"}\n",
+      "{\"file\":\"operator_0002_PADDING/op.json\",\"type\":\"DML_OPERATOR_PADDING\"}\n"
+      "{\"file\":\"operator_0003_PADDING/op.json\",\"type\":\"DML_OPERATOR_PADDING\","
+      "\"refused\":\"80070057 E_INVALIDARG\"}\n",
       "the index of what was captured");
 }
 
