@@ -1,5 +1,6 @@
 #include "struct_builder.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -120,6 +121,31 @@ Address StructBuilder::build(const Description& description) {
   const Address kept = keep(bytes);
   fields_ = reinterpret_cast<std::byte*>(kept);
   return keep(layer::TypedDesc{static_cast<std::int32_t>(operator_value(spec.name).value()), kept});
+}
+
+std::string StructBuilder::relocatable(Address first) const {
+  std::vector<const std::vector<std::byte>*> parts;
+  for (const auto& part : memory_) {
+    const bool is_first = reinterpret_cast<Address>(part.data()) == first;
+    parts.insert(is_first ? parts.begin() : parts.end(), &part);
+  }
+  std::map<Address, std::uint64_t> offsets;
+  std::uint64_t end = 0;
+  for (const auto* part : parts) {
+    offsets.emplace(reinterpret_cast<Address>(part->data()), end);
+    end += (part->size() + 7) / 8 * 8;
+  }
+  std::string bytes;
+  for (const auto* part : parts) {
+    for (std::size_t at = 0; at < part->size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, &(*part)[at], std::min<std::size_t>(8, part->size() - at));
+      if (const auto found = offsets.find(word); word != 0 && found != offsets.end())
+        word = mark | found->second;
+      bytes.append(reinterpret_cast<const char*>(&word), sizeof(word));
+    }
+  }
+  return bytes;
 }
 
 std::byte* StructBuilder::field(const std::string& name) {

@@ -40,6 +40,11 @@ class StructBuilder {
     return keep(values.data(), values.size() * sizeof(T));
   }
 
+  /// All that is kept, beginning with what lies at `first`, as bytes that can stand anywhere:
+  /// pointers are offsets with `mark` in their highest byte.
+  std::string relocatable(layer::Address first) const;
+  static constexpr std::uint64_t mark = 0xABULL << 56;
+
   /// Where a field of the struct that was built last lies.
   std::byte* field(const std::string& name);
   /// The DML_BUFFER_TENSOR_DESC of the struct that was built last, in the order of the fields.
