@@ -76,6 +76,14 @@ TEST_CASE("layer: an operator that the device is too old for is explained by the
   CHECK(report.find("nothing wrong") == std::string::npos);
 }
 
+TEST_CASE("layer: DirectML decides, not the page: what it accepts is no reason") {
+  test::Json desc = example("PADDING");
+  desc["InputTensor"]["DataType"] = "UINT8";
+  desc["PaddingValue"] = 300;
+  const std::string report = report_of(read_after("PADDING", desc, [](auto&) {}));
+  CHECK(report.find("find nothing wrong") != std::string::npos);
+}
+
 TEST_CASE("layer: text of an application cannot break a report into lines") {
   Refusal refusal{.call = "CompileGraph", .subject = "", .code = 1, .findings = {}};
   refusal.findings.assign(20, {.message = "node \"a\nb\x1b[2J\""});

@@ -212,6 +212,18 @@ TEST_CASE("layer: without the right to write, all stays as it was") {
   CHECK(app.folder.read("DirectML.dll") == real_bytes);
 }
 
+TEST_CASE("layer: after a copy that fails, all is as it was") {
+  const Application app;
+  app.folder.write("DirectML.dll", real_bytes);
+  const std::string large =
+      app.outside.write("large.dll", app.layer_bytes + std::string(1 << 20, 'x'));
+  const auto before = app.files();
+  const auto result = test::shell("trap '' XFSZ; ulimit -f 8; dmlop layer install '" +
+                                  app.folder.path() + "' --dll '" + large + "'");
+  CHECK(result.code == 6);
+  CHECK(app.files() == before);
+}
+
 TEST_CASE("explain: a code, a line of a log, and a text without either") {
   const auto code = test::dmlop_program({"explain", "80070057"});
   CHECK(code.code == 0);
