@@ -13,6 +13,7 @@ using namespace dmlop::layer;
 
 std::atomic<long> living{0};
 thread_local HRESULT verdict = S_OK;
+thread_local bool calls_itself = false;
 
 struct GuidOrder {
   bool operator()(const GUID& a, const GUID& b) const { return std::memcmp(&a, &b, sizeof(a)) < 0; }
@@ -98,6 +99,13 @@ HRESULT make(const GUID& iid, REFIID riid, void** made) {
   return result;
 }
 
+/// As DirectML does inside CompileGraph: by the table of its own device.
+[[gnu::noinline]] void call_itself(IDMLDevice* device) {
+  void* made = nullptr;
+  device->CompileOperator(nullptr, 0, iid_compiled_operator, &made);
+  if (made != nullptr) static_cast<IUnknown*>(made)->Release();
+}
+
 /// The debug layer of DirectML has a class of its own.
 template <bool is_debug>
 class Device final : public Object<IDMLDevice1> {
@@ -129,6 +137,7 @@ class Device final : public Object<IDMLDevice1> {
   HRESULT STDMETHODCALLTYPE GetDeviceRemovedReason() override { return S_OK; }
   HRESULT STDMETHODCALLTYPE GetParentDevice(REFIID, void**) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE CompileGraph(const void*, INT, REFIID riid, void** made) override {
+    if (calls_itself) call_itself(this);
     return make(iid_compiled_operator, riid, made);
   }
 
@@ -168,6 +177,11 @@ HRESULT WINAPI DMLCreateDevice1(IUnknown*, INT flags, INT, REFIID riid, void** m
 /// What this thread's calls return from now on.
 void fake_verdict(HRESULT result) {
   verdict = result;
+}
+
+/// Whether CompileGraph calls CompileOperator, which has the same verdict.
+void fake_calls_itself(bool does) {
+  calls_itself = does;
 }
 
 long fake_living() {

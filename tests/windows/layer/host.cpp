@@ -247,6 +247,29 @@ void test_graphs() {
   refuse_with(S_OK);
 }
 
+/// Calls that DirectML makes of its own device.
+void test_inside() {
+  const auto device = make_device();
+  test::StructBuilder builder;
+  OneNode one(device.get(), builder);
+  function_of<void (*)(bool)>(GetModuleHandleW(L"DirectML.real.dll"), "fake_calls_itself")(true);
+  refuse_with(E_OUTOFMEMORY);
+  one.compile(device.get());
+  check_equal<std::string>(
+      new_log(),
+      "CompileGraph: refused (8007000E E_OUTOFMEMORY)\n"
+      "  the rules of DirectML 1.15.4 that dmlop knows find nothing wrong\n"
+      "  help: DMLOP_CAPTURE=FOLDER writes the graph, which dmlop check and dmlop run take; it has "
+      "1 node\n"
+      "  inside it, DirectML failed to do this:\n"
+      "    CompileOperator: refused (8007000E E_OUTOFMEMORY)\n"
+      "      op is null, which is no operator of this device\n",
+      "a call inside of another is said with it");
+  refuse_with(S_OK);
+  one.compile(device.get());
+  check_equal<std::string>(new_log(), "", "what failed before is forgotten");
+}
+
 void test_devices() {
   const auto device = make_device();
   const auto old_device = make_device(1);  // another class, of feature level 5_0
@@ -382,8 +405,8 @@ int main(int count, char** arguments) {
   fs::remove_all(folder() / "captured");
   const std::vector<std::pair<std::string, void (*)()>> tests{
       {"refusals", test_refusals}, {"pointers", test_pointers}, {"graphs", test_graphs},
-      {"devices", test_devices},   {"threads", test_threads},   {"capture", test_capture},
-      {"quiet", test_quiet}};
+      {"inside", test_inside},     {"devices", test_devices},   {"threads", test_threads},
+      {"capture", test_capture},   {"quiet", test_quiet}};
   if (mode == "real") {
     if (const std::string reason = test_real(); !reason.empty()) {
       std::printf("SKIPPED: %s\n", reason.c_str());
