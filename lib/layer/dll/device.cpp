@@ -340,12 +340,8 @@ void watch_device(IUnknown* made) {
     if (FAILED(made->QueryInterface(*iid, reinterpret_cast<void**>(&device))) || device == nullptr)
       continue;
     quietly([&] {
-      if (find_originals(table_of(device)) == nullptr) {
-        find_level(device);
-        watch_table(table_of(device), iid == &iid_device1);
-      } else {
-        find_level(device);
-      }
+      find_level(device);
+      watch_table(table_of(device), iid == &iid_device1);
     });
     device->Release();
   }

@@ -267,7 +267,15 @@ void test_inside() {
       "a call inside of another is said with it");
   refuse_with(S_OK);
   one.compile(device.get());
-  check_equal<std::string>(new_log(), "", "what failed before is forgotten");
+  check_equal<std::string>(new_log(), "", "a call that succeeds");
+  function_of<void (*)(bool)>(GetModuleHandleW(L"DirectML.real.dll"), "fake_calls_itself")(false);
+  refuse_with(E_FAIL);
+  one.compile(device.get());
+  const std::string log = new_log();
+  check(log.starts_with("CompileGraph: refused (80004005 E_FAIL)\n") &&
+            log.find("inside it") == std::string::npos,
+        "what failed before is forgotten");
+  refuse_with(S_OK);
 }
 
 void test_devices() {
