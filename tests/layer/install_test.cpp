@@ -6,6 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <map>
+#include <span>
+
 #include "program.hpp"
 
 namespace {
