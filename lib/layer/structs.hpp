@@ -72,4 +72,17 @@ struct GraphDesc {  // DML_GRAPH_DESC
   Address intermediate_edges;
 };
 
+struct BindingTableDesc {  // DML_BINDING_TABLE_DESC
+  Address dispatchable;
+  Address cpu_descriptor_handle;
+  std::uint64_t gpu_descriptor_handle;
+  std::uint32_t size_in_descriptors;
+};
+
+struct BindingProperties {  // DML_BINDING_PROPERTIES
+  std::uint32_t required_descriptor_count;
+  std::uint64_t temporary_resource_size;
+  std::uint64_t persistent_resource_size;
+};
+
 }  // namespace dmlop::layer

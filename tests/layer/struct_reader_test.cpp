@@ -120,6 +120,15 @@ TEST_CASE("layer: the structs of tensors and graphs are those of DirectML.h") {
   is("DML_INTERMEDIATE_GRAPH_EDGE_DESC", sizeof(Between),
      {offsetof(Between, from_node), offsetof(Between, from_output), offsetof(Between, to_node),
       offsetof(Between, to_input), offsetof(Between, name)});
+  using Table = BindingTableDesc;
+  is("DML_BINDING_TABLE_DESC", sizeof(Table),
+     {offsetof(Table, dispatchable), offsetof(Table, cpu_descriptor_handle),
+      offsetof(Table, gpu_descriptor_handle), offsetof(Table, size_in_descriptors)});
+  using Properties = BindingProperties;
+  is("DML_BINDING_PROPERTIES", sizeof(Properties),
+     {offsetof(Properties, required_descriptor_count),
+      offsetof(Properties, temporary_resource_size),
+      offsetof(Properties, persistent_resource_size)});
   is("DML_GRAPH_DESC", sizeof(GraphDesc),
      {offsetof(GraphDesc, input_count), offsetof(GraphDesc, output_count),
       offsetof(GraphDesc, node_count), offsetof(GraphDesc, nodes),

@@ -16,7 +16,7 @@ add_custom_target(layer_beside_host
   COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:dmlop_layer> ${PROJECT_BINARY_DIR}/layer_test/DirectML.dll
   DEPENDS dmlop_layer VERBATIM)
 add_dependencies(layer_host fake_directml layer_beside_host)
-foreach(mode IN ITEMS refusals pointers graphs inside devices threads capture quiet)
+foreach(mode IN ITEMS refusals pointers graphs inside bindings devices threads capture quiet)
   add_test(NAME layer_${mode} COMMAND layer_host ${mode})
   set_tests_properties(layer_${mode} PROPERTIES LABELS layer TIMEOUT 120 RESOURCE_LOCK layer_test)
 endforeach()

@@ -20,6 +20,7 @@ constexpr std::size_t check_feature_support_slot = 7;
 constexpr std::size_t create_operator_slot = 8;
 constexpr std::size_t compile_operator_slot = 9;
 constexpr std::size_t create_initializer_slot = 10;
+constexpr std::size_t create_binding_table_slot = 12;
 constexpr std::size_t compile_graph_slot = 17;
 
 using CheckFeatureSupport = HRESULT(STDMETHODCALLTYPE*)(IDMLDevice*, INT, UINT, const void*, UINT,
@@ -29,6 +30,7 @@ using CompileOperator = HRESULT(STDMETHODCALLTYPE*)(IDMLDevice*, IDMLOperator*, 
                                                     void**);
 using CreateInitializer = HRESULT(STDMETHODCALLTYPE*)(IDMLDevice*, UINT,
                                                       IDMLCompiledOperator* const*, REFIID, void**);
+using CreateBindingTable = HRESULT(STDMETHODCALLTYPE*)(IDMLDevice*, const void*, REFIID, void**);
 using CompileGraph = HRESULT(STDMETHODCALLTYPE*)(IDMLDevice*, const void*, INT, REFIID, void**);
 
 /// The methods of one table before they were replaced.
@@ -38,11 +40,15 @@ struct Originals {
   CreateOperator create_operator = nullptr;
   CompileOperator compile_operator = nullptr;
   CreateInitializer create_initializer = nullptr;
+  CreateBindingTable create_binding_table = nullptr;
   CompileGraph compile_graph = nullptr;
 };
 
 // A DLL has few classes of devices: with and without the debug layer.
 std::array<std::atomic<const Originals*>, 16> watched;
+
+// The tables of what can be dispatched: few, too.
+std::array<std::atomic<void**>, 16> dispatchable_tables;
 
 std::mutex watching;
 std::shared_mutex levels_mutex;
@@ -141,6 +147,21 @@ class Call {
 thread_local int Call::depth_ = 0;
 thread_local std::string Call::inside_;
 
+/// Remembers what an object looks like that has binding properties.
+void note_dispatchable(void* const* made) {
+  IDMLDispatchable* dispatchable = nullptr;
+  if (made == nullptr || *made == nullptr) return;
+  if (FAILED(static_cast<IUnknown*>(*made)->QueryInterface(
+          iid_dispatchable, reinterpret_cast<void**>(&dispatchable))))
+    return;
+  void** const table = table_of(dispatchable);
+  dispatchable->Release();
+  for (auto& each : dispatchable_tables) {
+    void** expected = nullptr;
+    if (each.compare_exchange_strong(expected, table) || expected == table) return;
+  }
+}
+
 HRESULT STDMETHODCALLTYPE create_operator(IDMLDevice* device, const void* desc, REFIID riid,
                                           void** made) {
   const Call call;
@@ -174,7 +195,7 @@ HRESULT STDMETHODCALLTYPE compile_operator(IDMLDevice* device, IDMLOperator* ope
   quietly([&] { read = find_operator_object(address_of(operation)); });
   const HRESULT result =
       originals_of(device).compile_operator(device, operation, flags, riid, made);
-  if (SUCCEEDED(result)) return result;
+  if (SUCCEEDED(result)) return note_dispatchable(made), result;
   quietly([&] {
     Refusal refusal{
         .call = "CompileOperator", .subject = "", .code = code_of(result), .findings = {}};
@@ -197,7 +218,7 @@ HRESULT STDMETHODCALLTYPE create_initializer(IDMLDevice* device, UINT count,
   const Call call;
   const HRESULT result =
       originals_of(device).create_initializer(device, count, operators, riid, made);
-  if (SUCCEEDED(result)) return result;
+  if (SUCCEEDED(result)) return note_dispatchable(made), result;
   quietly([&] {
     Refusal refusal{.call = "CreateOperatorInitializer",
                     .subject = "",
@@ -268,6 +289,7 @@ HRESULT STDMETHODCALLTYPE compile_graph(IDMLDevice* device, const void* desc, IN
     warn_of_unreadable("CompileGraph", findings);
   });
   const HRESULT result = originals_of(device).compile_graph(device, desc, flags, riid, made);
+  if (SUCCEEDED(result)) note_dispatchable(made);
   quietly([&] {
     if (FAILED(result)) {
       Refusal refusal{
@@ -278,6 +300,49 @@ HRESULT STDMETHODCALLTYPE compile_graph(IDMLDevice* device, const void* desc, IN
     } else if (graph && !call.is_inside_another()) {
       capture(*graph, 0);
     }
+  });
+  return result;
+}
+
+/// Whether an address is that of an object which was noted; it may point anywhere.
+bool is_dispatchable(Address address) {
+  void** table = nullptr;
+  return copy_memory(address, std::as_writable_bytes(std::span(&table, 1))) && table != nullptr &&
+         std::ranges::any_of(dispatchable_tables, [&](const auto& each) { return each == table; });
+}
+
+void explain_binding_table(const void* desc, Diagnostics& findings) {
+  MemoryReader memory(findings);
+  const auto table =
+      memory.read<BindingTableDesc>(address_of(desc), "desc", "DML_BINDING_TABLE_DESC");
+  if (!table) return;
+  if (!is_dispatchable(table->dispatchable))
+    return memory.refuse(
+        "Dispatchable is " +
+        (table->dispatchable == 0 ? "null" : hex_address(table->dispatchable)) +
+        ", which is neither a compiled operator nor an initializer of this device");
+  BindingProperties needed{};
+  reinterpret_cast<IDMLDispatchable*>(table->dispatchable)->GetBindingProperties(&needed);
+  if (table->size_in_descriptors < needed.required_descriptor_count)
+    memory.refuse("SizeInDescriptors is " + std::to_string(table->size_in_descriptors) +
+                      ", must be at least " + std::to_string(needed.required_descriptor_count),
+                  "SizeInDescriptors >= GetBindingProperties().RequiredDescriptorCount");
+  if (table->cpu_descriptor_handle == 0 && needed.required_descriptor_count > 0)
+    memory.refuse("CPUDescriptorHandle is null");
+  if (table->gpu_descriptor_handle == 0 && needed.required_descriptor_count > 0)
+    memory.refuse("GPUDescriptorHandle is null");
+}
+
+HRESULT STDMETHODCALLTYPE create_binding_table(IDMLDevice* device, const void* desc, REFIID riid,
+                                               void** made) {
+  const Call call;
+  const HRESULT result = originals_of(device).create_binding_table(device, desc, riid, made);
+  if (SUCCEEDED(result)) return result;
+  quietly([&] {
+    Refusal refusal{
+        .call = "CreateBindingTable", .subject = "", .code = code_of(result), .findings = {}};
+    explain_binding_table(desc, refusal.findings);
+    call.report_refusal(refusal);
   });
   return result;
 }
@@ -304,6 +369,8 @@ void watch_table(void** table, bool has_graphs) {
       .create_operator = reinterpret_cast<CreateOperator>(table[create_operator_slot]),
       .compile_operator = reinterpret_cast<CompileOperator>(table[compile_operator_slot]),
       .create_initializer = reinterpret_cast<CreateInitializer>(table[create_initializer_slot]),
+      .create_binding_table =
+          reinterpret_cast<CreateBindingTable>(table[create_binding_table_slot]),
       .compile_graph =
           has_graphs ? reinterpret_cast<CompileGraph>(table[compile_graph_slot]) : nullptr};
   place->store(originals, std::memory_order_release);
@@ -311,6 +378,7 @@ void watch_table(void** table, bool has_graphs) {
   replace(&table[create_operator_slot], &create_operator);
   replace(&table[compile_operator_slot], &compile_operator);
   replace(&table[create_initializer_slot], &create_initializer);
+  replace(&table[create_binding_table_slot], &create_binding_table);
   if (has_graphs) replace(&table[compile_graph_slot], &compile_graph);
 }
 

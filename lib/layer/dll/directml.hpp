@@ -5,6 +5,7 @@
 #include <unknwn.h>
 
 #include "base/windows.hpp"
+#include "layer/structs.hpp"
 
 namespace dmlop::layer {
 
@@ -19,8 +20,14 @@ struct IDMLDeviceChild : IDMLObject {
   virtual HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) = 0;
 };
 
-using IDMLOperator = IDMLDeviceChild;          // the same methods
-using IDMLCompiledOperator = IDMLDeviceChild;  // and some more, which nobody calls here
+using IDMLOperator = IDMLDeviceChild;  // the same methods
+
+struct IDMLDispatchable : IDMLDeviceChild {
+  /// Microsoft's compiler hands over where the struct goes, behind the object.
+  virtual BindingProperties* STDMETHODCALLTYPE GetBindingProperties(BindingProperties* result) = 0;
+};
+
+using IDMLCompiledOperator = IDMLDispatchable;
 
 struct IDMLDevice : IDMLObject {
   virtual HRESULT STDMETHODCALLTYPE CheckFeatureSupport(INT feature, UINT query_size,
@@ -57,6 +64,9 @@ inline constexpr GUID iid_device1{
 // {26caae7a-3081-4633-9581-226fbe57695d}
 inline constexpr GUID iid_operator{
     0x26caae7a, 0x3081, 0x4633, {0x95, 0x81, 0x22, 0x6f, 0xbe, 0x57, 0x69, 0x5d}};
+// {dcb821a8-1039-441e-9f1c-b1759c2f3cec}
+inline constexpr GUID iid_dispatchable{
+    0xdcb821a8, 0x1039, 0x441e, {0x9f, 0x1c, 0xb1, 0x75, 0x9c, 0x2f, 0x3c, 0xec}};
 // {6b15e56a-bf5c-4902-92d8-da3a650afea4}
 inline constexpr GUID iid_compiled_operator{
     0x6b15e56a, 0xbf5c, 0x4902, {0x92, 0xd8, 0xda, 0x3a, 0x65, 0x0a, 0xfe, 0xa4}};

@@ -76,13 +76,20 @@ class Object : public Interface {
   std::map<GUID, IUnknown*, GuidOrder> interfaces_;
 };
 
-class Child final : public Object<IDMLDeviceChild> {
+class Child final : public Object<IDMLDispatchable> {
  public:
   explicit Child(const GUID& iid) : iid_(iid) {}
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID, void**) override { return E_NOTIMPL; }
+  BindingProperties* STDMETHODCALLTYPE GetBindingProperties(BindingProperties* result) override {
+    *result = {4, 0, 0};
+    return result;
+  }
 
  protected:
-  bool is(REFIID riid) const override { return IsEqualGUID(riid, iid_) != 0; }
+  bool is(REFIID riid) const override {
+    return IsEqualGUID(riid, iid_) ||
+           (IsEqualGUID(riid, iid_dispatchable) && !IsEqualGUID(iid_, iid_operator));
+  }
 
  private:
   GUID iid_;
@@ -130,7 +137,7 @@ class Device final : public Object<IDMLDevice1> {
   }
   HRESULT STDMETHODCALLTYPE CreateCommandRecorder(REFIID, void**) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE CreateBindingTable(const void*, REFIID, void**) override {
-    return E_NOTIMPL;
+    return verdict;
   }
   HRESULT STDMETHODCALLTYPE Evict(UINT, void* const*) override { return S_OK; }
   HRESULT STDMETHODCALLTYPE MakeResident(UINT, void* const*) override { return S_OK; }

@@ -247,6 +247,45 @@ void test_graphs() {
   refuse_with(S_OK);
 }
 
+/// Compiles an operator and makes binding tables for it.
+void test_binding_tables(IDMLDevice* device, IDMLOperator* operation, bool is_fake) {
+  void* made = nullptr;
+  check_equal<HRESULT>(device->CompileOperator(operation, 0, iid_compiled_operator, &made), S_OK,
+                       "an operator is compiled");
+  const Owned<IUnknown> compiled(static_cast<IUnknown*>(made));
+  const auto report_of = [&](BindingTableDesc desc) {
+    if (is_fake) refuse_with(E_INVALIDARG);
+    void* table = nullptr;
+    const HRESULT result = device->CreateBindingTable(&desc, IID_IUnknown, &table);
+    if (table != nullptr) static_cast<IUnknown*>(table)->Release();
+    if (is_fake) refuse_with(S_OK);
+    check(FAILED(result), "a binding table is refused");
+    return new_log();
+  };
+  const auto address = reinterpret_cast<Address>(compiled.get());
+  const std::string few = report_of({address, 0x1000, 0x1000, 0});
+  check(few.starts_with("CreateBindingTable: refused (80070057 E_INVALIDARG)\n"
+                        "  SizeInDescriptors is 0, must be at least "),
+        "too few descriptors: " + few);
+  if (!is_fake) return;
+  check_equal<std::string>(report_of({0x20, 0x1000, 0x1000, 4}),
+                           "CreateBindingTable: refused (80070057 E_INVALIDARG)\n"
+                           "  Dispatchable is 0x0000000000000020, which is neither a compiled "
+                           "operator nor an initializer of this device\n",
+                           "a wild dispatchable");
+  check_equal<std::string>(report_of({address, 0, 0x1000, 4}),
+                           "CreateBindingTable: refused (80070057 E_INVALIDARG)\n"
+                           "  CPUDescriptorHandle is null\n",
+                           "no handle");
+}
+
+void test_bindings() {
+  const auto device = make_device();
+  test::StructBuilder builder;
+  const auto relu = create(device.get(), builder.build(example("ACTIVATION_RELU")));
+  test_binding_tables(device.get(), relu.get(), true);
+}
+
 /// Calls that DirectML makes of its own device.
 void test_inside() {
   const auto device = make_device();
@@ -394,6 +433,7 @@ std::string test_real() {
   create(device.get(), wrong_padding(builder), E_INVALIDARG);
   check_equal<std::string>(new_log(), padding_report, "CreateOperator of Microsoft's DirectML");
   OneNode one(device.get(), builder);
+  test_binding_tables(device.get(), one.relu.get(), false);
   check_equal<HRESULT>(one.compile(device.get()), S_OK, "a graph is compiled");
   one.graph.input_edge_count = 0;
   check(FAILED(one.compile(device.get())), "a graph without an edge is refused");
@@ -413,8 +453,8 @@ int main(int count, char** arguments) {
   fs::remove_all(folder() / "captured");
   const std::vector<std::pair<std::string, void (*)()>> tests{
       {"refusals", test_refusals}, {"pointers", test_pointers}, {"graphs", test_graphs},
-      {"inside", test_inside},     {"devices", test_devices},   {"threads", test_threads},
-      {"capture", test_capture},   {"quiet", test_quiet}};
+      {"inside", test_inside},     {"bindings", test_bindings}, {"devices", test_devices},
+      {"threads", test_threads},   {"capture", test_capture},   {"quiet", test_quiet}};
   if (mode == "real") {
     if (const std::string reason = test_real(); !reason.empty()) {
       std::printf("SKIPPED: %s\n", reason.c_str());
