@@ -1,6 +1,5 @@
 // What DirectML.dll exports, in front of the real one.
 #include <atomic>
-#include <filesystem>
 #include <mutex>
 
 #include "base/text.hpp"
