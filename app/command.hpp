@@ -85,6 +85,8 @@ Action add_bench(OptionList& command);
 Action add_devices(OptionList& command);
 Action add_ops(OptionList& command);
 Action add_inspect(OptionList& command);
+Action add_layer(OptionList& command);
+Action add_explain(OptionList& command);
 Action add_schema(OptionList& command);
 Action add_completion(OptionList& command);
 Action add_complete(OptionList& command);

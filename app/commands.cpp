@@ -91,6 +91,18 @@ constexpr std::array table{
             "dmlop inspect samples/padding/InputTensor.npy --format json\n"
             "dmlop inspect samples/onnx/model.onnx --dim batch=2",
             add_inspect},
+    Command{
+        "explain", "Say what a failure code of DirectML or ONNX Runtime means",
+        "dmlop explain 80070057\n"
+        "# A line of a log\n"
+        "dmlop explain 'DmlGraphFusionHelper.cpp(391): Exception(1) 80070057 Invalid parameter.'",
+        add_explain},
+    Command{"layer", "Explain what DirectML refuses while a Windows application runs",
+            "# Put the layer before the DirectML.dll in the folder of an application\n"
+            "dmlop layer install app\n"
+            "# Take it away again\n"
+            "dmlop layer uninstall app",
+            add_layer},
     Command{"schema", "Print the JSON schema of op descriptions, or of other files, for editors",
             "dmlop schema > dmlop.schema.json\n"
             "dmlop schema PADDING\n"

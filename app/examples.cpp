@@ -10,18 +10,9 @@
 #endif
 
 namespace dmlop::app {
-namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* samples_name = "samples";
-
-std::string& program_name() {
-  static std::string name = "dmlop";
-  return name;
-}
-
-// Empty if the system does not tell.
 fs::path program_folder() {
 #ifdef _WIN32
   std::wstring path(32768, L'\0');
@@ -31,6 +22,15 @@ fs::path program_folder() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 #endif
+}
+
+namespace {
+
+constexpr const char* samples_name = "samples";
+
+std::string& program_name() {
+  static std::string name = "dmlop";
+  return name;
 }
 
 bool has_samples(const fs::path& folder) {

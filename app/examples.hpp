@@ -1,9 +1,13 @@
 // The examples of help, adapted to where the program and the samples are.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace dmlop::app {
+
+/// The folder of this program; empty if the system does not tell.
+std::filesystem::path program_folder();
 
 /// Remembers how the program was called: argv[0].
 void note_program_name(const char* name);

@@ -111,6 +111,12 @@ constexpr std::array variable_paragraphs{
     Paragraph{"XDG_CACHE_HOME",
               "The folder where compiled kernels are kept, in dmlop/. The default "
               "is ~/.cache."},
+    Paragraph{"DMLOP_LAYER",
+              "Where the layer of dmlop layer reports to: log leaves out standard error, quiet "
+              "everything, and break also stops in the debugger."},
+    Paragraph{"DMLOP_CAPTURE",
+              "A folder into which that layer writes every operator and every graph that the "
+              "application creates."},
     Paragraph{"DMLOP_D3D12_DEBUG",
               "If it is set, Direct3D's debug layer checks every call, and its messages go to the "
               "standard error."},

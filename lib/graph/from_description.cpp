@@ -117,16 +117,15 @@ std::vector<GraphAttribute> attributes_of(const FieldSet& fields) {
   return attributes;
 }
 
-// ONNX Runtime and DxDispatch know an operator that was renamed by its first name.
-std::string serialized_name(const std::string& name) {
-  const auto aliases = aliases_of(name);
-  return "DML_OPERATOR_" + (aliases.empty() ? name : aliases.front());
-}
-
 }  // namespace
 
+std::string serialized_name(const OperatorSpec& spec) {
+  const auto aliases = aliases_of(spec.name);
+  return "DML_OPERATOR_" + (aliases.empty() ? spec.name : aliases.front());
+}
+
 GraphOperator graph_operator(const Description& description) {
-  GraphOperator operation{.type = serialized_name(description.spec->name),
+  GraphOperator operation{.type = serialized_name(*description.spec),
                           .inputs = {},
                           .outputs = {},
                           .attributes = attributes_of(description)};

@@ -10,4 +10,8 @@ namespace dmlop {
 /// every other field as an attribute.
 GraphOperator graph_operator(const Description& description);
 
+/// The name of an operator in a serialized graph: ONNX Runtime and DxDispatch know one that was
+/// renamed by its first name.
+std::string serialized_name(const OperatorSpec& spec);
+
 }  // namespace dmlop

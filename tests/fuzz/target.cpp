@@ -13,6 +13,8 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"onnx", "an ONNX model", fuzz_onnx, onnx_seeds},
       {"batch", "a batch's jobs, and its results", fuzz_batch, batch_seeds},
       {"cpp", "C++, or what a debugger shows", fuzz_cpp, cpp_seeds},
+      {"structs", "an application's memory with an operator's structs", fuzz_structs,
+       structs_seeds},
       {"operators", "choices for a random valid case", fuzz_operators, operators_seeds}};
   return targets;
 }

@@ -38,6 +38,8 @@ void fuzz_batch(std::span<const std::byte> bytes);
 std::vector<std::string> batch_seeds();
 void fuzz_cpp(std::span<const std::byte> bytes);
 std::vector<std::string> cpp_seeds();
+void fuzz_structs(std::span<const std::byte> bytes);
+std::vector<std::string> structs_seeds();
 void fuzz_operators(std::span<const std::byte> bytes);
 std::vector<std::string> operators_seeds();
 

@@ -13,9 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dmlop::test;
 
-const std::vector<std::string> commands{"run",        "check",   "compare", "batch",   "bench",
-                                        "convert",    "devices", "ops",     "inspect", "schema",
-                                        "completion", "help",    "manual"};
+const std::vector<std::string> commands{"run",     "check",   "compare",    "batch",   "bench",
+                                        "convert", "devices", "ops",        "inspect", "schema",
+                                        "explain", "layer",   "completion", "help",    "manual"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -62,6 +62,7 @@ TEST_CASE("every example of every help works") {
   for (const std::string& command : commands) helps.push_back(command + " --help");
   for (const std::string& help : helps) {
     CAPTURE(help);
+    if (help == "layer --help") continue;  // needs an application for Windows
     const Folder folder;
     fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples", folder / "samples",
              fs::copy_options::recursive);
@@ -78,7 +79,9 @@ TEST_CASE("every example of every help works") {
 
 TEST_CASE("the short helps show commands that work as they are printed, from any folder") {
   std::vector<std::string> helps{"help"};
-  for (const std::string& command : commands) helps.push_back("help " + command);
+  for (const std::string& command : commands) {
+    if (command != "layer") helps.push_back("help " + command);
+  }
   for (const std::string& help : helps) {
     CAPTURE(help);
     const Folder folder;

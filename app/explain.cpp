@@ -1,0 +1,60 @@
+// dmlop explain: what a failure code of DirectML, or a line of ONNX Runtime's log, means.
+#include <memory>
+
+#include "base/output.hpp"
+#include "base/text.hpp"
+#include "command.hpp"
+#include "exit_codes.hpp"
+#include "layer/hresults.hpp"
+
+namespace dmlop::app {
+namespace {
+
+struct ExplainOptions {
+  std::vector<std::string> text;
+};
+
+void print_explanation(const std::string& title, const std::string& meaning,
+                       const std::string& help) {
+  print({title, "\n  ", meaning, "\n"});
+  if (!help.empty()) print({"  help: ", help, "\n"});
+}
+
+void explain_code(std::uint32_t code) {
+  const layer::HResult* known = layer::find_hresult(code);
+  if (known != nullptr)
+    return print_explanation(layer::name_of_hresult(code), std::string(known->meaning),
+                             std::string(known->help));
+  constexpr std::uint32_t facility_bits = 0x1FFF, code_bits = 0xFFFF;
+  print_explanation(layer::name_of_hresult(code),
+                    "A failure of facility " + std::to_string(code >> 16 & facility_bits) +
+                        " with code " + std::to_string(code & code_bits) +
+                        "; neither DirectML nor ONNX Runtime is known for it.",
+                    "");
+}
+
+int explain(const ExplainOptions& options) {
+  const layer::FailureText read = layer::read_failure_text(join(options.text, " "));
+  if (read.codes.empty() && read.lines.empty())
+    throw Error(ErrorKind::usage,
+                "there is no failure code in this text, and no line of ONNX Runtime's DirectML "
+                "provider; write a code such as 80070057, or paste the whole line of the log");
+  for (const layer::SourceLine& line : read.lines) {
+    const std::string number = line.line == 0 ? "" : "(" + std::to_string(line.line) + ")";
+    print_explanation(line.file + number, layer::meaning_of(line), layer::help_for(line));
+  }
+  for (const std::uint32_t code : read.codes) explain_code(code);
+  return exit_done;
+}
+
+}  // namespace
+
+Action add_explain(OptionList& command) {
+  const auto options = std::make_shared<ExplainOptions>();
+  command
+      .add_option("CODE", options->text, "A code (80070057, E_INVALIDARG), or a text that has one")
+      .required();
+  return [options] { return explain(*options); };
+}
+
+}  // namespace dmlop::app
