@@ -155,6 +155,23 @@ def test_arrays_that_are_no_tensors():
     ]:
         assert refusal(dmlop.Usage, lambda: pad(array)).startswith(message)
     assert "size" in refusal(dmlop.Invalid, lambda: pad(np.zeros((0, 3), np.float32)))
+    masked = np.ma.masked_array(X, mask=X > 1)
+    assert "pass array.filled(value)" in refusal(dmlop.Usage, lambda: pad(masked))
+
+
+def test_buffers_of_another_type_are_no_output():
+    for out in [array.array("i", [0] * 12), dmlop.Tensor("INT32", (3, 4), bytearray(48))]:
+        assert "has elements of type INT32, but OutputTensor is FLOAT32" in refusal(
+            dmlop.Usage, lambda: pad(X, out=out))
+    raw = bytearray(48)
+    assert pad(X, out=raw) is raw
+    assert pad(X, out=array.array("f", [0] * 12)).tolist() == pad(X).flatten().tolist()
+
+
+def test_counts_that_c_would_cut():
+    for wrong in [-1, 1 << 32, 1.5, True]:
+        assert f"threads is {wrong!r}" in refusal(dmlop.Usage, lambda: dmlop.Context("cpu", threads=wrong))
+    assert "min_runs" in refusal(dmlop.Usage, lambda: dmlop.bench("PADDING", X, device="cpu", min_runs=-1, **EDGE))
 
 
 def test_wrong_calls():

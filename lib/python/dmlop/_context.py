@@ -288,6 +288,13 @@ class Timing(NamedTuple):
     output_bytes: int
 
 
+def _count(name: str, value: Any, bits: int = 32) -> int:
+    """A number for C, which would take the low bits of any other."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << bits:
+        raise _errors.Usage(f"{name} is {value!r}: pass a whole number from 0 to {(1 << bits) - 1}")
+    return value
+
+
 def bench(
     op: Any,
     *arrays: Any,
@@ -304,7 +311,8 @@ def bench(
     source = Source(op, fields)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
-    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device), threads, min_runs, min_seconds)
+    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device), _count("threads", threads), _count("min_runs", min_runs),
+                                 min_seconds)
     structs = make_structs(given.names, views, True)
     text = c_void_p()
     invoke(
@@ -497,10 +505,10 @@ class Context:
         options = ContextOptionsStruct(
             sizeof(ContextOptionsStruct),
             encoded(device),
-            threads,
+            _count("threads", threads),
             int(strict_indices),
-            device_memory_bytes,
-            host_memory_bytes,
+            _count("device_memory_bytes", device_memory_bytes, 64),
+            _count("host_memory_bytes", host_memory_bytes, 64),
         )
         handle = c_void_p()
         invoke(library.dmlop_open, byref(options), byref(handle))

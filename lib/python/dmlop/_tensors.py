@@ -167,13 +167,17 @@ def view_array(name: str, array: Any, packed: bool) -> View:
     return View(number, shape or (1,), None, address, array.nbytes, array)
 
 
+def _number_of(memory: memoryview) -> Optional[int]:
+    """The type of a buffer's elements; None if a tensor has no such type."""
+    code = memory.format
+    is_native = code[:1] in "@=" or (code[:1] == "<" and sys.byteorder == "little")
+    return _BY_CODE.get(code[1:] if len(code) > 1 and is_native else code)
+
+
 def _view_buffer(name: str, value: Any, type: Optional[int], shape: Any) -> View:
     memory = memoryview(value)
     if type is None:
-        code = memory.format[1:] if memory.format[:1] in "@=" else memory.format
-        if len(memory.format) > 1 and memory.format[0] == "<" and sys.byteorder == "little":
-            code = memory.format[1:]
-        number = _BY_CODE.get(code)
+        number = _number_of(memory)
         if number is None:
             _refuse_type(name, f"has elements of format {memory.format!r}; a tensor has no such type")
         type, shape = number, memory.shape
@@ -206,6 +210,8 @@ def view(name: str, value: Any, packed: bool = False) -> View:
                 "buffer, such as numpy.array(x, dtype=numpy.float32)",
             )
     if numpy is not None:
+        if isinstance(value, numpy.ma.MaskedArray):
+            _refuse_type(name, "is a masked array, and a tensor has no mask: pass array.filled(value)")
         array = numpy.asarray(value)
         return view_array(name, array, packed)
     try:
@@ -273,6 +279,12 @@ class Planned:
             ) from None
         if memory.readonly:
             raise _errors.Usage("out is read-only: pass a buffer that can be written")
+        # Raw bytes may become anything; a buffer of numbers has their type.
+        number = _number_of(memory)
+        if not isinstance(value, Tensor) and number is not None and memory.itemsize > 1 and number != self.type:
+            raise _errors.Usage(f"out has elements of type {NAMES[number]}, but {self.name} is {what}")
+        if isinstance(value, Tensor) and value.type != NAMES[self.type]:
+            raise _errors.Usage(f"out has elements of type {value.type}, but {self.name} is {what}")
         if not memory.c_contiguous or memory.nbytes != self.nbytes:
             raise _errors.Usage(
                 f"out has {memory.nbytes} bytes, but {self.name}, {what}, has {self.nbytes}"
