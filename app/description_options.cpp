@@ -63,10 +63,11 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
 void note_other_extensions(const std::vector<NamedFile>& outputs) {
   for (const NamedFile& output : outputs) {
     const std::filesystem::path path = to_path(output.path);
-    if (!path.has_extension() || path.extension() == ".npy") continue;
-    print(StandardStream::error, {"dmlop: note: ", output.path,
-                                  " gets the format .npy: a header, then the elements; name it ",
-                                  to_text(path.stem()), ".npy\n"});
+    if (output.raw || !path.has_extension() || path.extension() == ".npy") continue;
+    print(StandardStream::error,
+          {"dmlop: note: ", output.path,
+           " gets the format .npy: a header, then the elements; name it ", to_text(path.stem()),
+           ".npy, or write ", output.path, ":raw for the elements alone\n"});
   }
 }
 

@@ -49,8 +49,13 @@ void print_header(const std::string& path, const NpyFile& file) {
          " bytes\n", Text::lines(contents)});
 }
 
-void inspect_npy(const std::string& path, Format format, Json& list) {
-  const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
+void inspect_tensor(const std::string& path, const std::optional<RawForm>& form, Format format,
+                    Json& list) {
+  if (form && !form->data_type)
+    throw Error(ErrorKind::usage,
+                "nothing says the type of " + path + ": write " + path + ":FLOAT32, or another");
+  const NpyFile file = with_context("reading " + path,
+                                    [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
   if (format != Format::json) return print_header(path, file);
   list.push_back(to_json(path, file));
   require_intact(file, path);
@@ -70,12 +75,17 @@ std::optional<OpenedGraph> open(const std::string& path, Diagnostics& diagnostic
 int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
-  for (const std::string& path : options.files) {
+  for (const std::string& text : options.files) {
     try {
+      const auto [path, form] = parse_file_text(text);
+      if (form) {
+        inspect_tensor(path, form, options.format, list);
+        continue;
+      }
       auto opened = open_onnx_graph(path, options.onnx, {}, options.confine, diagnostics);
       if (!opened) opened = open(path, diagnostics);
       if (!opened) {
-        inspect_npy(path, options.format, list);
+        inspect_tensor(path, form, options.format, list);
       } else if (opened->graph && options.format == Format::json) {
         list.push_back(graph_json(*opened->graph));
       } else if (opened->graph) {
@@ -95,9 +105,9 @@ int inspect(const InspectOptions& options) {
 Action add_inspect(OptionList& command) {
   const auto options = std::make_shared<InspectOptions>();
   command
-      .add_option(
-          "FILE", options->files,
-          ".npy files, graphs (Partition_0.bin, graph.json), or ONNX models; - is standard input")
+      .add_option("FILE", options->files,
+                  ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), graphs (Partition_0.bin, "
+                  "graph.json), or ONNX models; - is standard input")
       .required();
   options->onnx.add_to(command);
   add_format_option(command, options->format);

@@ -44,7 +44,24 @@ bool is_tensor_proto(const std::string& path) {
   return lower_case(to_text(to_path(path).extension())) == ".pb";
 }
 
-onnx::TensorData read_input(const std::string& path) {
+/// What a raw file leaves open is what the model says of the input.
+RawForm completed(const RawForm& form, const onnx::ValueInfo& input, const std::string& path) {
+  Sizes sizes;
+  for (const onnx::Dimension& dimension : input.sizes.value_or(std::vector<onnx::Dimension>{}))
+    sizes.push_back(dimension.size ? static_cast<std::uint64_t>(*dimension.size) : 0);
+  if (std::find(sizes.begin(), sizes.end(), 0U) != sizes.end()) sizes.clear();
+  const RawForm complete = form.completed(onnx::data_type_of(input.element_type), sizes);
+  if (complete.data_type && !complete.sizes.empty()) return complete;
+  throw Error(ErrorKind::invalid_input,
+              "a raw file has no header, and the model does not say all sizes of " +
+                  printable(std::string(input.name)) + ": write " + path + ":" +
+                  std::string(name_of(complete.data_type.value_or(DataType::Float32))) +
+                  ":1,3,224,224");
+}
+
+onnx::TensorData read_input(const std::string& path, const std::optional<RawForm>& form,
+                            const onnx::ValueInfo& input) {
+  if (form) return onnx::read_npy_file(path, completed(*form, input, path));
   return is_tensor_proto(path) ? onnx::read_tensor_file(path) : onnx::read_npy_file(path);
 }
 
@@ -69,12 +86,14 @@ std::map<std::string, onnx::TensorData> read_inputs(const onnx::OnnxModel& model
                                                     const std::vector<NamedFile>& inputs,
                                                     Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  for (const onnx::ValueInfo* input : onnx::inputs_to_give(model)) names.emplace_back(input->name);
+  const auto wanted = onnx::inputs_to_give(model);
+  for (const onnx::ValueInfo* input : wanted) names.emplace_back(input->name);
   std::map<std::string, onnx::TensorData> files;
   for (const NamedFile& file : inputs) {
     std::string path;
     const std::string name = input_named(file, names, path);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
       const std::string nearest = nearest_name(name, names);
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
@@ -83,7 +102,8 @@ std::map<std::string, onnx::TensorData> read_inputs(const onnx::OnnxModel& model
                                             : "the model has no input \"" + printable(name) + "\"",
                              .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
                                                            : "did you mean \"" + nearest + "\"?"});
-    } else if (!files.emplace(name, read_input(path)).second) {
+    } else if (const auto index = static_cast<std::size_t>(found - names.begin());
+               !files.emplace(name, read_input(path, file.raw, *wanted[index])).second) {
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
                              .message = "the input \"" + printable(name) + "\" has two files"});

@@ -414,7 +414,7 @@ void add_expect_option(OptionList& command, RunOptions& options) {
             }
           },
           "The golden .npy file to compare an output with; without a file, those in expected/ "
-          "beside op.json")
+          "beside op.json; a raw one is FILE:raw")
       .type_name("[[NAME=]FILE]")
       .expected(0, 1)
       .default_text(golden_folder)
@@ -429,10 +429,12 @@ Action add_run(OptionList& command) {
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
       "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph or of "
-      "an ONNX model, which takes .pb files, too; - is standard input");
+      "an ONNX model, which takes .pb files, too; - is standard input. A raw file is FILE:raw, or "
+      "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8, with :offset=BYTES and :big");
   add_named_file_option(
       command, "-o,--output", options->request.outputs,
-      "An output's .npy file; - is standard output; of a model or a graph, NAME is a "
+      "An output's .npy file, or FILE:raw for the elements alone; - is standard output; of a model "
+      "or a graph, NAME is a "
       "resource or an edge as it is at the end. Without -o and --expect the output is shown");
   add_expect_option(command, *options);
   options->tolerance.add_to(command);

@@ -384,7 +384,8 @@ class ModelRunner {
         show_result(model, resource, runtime.contents(resource), options_.format, ending.shown);
     }
     for (const NamedResource& output : outputs_)
-      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path);
+      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path,
+                output.is_raw);
     for (const NamedResource& golden : expected_) {
       ending.comparisons.push_back(
           compare_resource(model, golden, runtime.contents(golden.resource), options_.tolerance));

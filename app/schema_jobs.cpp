@@ -31,7 +31,9 @@ Json job_options() {
   Json expect = if_then({{"type", "object"}}, {{"additionalProperties", text()}}, text());
   options["id"] = described("Names the job in reports, and its folder below --out.", text());
   options["expect"] = described(
-      "The .npy file of the expected output, or one for each output by field name.", expect);
+      "The .npy file of the expected output, or one for each output by field name. A raw file is "
+      "FILE:raw.",
+      expect);
   options["tolerance"] = described("How far results may be off.", object_of(tolerance_members()));
   options.update(choice_members());
   return options;

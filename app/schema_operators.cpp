@@ -239,7 +239,9 @@ Json description_options() {
                  "which is the default, or DirectML 1.15.4.",
                  {{"enum", judge_names()}})},
       {"bindings",
-       described("The .npy files of the tensors, by field name.", {{"type", "object"}})},
+       described("The .npy files of the tensors, by field name. A raw file is FILE:raw, or "
+                 "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8.",
+                 {{"type", "object"}})},
       {"dmlCompileType", described("How DxDispatch compiles the operator; nothing changes here.",
                                    {{"enum", {"DmlCompileOp", "DmlCompileGraph"}}})},
       {"executionFlags",

@@ -94,7 +94,7 @@ class InputBinder {
     paths_[index] = named.path;
     try {
       const auto file = std::make_shared<const NpyFile>(
-          with_context("reading " + named.path, [&] { return open(named); }));
+          with_context("reading " + named.path, [&] { return open(index, named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
@@ -110,9 +110,22 @@ class InputBinder {
     return "write -i " + shell_quoted(name(input) + "=") + "FILE.npy";
   }
 
-  static NpyFile open(const NamedFile& named) {
-    return named.memory ? NpyFile::in_memory(*named.memory)
-                        : NpyFile::open(PinnedFile(named.confinement, named.path));
+  NpyFile open(std::size_t index, const NamedFile& named) const {
+    if (named.memory) return NpyFile::in_memory(*named.memory);
+    std::optional<RawForm> form;
+    if (named.raw) form = completed(*named.raw, graph_.inputs[index]);
+    return NpyFile::open(PinnedFile(named.confinement, named.path), form);
+  }
+
+  static RawForm completed(const RawForm& form, const GraphInput& input) {
+    const RawForm complete = input.types.size() == 1
+                                 ? form.completed(input.types.front(), input.sizes)
+                                 : form.completed({}, input.sizes);
+    if (complete.data_type) return complete;
+    throw Error(ErrorKind::invalid_input,
+                "a raw file has no header, and nothing else says its type: write FILE:" +
+                    (input.types.empty() ? std::string("FLOAT32")
+                                         : std::string(name_of(input.types.front()))));
   }
 
   // The number of elements counts, not their sizes: those of a desc have other dimensions than the

@@ -34,6 +34,7 @@ struct Source {
   const json::Value* written = nullptr;
   SharedConfinement confinement = {};
   std::optional<MemoryTensor> memory = {};
+  std::optional<RawForm> raw = {};
 };
 
 bool is_same_file(const Source& source, const std::string& written) {
@@ -78,8 +79,11 @@ class Binder {
       if (!is_mine(binding.tensor)) continue;
       const bool is_path = !binding.path.empty();
       sources_[binding.tensor][binding.element.value_or(0)] = {
-          is_path ? path_beside(description.file(), binding.path) : "", binding.written,
-          request.confinement};
+          is_path ? path_beside(description.file(), binding.path) : "",
+          binding.written,
+          request.confinement,
+          {},
+          binding.raw};
     }
   }
 
@@ -106,14 +110,14 @@ class Binder {
         mine[element] = {};
         continue;
       }
-      mine[element] = {file.path, nullptr, file.confinement, file.memory};
+      mine[element] = {file.path, nullptr, file.confinement, file.memory, file.raw};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
     const std::string only = unnamed.size() == 1 ? only_output(named) : "";
     if (!only.empty()) {
       const auto file = std::find_if(files.begin(), files.end(),
                                      [](const NamedFile& each) { return each.tensor.empty(); });
-      sources_[only] = {{0, {file->path, nullptr, file->confinement, file->memory}}};
+      sources_[only] = {{0, {file->path, nullptr, file->confinement, file->memory, file->raw}}};
     } else if (!unnamed.empty()) {
       refuse_unnamed(unnamed);
     }
@@ -312,6 +316,7 @@ class HeaderMerger {
         tensor_(tensor_name(slot.field, slot.element)),
         path_(source.path),
         is_memory_(source.memory.has_value()),
+        raw_(source.raw),
         diagnostics_(diagnostics) {
     if (is_memory_ && !source.memory->strides.empty()) strides_ = source.memory->strides;
   }
@@ -337,7 +342,7 @@ class HeaderMerger {
            std::string rule = "") {
     Diagnostic diagnostic = description_.at(
         Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
-    const std::string file = is_memory_ ? "buffer" : ".npy file";
+    const std::string file = is_memory_ ? "buffer" : raw_ ? "raw file" : ".npy file";
     diagnostic.rule = rule.empty() ? "a tensor desc must agree with its " + file : std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -345,21 +350,23 @@ class HeaderMerger {
 
   // After a finding the desc counts, as it is what other fields were written for.
   void merge_type(TensorDesc& desc, const NpyHeader& header) {
-    if (!desc.data_type) desc.data_type = header.data_type;
-    if (stored_as(*desc.data_type) == header.data_type) return;
-    const std::string found(name_of(header.data_type));
+    const DataType type = raw_ ? raw_->data_type.value_or(header.data_type) : header.data_type;
+    if (!desc.data_type) desc.data_type = type;
+    if (*desc.data_type == type || stored_as(*desc.data_type) == type) return;
+    const std::string found(name_of(type));
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
             " has " + found,
         "write \"" + found + "\", or " +
             (is_memory_ ? "pass a buffer of this type"
+             : raw_     ? "read the file as " + path_ + ":" + std::string(name_of(*desc.data_type))
                         : "save array.astype(" + numpy_name(*desc.data_type) + ")"));
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
     if (desc.sizes.empty()) {
       desc.sizes = header.sizes;
-      if (!is_memory_) desc.file = path_;
+      if (!is_memory_ && !raw_) desc.file = path_;
     }
     if (desc.sizes == header.sizes) return;
     const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
@@ -368,6 +375,7 @@ class HeaderMerger {
             list_of(header.sizes),
         "write " + list_of(header.sizes) +
             (is_memory_        ? ", or pass a buffer of these sizes"
+             : raw_            ? ", or leave the sizes behind the file's name out"
              : may_be_reshaped ? ", or save " + reshape_call(desc.sizes)
                                : ", or name another file"));
   }
@@ -409,13 +417,31 @@ class HeaderMerger {
   std::string tensor_;
   std::string path_;
   bool is_memory_;
+  std::optional<RawForm> raw_;
   std::optional<Strides> strides_;  // of a buffer in memory
   Diagnostics& diagnostics_;
 };
 
-NpyFile open_npy(const Source& source) {
+// What a raw file leaves open is the desc's. With Strides it is a plain buffer of elements.
+RawForm completed(const RawForm& form, const TensorDesc& desc, const std::string& tensor,
+                  const std::string& path) {
+  RawForm complete = form.completed(desc.data_type, desc.strides ? Sizes{} : desc.sizes);
+  const std::string type =
+      complete.data_type ? std::string(name_of(*complete.data_type)) : "FLOAT32";
+  const bool has_sizes = !complete.sizes.empty() || desc.strides;
+  if (complete.data_type && has_sizes) return complete;
+  const std::string what = complete.data_type ? "sizes" : has_sizes ? "type" : "type and sizes";
+  throw Error(ErrorKind::invalid_input, "a raw file has no header, and nothing else says the " +
+                                            what + " of " + tensor + ": write " + path + ":" +
+                                            type + (has_sizes ? "" : ":1,1,4,4") +
+                                            ", or DataType and Sizes in the desc");
+}
+
+NpyFile open_file(const Source& source, const TensorDesc& desc, const std::string& tensor) {
   if (source.memory) return NpyFile::in_memory(*source.memory);
-  return NpyFile::open(PinnedFile(source.confinement, source.path));
+  std::optional<RawForm> form;
+  if (source.raw) form = completed(*source.raw, desc, tensor, source.path);
+  return NpyFile::open(PinnedFile(source.confinement, source.path), form);
 }
 
 // An Error about a file, as a finding at the place that names the file.
@@ -550,7 +576,7 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
       }
       try {
         NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                    [&] { return open_npy(*source); });
+                                    [&] { return open_file(*source, desc, tensor); });
         HeaderMerger(description, slot, *source, diagnostics).merge(file.header());
         inputs.push_back({slot.field, std::move(file), source->path, slot.element});
       } catch (const Error& error) {
@@ -592,7 +618,7 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
           *target, tensor + " and " + other->name() + " both go to " +
                        (is_standard_output(target->path) ? "standard output" : target->path));
     }
-    outputs.push_back({field, target->path, element});
+    outputs.push_back({field, target->path, element, target->raw.has_value()});
   }
   return outputs;
 }
@@ -627,13 +653,21 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
                        " have the same golden file: " + source->path,
                    "name another golden file, as --update-golden may replace it");
     }
-    Expectation expectation{tensor, source->path, std::nullopt,
-                            request.tolerance.value_or(Tolerance{}), element};
+    Expectation expectation{
+        tensor,  source->path, std::nullopt,       request.tolerance.value_or(Tolerance{}),
+        element, source->raw,  source->confinement};
+    if (source->raw && request.expected_may_be_missing &&
+        (source->raw->offset || source->raw->big_endian))
+      binder.usage("--update-golden replaces the whole golden file " + source->path +
+                       ", and in this machine's byte order",
+                   "write " + source->path + ":raw");
     try {
       const bool is_missing = request.expected_may_be_missing && is_absent(source->path);
-      if (!is_missing) {
-        expectation.file = with_context("reading the golden file " + source->path,
-                                        [&] { return open_npy(*source); });
+      if (!is_missing && !source->raw) {
+        expectation.file = with_context("reading the golden file " + source->path, [&] {
+          return source->memory ? NpyFile::in_memory(*source->memory)
+                                : NpyFile::open(PinnedFile(source->confinement, source->path));
+        });
       }
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
@@ -645,6 +679,23 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
     }
   }
   return expected;
+}
+
+void open_raw_expected(const Description& description, const JobRequest& request,
+                       std::vector<Expectation>& expected, Diagnostics& diagnostics) {
+  for (Expectation& expectation : expected) {
+    const TensorDesc* desc = description.find_tensor(expectation.tensor, expectation.element);
+    if (!expectation.raw || desc == nullptr || !desc->data_type || desc->sizes.empty()) continue;
+    try {
+      if (request.expected_may_be_missing && is_absent(expectation.path)) continue;
+      const RawForm form = expectation.raw->completed(desc->data_type, desc->sizes);
+      expectation.file = with_context("reading the golden file " + expectation.path, [&] {
+        return NpyFile::open_raw(PinnedFile(expectation.confinement, expectation.path), form);
+      });
+    } catch (const Error& error) {
+      diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+    }
+  }
 }
 
 }  // namespace dmlop

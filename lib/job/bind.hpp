@@ -38,12 +38,17 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
 std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest& request,
                                       Purpose purpose, Diagnostics& diagnostics);
 
-/// Opens the golden files of outputs. One that cannot be read is a finding, unless it does not
-/// exist and the request allows that; so is one that an output would replace. Tolerances are the
-/// request's.
+/// Opens the .npy files among the golden files of outputs. One that cannot be read is a finding,
+/// unless it does not exist and the request allows that; so is one that an output would replace.
+/// Tolerances are the request's.
 std::vector<Expectation> bind_expected(Description& description, const JobRequest& request,
                                        const std::vector<BoundOutput>& outputs,
                                        Diagnostics& diagnostics);
+
+/// Opens the raw golden files, when the types and sizes of the outputs are known. One that cannot
+/// be read, or has another size, is a finding.
+void open_raw_expected(const Description& description, const JobRequest& request,
+                       std::vector<Expectation>& expected, Diagnostics& diagnostics);
 
 /// Whether there is no such file. Errors: io_failed if the system cannot tell, as it may exist.
 bool is_absent(const std::string& path);

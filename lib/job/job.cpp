@@ -108,6 +108,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   if (request.checking.judge) job.description.judge = *request.checking.judge;
   check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);
+  open_raw_expected(job.description, request, job.expected, diagnostics);
   for (Expectation& expectation : job.expected) {
     const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);
     const auto type = desc != nullptr ? desc->data_type : std::nullopt;

@@ -25,6 +25,7 @@ struct NamedFile {
   std::string path;                    // "-" is standard input or output
   SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
   std::optional<MemoryTensor> memory = {};  // takes the file's place; the path only names it
+  std::optional<RawForm> raw = {};          // of a file without a header
 };
 
 /// A file or folder beside a description whose name is nearly that of a part of a job.
@@ -75,6 +76,7 @@ struct BoundOutput {
   std::string tensor;
   std::string path;
   std::optional<std::size_t> element = {};
+  bool is_raw = false;  // the elements alone, without a header
 
   std::string name() const { return tensor_name(tensor, element); }
 };
@@ -86,6 +88,8 @@ struct Expectation {
   std::optional<NpyFile> file;  // absent: it does not exist yet
   Tolerance tolerance;
   std::optional<std::size_t> element = {};
+  std::optional<RawForm> raw = {};  // of a file without a header
+  SharedConfinement confinement = {};
 
   std::string name() const { return tensor_name(tensor, element); }
 };

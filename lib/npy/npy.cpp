@@ -125,6 +125,17 @@ NpyFile NpyFile::open(const PinnedFile& file) {
   return NpyFile(InputFile::open(file, npy_bytes_wanted));
 }
 
+NpyFile NpyFile::open(const PinnedFile& file, const std::optional<RawForm>& form) {
+  return form ? open_raw(file, *form) : open(file);
+}
+
+NpyFile NpyFile::holding(DataType data_type, std::vector<std::uint64_t> sizes, Buffer elements) {
+  const auto owned = std::make_shared<const Buffer>(std::move(elements));
+  NpyFile file(MemoryTensor{data_type, std::move(sizes), {}, owned->bytes()});
+  file.owned_ = owned;
+  return file;
+}
+
 NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
   const bool is_strided = !tensor.strides.empty();
   if (is_strided && tensor.strides.size() != tensor.sizes.size())
@@ -150,7 +161,9 @@ NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
 }
 
 std::span<const std::byte> NpyFile::data() const {
-  return file_ ? file_->bytes().subspan(header_.data_offset) : memory_;
+  if (!file_ || owned_) return memory_;
+  const auto bytes = file_->bytes().subspan(header_.data_offset);
+  return raw_bytes_ ? bytes.first(*raw_bytes_) : bytes;
 }
 
 void require_intact(const NpyFile& file, const std::string& path) {

@@ -235,18 +235,30 @@ class DescriptionReader {
   void read_binding(const FieldSpec& field, const json::Value& value) {
     const std::string name = "bindings." + field.name;
     if (!field.is_tensor_array()) {
-      description_.bindings.push_back(
-          {.tensor = field.name, .path = read_path(value, name), .written = &value});
+      add_binding(field, value, name, std::nullopt);
       return;
     }
     if (!reader_->is_list(value, name, "an array of paths of .npy files",
                           "write [\"0.npy\", \"1.npy\"]"))
       return;
     for (std::size_t j = 0; j < value.items.size(); ++j) {
-      const json::Value& item = value.items[j];
-      description_.bindings.push_back(
-          {field.name, read_path(item, name + "[" + std::to_string(j) + "]"), j, &item});
+      add_binding(field, value.items[j], name + "[" + std::to_string(j) + "]", j);
     }
+  }
+
+  // One file; without a path where it has a finding.
+  void add_binding(const FieldSpec& field, const json::Value& value, const std::string& name,
+                   std::optional<std::size_t> element) {
+    Binding binding{.tensor = field.name, .path = "", .element = element, .written = &value};
+    const std::string text = read_path(value, name);
+    try {
+      const FileText file = field.is_output() ? parse_output_text(text) : parse_file_text(text);
+      binding.path = file.path;
+      binding.raw = file.raw;
+    } catch (const Error& error) {
+      reader_->add(description_.document().at(value, name + ": " + error.what()));
+    }
+    description_.bindings.push_back(std::move(binding));
   }
 
   std::string read_path(const json::Value& value, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "npy/raw_form.hpp"
 #include "spec/checking.hpp"
 #include "spec/fields.hpp"
 #include "spec/fields_reader.hpp"
@@ -20,6 +21,7 @@ struct Binding {
   std::string path;                         // "": named without a path
   std::optional<std::size_t> element = {};  // of an array of tensors
   const json::Value* written = nullptr;
+  std::optional<RawForm> raw = {};  // of a file without a header
 };
 
 class Description : public FieldSet {

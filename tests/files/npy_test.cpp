@@ -217,7 +217,8 @@ TEST_CASE("what is not .npy is refused with what it is") {
        ".npy; load it with numpy.loadtxt and save it with numpy.save"},
       {"\x89HDF\r\n\x1a\n",
        "the file is not .npy: it starts with \"\\x89HDF\\x0d\\n\\x1a\\n\", "
-       "not with \"\\x93NUMPY\"; save the array with numpy.save"},
+       "not with \"\\x93NUMPY\"; save the array with numpy.save or, if it is elements without a "
+       "header, write the type behind the name, FILE:FLOAT32"},
   });
 }
 
