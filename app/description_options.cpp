@@ -37,16 +37,32 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
       .type_name("FIELD=VALUE")
       .expected(1)
       .take_all();
+  command.add_flag("--example", is_example,
+                   "With the name of an operator: take the fields of `dmlop ops NAME --example`");
 }
 
 std::optional<OpenedFile> DescriptionOptions::open(const std::string& name,
                                                    Diagnostics& diagnostics, bool quiet) const {
+  if (is_example) return example_of(name, diagnostics);
   auto file = open_op_or_model(name, settings, diagnostics);
   std::error_code ignored;
   if (!quiet && file && file->path.empty() && std::filesystem::is_directory(to_path(name), ignored))
     print(StandardStream::error,
           {"dmlop: note: ", name, " is the operator; ./", name, " is the folder\n"});
   return file;
+}
+
+// The description that ops NAME --example prints, with the settings.
+std::optional<OpenedFile> DescriptionOptions::example_of(const std::string& name,
+                                                         Diagnostics& diagnostics) const {
+  const OperatorSpec* spec = find_spec(name);
+  if (spec == nullptr)
+    throw Error(ErrorKind::usage, "--example is for the name of an operator, and " + name +
+                                      " is none; dmlop ops lists them");
+  json::Document document = operator_document(name, *spec, spec->example);
+  apply_settings(document, settings, diagnostics);
+  if (!diagnostics.empty()) return std::nullopt;
+  return OpenedFile{std::make_shared<const json::Document>(std::move(document))};
 }
 
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,

@@ -14,6 +14,7 @@ namespace dmlop::app {
 struct DescriptionOptions {
   std::vector<std::string> names;
   std::vector<Setting> settings;
+  bool is_example = false;
 
   /// Declares the positional argument and --set; with `many` several descriptions may be named.
   void add_to(OptionList& command, bool many = false);
@@ -23,6 +24,9 @@ struct DescriptionOptions {
   /// findings: as open_op_or_model().
   std::optional<OpenedFile> open(const std::string& name, Diagnostics& diagnostics,
                                  bool quiet = false) const;
+
+ private:
+  std::optional<OpenedFile> example_of(const std::string& name, Diagnostics& diagnostics) const;
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that

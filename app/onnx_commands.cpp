@@ -45,7 +45,7 @@ bool is_tensor_proto(const std::string& path) {
 }
 
 /// What a raw file leaves open is what the model says of the input.
-RawForm completed(const RawForm& form, const onnx::ValueInfo& input, const std::string& path) {
+RawForm form_of_input(const RawForm& form, const onnx::ValueInfo& input, const std::string& path) {
   Sizes sizes;
   for (const onnx::Dimension& dimension : input.sizes.value_or(std::vector<onnx::Dimension>{}))
     sizes.push_back(dimension.size ? static_cast<std::uint64_t>(*dimension.size) : 0);
@@ -61,7 +61,7 @@ RawForm completed(const RawForm& form, const onnx::ValueInfo& input, const std::
 
 onnx::TensorData read_input(const std::string& path, const std::optional<RawForm>& form,
                             const onnx::ValueInfo& input) {
-  if (form) return onnx::read_npy_file(path, completed(*form, input, path));
+  if (form) return onnx::read_npy_file(path, form_of_input(*form, input, path));
   return is_tensor_proto(path) ? onnx::read_tensor_file(path) : onnx::read_npy_file(path);
 }
 

@@ -1,6 +1,7 @@
 // dmlop run: one description, its files, one run, and the comparison with golden files. What runs
 // a DxDispatch model is run_model.cpp.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -47,6 +48,7 @@ struct RunOptions {
   bool expects_folder = false;  // --expect without a file
   std::string kept_edges;       // the folder of a graph's edges; "": none
   std::string expected_edges;   // the folder with golden files of them; "": none
+  std::string random;           // the seed of made-up inputs; "": none
   std::string against;          // another device that is to compute the same; "": none
   std::string update_golden;    // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
@@ -207,6 +209,7 @@ ModelRun model_run(const RunOptions& options) {
   return {.model = options.model,
           .confine = options.confine,
           .inputs = options.request.inputs,
+          .random = options.request.random,
           .outputs = options.request.outputs,
           .expected = options.request.expected,
           .tolerance = {},
@@ -232,6 +235,9 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOpt
     throw Error(ErrorKind::usage,
                 "-i is for op descriptions; a model names the files of its resources (sourcePath), "
                 "which --input-path looks up in another folder");
+  if (request.random)
+    throw Error(ErrorKind::usage,
+                "--random is for op descriptions and graphs; a model has its resources' values");
   if (!options.update_golden.empty())
     throw Error(ErrorKind::usage,
                 "--update-golden is for op descriptions; dmlop batch FOLDER --update-golden "
@@ -324,6 +330,8 @@ int run_as_onnx(const OpenedGraph& file, const RunOptions& options, Diagnostics 
 }
 
 int run_onnx_test(const RunOptions& options) {
+  if (options.request.random)
+    throw Error(ErrorKind::usage, "--random is for a model alone; an ONNX test has its own inputs");
   ModelRun run = model_run(options);
   if (options.tolerance.given()) run.tolerance = options.tolerance.tolerance;
   return run_onnx_folder(options.description.name(), options.onnx, run);
@@ -392,6 +400,16 @@ int run(const RunOptions& options) {
   return outcome.exit_code;
 }
 
+RandomNumbers random_numbers(const std::string& seed) {
+  RandomNumbers numbers;
+  const char* end = seed.data() + seed.size();
+  const auto [stop, error] = std::from_chars(seed.data(), end, numbers.seed);
+  if (error != std::errc() || stop != end)
+    throw Error(ErrorKind::usage,
+                "--random=" + printable(seed) + " must be a seed, a whole number from 0 on");
+  return numbers;
+}
+
 // The meaning of --expect without a file.
 constexpr const char* golden_folder = "expected/";
 
@@ -436,6 +454,11 @@ Action add_run(OptionList& command) {
       "An output's .npy file, or FILE:raw for the elements alone; - is standard output; of a model "
       "or a graph, NAME is a "
       "resource or an edge as it is at the end. Without -o and --expect the output is shown");
+  command
+      .add_flag("--random{1}", options->random,
+                "Make up numbers that suit the fields for inputs without a file; --random=SEED: "
+                "others. A seed gives the same numbers everywhere")
+      .type_name("[=SEED]");
   add_expect_option(command, *options);
   options->tolerance.add_to(command);
   command
@@ -468,7 +491,12 @@ Action add_run(OptionList& command) {
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  return [options] { return report_errors(options->format, [&] { return run(*options); }); };
+  return [options] {
+    return report_errors(options->format, [&] {
+      if (!options->random.empty()) options->request.random = random_numbers(options->random);
+      return run(*options);
+    });
+  };
 }
 
 }  // namespace dmlop::app

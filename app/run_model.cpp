@@ -504,7 +504,9 @@ int run_graph(const OpenedGraph& file, const ModelRun& options, Diagnostics diag
     lowered = lower_graph(*file.graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);
-  bind_inputs(*lowered, {.inputs = options.inputs, .found = options.found}, diagnostics);
+  bind_inputs(*lowered,
+              {.inputs = options.inputs, .found = options.found, .random = options.random},
+              diagnostics);
   ModelRun named = options;
   for (auto* files : {&named.outputs, &named.expected}) {
     for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);

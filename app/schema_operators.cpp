@@ -73,7 +73,9 @@ Json bindings_schema(const OperatorSpec& spec, const Surroundings& around) {
     if (around.place == Place::model) {
       tensors[field.name] = refer_to("binding");
     } else {
-      tensors[field.name] = field.is_tensor_array() ? list_of(text()) : text();
+      const bool is_input_file = field.is_input() && !around.has_edges;
+      const Json one = is_input_file ? refer_to("input_file") : text();
+      tensors[field.name] = field.is_tensor_array() ? list_of(one) : one;
     }
   }
   return object_of(tensors);

@@ -236,6 +236,16 @@ Json has_any(const Names& members) {
   return {{"anyOf", any}};
 }
 
+Json input_file() {
+  const Json random = without_type(object_of(
+      {{"random",
+        described("Numbers that are made up: evenly spread over what suits the field, or normal.",
+                  one_of({"uniform", "normal"}))},
+       {"seed", described("Other numbers for each; 1 if left out.", bytes())}},
+      {"random"}));
+  return if_then({{"type", "object"}}, random, text());
+}
+
 Json shared_definitions(bool complete) {
   const Json fields = object_of(tensor_members(), complete ? Names{"DataType", "Sizes"} : Names{});
   const Json nested =

@@ -54,7 +54,9 @@ std::vector<std::string> paths_of(const BatchJob& job) {
   for (const auto* files : {&job.request.expected, &found.inputs, &found.expected}) {
     for (const NamedFile& file : *files) paths.push_back(file.path);
   }
-  for (const NamedFile& file : job.request.inputs) paths.push_back(file.path);
+  for (const NamedFile& file : job.request.inputs) {
+    if (!file.random) paths.push_back(file.path);
+  }
   const Source source = source_of(job);
   if (!source.root) return paths;
   const std::string& file = source.document->file();

@@ -130,6 +130,13 @@ class JobReader {
       return;
     for (const json::Member& member : bindings->members) {
       const std::string name = "bindings." + printable(member.name);
+      if (member.value.kind == Kind::object) {
+        NamedFile made_up{member.name, "", {}};
+        made_up.random = read_random_numbers(reader_, member.value, name);
+        if (made_up.random) made_up.path = name_of(*made_up.random);
+        if (made_up.random) job_.request.inputs.push_back(std::move(made_up));
+        continue;
+      }
       if (const auto file = read_file(member.value, name, "the path of a .npy file"))
         job_.request.inputs.push_back(
             {member.name, file->path, job_.request.confinement, {}, file->raw});

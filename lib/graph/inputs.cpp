@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
 #include "graph/lower.hpp"
+#include "job/random_inputs.hpp"
 #include "model/values.hpp"
 #include "tensor/element.hpp"
 
@@ -38,6 +39,10 @@ class InputBinder {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;
+      if (request_.random) {
+        make_up(i, *request_.random);
+        continue;
+      }
       refuse("the input " + quoted(i) + (request_.is_of_library ? " is not given" : " has no file"),
              ErrorKind::usage, "it is " + text_of(input), remedy(i));
     }
@@ -92,10 +97,44 @@ class InputBinder {
       return;
     }
     paths_[index] = named.path;
+    if (named.random) {
+      make_up(index, *named.random);
+      return;
+    }
     try {
       const auto file = std::make_shared<const NpyFile>(
           with_context("reading " + named.path, [&] { return open(index, named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
+    } catch (const Error& error) {
+      refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
+    }
+  }
+
+  // Numbers that suit the first node that reads the input.
+  void make_up(std::size_t index, const RandomNumbers& numbers) {
+    const std::size_t resource = graph_.inputs[index].resource;
+    for (const ModelCommand& command : graph_.model.commands) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr) continue;
+      const Dispatchable& node = graph_.model.dispatchables[dispatch->dispatchable];
+      for (const auto* bindings : {&dispatch->bindings, &node.owned}) {
+        for (const TensorBinding& binding : *bindings) {
+          const FieldSpec& field = *node.description->spec->find_field(binding.tensor);
+          if (binding.range.resource == resource && field.is_input())
+            return make_up(index, *node.description, field, binding.element, numbers);
+        }
+      }
+    }
+  }
+
+  void make_up(std::size_t index, const Description& description, const FieldSpec& field,
+               std::optional<std::size_t> element, RandomNumbers numbers) {
+    try {
+      // Inputs of one name in several nodes are different ones.
+      numbers.seed += (index + 1) << 32;
+      const auto file =
+          std::make_shared<const NpyFile>(random_file(description, field, element, numbers));
+      fill(index, file, "");
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
     }

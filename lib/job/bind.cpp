@@ -9,6 +9,8 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/folder.hpp"
+#include "job/random_inputs.hpp"
+#include "tensor/element.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -35,10 +37,11 @@ struct Source {
   SharedConfinement confinement = {};
   std::optional<MemoryTensor> memory = {};
   std::optional<RawForm> raw = {};
+  std::optional<RandomNumbers> random = {};
 };
 
 bool is_same_file(const Source& source, const std::string& written) {
-  return !source.memory && dmlop::is_same_file(source.path, written);
+  return !source.memory && !source.random && dmlop::is_same_file(source.path, written);
 }
 
 // "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
@@ -78,6 +81,11 @@ class Binder {
     for (const Binding& binding : description.bindings) {
       if (!is_mine(binding.tensor)) continue;
       const bool is_path = !binding.path.empty();
+      if (binding.random) {
+        sources_[binding.tensor][binding.element.value_or(0)] = {
+            name_of(*binding.random), binding.written, {}, {}, {}, binding.random};
+        continue;
+      }
       sources_[binding.tensor][binding.element.value_or(0)] = {
           is_path ? path_beside(description.file(), binding.path) : "",
           binding.written,
@@ -437,6 +445,15 @@ RawForm completed(const RawForm& form, const TensorDesc& desc, const std::string
                                             ", or DataType and Sizes in the desc");
 }
 
+// An input whose elements are made up when the description is complete.
+BoundInput random_input(const NamedTensor& slot, const RandomNumbers& numbers,
+                        const json::Value* written) {
+  const MemoryTensor unknown{
+      .data_type = DataType::UInt8, .sizes = {1}, .strides = {}, .bytes = {}};
+  return {slot.field, NpyFile::in_memory(unknown), name_of(numbers), slot.element, numbers,
+          written};
+}
+
 NpyFile open_file(const Source& source, const TensorDesc& desc, const std::string& tensor) {
   if (source.memory) return NpyFile::in_memory(*source.memory);
   std::optional<RawForm> form;
@@ -454,6 +471,23 @@ Diagnostic file_finding(const Description& description, const Source& source, co
   }
   diagnostic.kind = error.kind();
   return diagnostic;
+}
+
+// Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
+// desc has elements.
+bool is_packed(const TensorDesc& desc, const NpyHeader& header) {
+  if (!desc.data_type || info(*desc.data_type).bits != 4 || desc.strides) return false;
+  const auto elements = element_count(desc.sizes), bytes = element_count(header.sizes);
+  const bool is_in_order = !header.fortran_order || header.sizes.size() == 1;
+  return elements && bytes && *elements > 1 && *bytes == (*elements + 1) / 2 && is_in_order &&
+         size_of(header.data_type) == 1;
+}
+
+NpyFile unpacked(const NpyFile& file, const TensorDesc& desc) {
+  Buffer elements(*element_count(desc.sizes), "unpacked elements");
+  unpack_4_bits(*desc.data_type, file.data(), elements.bytes());
+  file.require_intact();
+  return NpyFile::holding(stored_as(*desc.data_type), desc.sizes, std::move(elements));
 }
 
 std::vector<NamedTensor> all_slots(Description& description, const Binder& binder) {
@@ -499,6 +533,23 @@ bool is_absent(const std::string& path) {
 
 std::string field_of_file(const std::string& name) {
   return element_name(name).field;
+}
+
+void read_file_texts(Description& description, Diagnostics& diagnostics) {
+  for (Binding& binding : description.bindings) {
+    const bool is_output = description.spec->find_field(binding.tensor)->is_output();
+    try {
+      const FileText file =
+          is_output ? parse_output_text(binding.path) : parse_file_text(binding.path);
+      binding.path = file.path;
+      binding.raw = file.raw;
+    } catch (const Error& error) {
+      const std::string name = "bindings." + tensor_name(binding.tensor, binding.element);
+      diagnostics.push_back(
+          description.document().at(*binding.written, name + ": " + error.what()));
+      binding.path.clear();
+    }
+  }
 }
 
 std::string path_beside(const std::string& file, const std::string& path) {
@@ -564,7 +615,16 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     for (const NamedTensor& slot : slots) {
       const Source* source = binder.find(slot.field, slot.element);
       TensorDesc& desc = *description.find_tensor(slot.field, slot.element);
-      desc.has_file = binder.is_named(slot.field, slot.element) || purpose == Purpose::run;
+      const bool is_made_up = source != nullptr
+                                  ? source->random.has_value()
+                                  : request.random && !binder.is_named(slot.field, slot.element);
+      desc.has_file =
+          !is_made_up && (binder.is_named(slot.field, slot.element) || purpose == Purpose::run);
+      if (is_made_up) {
+        inputs.push_back(source != nullptr ? random_input(slot, *source->random, source->written)
+                                           : random_input(slot, *request.random, nullptr));
+        continue;
+      }
       if (source == nullptr) {
         if (purpose == Purpose::run) binder.require(slot.field, slot.element);
         continue;
@@ -575,8 +635,10 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         continue;
       }
       try {
-        NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                    [&] { return open_file(*source, desc, tensor); });
+        NpyFile file = with_context("reading " + tensor + " from " + source->path, [&] {
+          NpyFile opened = open_file(*source, desc, tensor);
+          return is_packed(desc, opened.header()) ? unpacked(opened, desc) : std::move(opened);
+        });
         HeaderMerger(description, slot, *source, diagnostics).merge(file.header());
         inputs.push_back({slot.field, std::move(file), source->path, slot.element});
       } catch (const Error& error) {
@@ -586,6 +648,23 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     refuse_other_count(description, binder, name, slots.size());
   }
   return inputs;
+}
+
+void make_random_inputs(const Description& description, std::vector<BoundInput>& inputs,
+                        Purpose purpose, Diagnostics& diagnostics) {
+  for (BoundInput& input : inputs) {
+    if (!input.random) continue;
+    const FieldSpec& field = *description.spec->find_field(input.tensor);
+    try {
+      NpyFile file = random_file(description, field, input.element, *input.random);
+      if (purpose == Purpose::run) input.file = std::move(file);
+    } catch (const Error& error) {
+      diagnostics.push_back(
+          file_finding(description, {.path = input.path, .written = input.written}, error));
+    }
+  }
+  if (purpose == Purpose::check)
+    std::erase_if(inputs, [](const BoundInput& input) { return input.random.has_value(); });
 }
 
 std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest& request,

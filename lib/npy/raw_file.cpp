@@ -20,7 +20,7 @@ std::uint64_t bits_of(DataType type) {
   return info(type).bits;
 }
 
-std::string text_of(const RawForm& form) {
+std::string text_of_form(const RawForm& form) {
   return std::string(name_of(*form.data_type)) + " " + list_of(form.sizes);
 }
 
@@ -28,7 +28,8 @@ std::string text_of(const RawForm& form) {
 std::uint64_t bytes_needed(const RawForm& form) {
   const auto count = element_count(form.sizes);
   constexpr std::uint64_t most = max_file_bytes;
-  if (!count || *count > most / 64) refuse(text_of(form) + " has more bytes than a file can have");
+  if (!count || *count > most / 64)
+    refuse(text_of_form(form) + " has more bytes than a file can have");
   return (*count * bits_of(*form.data_type) + 7) / 8;
 }
 
@@ -64,7 +65,8 @@ Extent extent_of(const RawForm& form, std::uint64_t held, bool is_whole) {
     return {offset, present};
   }
   const std::uint64_t needed = bytes_needed(form);
-  const std::string needs = has + ", but " + text_of(form) + " needs " + std::to_string(needed) +
+  const std::string needs = has + ", but " + text_of_form(form) + " needs " +
+                            std::to_string(needed) +
                             (offset == 0 ? "" : " from byte " + std::to_string(offset) + " on");
   if (present < needed) refuse(needs + ": write it again, or write another type or other sizes");
   const bool is_padded = present - needed <= padding_max && held % (padding_max + 1) == 0;

@@ -250,14 +250,12 @@ class DescriptionReader {
   void add_binding(const FieldSpec& field, const json::Value& value, const std::string& name,
                    std::optional<std::size_t> element) {
     Binding binding{.tensor = field.name, .path = "", .element = element, .written = &value};
-    const std::string text = read_path(value, name);
-    try {
-      const FileText file = field.is_output() ? parse_output_text(text) : parse_file_text(text);
-      binding.path = file.path;
-      binding.raw = file.raw;
-    } catch (const Error& error) {
-      reader_->add(description_.document().at(value, name + ": " + error.what()));
+    if (value.kind == Kind::object && field.is_input()) {
+      binding.random = read_random_numbers(*reader_, value, name);
+      description_.bindings.push_back(std::move(binding));
+      return;
     }
+    binding.path = read_path(value, name);
     description_.bindings.push_back(std::move(binding));
   }
 

@@ -158,6 +158,38 @@ TEST_CASE("raw files: elements of 4 bits are packed") {
   CHECK(folder.read("out.bin") == folder.read("three.bin"));
 }
 
+TEST_CASE("inputs: a packed .npy file of 4 bits is recognized by its size") {
+  const RawFolder folder;
+  const auto dequantized = [&](const std::string& type, const std::string& file) {
+    folder.write("four.npy", file);
+    folder.write("one.npy", float_npy("(1,)", {1}));
+    const auto result =
+        folder.run({"run", "DEQUANTIZE", "--set", "InputTensor=" + type + ":3", "--set",
+                    "QuantizationType=SCALE", "-i", "InputTensor=four.npy", "-i",
+                    "QuantizationTensors.0=one.npy", "-o", "out.bin:raw", "--cpu"});
+    return result.code == 0 ? folder.read("out.bin") : result.error;
+  };
+  const auto bytes = [](std::string_view text) { return std::string(text); };
+  CHECK(dequantized("INT4", npy("|u1", "(2,)", bytes({"\xE1\x03", 2}))) ==
+        bytes_of<float>({1, -2, 3}));
+  CHECK(dequantized("UINT4", npy("|i1", "(1, 2)", bytes({"\xE1\x03", 2}))) ==
+        bytes_of<float>({1, 14, 3}));
+  CHECK(dequantized("INT4", npy("|i1", "(3,)", bytes({"\x01\xFE\x03", 3}))) ==
+        bytes_of<float>({1, -2, 3}));
+  CHECK(contains(dequantized("UINT4", npy("|u1", "(1,)", bytes({"\xE1", 1}))),
+                 "InputTensor.Sizes is [3], but four.npy has [1]"));
+}
+
+TEST_CASE("inputs: a scalar is a tensor of one element") {
+  const RawFolder folder;
+  folder.write("scalar.npy", float_npy("()", {2}));
+  CHECK(contains(folder.run({"inspect", "scalar.npy"}).output, "FLOAT32 [1], C order"));
+  const auto result =
+      folder.run({"run", "ELEMENT_WISE_NEGATE", "-i", "scalar.npy", "-o", "out.bin:raw", "--cpu"});
+  CAPTURE(result.error);
+  CHECK(folder.read("out.bin") == bytes_of<float>({-2}));
+}
+
 TEST_CASE("raw files: bindings and jobs name them") {
   const RawFolder folder;
   folder.write("bound.json", "{" + fields +
