@@ -38,11 +38,6 @@ std::string tuple_text(std::span<const std::uint64_t> sizes) {
 }
 
 void check_sizes(std::span<const std::uint64_t> sizes) {
-  if (sizes.empty()) {
-    refuse(
-        "the array is a scalar, its shape (); a tensor has at least 1 dimension: save "
-        "array.reshape(1)");
-  }
   if (sizes.size() > max_dimensions) {
     refuse("the array has " + std::to_string(sizes.size()) + " dimensions; at most " +
            std::to_string(max_dimensions) + " can be read");
@@ -86,6 +81,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole) {
   const npy::HeaderExtent extent = npy::find_header(bytes);
   npy::Dictionary fields = npy::read_dictionary(bytes.substr(extent.offset, extent.length));
   check_sizes(fields.sizes);
+  if (fields.sizes.empty()) fields.sizes = {1};  // a scalar: a tensor has at least 1 dimension
   NpyHeader header{.data_type = fields.element.data_type,
                    .big_endian = fields.element.big_endian,
                    .fortran_order = fields.fortran_order,
