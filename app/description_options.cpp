@@ -76,6 +76,13 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
     diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
 }
 
+void add_broadcast_option(OptionList& command, bool& broadcasts) {
+  command.add_flag(
+      "--broadcast", broadcasts,
+      "Stretch inputs to the sizes of others, as NumPy does, where the operator's rules "
+      "make their sizes equal");
+}
+
 void note_other_extensions(const std::vector<NamedFile>& outputs) {
   for (const NamedFile& output : outputs) {
     const std::filesystem::path path = to_path(output.path);

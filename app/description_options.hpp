@@ -35,6 +35,9 @@ struct DescriptionOptions {
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics);
 
+/// Declares --broadcast.
+void add_broadcast_option(OptionList& command, bool& broadcasts);
+
 /// Says of each file with another extension that it gets the format .npy all the same.
 void note_other_extensions(const std::vector<NamedFile>& outputs);
 

@@ -28,6 +28,7 @@
 #include "onnx_commands.hpp"
 #include "preview.hpp"
 #include "run_progress.hpp"
+#include "spec/broadcast.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
 
@@ -144,6 +145,8 @@ void print_result(const Job& job, const RunOptions& options, const std::string& 
       json["outputs"].back().update(contents_json(output.elements()));
     }
     if (!job.warnings.empty()) json["warnings"] = notes_json(job.warnings);
+    if (const auto stretched = stretched_texts(job.description); !stretched.empty())
+      json["stretched"] = stretched;
     Json comparisons = Json::array();
     for (const OutputComparison& output : outcome.comparisons)
       comparisons.push_back(comparison_json(output));
@@ -157,6 +160,8 @@ void print_result(const Job& job, const RunOptions& options, const std::string& 
     return;
   }
   if (options.quiet) return;
+  for (const std::string& text : stretched_texts(job.description))
+    print(StandardStream::error, {"dmlop: note: ", text, "\n"});
   for (const BoundOutput& output : job.outputs) {
     if (is_standard_output(output.path)) continue;
     const TensorDesc& desc = desc_of(job, output);
@@ -454,6 +459,7 @@ Action add_run(OptionList& command) {
       "An output's .npy file, or FILE:raw for the elements alone; - is standard output; of a model "
       "or a graph, NAME is a "
       "resource or an edge as it is at the end. Without -o and --expect the output is shown");
+  add_broadcast_option(command, options->request.broadcasts);
   command
       .add_flag("--random{1}", options->random,
                 "Make up numbers that suit the fields for inputs without a file; --random=SEED: "

@@ -107,6 +107,8 @@ Json tensor_members() {
       {"DimensionCount", described("The number of dimensions: of Sizes.", integer(1, 8))},
       {"Sizes", described("The number of elements in each dimension.",
                           list_of(integer(1, largest<std::uint32_t>), 1))},
+      {"Broadcast", described("Whether an input is stretched to the sizes of others, as by NumPy.",
+                              {{"type", "boolean"}})},
       {"Strides",
        described("How many elements lie between neighbors in each dimension; packed if left out.",
                  strides)},

@@ -7,6 +7,7 @@
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "ops/fixes.hpp"
+#include "spec/broadcast.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -106,6 +107,7 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   warn_of_incomplete_golden(job, request);
+  if (request.broadcasts) broadcast_all(job.description);
   if (request.checking.judge) job.description.judge = *request.checking.judge;
   check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);

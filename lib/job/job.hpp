@@ -56,6 +56,7 @@ struct JobRequest {
   FolderFiles found = {};                    // for what nothing else names a file
   bool compares_with_found = false;          // with the golden files that were found, too
   std::optional<RandomNumbers> random = {};  // for inputs without a file
+  bool broadcasts = false;                   // inputs are stretched where rules allow it
   bool is_of_batch = false;                  // no option of a command line names its files
   bool is_of_library = false;                // a call names its files
 };

@@ -83,6 +83,7 @@ Form form_of_tensor_part(const std::string& name) {
   if (name == "Type" || name == "DataType") return Form::name;
   if (name == "Flags") return Form::names;
   if (name == "Sizes" || name == "Strides") return Form::numbers;
+  if (name == "Broadcast") return Form::flag;
   return name == "Desc" ? Form::tensor : Form::any;
 }
 

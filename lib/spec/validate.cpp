@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "spec/broadcast.hpp"
 #include "spec/fitting_example.hpp"
 #include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
@@ -25,6 +26,7 @@ class Validator {
 
   void run() {
     open_unknown_types(description_, diagnostics_);
+    stretch_tensors(description_, diagnostics_);
     RuleChecker rules(description_, description_.judge, diagnostics_, description_.warnings);
     SupportChecker support(description_, rules.scope(), diagnostics_);
     TensorChecker tensors(description_, diagnostics_);

@@ -173,7 +173,7 @@ TEST_CASE("inputs: a packed .npy file of 4 bits is recognized by its size") {
   CHECK(dequantized("INT4", npy("|u1", "(2,)", bytes({"\xE1\x03", 2}))) ==
         bytes_of<float>({1, -2, 3}));
   CHECK(dequantized("UINT4", npy("|i1", "(1, 2)", bytes({"\xE1\x03", 2}))) ==
-        bytes_of<float>({1, 14, 3}));
+        bytes_of<float>({-7, 6, -5}));
   CHECK(dequantized("INT4", npy("|i1", "(3,)", bytes({"\x01\xFE\x03", 3}))) ==
         bytes_of<float>({1, -2, 3}));
   CHECK(contains(dequantized("UINT4", npy("|u1", "(1,)", bytes({"\xE1", 1}))),
