@@ -1,9 +1,11 @@
 #include "description_options.hpp"
 
+#include <charconv>
 #include <filesystem>
 
 #include "base/output.hpp"
 #include "base/path.hpp"
+#include "base/text.hpp"
 #include "job/folder.hpp"
 
 namespace dmlop::app {
@@ -81,6 +83,16 @@ void add_broadcast_option(OptionList& command, bool& broadcasts) {
       "--broadcast", broadcasts,
       "Stretch inputs to the sizes of others, as NumPy does, where the operator's rules "
       "make their sizes equal");
+}
+
+RandomNumbers random_numbers(const std::string& seed) {
+  RandomNumbers numbers;
+  const char* end = seed.data() + seed.size();
+  const auto [stop, error] = std::from_chars(seed.data(), end, numbers.seed);
+  if (error != std::errc() || stop != end)
+    throw Error(ErrorKind::usage,
+                "--random=" + printable(seed) + " must be a seed, a whole number from 0 on");
+  return numbers;
 }
 
 void note_other_extensions(const std::vector<NamedFile>& outputs) {

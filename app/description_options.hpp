@@ -38,6 +38,9 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
 /// Declares --broadcast.
 void add_broadcast_option(OptionList& command, bool& broadcasts);
 
+/// The value of --random. Errors: usage where it is no seed.
+RandomNumbers random_numbers(const std::string& seed);
+
 /// Says of each file with another extension that it gets the format .npy all the same.
 void note_other_extensions(const std::vector<NamedFile>& outputs);
 

@@ -1,7 +1,6 @@
 // dmlop run: one description, its files, one run, and the comparison with golden files. What runs
 // a DxDispatch model is run_model.cpp.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -403,16 +402,6 @@ int run(const RunOptions& options) {
   const std::string& device = result.device.empty() ? backend.spec() : result.device;
   print_result(*job, options, device, timings, outcome, shown);
   return outcome.exit_code;
-}
-
-RandomNumbers random_numbers(const std::string& seed) {
-  RandomNumbers numbers;
-  const char* end = seed.data() + seed.size();
-  const auto [stop, error] = std::from_chars(seed.data(), end, numbers.seed);
-  if (error != std::errc() || stop != end)
-    throw Error(ErrorKind::usage,
-                "--random=" + printable(seed) + " must be a seed, a whole number from 0 on");
-  return numbers;
 }
 
 // The meaning of --expect without a file.
