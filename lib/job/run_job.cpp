@@ -11,6 +11,7 @@
 #include "job/planned.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
