@@ -10,7 +10,6 @@
 #include "bench_text.hpp"
 #include "exit_codes.hpp"
 #include "graph/lower.hpp"
-#include "graph/made_inputs.hpp"
 #include "model/runtime.hpp"
 #include "model_commands.hpp"
 #include "stopwatch.hpp"
@@ -164,12 +163,11 @@ int bench_graph(const Graph& graph, const GraphBench& options) {
                 {.description_path = graph.file,
                  .inputs = options.inputs,
                  .outputs = {},
-                 .inputs_may_be_missing = true},
+                 .random = RandomNumbers{}},
                 diagnostics);
   if (!diagnostics.empty()) return report(diagnostics, options.format);
   if (options.format == Format::text) print_notes(notes);
   stop_jobs_gently();
-  make_up_inputs(*lowered, options.bench.execution.threads);
   Backend backend(options.device.request());
   if (!backend.notice().empty()) print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   const GraphTimer timer(lowered->model, backend, options.bench);

@@ -13,6 +13,7 @@
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
 #include "ops/operator.hpp"
+#include "spec/broadcast.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -27,6 +28,7 @@ struct CheckOptions {
   OnnxOptions onnx;
   ConfineOption confine;
   Format format = Format::text;
+  bool broadcasts = false;
   bool quiet = false;
 };
 
@@ -39,10 +41,15 @@ std::string tensors_text(Description& description) {
   return join(tensors);
 }
 
+Json tensor_json(const TensorDesc& desc) {
+  Json json{{"dataType", name_of(*desc.data_type)}, {"sizes", desc.sizes}};
+  if (!desc.stretched_from.empty()) json["strides"] = *desc.strides;
+  return json;
+}
+
 Json tensors_json(Description& description) {
   Json tensors = Json::object();
-  for (const TensorUse& use : tensors_of(description))
-    tensors[use.name()] = {{"dataType", name_of(*use.desc->data_type)}, {"sizes", use.desc->sizes}};
+  for (const TensorUse& use : tensors_of(description)) tensors[use.name()] = tensor_json(*use.desc);
   return tensors;
 }
 
@@ -102,17 +109,22 @@ class Checker {
     JobRequest request{.description_path = path,
                        .inputs = options_.inputs,
                        .outputs = {},
-                       .checking = options_.checking};
+                       .checking = options_.checking,
+                       .broadcasts = options_.broadcasts};
     complete_request(request, file, options_.confine, diagnostics);
     tolerance_beside(file.path, request.confinement, diagnostics);  // for its findings
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     Description& description = job->description;
     if (!options_.quiet && options_.format == Format::text) print_notes(job->warnings);
-    add(path, description.spec->name + ": " + tensors_text(description),
+    std::string text = description.spec->name + ": " + tensors_text(description);
+    const auto stretched = stretched_texts(description);
+    for (const std::string& each : stretched) text += "\n  " + each;
+    add(path, text,
         {{"file", path},
          {"operator", "DML_OPERATOR_" + description.spec->name},
          {"tensors", tensors_json(description)},
+         {"stretched", stretched},
          {"warnings", notes_json(job->warnings)}});
   }
 
@@ -161,7 +173,7 @@ class Checker {
     if (options_.format == Format::json) {
       valid.push_back(std::move(json));
     } else if (!options_.quiet) {
-      print({path, ": ok: ", text, "\n"});
+      print({path, ": ok: ", Text::lines(text), "\n"});
     }
   }
 
@@ -190,6 +202,7 @@ Action add_check(OptionList& command) {
   options->model.add_input_path(command);
   options->onnx.add_to(command);
   options->confine.add_to(command);
+  add_broadcast_option(command, options->broadcasts);
   add_checking_options(command, options->checking);
   add_format_option(command, options->format);
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

@@ -52,8 +52,10 @@ struct ConfineOption {
   /// Null if the option is not given. `path` is a file or a folder. Errors: usage.
   SharedConfinement confinement(const std::string& path) const;
 };
+/// parse_file_text() of the command line. Errors: those of refuse_option().
+FileText parse_file_argument(const std::string& text, bool is_output = false);
 /// "NAME=FILE" or "FILE". Errors: those of refuse_option().
-NamedFile parse_named_file(const std::string& text);
+NamedFile parse_named_file(const std::string& text, bool is_output = false);
 /// Declares -i NAME=FILE or -o NAME=FILE.
 void add_named_file_option(OptionList& command, const std::string& names,
                            std::vector<NamedFile>& files, const std::string& description);

@@ -275,13 +275,25 @@ SharedConfinement ConfineOption::confinement(const std::string& path) const {
   return std::make_shared<const Confinement>(Confinement::beside(path));
 }
 
-NamedFile parse_named_file(const std::string& text) {
-  const std::size_t equals = text.find('=');
+FileText parse_file_argument(const std::string& text, bool is_output) {
+  try {
+    return is_output ? parse_output_text(text) : parse_file_text(text);
+  } catch (const Error& error) {
+    refuse_option(error.what());
+  }
+}
+
+NamedFile parse_named_file(const std::string& text, bool is_output) {
+  const FileText file = parse_file_argument(text, is_output);
+  const std::string& path = file.path;
+  const std::size_t equals = path.find('=');
   const bool has_name =
-      equals != std::string::npos && is_name(std::string_view(text).substr(0, equals));
-  NamedFile file{has_name ? text.substr(0, equals) : "", has_name ? text.substr(equals + 1) : text};
-  if (file.path.empty()) refuse_option("\"" + text + "\" names no file");
-  return file;
+      equals != std::string::npos && is_name(std::string_view(path).substr(0, equals));
+  NamedFile named{has_name ? path.substr(0, equals) : "",
+                  has_name ? path.substr(equals + 1) : path};
+  if (named.path.empty()) refuse_option("\"" + text + "\" names no file");
+  named.raw = file.raw;
+  return named;
 }
 
 void add_named_file_option(OptionList& command, const std::string& names,
@@ -289,8 +301,9 @@ void add_named_file_option(OptionList& command, const std::string& names,
   command
       .add_option_function(
           names,
-          [&files](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) files.push_back(parse_named_file(text));
+          [&files, is_output = names.starts_with("-o")](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              files.push_back(parse_named_file(text, is_output));
           },
           description)
       .type_name("[NAME=]FILE")

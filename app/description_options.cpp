@@ -1,9 +1,11 @@
 #include "description_options.hpp"
 
+#include <charconv>
 #include <filesystem>
 
 #include "base/output.hpp"
 #include "base/path.hpp"
+#include "base/text.hpp"
 #include "job/folder.hpp"
 
 namespace dmlop::app {
@@ -37,6 +39,8 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
       .type_name("FIELD=VALUE")
       .expected(1)
       .take_all();
+  command.add_flag("--example", is_example,
+                   "With the name of an operator: take the fields of `dmlop ops NAME --example`");
 }
 
 std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
@@ -44,6 +48,7 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                                                       const std::vector<NamedFile>& inputs,
                                                       const GraphRequest& request,
                                                       Diagnostics& diagnostics, bool quiet) const {
+  if (is_example) return example_of(name, diagnostics);
   const ProgramSource source{.path = name,
                              .settings = settings,
                              .dimensions = onnx.sizes(),
@@ -59,6 +64,20 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
   return program;
 }
 
+// The description that ops NAME --example prints, with the settings.
+std::optional<OpenedProgram> DescriptionOptions::example_of(const std::string& name,
+                                                            Diagnostics& diagnostics) const {
+  const OperatorSpec* spec = find_spec(name);
+  if (spec == nullptr)
+    throw Error(ErrorKind::usage, "--example is for the name of an operator, and " + name +
+                                      " is none; dmlop ops lists them");
+  json::Document document = operator_document(name, *spec, spec->example);
+  apply_settings(document, settings, diagnostics);
+  if (!diagnostics.empty()) return std::nullopt;
+  return OpenedProgram{.file =
+                           OpenedFile{std::make_shared<const json::Document>(std::move(document))}};
+}
+
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics) {
   request.description_path = file.path;
@@ -70,13 +89,31 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
     diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
 }
 
+void add_broadcast_option(OptionList& command, bool& broadcasts) {
+  command.add_flag(
+      "--broadcast", broadcasts,
+      "Stretch inputs to the sizes of others, as NumPy does, where the operator's rules "
+      "make their sizes equal");
+}
+
+RandomNumbers random_numbers(const std::string& seed) {
+  RandomNumbers numbers;
+  const char* end = seed.data() + seed.size();
+  const auto [stop, error] = std::from_chars(seed.data(), end, numbers.seed);
+  if (error != std::errc() || stop != end)
+    throw Error(ErrorKind::usage,
+                "--random=" + printable(seed) + " must be a seed, a whole number from 0 on");
+  return numbers;
+}
+
 void note_other_extensions(const std::vector<NamedFile>& outputs) {
   for (const NamedFile& output : outputs) {
     const std::filesystem::path path = to_path(output.path);
-    if (!path.has_extension() || path.extension() == ".npy") continue;
-    print(StandardStream::error, {"dmlop: note: ", output.path,
-                                  " gets the format .npy: a header, then the elements; name it ",
-                                  to_text(path.stem()), ".npy\n"});
+    if (output.raw || !path.has_extension() || path.extension() == ".npy") continue;
+    print(StandardStream::error,
+          {"dmlop: note: ", output.path,
+           " gets the format .npy: a header, then the elements; name it ", to_text(path.stem()),
+           ".npy, or write ", output.path, ":raw for the elements alone\n"});
   }
 }
 

@@ -15,6 +15,7 @@ namespace dmlop::app {
 struct DescriptionOptions {
   std::vector<std::string> names;
   std::vector<Setting> settings;
+  bool is_example = false;
 
   /// Declares the positional argument and --set; with `many` several descriptions may be named.
   void add_to(OptionList& command, bool many = false);
@@ -26,6 +27,9 @@ struct DescriptionOptions {
                                     const std::vector<NamedFile>& inputs,
                                     const GraphRequest& request, Diagnostics& diagnostics,
                                     bool quiet = false) const;
+
+ private:
+  std::optional<OpenedProgram> example_of(const std::string& name, Diagnostics& diagnostics) const;
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that
@@ -33,6 +37,12 @@ struct DescriptionOptions {
 /// compared with cannot be listed.
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics);
+
+/// Declares --broadcast.
+void add_broadcast_option(OptionList& command, bool& broadcasts);
+
+/// The value of --random. Errors: usage where it is no seed.
+RandomNumbers random_numbers(const std::string& seed);
 
 /// Says of each file with another extension that it gets the format .npy all the same.
 void note_other_extensions(const std::vector<NamedFile>& outputs);

@@ -49,8 +49,13 @@ void print_header(const std::string& path, const NpyFile& file) {
          " bytes\n", Text::lines(contents)});
 }
 
-void inspect_npy(const std::string& path, Format format, Json& list) {
-  const NpyFile file = with_context("reading " + path, [&] { return NpyFile::open(path); });
+void inspect_tensor(const std::string& path, const std::optional<RawForm>& form, Format format,
+                    Json& list) {
+  if (form && !form->data_type)
+    throw Error(ErrorKind::usage,
+                "nothing says the type of " + path + ": write " + path + ":FLOAT32, or another");
+  const NpyFile file = with_context("reading " + path,
+                                    [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
   if (format != Format::json) return print_header(path, file);
   list.push_back(to_json(path, file));
   require_intact(file, path);
@@ -79,11 +84,12 @@ std::optional<Graph> open(const std::string& path, const InspectOptions& options
 int inspect(const InspectOptions& options) {
   Diagnostics diagnostics;
   Json list = Json::array();
-  for (const std::string& path : options.files) {
+  for (const std::string& text : options.files) {
     try {
+      const auto [path, form] = parse_file_text(text);
       if (!is_onnx_program({.path = path})) options.onnx.refuse_for(path);
-      if (!may_be_program(path)) {
-        inspect_npy(path, options.format, list);
+      if (form || !may_be_program(path)) {
+        inspect_tensor(path, form, options.format, list);
       } else if (const auto graph = open(path, options, diagnostics)) {
         if (options.format == Format::json) list.push_back(graph_json(*graph));
         if (options.format != Format::json) print_graph(*graph);
@@ -102,9 +108,9 @@ int inspect(const InspectOptions& options) {
 Action add_inspect(OptionList& command) {
   const auto options = std::make_shared<InspectOptions>();
   command
-      .add_option(
-          "FILE", options->files,
-          ".npy files, graphs (Partition_0.bin, graph.json), or ONNX models; - is standard input")
+      .add_option("FILE", options->files,
+                  ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), graphs (Partition_0.bin, "
+                  "graph.json), or ONNX models; - is standard input")
       .required();
   options->onnx.add_to(command);
   add_format_option(command, options->format);

@@ -37,10 +37,11 @@ struct ModelOptions {
 struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
-  std::vector<NamedFile> inputs;    // of a graph
-  FolderFiles found = {};           // what lies beside a graph
-  std::vector<NamedFile> outputs;   // resources to write as .npy files at the end
-  std::vector<NamedFile> expected;  // golden files by resource
+  std::vector<NamedFile> inputs;             // of a graph
+  std::optional<RandomNumbers> random = {};  // for a graph's inputs without a file
+  FolderFiles found = {};                    // what lies beside a graph
+  std::vector<NamedFile> outputs;            // resources to write as .npy files at the end
+  std::vector<NamedFile> expected;           // golden files by resource
   std::optional<Tolerance> tolerance;
   Checking checking;
   const DeviceOptions& device;

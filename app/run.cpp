@@ -27,6 +27,7 @@
 #include "onnx_commands.hpp"
 #include "preview.hpp"
 #include "run_progress.hpp"
+#include "spec/broadcast.hpp"
 #include "stopwatch.hpp"
 #include "tolerance_options.hpp"
 
@@ -47,6 +48,7 @@ struct RunOptions {
   bool expects_folder = false;  // --expect without a file
   std::string kept_edges;       // the folder of a graph's edges; "": none
   std::string expected_edges;   // the folder with golden files of them; "": none
+  std::string random;           // the seed of made-up inputs; "": none
   std::string against;          // another device that is to compute the same; "": none
   std::string update_golden;    // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
@@ -142,6 +144,8 @@ void print_result(const Job& job, const RunOptions& options, const std::string& 
       json["outputs"].back().update(contents_json(output.elements()));
     }
     if (!job.warnings.empty()) json["warnings"] = notes_json(job.warnings);
+    if (const auto stretched = stretched_texts(job.description); !stretched.empty())
+      json["stretched"] = stretched;
     Json comparisons = Json::array();
     for (const OutputComparison& output : outcome.comparisons)
       comparisons.push_back(comparison_json(output));
@@ -155,6 +159,8 @@ void print_result(const Job& job, const RunOptions& options, const std::string& 
     return;
   }
   if (options.quiet) return;
+  for (const std::string& text : stretched_texts(job.description))
+    print(StandardStream::error, {"dmlop: note: ", text, "\n"});
   for (const BoundOutput& output : job.outputs) {
     if (is_standard_output(output.path)) continue;
     const TensorDesc& desc = desc_of(job, output);
@@ -207,6 +213,7 @@ ModelRun model_run(const RunOptions& options) {
   return {.model = options.model,
           .confine = options.confine,
           .inputs = options.request.inputs,
+          .random = options.request.random,
           .outputs = options.request.outputs,
           .expected = options.request.expected,
           .tolerance = {},
@@ -232,6 +239,9 @@ int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOpt
     throw Error(ErrorKind::usage,
                 "-i is for op descriptions; a model names the files of its resources (sourcePath), "
                 "which --input-path looks up in another folder");
+  if (request.random)
+    throw Error(ErrorKind::usage,
+                "--random is for op descriptions and graphs; a model has its resources' values");
   if (!options.update_golden.empty())
     throw Error(ErrorKind::usage,
                 "--update-golden is for op descriptions; dmlop batch FOLDER --update-golden "
@@ -312,6 +322,8 @@ int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagno
 }
 
 int run_onnx_test(const RunOptions& options) {
+  if (options.request.random)
+    throw Error(ErrorKind::usage, "--random is for a model alone; an ONNX test has its own inputs");
   ModelRun run = model_run(options);
   if (options.tolerance.given()) run.tolerance = options.tolerance.tolerance;
   return run_onnx_folder(options.description.name(), options.onnx, run);
@@ -397,7 +409,7 @@ void add_expect_option(OptionList& command, RunOptions& options) {
             }
           },
           "The golden .npy file to compare an output with; without a file, those in expected/ "
-          "beside op.json")
+          "beside op.json; a raw one is FILE:raw")
       .type_name("[[NAME=]FILE]")
       .expected(0, 1)
       .default_text(golden_folder)
@@ -412,11 +424,19 @@ Action add_run(OptionList& command) {
   add_named_file_option(
       command, "-i,--input", options->request.inputs,
       "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph or of "
-      "an ONNX model, which takes .pb files, too; - is standard input");
+      "an ONNX model, which takes .pb files, too; - is standard input. A raw file is FILE:raw, or "
+      "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8, with :offset=BYTES and :big");
   add_named_file_option(
       command, "-o,--output", options->request.outputs,
-      "An output's .npy file; - is standard output; of a model or a graph, NAME is a "
+      "An output's .npy file, or FILE:raw for the elements alone; - is standard output; of a model "
+      "or a graph, NAME is a "
       "resource or an edge as it is at the end. Without -o and --expect the output is shown");
+  add_broadcast_option(command, options->request.broadcasts);
+  command
+      .add_flag("--random{1}", options->random,
+                "Make up numbers that suit the fields for inputs without a file; --random=SEED: "
+                "others. A seed gives the same numbers everywhere")
+      .type_name("[=SEED]");
   add_expect_option(command, *options);
   options->tolerance.add_to(command);
   command
@@ -449,7 +469,12 @@ Action add_run(OptionList& command) {
   add_format_option(command, options->format);
   command.add_flag("--timings", options->timings, "Also print how long each phase took");
   command.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  return [options] { return report_errors(options->format, [&] { return run(*options); }); };
+  return [options] {
+    return report_errors(options->format, [&] {
+      if (!options->random.empty()) options->request.random = random_numbers(options->random);
+      return run(*options);
+    });
+  };
 }
 
 }  // namespace dmlop::app

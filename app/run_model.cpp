@@ -425,7 +425,8 @@ class ModelRunner {
         show_result(model, resource, runtime.contents(resource), options_.format, ending.shown);
     }
     for (const NamedResource& output : outputs_)
-      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path);
+      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path,
+                output.is_raw);
     for (const NamedResource& golden : expected_) {
       ending.comparisons.push_back(
           compare_resource(model, golden, runtime.contents(golden.resource), options_.tolerance));
@@ -551,7 +552,9 @@ int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagno
     lowered = lower_graph(*graph, request, diagnostics, notes);
   }
   if (!lowered) return report(diagnostics, options.format);
-  bind_inputs(*lowered, {.inputs = options.inputs, .found = options.found}, diagnostics);
+  bind_inputs(*lowered,
+              {.inputs = options.inputs, .found = options.found, .random = options.random},
+              diagnostics);
   ModelRun named = options;
   for (auto* files : {&named.outputs, &named.expected}) {
     for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);

@@ -47,7 +47,7 @@ Json node_options() {
 }  // namespace
 
 Json graph_schema(const Names& operators) {
-  const Surroundings around{.options = node_options()};
+  const Surroundings around{.has_edges = true, .options = node_options()};
   Json definitions = shared_definitions(false);
   define_operators(definitions, operators, around);
   definitions["node"] = {

@@ -31,7 +31,9 @@ Json job_options() {
   Json expect = if_then({{"type", "object"}}, {{"additionalProperties", text()}}, text());
   options["id"] = described("Names the job in reports, and its folder below --out.", text());
   options["expect"] = described(
-      "The .npy file of the expected output, or one for each output by field name.", expect);
+      "The .npy file of the expected output, or one for each output by field name. A raw file is "
+      "FILE:raw.",
+      expect);
   options["tolerance"] = described("How far results may be off.", object_of(tolerance_members()));
   options.update(choice_members());
   return options;
@@ -43,7 +45,7 @@ Json graph_job() {
   Json members{{"graph", described("A graph.json or a serialized graph.", text())}};
   members["bindings"] =
       described("The .npy file of each input, and of outputs that are kept, by name.",
-                {{"type", "object"}, {"additionalProperties", text()}});
+                {{"type", "object"}, {"additionalProperties", refer_to("input_file")}});
   for (const char* name : {"$schema", "id", "expect", "tolerance", "tags", "skip", "xfail"})
     members[name] = options[name];
   return without_type(object_of(std::move(members), {"graph"}));
@@ -66,6 +68,7 @@ Json jobs_of_default_type(const Names& operators, const Surroundings& around) {
 Json description_schema(const Names& operators) {
   const Surroundings around{.options = description_options()};
   Json definitions = shared_definitions(false);
+  definitions["input_file"] = input_file();
   define_operators(definitions, operators, around);
   Json schema = titled("A description of a DirectML operator for dmlop", {{"type", "object"}});
   schema["allOf"] = {description_form(operators, around), description_needs(operators, around)};
@@ -76,6 +79,7 @@ Json description_schema(const Names& operators) {
 Json jobs_schema(const Names& operators) {
   const Surroundings around{.options = job_options()};
   Json definitions = shared_definitions(false);
+  definitions["input_file"] = input_file();
   define_operators(definitions, operators, around);
   // A whole DxDispatch model may be a job, too.
   const Json is_model{{"required", {"dispatchables"}}};

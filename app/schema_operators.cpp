@@ -73,7 +73,9 @@ Json bindings_schema(const OperatorSpec& spec, const Surroundings& around) {
     if (around.place == Place::model) {
       tensors[field.name] = refer_to("binding");
     } else {
-      tensors[field.name] = field.is_tensor_array() ? list_of(text()) : text();
+      const bool is_input_file = field.is_input() && !around.has_edges;
+      const Json one = is_input_file ? refer_to("input_file") : text();
+      tensors[field.name] = field.is_tensor_array() ? list_of(one) : one;
     }
   }
   return object_of(tensors);
@@ -239,7 +241,9 @@ Json description_options() {
                  "which is the default, or DirectML 1.15.4.",
                  {{"enum", judge_names()}})},
       {"bindings",
-       described("The .npy files of the tensors, by field name.", {{"type", "object"}})},
+       described("The .npy files of the tensors, by field name. A raw file is FILE:raw, or "
+                 "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8.",
+                 {{"type", "object"}})},
       {"dmlCompileType", described("How DxDispatch compiles the operator; nothing changes here.",
                                    {{"enum", {"DmlCompileOp", "DmlCompileGraph"}}})},
       {"executionFlags",

@@ -15,6 +15,7 @@ enum class Place {
 
 struct Surroundings {
   Place place = Place::file;
+  bool has_edges = false;         // bindings name edges of a graph, not files
   Json options = Json::object();  // members that may be beside type and desc, with their schemas
   std::string type = "operator";  // the definition of the operators' names
 };

@@ -107,6 +107,8 @@ Json tensor_members() {
       {"DimensionCount", described("The number of dimensions: of Sizes.", integer(1, 8))},
       {"Sizes", described("The number of elements in each dimension.",
                           list_of(integer(1, largest<std::uint32_t>), 1))},
+      {"Broadcast", described("Whether an input is stretched to the sizes of others, as by NumPy.",
+                              {{"type", "boolean"}})},
       {"Strides",
        described("How many elements lie between neighbors in each dimension; packed if left out.",
                  strides)},
@@ -234,6 +236,16 @@ Json has_any(const Names& members) {
   Json any = Json::array();
   for (const std::string& name : members) any.push_back({{"required", {name}}});
   return {{"anyOf", any}};
+}
+
+Json input_file() {
+  const Json random = without_type(object_of(
+      {{"random",
+        described("Numbers that are made up: evenly spread over what suits the field, or normal.",
+                  one_of({"uniform", "normal"}))},
+       {"seed", described("Other numbers for each; 1 if left out.", bytes())}},
+      {"random"}));
+  return if_then({{"type", "object"}}, random, text());
 }
 
 Json shared_definitions(bool complete) {

@@ -54,6 +54,9 @@ Names names_of(const Json& members);
 /// Whether an object has one of the members.
 Json has_any(const Names& members);
 
+/// The file of an input, or {"random": "uniform", "seed": 1} in its place: "input_file".
+Json input_file();
+
 /// Definitions that all descriptions share, such as tensor, number and int. If `complete`, a tensor
 /// has a type and sizes.
 Json shared_definitions(bool complete);

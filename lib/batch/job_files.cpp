@@ -35,7 +35,7 @@ Source source_of(const BatchJob& job) {
 void add_path(const json::Value* value, const std::string& file, std::vector<std::string>& paths) {
   const bool is_path = value != nullptr && value->kind == Kind::string && !value->text.empty() &&
                        value->text.find('\0') == std::string::npos;
-  if (is_path) paths.push_back(path_beside(file, value->text));
+  if (is_path) paths.push_back(path_beside(file, path_of(value->text)));
 }
 
 void add_sources_of_model(const json::Value& root, const std::string& file,
@@ -54,7 +54,9 @@ std::vector<std::string> paths_of(const BatchJob& job) {
   for (const auto* files : {&job.request.expected, &found.inputs, &found.expected}) {
     for (const NamedFile& file : *files) paths.push_back(file.path);
   }
-  for (const NamedFile& file : job.request.inputs) paths.push_back(file.path);
+  for (const NamedFile& file : job.request.inputs) {
+    if (!file.random) paths.push_back(file.path);
+  }
   const Source source = source_of(job);
   if (!source.root) return paths;
   const std::string& file = source.document->file();

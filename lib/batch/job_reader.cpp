@@ -104,8 +104,9 @@ class JobReader {
   // Reads a path, or a path for each output.
   void read_expect(const json::Value& value) {
     const auto add = [&](const std::string& tensor, const json::Value& path) {
-      if (const auto file = read_path(path, "expect", "the path of a .npy file"))
-        job_.request.expected.push_back({tensor, *file, job_.request.confinement});
+      if (const auto file = read_file(path, "expect", "the path of a .npy file"))
+        job_.request.expected.push_back(
+            {tensor, file->path, job_.request.confinement, {}, file->raw});
     };
     if (value.kind != Kind::object) return add("", value);
     if (refuse_long(reader_, *job_.document, value, "expect", value.members.size())) return;
@@ -129,16 +130,45 @@ class JobReader {
       return;
     for (const json::Member& member : bindings->members) {
       const std::string name = "bindings." + printable(member.name);
-      if (const auto path = read_path(member.value, name, "the path of a .npy file"))
-        job_.request.inputs.push_back({member.name, *path, job_.request.confinement});
+      if (member.value.kind == Kind::object) {
+        NamedFile made_up{member.name, "", {}};
+        made_up.random = read_random_numbers(reader_, member.value, name);
+        if (made_up.random) made_up.path = name_of(*made_up.random);
+        if (made_up.random) job_.request.inputs.push_back(std::move(made_up));
+        continue;
+      }
+      if (const auto file = read_file(member.value, name, "the path of a .npy file"))
+        job_.request.inputs.push_back(
+            {member.name, file->path, job_.request.confinement, {}, file->raw});
     }
   }
 
-  // A path of a file, from the job's own place.
+  // A file, .npy or raw, from the job's own place.
+  std::optional<FileText> read_file(const json::Value& value, const std::string& name,
+                                    const char* what) {
+    try {
+      FileText file;
+      if (value.kind == Kind::string) file = parse_file_text(value.text);
+      const auto path = read_path(value, name, what, file.path);
+      if (!path) return std::nullopt;
+      return FileText{*path, file.raw};
+    } catch (const Error& error) {
+      reader_.add(job_.document->at(value, name + ": " + error.what()));
+      return std::nullopt;
+    }
+  }
+
   std::optional<std::string> read_path(const json::Value& value, const std::string& name,
                                        const char* what) {
-    const auto text = reader_.string(value, name);
+    return read_path(value, name, what, value.text);
+  }
+
+  // A path that is the value or its beginning.
+  std::optional<std::string> read_path(const json::Value& value, const std::string& name,
+                                       const char* what, const std::string& written) {
+    auto text = reader_.string(value, name);
     if (!text) return std::nullopt;
+    text = written;
     if (text->empty() || *text == "-" || text->find('\0') != std::string::npos) {
       reader_.expected(value, name, what);
       return std::nullopt;
@@ -151,9 +181,11 @@ class JobReader {
   void check_bindings(const json::Value& bindings) {
     for (const json::Member& member : bindings.members) {
       const json::Value& path = member.value;
-      if (path.kind != Kind::string || path.text.empty()) continue;
-      is_confined(path, "bindings." + printable(member.name), path.text,
-                  path_beside(job_.document->file(), path.text));
+      if (path.kind != Kind::string) continue;
+      const std::string file = path_of(path.text);
+      if (file.empty()) continue;
+      is_confined(path, "bindings." + printable(member.name), file,
+                  path_beside(job_.document->file(), file));
     }
   }
 

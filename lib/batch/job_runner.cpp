@@ -515,7 +515,10 @@ class JobRun {
     const std::uint64_t worst = comparison.worst.front().index;
     const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
     if (was_kept) {
-      const NpyFile written = with_context("reading " + path, [&] { return NpyFile::open(path); });
+      std::optional<RawForm> form;
+      if (bound->is_raw) form = {comparison.data_type, comparison.sizes};
+      const NpyFile written = with_context(
+          "reading " + path, [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
       Json json = pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
       require_intact(written, path);
       return json;

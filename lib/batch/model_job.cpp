@@ -274,7 +274,8 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
     if (!expected.command) compare(expected);
   }
   for (const NamedResource& output : written_)
-    write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path);
+    write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path,
+              output.is_raw);
   result.device = join(runtime.devices());
   return result;
 }

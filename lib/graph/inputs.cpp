@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
 #include "graph/lower.hpp"
+#include "job/random_inputs.hpp"
 #include "model/values.hpp"
 #include "tensor/element.hpp"
 
@@ -35,10 +36,13 @@ class InputBinder {
       const NamedFile* file = file_called(name(i), request_.found.inputs);
       if (paths_[i].empty() && file != nullptr) bind(i, *file);
     }
-    if (request_.inputs_may_be_missing) return;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const GraphInput& input = graph_.inputs[i];
       if (!paths_[i].empty() || input.types.empty()) continue;
+      if (request_.random) {
+        make_up(i, *request_.random);
+        continue;
+      }
       refuse("the input " + quoted(i) + (request_.is_of_library ? " is not given" : " has no file"),
              ErrorKind::usage, "it is " + text_of(input), remedy(i));
     }
@@ -93,10 +97,44 @@ class InputBinder {
       return;
     }
     paths_[index] = named.path;
+    if (named.random) {
+      make_up(index, *named.random);
+      return;
+    }
     try {
       const auto file = std::make_shared<const NpyFile>(
-          with_context("reading " + named.path, [&] { return open(named); }));
+          with_context("reading " + named.path, [&] { return open(index, named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
+    } catch (const Error& error) {
+      refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
+    }
+  }
+
+  // Numbers that suit the first node that reads the input.
+  void make_up(std::size_t index, const RandomNumbers& numbers) {
+    const std::size_t resource = graph_.inputs[index].resource;
+    for (const ModelCommand& command : graph_.model.commands) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr) continue;
+      const Dispatchable& node = graph_.model.dispatchables[dispatch->dispatchable];
+      for (const auto* bindings : {&dispatch->bindings, &node.owned}) {
+        for (const TensorBinding& binding : *bindings) {
+          const FieldSpec& field = *node.description->spec->find_field(binding.tensor);
+          if (binding.range.resource == resource && field.is_input())
+            return make_up(index, *node.description, field, binding.element, numbers);
+        }
+      }
+    }
+  }
+
+  void make_up(std::size_t index, const Description& description, const FieldSpec& field,
+               std::optional<std::size_t> element, RandomNumbers numbers) {
+    try {
+      // Inputs of one name in several nodes are different ones.
+      numbers.seed += (index + 1) << 32;
+      const auto file =
+          std::make_shared<const NpyFile>(random_file(description, field, element, numbers));
+      fill(index, file, "");
     } catch (const Error& error) {
       refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
     }
@@ -111,9 +149,22 @@ class InputBinder {
     return "write -i " + shell_quoted(name(input) + "=") + "FILE.npy";
   }
 
-  static NpyFile open(const NamedFile& named) {
-    return named.memory ? NpyFile::in_memory(*named.memory)
-                        : NpyFile::open(PinnedFile(named.confinement, named.path));
+  NpyFile open(std::size_t index, const NamedFile& named) const {
+    if (named.memory) return NpyFile::in_memory(*named.memory);
+    std::optional<RawForm> form;
+    if (named.raw) form = completed(*named.raw, graph_.inputs[index]);
+    return NpyFile::open(PinnedFile(named.confinement, named.path), form);
+  }
+
+  static RawForm completed(const RawForm& form, const GraphInput& input) {
+    const RawForm complete = input.types.size() == 1
+                                 ? form.completed(input.types.front(), input.sizes)
+                                 : form.completed({}, input.sizes);
+    if (complete.data_type) return complete;
+    throw Error(ErrorKind::invalid_input,
+                "a raw file has no header, and nothing else says its type: write FILE:" +
+                    (input.types.empty() ? std::string("FLOAT32")
+                                         : std::string(name_of(input.types.front()))));
   }
 
   // The number of elements counts, not their sizes: those of a desc have other dimensions than the

@@ -244,6 +244,11 @@ class JsonGraphReader {
     std::map<std::string, std::string> edges;  // by tensor
     bool is_doubtful = false;
     for (const Binding& binding : description.bindings) {
+      if (binding.random)
+        findings.push_back(
+            document_->at(*binding.written,
+                          "bindings." + tensor_name(binding.tensor, binding.element) +
+                              " must be the edge of a graph; random numbers are for its inputs"));
       const FieldSpec& field = *description.spec->find_field(binding.tensor);
       TensorDesc& desc = present(description, field, binding.element.value_or(0));
       edges[tensor_name(binding.tensor, binding.element)] = binding.path;

@@ -6,8 +6,8 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "job/bench_gpu.hpp"
-#include "job/bench_inputs.hpp"
 #include "job/bench_runs.hpp"
+#include "job/random_inputs.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {

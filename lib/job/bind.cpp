@@ -9,6 +9,8 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/folder.hpp"
+#include "job/random_inputs.hpp"
+#include "tensor/element.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -34,10 +36,12 @@ struct Source {
   const json::Value* written = nullptr;
   SharedConfinement confinement = {};
   std::optional<MemoryTensor> memory = {};
+  std::optional<RawForm> raw = {};
+  std::optional<RandomNumbers> random = {};
 };
 
 bool is_same_file(const Source& source, const std::string& written) {
-  return !source.memory && dmlop::is_same_file(source.path, written);
+  return !source.memory && !source.random && dmlop::is_same_file(source.path, written);
 }
 
 // "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
@@ -77,9 +81,17 @@ class Binder {
     for (const Binding& binding : description.bindings) {
       if (!is_mine(binding.tensor)) continue;
       const bool is_path = !binding.path.empty();
+      if (binding.random) {
+        sources_[binding.tensor][binding.element.value_or(0)] = {
+            name_of(*binding.random), binding.written, {}, {}, {}, binding.random};
+        continue;
+      }
       sources_[binding.tensor][binding.element.value_or(0)] = {
-          is_path ? path_beside(description.file(), binding.path) : "", binding.written,
-          request.confinement};
+          is_path ? path_beside(description.file(), binding.path) : "",
+          binding.written,
+          request.confinement,
+          {},
+          binding.raw};
     }
   }
 
@@ -106,14 +118,14 @@ class Binder {
         mine[element] = {};
         continue;
       }
-      mine[element] = {file.path, nullptr, file.confinement, file.memory};
+      mine[element] = {file.path, nullptr, file.confinement, file.memory, file.raw};
     }
     for (auto& [field, mine] : named) sources_[field] = std::move(mine);
     const std::string only = unnamed.size() == 1 ? only_output(named) : "";
     if (!only.empty()) {
       const auto file = std::find_if(files.begin(), files.end(),
                                      [](const NamedFile& each) { return each.tensor.empty(); });
-      sources_[only] = {{0, {file->path, nullptr, file->confinement, file->memory}}};
+      sources_[only] = {{0, {file->path, nullptr, file->confinement, file->memory, file->raw}}};
     } else if (!unnamed.empty()) {
       refuse_unnamed(unnamed);
     }
@@ -312,6 +324,7 @@ class HeaderMerger {
         tensor_(tensor_name(slot.field, slot.element)),
         path_(source.path),
         is_memory_(source.memory.has_value()),
+        raw_(source.raw),
         diagnostics_(diagnostics) {
     if (is_memory_ && !source.memory->strides.empty()) strides_ = source.memory->strides;
   }
@@ -337,7 +350,7 @@ class HeaderMerger {
            std::string rule = "") {
     Diagnostic diagnostic = description_.at(
         Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
-    const std::string file = is_memory_ ? "buffer" : ".npy file";
+    const std::string file = is_memory_ ? "buffer" : raw_ ? "raw file" : ".npy file";
     diagnostic.rule = rule.empty() ? "a tensor desc must agree with its " + file : std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -345,21 +358,23 @@ class HeaderMerger {
 
   // After a finding the desc counts, as it is what other fields were written for.
   void merge_type(TensorDesc& desc, const NpyHeader& header) {
-    if (!desc.data_type) desc.data_type = header.data_type;
-    if (stored_as(*desc.data_type) == header.data_type) return;
-    const std::string found(name_of(header.data_type));
+    const DataType type = raw_ ? raw_->data_type.value_or(header.data_type) : header.data_type;
+    if (!desc.data_type) desc.data_type = type;
+    if (*desc.data_type == type || stored_as(*desc.data_type) == type) return;
+    const std::string found(name_of(type));
     add("DataType",
         tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
             " has " + found,
         "write \"" + found + "\", or " +
             (is_memory_ ? "pass a buffer of this type"
+             : raw_     ? "read the file as " + path_ + ":" + std::string(name_of(*desc.data_type))
                         : "save array.astype(" + numpy_name(*desc.data_type) + ")"));
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
     if (desc.sizes.empty()) {
       desc.sizes = header.sizes;
-      if (!is_memory_) desc.file = path_;
+      if (!is_memory_ && !raw_) desc.file = path_;
     }
     if (desc.sizes == header.sizes) return;
     const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
@@ -368,6 +383,7 @@ class HeaderMerger {
             list_of(header.sizes),
         "write " + list_of(header.sizes) +
             (is_memory_        ? ", or pass a buffer of these sizes"
+             : raw_            ? ", or leave the sizes behind the file's name out"
              : may_be_reshaped ? ", or save " + reshape_call(desc.sizes)
                                : ", or name another file"));
   }
@@ -409,13 +425,40 @@ class HeaderMerger {
   std::string tensor_;
   std::string path_;
   bool is_memory_;
+  std::optional<RawForm> raw_;
   std::optional<Strides> strides_;  // of a buffer in memory
   Diagnostics& diagnostics_;
 };
 
-NpyFile open_npy(const Source& source) {
+// What a raw file leaves open is the desc's. With Strides it is a plain buffer of elements.
+RawForm completed(const RawForm& form, const TensorDesc& desc, const std::string& tensor,
+                  const std::string& path) {
+  RawForm complete = form.completed(desc.data_type, desc.strides ? Sizes{} : desc.sizes);
+  const std::string type =
+      complete.data_type ? std::string(name_of(*complete.data_type)) : "FLOAT32";
+  const bool has_sizes = !complete.sizes.empty() || desc.strides;
+  if (complete.data_type && has_sizes) return complete;
+  const std::string what = complete.data_type ? "sizes" : has_sizes ? "type" : "type and sizes";
+  throw Error(ErrorKind::invalid_input, "a raw file has no header, and nothing else says the " +
+                                            what + " of " + tensor + ": write " + path + ":" +
+                                            type + (has_sizes ? "" : ":1,1,4,4") +
+                                            ", or DataType and Sizes in the desc");
+}
+
+// An input whose elements are made up when the description is complete.
+BoundInput random_input(const NamedTensor& slot, const RandomNumbers& numbers,
+                        const json::Value* written) {
+  const MemoryTensor unknown{
+      .data_type = DataType::UInt8, .sizes = {1}, .strides = {}, .bytes = {}};
+  return {slot.field, NpyFile::in_memory(unknown), name_of(numbers), slot.element, numbers,
+          written};
+}
+
+NpyFile open_file(const Source& source, const TensorDesc& desc, const std::string& tensor) {
   if (source.memory) return NpyFile::in_memory(*source.memory);
-  return NpyFile::open(PinnedFile(source.confinement, source.path));
+  std::optional<RawForm> form;
+  if (source.raw) form = completed(*source.raw, desc, tensor, source.path);
+  return NpyFile::open(PinnedFile(source.confinement, source.path), form);
 }
 
 // An Error about a file, as a finding at the place that names the file.
@@ -428,6 +471,23 @@ Diagnostic file_finding(const Description& description, const Source& source, co
   }
   diagnostic.kind = error.kind();
   return diagnostic;
+}
+
+// Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
+// desc has elements.
+bool is_packed(const TensorDesc& desc, const NpyHeader& header) {
+  if (!desc.data_type || info(*desc.data_type).bits != 4 || desc.strides) return false;
+  const auto elements = element_count(desc.sizes), bytes = element_count(header.sizes);
+  const bool is_in_order = !header.fortran_order || header.sizes.size() == 1;
+  return elements && bytes && *elements > 1 && *bytes == (*elements + 1) / 2 && is_in_order &&
+         size_of(header.data_type) == 1;
+}
+
+NpyFile unpacked(const NpyFile& file, const TensorDesc& desc) {
+  Buffer elements(*element_count(desc.sizes), "unpacked elements");
+  unpack_4_bits(*desc.data_type, file.data(), elements.bytes());
+  file.require_intact();
+  return NpyFile::holding(stored_as(*desc.data_type), desc.sizes, std::move(elements));
 }
 
 std::vector<NamedTensor> all_slots(Description& description, const Binder& binder) {
@@ -473,6 +533,23 @@ bool is_absent(const std::string& path) {
 
 std::string field_of_file(const std::string& name) {
   return element_name(name).field;
+}
+
+void read_file_texts(Description& description, Diagnostics& diagnostics) {
+  for (Binding& binding : description.bindings) {
+    const bool is_output = description.spec->find_field(binding.tensor)->is_output();
+    try {
+      const FileText file =
+          is_output ? parse_output_text(binding.path) : parse_file_text(binding.path);
+      binding.path = file.path;
+      binding.raw = file.raw;
+    } catch (const Error& error) {
+      const std::string name = "bindings." + tensor_name(binding.tensor, binding.element);
+      diagnostics.push_back(
+          description.document().at(*binding.written, name + ": " + error.what()));
+      binding.path.clear();
+    }
+  }
 }
 
 std::string path_beside(const std::string& file, const std::string& path) {
@@ -538,7 +615,16 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     for (const NamedTensor& slot : slots) {
       const Source* source = binder.find(slot.field, slot.element);
       TensorDesc& desc = *description.find_tensor(slot.field, slot.element);
-      desc.has_file = binder.is_named(slot.field, slot.element) || purpose == Purpose::run;
+      const bool is_made_up = source != nullptr
+                                  ? source->random.has_value()
+                                  : request.random && !binder.is_named(slot.field, slot.element);
+      desc.has_file =
+          !is_made_up && (binder.is_named(slot.field, slot.element) || purpose == Purpose::run);
+      if (is_made_up) {
+        inputs.push_back(source != nullptr ? random_input(slot, *source->random, source->written)
+                                           : random_input(slot, *request.random, nullptr));
+        continue;
+      }
       if (source == nullptr) {
         if (purpose == Purpose::run) binder.require(slot.field, slot.element);
         continue;
@@ -549,8 +635,10 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
         continue;
       }
       try {
-        NpyFile file = with_context("reading " + tensor + " from " + source->path,
-                                    [&] { return open_npy(*source); });
+        NpyFile file = with_context("reading " + tensor + " from " + source->path, [&] {
+          NpyFile opened = open_file(*source, desc, tensor);
+          return is_packed(desc, opened.header()) ? unpacked(opened, desc) : std::move(opened);
+        });
         HeaderMerger(description, slot, *source, diagnostics).merge(file.header());
         inputs.push_back({slot.field, std::move(file), source->path, slot.element});
       } catch (const Error& error) {
@@ -560,6 +648,23 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
     refuse_other_count(description, binder, name, slots.size());
   }
   return inputs;
+}
+
+void make_random_inputs(const Description& description, std::vector<BoundInput>& inputs,
+                        Purpose purpose, Diagnostics& diagnostics) {
+  for (BoundInput& input : inputs) {
+    if (!input.random) continue;
+    const FieldSpec& field = *description.spec->find_field(input.tensor);
+    try {
+      NpyFile file = random_file(description, field, input.element, *input.random);
+      if (purpose == Purpose::run) input.file = std::move(file);
+    } catch (const Error& error) {
+      diagnostics.push_back(
+          file_finding(description, {.path = input.path, .written = input.written}, error));
+    }
+  }
+  if (purpose == Purpose::check)
+    std::erase_if(inputs, [](const BoundInput& input) { return input.random.has_value(); });
 }
 
 std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest& request,
@@ -592,7 +697,7 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
           *target, tensor + " and " + other->name() + " both go to " +
                        (is_standard_output(target->path) ? "standard output" : target->path));
     }
-    outputs.push_back({field, target->path, element});
+    outputs.push_back({field, target->path, element, target->raw.has_value()});
   }
   return outputs;
 }
@@ -627,13 +732,21 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
                        " have the same golden file: " + source->path,
                    "name another golden file, as --update-golden may replace it");
     }
-    Expectation expectation{tensor, source->path, std::nullopt,
-                            request.tolerance.value_or(Tolerance{}), element};
+    Expectation expectation{
+        tensor,  source->path, std::nullopt,       request.tolerance.value_or(Tolerance{}),
+        element, source->raw,  source->confinement};
+    if (source->raw && request.expected_may_be_missing &&
+        (source->raw->offset || source->raw->big_endian))
+      binder.usage("--update-golden replaces the whole golden file " + source->path +
+                       ", and in this machine's byte order",
+                   "write " + source->path + ":raw");
     try {
       const bool is_missing = request.expected_may_be_missing && is_absent(source->path);
-      if (!is_missing) {
-        expectation.file = with_context("reading the golden file " + source->path,
-                                        [&] { return open_npy(*source); });
+      if (!is_missing && !source->raw) {
+        expectation.file = with_context("reading the golden file " + source->path, [&] {
+          return source->memory ? NpyFile::in_memory(*source->memory)
+                                : NpyFile::open(PinnedFile(source->confinement, source->path));
+        });
       }
       expected.push_back(std::move(expectation));
     } catch (const Error& error) {
@@ -645,6 +758,23 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
     }
   }
   return expected;
+}
+
+void open_raw_expected(const Description& description, const JobRequest& request,
+                       std::vector<Expectation>& expected, Diagnostics& diagnostics) {
+  for (Expectation& expectation : expected) {
+    const TensorDesc* desc = description.find_tensor(expectation.tensor, expectation.element);
+    if (!expectation.raw || desc == nullptr || !desc->data_type || desc->sizes.empty()) continue;
+    try {
+      if (request.expected_may_be_missing && is_absent(expectation.path)) continue;
+      const RawForm form = expectation.raw->completed(desc->data_type, desc->sizes);
+      expectation.file = with_context("reading the golden file " + expectation.path, [&] {
+        return NpyFile::open_raw(PinnedFile(expectation.confinement, expectation.path), form);
+      });
+    } catch (const Error& error) {
+      diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+    }
+  }
 }
 
 }  // namespace dmlop

@@ -7,6 +7,7 @@
 #include "job/bind.hpp"
 #include "job/folder.hpp"
 #include "ops/fixes.hpp"
+#include "spec/broadcast.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -95,6 +96,7 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
 std::optional<Job> prepare_job(Description description, const JobRequest& requested,
                                Purpose purpose, Diagnostics& diagnostics) {
   Job job{std::move(description), {}, {}, {}};
+  read_file_texts(job.description, diagnostics);
   const JobRequest request =
       with_files_found(requested, job.description, diagnostics, job.warnings);
   if (!check_confined(job.description, request, diagnostics)) {
@@ -105,9 +107,12 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
   job.outputs = bind_outputs(job.description, request, purpose, diagnostics);
   job.expected = bind_expected(job.description, request, job.outputs, diagnostics);
   warn_of_incomplete_golden(job, request);
+  if (request.broadcasts) broadcast_all(job.description);
   if (request.checking.judge) job.description.judge = *request.checking.judge;
   check_and_mend(job.description, diagnostics);
   check_four_bit_inputs(job, diagnostics);
+  if (diagnostics.empty()) make_random_inputs(job.description, job.inputs, purpose, diagnostics);
+  open_raw_expected(job.description, request, job.expected, diagnostics);
   for (Expectation& expectation : job.expected) {
     const TensorDesc* desc = job.description.find_tensor(expectation.tensor, expectation.element);
     const auto type = desc != nullptr ? desc->data_type : std::nullopt;

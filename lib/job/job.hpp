@@ -24,7 +24,9 @@ struct NamedFile {
   std::string tensor;
   std::string path;                    // "-" is standard input or output
   SharedConfinement confinement = {};  // of what a folder or a file names; the caller may name any
-  std::optional<MemoryTensor> memory = {};  // takes the file's place; the path only names it
+  std::optional<MemoryTensor> memory = {};   // takes the file's place; the path only names it
+  std::optional<RawForm> raw = {};           // of a file without a header
+  std::optional<RandomNumbers> random = {};  // in place of a file
 };
 
 /// A file or folder beside a description whose name is nearly that of a part of a job.
@@ -46,16 +48,17 @@ struct JobRequest {
   std::vector<NamedFile> inputs;
   std::vector<NamedFile> outputs;
   Checking checking = {};
-  std::vector<NamedFile> expected = {};     // golden files, by output
-  std::optional<Tolerance> tolerance = {};  // its criteria win over the operator's own
-  bool outputs_may_be_dropped = false;      // an output without a file is computed all the same
-  bool inputs_may_be_missing = false;       // an input of a graph without a file is no finding
-  bool expected_may_be_missing = false;     // a golden file that does not exist is no finding
-  SharedConfinement confinement = {};       // of the paths that stand in files
-  FolderFiles found = {};                   // for what nothing else names a file
-  bool compares_with_found = false;         // with the golden files that were found, too
-  bool is_of_batch = false;                 // no option of a command line names its files
-  bool is_of_library = false;               // a call names its files
+  std::vector<NamedFile> expected = {};      // golden files, by output
+  std::optional<Tolerance> tolerance = {};   // its criteria win over the operator's own
+  bool outputs_may_be_dropped = false;       // an output without a file is computed all the same
+  bool expected_may_be_missing = false;      // a golden file that does not exist is no finding
+  SharedConfinement confinement = {};        // of the paths that stand in files
+  FolderFiles found = {};                    // for what nothing else names a file
+  bool compares_with_found = false;          // with the golden files that were found, too
+  std::optional<RandomNumbers> random = {};  // for inputs without a file
+  bool broadcasts = false;                   // inputs are stretched where rules allow it
+  bool is_of_batch = false;                  // no option of a command line names its files
+  bool is_of_library = false;                // a call names its files
 };
 
 /// "InputTensor", or "InputTensors[1]" for an element of an array of tensors.
@@ -67,7 +70,9 @@ struct BoundInput {
   std::string tensor;
   NpyFile file;
   std::string path;
-  std::optional<std::size_t> element = {};  // of an array of tensors
+  std::optional<std::size_t> element = {};   // of an array of tensors
+  std::optional<RandomNumbers> random = {};  // the elements are made up
+  const json::Value* written = nullptr;      // where that is written
 
   std::string name() const { return tensor_name(tensor, element); }
 };
@@ -76,6 +81,7 @@ struct BoundOutput {
   std::string tensor;
   std::string path;
   std::optional<std::size_t> element = {};
+  bool is_raw = false;  // the elements alone, without a header
 
   std::string name() const { return tensor_name(tensor, element); }
 };
@@ -87,6 +93,8 @@ struct Expectation {
   std::optional<NpyFile> file;  // absent: it does not exist yet
   Tolerance tolerance;
   std::optional<std::size_t> element = {};
+  std::optional<RawForm> raw = {};  // of a file without a header
+  SharedConfinement confinement = {};
 
   std::string name() const { return tensor_name(tensor, element); }
 };

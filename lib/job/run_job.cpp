@@ -11,6 +11,7 @@
 #include "job/planned.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -77,27 +78,41 @@ class PlannedJob {
   std::vector<PlannedOutput> outputs_;
 };
 
-/// An output as a .npy file that is being written.
-class NpyOutput {
+/// An output as a file that is being written: .npy, or the elements alone. Then those of 4 bits are
+/// packed, two in a byte, as in a buffer of DirectML.
+class OutputOfJob {
  public:
-  NpyOutput(const PlannedOutput& output, const std::string& path)
-      : header_(output.header()), file_(path, header_.size() + output.bytes()) {
-    file_.write_at(0, std::as_bytes(std::span(header_)));
+  OutputOfJob(const PlannedOutput& output, const std::string& path, bool is_raw)
+      : header_(is_raw ? "" : output.header()),
+        unpacked_(is_packed(output, is_raw) ? output.bytes() : 0, "an output of 4 bits"),
+        file_(path, header_.size() +
+                        (is_packed(output, is_raw) ? (output.bytes() + 1) / 2 : output.bytes())) {
+    if (!is_raw) file_.write_at(0, std::as_bytes(std::span(header_)));
   }
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-    file_.write_at(header_.size() + offset, bytes);
+    if (unpacked_.size() == 0) return file_.write_at(header_.size() + offset, bytes);
+    std::copy(bytes.begin(), bytes.end(), unpacked_.data() + offset);
   }
-  OutputFile& file() { return file_; }
+  /// The file with all that belongs into it.
+  OutputFile& finished() {
+    if (unpacked_.size() != 0) file_.write_at(0, packed_4_bits(unpacked_.bytes()));
+    return file_;
+  }
 
  private:
+  static bool is_packed(const PlannedOutput& output, bool is_raw) {
+    return is_raw && info(*output.desc->data_type).bits == 4;
+  }
+
   std::string header_;
+  Buffer unpacked_;
   OutputFile file_;
 };
 
 /// An output that is written as its golden file.
 class GoldenOutput {
  public:
-  GoldenOutput(const PlannedOutput& output, const Expectation& expectation, NpyOutput& file)
+  GoldenOutput(const PlannedOutput& output, const Expectation& expectation, OutputOfJob& file)
       : type_(*output.desc->data_type),
         tolerance_(expectation.tolerance),
         file_(file),
@@ -113,22 +128,24 @@ class GoldenOutput {
  private:
   DataType type_;
   const Tolerance& tolerance_;
-  NpyOutput& file_;
+  OutputOfJob& file_;
   std::atomic<bool> proves_something_;
   std::atomic<bool> matches_itself_{true};
 };
 
-void commit(std::deque<NpyOutput>& files) {
+void commit(std::deque<OutputOfJob>& files) {
   std::vector<OutputFile*> together;
-  for (NpyOutput& file : files) together.push_back(&file.file());
+  for (OutputOfJob& file : files) together.push_back(&file.finished());
   if (!together.empty()) commit_together(together);
 }
 
 /// The comparison of an output with its golden file while the output is computed.
 class RunningComparison {
  public:
-  RunningComparison(const PlannedOutput& output, const Expectation& expectation)
+  /// `is_raw`: the output's own file has no header.
+  RunningComparison(const PlannedOutput& output, const Expectation& expectation, bool is_raw)
       : output_(output),
+        header_bytes_(is_raw ? 0 : output.header().size()),
         expectation_(expectation),
         expected_(*expectation.file),
         comparator_(expected_, *output.desc->data_type, output.desc->sizes, expectation.tolerance) {
@@ -142,10 +159,9 @@ class RunningComparison {
     comparator_.add(offset / size_of(*output_.desc->data_type), bytes);
   }
   OutputComparison finish() {
-    const std::uint64_t first = output_.header().size();
     const std::size_t size = size_of(*output_.desc->data_type);
     return {expectation_.name(), expectation_.path,
-            comparator_.finish([&](std::uint64_t index) { return first + index * size; })};
+            comparator_.finish([&](std::uint64_t index) { return header_bytes_ + index * size; })};
   }
   void require_intact() const {
     with_context("reading the golden file " + expectation_.path,
@@ -154,6 +170,7 @@ class RunningComparison {
 
  private:
   const PlannedOutput& output_;
+  std::uint64_t header_bytes_;
   const Expectation& expectation_;
   Elements expected_;
   Comparator comparator_;
@@ -161,7 +178,7 @@ class RunningComparison {
 
 /// Where the outputs of a run go.
 struct RunningOutputs {
-  std::deque<NpyOutput> files;
+  std::deque<OutputOfJob> files;
   std::deque<RunningComparison> comparisons;
   std::vector<BytesSink> sinks;  // by output of the plan
   bool are_needed = false;       // somebody keeps an output or can compare it
@@ -171,11 +188,12 @@ struct RunningOutputs {
       const auto is_it = [&](const auto& other) { return output.is(other.tensor, other.element); };
       const auto bound = std::find_if(job.outputs.begin(), job.outputs.end(), is_it);
       const auto expected = std::find_if(job.expected.begin(), job.expected.end(), is_it);
-      NpyOutput* file = nullptr;
+      OutputOfJob* file = nullptr;
+      const bool is_raw = bound != job.outputs.end() && bound->is_raw;
       RunningComparison* comparison = nullptr;
-      if (bound != job.outputs.end()) file = &files.emplace_back(output, bound->path);
+      if (bound != job.outputs.end()) file = &files.emplace_back(output, bound->path, is_raw);
       if (expected != job.expected.end() && expected->file)
-        comparison = &comparisons.emplace_back(output, *expected);
+        comparison = &comparisons.emplace_back(output, *expected, is_raw);
       are_needed =
           are_needed || file != nullptr || (comparison != nullptr && comparison->needs_elements());
       sinks.emplace_back([=](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -209,14 +227,15 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
 std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
                                  const std::vector<const Expectation*>& expectations) {
   const PlannedJob planned(job, options);
-  std::deque<NpyOutput> files;
+  std::deque<OutputOfJob> files;
   std::deque<GoldenOutput> golden;
   std::vector<BytesSink> sinks(planned.outputs().size());
   for (const Expectation* expectation : expectations) {
     for (std::size_t i = 0; i < sinks.size(); ++i) {
       const PlannedOutput& output = planned.outputs()[i];
       if (!output.is(expectation->tensor, expectation->element)) continue;
-      NpyOutput& file = files.emplace_back(output, expectation->path);
+      OutputOfJob& file =
+          files.emplace_back(output, expectation->path, expectation->raw.has_value());
       GoldenOutput& one = golden.emplace_back(output, *expectation, file);
       sinks[i] = [&one](std::uint64_t offset, std::span<const std::byte> part) {
         one.write_at(offset, part);

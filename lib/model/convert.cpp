@@ -96,13 +96,14 @@ class ModelMaker {
     const NpyHeader& header = file.header();
     const bool is_swapped = header.big_endian && size_of(header.data_type) > 1;
     const bool is_stream = is_standard_input(path);
-    if (!is_swapped && !header.fortran_order && !is_stream)
+    if (!is_swapped && !header.fortran_order && !is_stream && file.is_npy())
       return path_from(conversion_.path, path);
     const std::string copy = companion_path(conversion_.path, resource);
     conversion_.remarks.push_back(path + " is copied to " + copy + ": " +
-                                  (is_stream    ? "standard input has no name"
-                                   : is_swapped ? "DxDispatch misreads big-endian files"
-                                                : "DxDispatch refuses files in Fortran order"));
+                                  (is_stream        ? "standard input has no name"
+                                   : !file.is_npy() ? "DxDispatch reads sizes from .npy files only"
+                                   : is_swapped     ? "DxDispatch misreads big-endian files"
+                                                    : "DxDispatch refuses files in Fortran order"));
     NpyHeader plain = header;
     if (keeps_order) plain.sizes = {file.element_count()};
     has_copy_in_c_order_ = !keeps_order;

@@ -88,7 +88,8 @@ class Translator {
   }
 
   void copy_tensor(const json::Value& from, json::Value& to, const std::string& name) {
-    const std::vector<std::string> known(tensor_desc_members.begin(), tensor_desc_members.end());
+    std::vector<std::string> known(tensor_desc_members.begin(), tensor_desc_members.end());
+    std::erase(known, "Broadcast");  // is unknown to DxDispatch
     reading_.notes.refuse_unknown(from, known, "a tensor desc");
     for (const std::string& member_name : known) {
       const json::Member* member = find_member(from, member_name);

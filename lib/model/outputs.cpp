@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "ops/operator.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -61,11 +62,19 @@ class ResourceNamer {
       return std::nullopt;
     }
     if (!golden_) refuse_inputs(model_.resources[*index].name, file.path);
-    NamedResource named{*index, file.path};
+    if (!golden_ && file.raw && !file.raw->is_open())
+      refuse("the type and sizes of the file " + file.path + " are those of the " + words_.resource,
+             "write " + file.path + ":raw");
+    NamedResource named{*index, file.path, {}, file.raw.has_value()};
     if (!golden_) return named;
     try {
       named.golden = with_context("reading the golden file " + file.path, [&] {
-        return NpyFile::open(PinnedFile(file.confinement, file.path));
+        std::optional<RawForm> form;
+        if (file.raw) {
+          const ResourceTensor tensor = tensor_of(model_, *index);
+          form = file.raw->completed(tensor.data_type, tensor.sizes);
+        }
+        return NpyFile::open(PinnedFile(file.confinement, file.path), form);
       });
       return named;
     } catch (const Error& error) {
@@ -224,9 +233,15 @@ void place_elements(const ResourceTensor& tensor, std::span<const std::byte> pac
 }
 
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
-               const std::string& path) {
-  const std::string header = npy_header_bytes(tensor.data_type, tensor.sizes);
+               const std::string& path, bool is_raw) {
+  const std::string header = is_raw ? "" : npy_header_bytes(tensor.data_type, tensor.sizes);
   const auto elements = packed_elements(tensor, contents);
+  if (is_raw && info(tensor.data_type).bits == 4) {
+    const auto packed = packed_4_bits(elements.bytes());
+    OutputFile file(path, packed.size());
+    file.write_at(0, packed);
+    return file.commit();
+  }
   OutputFile file(path, header.size() + elements.size());
   file.write_at(0, std::as_bytes(std::span(header)));
   file.write_at(header.size(), elements.bytes());

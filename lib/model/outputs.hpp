@@ -42,15 +42,17 @@ Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> 
 void place_elements(const ResourceTensor& tensor, std::span<const std::byte> packed,
                     std::span<std::byte> contents);
 
-/// Writes the tensor as numpy.save does. Errors: io_failed.
+/// Writes the tensor as numpy.save does or, if `is_raw`, its elements alone; those of 4 bits are
+/// packed then. Errors: io_failed.
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
-               const std::string& path);
+               const std::string& path, bool is_raw = false);
 
 /// A file that the caller names for a resource. `written` is the golden file, opened.
 struct NamedResource {
   std::size_t resource = 0;
   std::string path;
   std::optional<NpyFile> golden = {};
+  bool is_raw = false;  // without a header
 };
 
 /// Finds the resources that `files` name. `option` is "-o" or "--expect". If only one resource is

@@ -57,8 +57,10 @@ constexpr std::array<Lookalike, 7> lookalikes{{
     refuse("the file is text that starts with \"" + printable(start) +
            "\", not .npy; load it with numpy.loadtxt and save it with numpy.save");
   }
-  refuse("the file is not .npy: it starts with \"" + printable(start) +
-         "\", not with \"\\x93NUMPY\"; save the array with numpy.save");
+  refuse(
+      "the file is not .npy: it starts with \"" + printable(start) +
+      "\", not with \"\\x93NUMPY\"; save the array with numpy.save or, if it is elements without a "
+      "header, write the type behind the name, FILE:FLOAT32");
 }
 
 /// The size of the field that holds the header's length.

@@ -38,11 +38,6 @@ std::string tuple_text(std::span<const std::uint64_t> sizes) {
 }
 
 void check_sizes(std::span<const std::uint64_t> sizes) {
-  if (sizes.empty()) {
-    refuse(
-        "the array is a scalar, its shape (); a tensor has at least 1 dimension: save "
-        "array.reshape(1)");
-  }
   if (sizes.size() > max_dimensions) {
     refuse("the array has " + std::to_string(sizes.size()) + " dimensions; at most " +
            std::to_string(max_dimensions) + " can be read");
@@ -86,6 +81,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole) {
   const npy::HeaderExtent extent = npy::find_header(bytes);
   npy::Dictionary fields = npy::read_dictionary(bytes.substr(extent.offset, extent.length));
   check_sizes(fields.sizes);
+  if (fields.sizes.empty()) fields.sizes = {1};  // a scalar: a tensor has at least 1 dimension
   NpyHeader header{.data_type = fields.element.data_type,
                    .big_endian = fields.element.big_endian,
                    .fortran_order = fields.fortran_order,
@@ -125,6 +121,17 @@ NpyFile NpyFile::open(const PinnedFile& file) {
   return NpyFile(InputFile::open(file, npy_bytes_wanted));
 }
 
+NpyFile NpyFile::open(const PinnedFile& file, const std::optional<RawForm>& form) {
+  return form ? open_raw(file, *form) : open(file);
+}
+
+NpyFile NpyFile::holding(DataType data_type, std::vector<std::uint64_t> sizes, Buffer elements) {
+  const auto owned = std::make_shared<const Buffer>(std::move(elements));
+  NpyFile file(MemoryTensor{data_type, std::move(sizes), {}, owned->bytes()});
+  file.owned_ = owned;
+  return file;
+}
+
 NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
   const bool is_strided = !tensor.strides.empty();
   if (is_strided && tensor.strides.size() != tensor.sizes.size())
@@ -150,7 +157,9 @@ NpyFile NpyFile::in_memory(const MemoryTensor& tensor) {
 }
 
 std::span<const std::byte> NpyFile::data() const {
-  return file_ ? file_->bytes().subspan(header_.data_offset) : memory_;
+  if (!file_ || owned_) return memory_;
+  const auto bytes = file_->bytes().subspan(header_.data_offset);
+  return raw_bytes_ ? bytes.first(*raw_bytes_) : bytes;
 }
 
 void require_intact(const NpyFile& file, const std::string& path) {

@@ -1,15 +1,19 @@
-// The .npy format, versions 1 to 3 (NumPy's numpy.lib.format). This file knows bytes and headers,
-// not operators. It checks everything that a header says against the size of the file.
+// The .npy format, versions 1 to 3 (NumPy's numpy.lib.format), and files of elements without a
+// header. This file knows bytes and headers, not operators. It checks everything that a header says
+// against the size of the file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/file.hpp"
+#include "npy/raw_form.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -39,18 +43,29 @@ struct MemoryTensor {
   std::span<const std::byte> bytes;
 };
 
-/// An open .npy file, or elements in memory that take its place. Its header has been checked and
-/// its elements are mapped.
+/// An open .npy or raw file, or elements in memory that take its place. Its header has been checked
+/// and its elements are mapped.
 class NpyFile {
  public:
   /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
   static NpyFile open(const std::string& path);
   static NpyFile open(const PinnedFile& file);
+  /// A file without a header; the form must have a data type. Without sizes, all elements of the
+  /// file are one dimension. Elements of 4 bits are packed, two in a byte, the lower bits first;
+  /// they are unpacked. Up to 3 bytes may follow, as DirectML's buffers are multiples of 4 bytes.
+  /// Errors: as InputFile::open, and invalid_input if the file has another size.
+  static NpyFile open_raw(const PinnedFile& file, const RawForm& form);
+  /// As open_raw() or, without a form, open().
+  static NpyFile open(const PinnedFile& file, const std::optional<RawForm>& form);
+  /// Elements that it keeps: packed, in native byte order.
+  static NpyFile holding(DataType data_type, std::vector<std::uint64_t> sizes, Buffer elements);
   /// The bytes must outlive it. Errors: invalid_input unless they are exactly the elements or, with
   /// strides, as many as these reach.
   static NpyFile in_memory(const MemoryTensor& tensor);
 
   const NpyHeader& header() const { return header_; }
+  /// Whether it is a .npy file that others can read, too.
+  bool is_npy() const { return file_ && !raw_bytes_; }
   /// Errors: io_failed if the file was changed since it was opened. Call it after reading the
   /// elements and before relying on the result.
   void require_intact() const {
@@ -63,9 +78,12 @@ class NpyFile {
  private:
   explicit NpyFile(InputFile file);
   explicit NpyFile(const MemoryTensor& tensor);
+  NpyFile(InputFile file, const RawForm& form);
 
   std::optional<InputFile> file_;
-  std::span<const std::byte> memory_;  // where there is no file
+  std::span<const std::byte> memory_;       // where no file is mapped
+  std::shared_ptr<const Buffer> owned_;     // what memory_ is of, where it is kept here
+  std::optional<std::uint64_t> raw_bytes_;  // of the elements, where others may follow in the file
   NpyHeader header_;
 };
 

@@ -13,7 +13,24 @@ bool is_tensor_proto(const std::string& path) {
   return lower_case(to_text(to_path(path).extension())) == ".pb";
 }
 
-TensorData read_input(const std::string& path) {
+/// What a raw file leaves open is what the model says of the input.
+RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::string& path) {
+  Sizes sizes;
+  for (const Dimension& dimension : input.sizes.value_or(std::vector<Dimension>{}))
+    sizes.push_back(dimension.size ? static_cast<std::uint64_t>(*dimension.size) : 0);
+  if (std::find(sizes.begin(), sizes.end(), 0U) != sizes.end()) sizes.clear();
+  const RawForm complete = form.completed(data_type_of(input.element_type), sizes);
+  if (complete.data_type && !complete.sizes.empty()) return complete;
+  throw Error(ErrorKind::invalid_input,
+              "a raw file has no header, and the model does not say all sizes of " +
+                  printable(std::string(input.name)) + ": write " + path + ":" +
+                  std::string(name_of(complete.data_type.value_or(DataType::Float32))) +
+                  ":1,3,224,224");
+}
+
+TensorData read_input(const std::string& path, const std::optional<RawForm>& form,
+                      const ValueInfo& input) {
+  if (form) return read_npy_file(path, form_of_input(*form, input, path));
   return is_tensor_proto(path) ? read_tensor_file(path) : read_npy_file(path);
 }
 
@@ -40,12 +57,14 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                               const std::vector<NamedFile>& inputs,
                                               Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  for (const ValueInfo* input : inputs_to_give(model)) names.emplace_back(input->name);
+  const auto wanted = inputs_to_give(model);
+  for (const ValueInfo* input : wanted) names.emplace_back(input->name);
   std::map<std::string, TensorData> files;
   for (const NamedFile& file : inputs) {
     std::string path;
     const std::string name = input_named(file, names, path);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
       const std::string nearest = nearest_name(name, names);
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
@@ -54,7 +73,8 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                             : "the model has no input \"" + printable(name) + "\"",
                              .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
                                                            : "did you mean \"" + nearest + "\"?"});
-    } else if (!files.emplace(name, read_input(path)).second) {
+    } else if (const auto index = static_cast<std::size_t>(found - names.begin());
+               !files.emplace(name, read_input(path, file.raw, *wanted[index])).second) {
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
                              .message = "the input \"" + printable(name) + "\" has two files"});

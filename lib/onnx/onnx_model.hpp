@@ -15,6 +15,7 @@
 #include "base/confine.hpp"
 #include "base/diagnostic.hpp"
 #include "base/file.hpp"
+#include "npy/raw_form.hpp"
 #include "tensor/data_type.hpp"
 #include "tensor/layout.hpp"
 
@@ -150,8 +151,8 @@ TensorData data_of(const Tensor& tensor, const std::string& path,
 
 /// A TensorProto alone in a file, as test data is (*.pb). Errors: as data_of and InputFile::open.
 TensorData read_tensor_file(const std::string& path, const SharedConfinement& confinement = {});
-/// The elements of a .npy file. Errors: as NpyFile::open.
-TensorData read_npy_file(const std::string& path);
+/// The elements of a .npy file or, with a form, of a raw file. Errors: as NpyFile::open.
+TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form = {});
 /// New elements in memory.
 TensorData new_data(DataType type, Sizes sizes, std::vector<std::byte> bytes);
 

@@ -310,8 +310,9 @@ TensorData read_tensor_file(const std::string& path, const SharedConfinement& co
   });
 }
 
-TensorData read_npy_file(const std::string& path) {
-  const NpyFile npy = with_context("reading " + path, [&] { return NpyFile::open(path); });
+TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form) {
+  const NpyFile npy = with_context("reading " + path,
+                                   [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
   const NpyHeader& header = npy.header();
   std::vector<std::byte> bytes(npy.data().size());
   copy_elements(Elements(npy), bytes.data());

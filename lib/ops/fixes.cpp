@@ -127,6 +127,7 @@ class FixFinder {
     }
     for (const TensorUse& known : tensors_of(before)) {
       TensorDesc* desc = description.find_tensor(known.spec->name, known.element);
+      if (desc != nullptr && known.desc->is_broadcast) desc->is_broadcast = true;
       if (desc == nullptr || !known.desc->has_file) continue;
       desc->has_file = true;
       desc->file = known.desc->file;

@@ -235,18 +235,28 @@ class DescriptionReader {
   void read_binding(const FieldSpec& field, const json::Value& value) {
     const std::string name = "bindings." + field.name;
     if (!field.is_tensor_array()) {
-      description_.bindings.push_back(
-          {.tensor = field.name, .path = read_path(value, name), .written = &value});
+      add_binding(field, value, name, std::nullopt);
       return;
     }
     if (!reader_->is_list(value, name, "an array of paths of .npy files",
                           "write [\"0.npy\", \"1.npy\"]"))
       return;
     for (std::size_t j = 0; j < value.items.size(); ++j) {
-      const json::Value& item = value.items[j];
-      description_.bindings.push_back(
-          {field.name, read_path(item, name + "[" + std::to_string(j) + "]"), j, &item});
+      add_binding(field, value.items[j], name + "[" + std::to_string(j) + "]", j);
     }
+  }
+
+  // One file; without a path where it has a finding.
+  void add_binding(const FieldSpec& field, const json::Value& value, const std::string& name,
+                   std::optional<std::size_t> element) {
+    Binding binding{.tensor = field.name, .path = "", .element = element, .written = &value};
+    if (value.kind == Kind::object && field.is_input()) {
+      binding.random = read_random_numbers(*reader_, value, name);
+      description_.bindings.push_back(std::move(binding));
+      return;
+    }
+    binding.path = read_path(value, name);
+    description_.bindings.push_back(std::move(binding));
   }
 
   std::string read_path(const json::Value& value, const std::string& name) {

@@ -8,18 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "npy/raw_form.hpp"
 #include "spec/checking.hpp"
 #include "spec/fields.hpp"
 #include "spec/fields_reader.hpp"
+#include "spec/random_numbers.hpp"
 
 namespace dmlop {
 
 /// Names a file for a tensor, from OP.json's `bindings` or from the command line.
 struct Binding {
   std::string tensor;
-  std::string path;                         // "": named without a path
+  std::string path;                         // "": named without a path, or random
   std::optional<std::size_t> element = {};  // of an array of tensors
   const json::Value* written = nullptr;
+  std::optional<RawForm> raw = {};           // of a file without a header; job/bind.hpp reads it
+  std::optional<RandomNumbers> random = {};  // in place of a file
 };
 
 class Description : public FieldSet {

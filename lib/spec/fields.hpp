@@ -28,8 +28,10 @@ struct TensorDesc {
   std::optional<std::uint64_t> total_size_in_bytes;
   std::uint64_t base_offset_alignment = 0;
   std::vector<std::string> flags;
-  bool has_file = false;  // a .npy file is named: what is left out is its matter
-  std::string file = {};  // whose header says the sizes, where the desc does not
+  bool is_broadcast = false;  // it is to be stretched to the sizes of others
+  Sizes stretched_from = {};  // the sizes before it was; empty: it was not
+  bool has_file = false;      // a .npy file is named: what is left out is its matter
+  std::string file = {};      // whose header says the sizes, where the desc does not
 
   bool is_owned_by_dml() const { return std::ranges::find(flags, "OWNED_BY_DML") != flags.end(); }
 };

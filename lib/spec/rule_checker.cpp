@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "spec/broadcast.hpp"
 #include "spec/facts.hpp"
 #include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
@@ -354,6 +355,12 @@ std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement
   return strides;
 }
 
+std::string RuleChecker::how_to_stretch(const std::string& tensor) const {
+  return fields_.document().is_of_command_line() ? "add --broadcast to stretch it as NumPy does"
+                                                 : "write \"Broadcast\": true in the desc of " +
+                                                       tensor + " to stretch it as NumPy does";
+}
+
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
                           Diagnostic& diagnostic) {
   const Formula& formula = statement.formula();
@@ -389,10 +396,15 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   constexpr std::uint64_t most_dimensions = 8;
   const bool is_possible = count > 0 && count <= most_dimensions;
   if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
-    diagnostic.suggestion = "save " + reshape_call(with_dimensions(tensor->sizes, count));
+    const std::string save = "save " + reshape_call(with_dimensions(tensor->sizes, count));
+    diagnostic.suggestion = may_be_stretched(fields_, target.field)
+                                ? how_to_stretch(target.field) + ", or " + save
+                                : save;
     return;
   }
   diagnostic.suggestion = "write Sizes of " + counted(count, "dimension");
+  if (may_be_stretched(fields_, target.field))
+    diagnostic.suggestion = how_to_stretch(target.field) + ", or " + diagnostic.suggestion;
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
@@ -521,7 +533,10 @@ void RuleChecker::suggest_sizes() {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
     Diagnostic& diagnostic = diagnostics_[finding->second];
-    diagnostic.suggestion = "write " + list_of(use.desc->sizes) + " for its Sizes";
+    const std::string stretch = how_to_stretch(use.spec->name);
+    diagnostic.suggestion =
+        (diagnostic.suggestion.starts_with(stretch) ? stretch + ", or write " : "write ") +
+        list_of(use.desc->sizes) + " for its Sizes";
     diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
   }
 }

@@ -83,6 +83,7 @@ Form form_of_tensor_part(const std::string& name) {
   if (name == "Type" || name == "DataType") return Form::name;
   if (name == "Flags") return Form::names;
   if (name == "Sizes" || name == "Strides") return Form::numbers;
+  if (name == "Broadcast") return Form::flag;
   return name == "Desc" ? Form::tensor : Form::any;
 }
 
@@ -222,11 +223,13 @@ std::optional<Setting> parse_setting(std::string_view text) {
   return Setting{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-json::Document operator_document(std::string argument, const OperatorSpec& spec) {
+json::Document operator_document(std::string argument, const OperatorSpec& spec,
+                                 const std::string& desc) {
   Diagnostics none;
   return *json::Document::parse(
       json::Source{.file = "", .argument = std::move(argument)},
-      R"({"type": ")" + std::string(operator_prefix) + spec.name + R"(", "desc": {}})", none);
+      R"({"type": ")" + std::string(operator_prefix) + spec.name + R"(", "desc": )" + desc + "}",
+      none);
 }
 
 void apply_settings(json::Document& document, const std::vector<Setting>& settings,

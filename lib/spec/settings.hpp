@@ -23,7 +23,8 @@ struct Setting {
 std::optional<Setting> parse_setting(std::string_view text);
 
 /// A description that has no file and no fields yet: its operator is `argument` of a command line.
-json::Document operator_document(std::string argument, const OperatorSpec& spec);
+json::Document operator_document(std::string argument, const OperatorSpec& spec,
+                                 const std::string& desc = "{}");
 
 /// Puts the settings into the description that is the document's root, in their order; each
 /// replaces what is there. Adds a finding for one that is given twice or is no JSON.

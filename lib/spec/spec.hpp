@@ -47,6 +47,8 @@ struct FieldSpec {
   bool optional = false;                 // DirectML.h allows null
   std::optional<Formula> optional_when;  // the field may be left out if this holds
   std::string text;                      // one sentence
+  // Of an output that may have more dimensions, the first ones 1: how many it has if nothing says.
+  std::optional<std::size_t> usual_dimensions = {};
 
   /// When the field may be left out: "PaddingMode != CONSTANT", "CTensor is left out".
   std::string optional_words() const;

@@ -101,7 +101,8 @@ class SpecReader {
 
   void read_field(const Json& json) {
     allow_only(json,
-               {"name", "kind", "enum", "count", "type_field", "optional", "optional_when", "text"},
+               {"name", "kind", "enum", "count", "type_field", "optional", "optional_when", "text",
+                "usual_dimensions"},
                "a field");
     FieldSpec field{.name = json.at("name"),
                     .kind = kind_named(json.at("kind")),
@@ -111,6 +112,9 @@ class SpecReader {
                     .optional = json.value("optional", false),
                     .optional_when = std::nullopt,
                     .text = json.at("text")};
+    if (json.contains("usual_dimensions")) field.usual_dimensions = json.at("usual_dimensions");
+    if (field.usual_dimensions && field.kind != FieldKind::output_tensor)
+      fail(field.name + " has usual_dimensions, which are for outputs");
     if (!field.enum_name.empty()) enum_values(field.enum_name);
     if (field.kind == FieldKind::scale_bias || field.kind == FieldKind::fused_activation)
       field.optional = true;

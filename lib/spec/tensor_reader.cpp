@@ -59,6 +59,8 @@ class TensorReader {
       const auto strides = reader_.uint_array(*value, name_ + ".Strides");
       if (strides && !strides->empty()) desc_.strides.emplace(strides->begin(), strides->end());
     }
+    if (const json::Value* value = object.find("Broadcast"))
+      desc_.is_broadcast = reader_.boolean(*value, name_ + ".Broadcast").value_or(false);
     if (const json::Value* value = object.find("DimensionCount")) {
       const auto count = reader_.integer(*value, name_ + ".DimensionCount", "UINT", 1, 8);
       if (count) desc_.dimension_count = static_cast<std::size_t>(*count);

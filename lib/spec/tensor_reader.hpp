@@ -16,6 +16,7 @@ inline constexpr std::array tensor_desc_members{"Type",
                                                 "DimensionCount",
                                                 "Sizes",
                                                 "Strides",
+                                                "Broadcast",
                                                 "TotalTensorSizeInBytes",
                                                 "GuaranteedBaseOffsetAlignment"};
 

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "spec/broadcast.hpp"
+#include "spec/fitting_example.hpp"
 #include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
 #include "spec/rule_checker.hpp"
@@ -24,6 +26,7 @@ class Validator {
 
   void run() {
     open_unknown_types(description_, diagnostics_);
+    stretch_tensors(description_, diagnostics_);
     RuleChecker rules(description_, description_.judge, diagnostics_, description_.warnings);
     SupportChecker support(description_, rules.scope(), diagnostics_);
     TensorChecker tensors(description_, diagnostics_);
@@ -57,6 +60,10 @@ class Validator {
   void apply_rules(RuleChecker& rules) {
     rules.infer_counts();
     rules.check_optional_fields();
+    for (const TensorUse& use : tensors_of(description_)) {
+      if (use.desc->sizes.empty() && !use.desc->dimension_count)
+        use.desc->dimension_count = use.spec->usual_dimensions;
+    }
     for (const Rule& rule : description_.spec->rules) rules.apply(rule);
     type_scalars(description_, diagnostics_);
     rules.check_array_lengths();
@@ -108,7 +115,7 @@ class Validator {
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
           how_to_write(description_.document(), description_.fields_object(), spec.name,
-                       is_count ? "2" : example_value(*description_.spec, spec.name)) +
+                       is_count ? "2" : fitting_example(description_, field)) +
               ", for example");
     }
   }
@@ -136,18 +143,20 @@ class Validator {
     }
   }
 
-  // Proposes for an enumeration that is missing a value that fits what is given, if the example's
-  // does not.
+  // Proposes for a field that is missing a value that fits what is given, if the example's does
+  // not.
   void propose_fitting_values() {
     for (Field& field : description_.fields) {
       const FieldSpec& spec = *field.spec;
-      if (spec.kind != FieldKind::enumeration || spec.enum_name == "DML_TENSOR_DATA_TYPE" ||
+      if (spec.enum_name == "DML_TENSOR_DATA_TYPE" ||
           !std::holds_alternative<std::monostate>(field.value))
         continue;
       const std::string message = "the field \"" + spec.name + "\" is missing";
       for (Diagnostic& diagnostic : diagnostics_) {
         if (diagnostic.message != message) continue;
-        const std::string value = fitting_value(field);
+        const std::string value = spec.kind == FieldKind::enumeration
+                                      ? fitting_value(field)
+                                      : fitting_example(description_, field);
         diagnostic.suggestion =
             how_to_write(description_.document(), description_.fields_object(), spec.name, value) +
             ", for example";
@@ -195,15 +204,9 @@ class Validator {
     return '"' + std::string(row != rows.end() ? name_of(row->types.front()) : "FLOAT32") + '"';
   }
 
-  // Most outputs have as many dimensions as the operator's first input.
   std::string example_sizes(const TensorUse& use) const {
     if (!use.desc->sizes.empty()) return list_of(use.desc->sizes);
-    const auto tensors = tensors_of(description_);
-    if (use.spec->is_output() && !tensors.empty() && !tensors.front().desc->sizes.empty())
-      return list_of(tensors.front().desc->sizes);
-    const Json example = Json::parse(example_value(*description_.spec, use.spec->name));
-    if (example.contains("Sizes")) return list_of(example["Sizes"].get<Sizes>());
-    return list_of(Sizes(use.desc->dimension_count.value_or(4), 1));
+    return list_of(fitting_sizes(description_, use));
   }
 
   // Whether one of the first `count` findings is about a part of the field.

@@ -101,6 +101,24 @@ std::optional<std::size_t> first_beyond_4_bits(DataType type, std::span<const st
   return static_cast<std::size_t>(found - elements.begin());
 }
 
+std::vector<std::byte> packed_4_bits(std::span<const std::byte> elements) {
+  constexpr std::byte low{0x0F};
+  std::vector<std::byte> packed((elements.size() + 1) / 2);
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    packed[i / 2] |= i % 2 == 0 ? elements[i] & low : elements[i] << 4;
+  return packed;
+}
+
+void unpack_4_bits(DataType type, std::span<const std::byte> packed, std::span<std::byte> to) {
+  constexpr unsigned bits_of_sign = 0xF0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto byte = std::to_integer<unsigned>(packed[i / 2]);
+    const unsigned bits = i % 2 == 0 ? byte & 15U : byte >> 4;
+    const bool is_negative = type == DataType::Int4 && bits > 7;
+    to[i] = static_cast<std::byte>(is_negative ? bits | bits_of_sign : bits);
+  }
+}
+
 double element_value(DataType type, const std::byte* bytes) {
   return visit_type(type, [bytes]<typename T>(T) -> double {
     if constexpr (std::is_same_v<T, Half>) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tensor/data_type.hpp"
 
@@ -30,6 +31,11 @@ std::string float_text(double value);
 
 /// The first element that does not fit a type of 4 bits, in memory that has a byte for each.
 std::optional<std::size_t> first_beyond_4_bits(DataType type, std::span<const std::byte> elements);
+
+/// Elements of 4 bits that have a byte each, as two in a byte, the first in the lower bits.
+std::vector<std::byte> packed_4_bits(std::span<const std::byte> elements);
+/// The other way round: as many elements as `to` has bytes.
+void unpack_4_bits(DataType type, std::span<const std::byte> packed, std::span<std::byte> to);
 
 /// The element as a double; 64-bit integers may round.
 double element_value(DataType type, const std::byte* bytes);

@@ -8,7 +8,26 @@
 
 namespace dmlop::test {
 
+namespace {
+
+// What stands behind the name of a raw file.
+void fuzz_file_text(std::span<const std::byte> bytes) {
+  constexpr std::size_t longest = 300;
+  const std::string text(reinterpret_cast<const char*>(bytes.data()),
+                         std::min(bytes.size(), longest));
+  try {
+    const FileText file = parse_file_text(text);
+    require(text.starts_with(file.path), "the path is the beginning of the text");
+    require(file.raw || file.path == text || text.ends_with(":npy"), "a .npy file has its name");
+  } catch (const Error& error) {
+    require(error.kind() == ErrorKind::invalid_input, "a name is refused as invalid");
+  }
+}
+
+}  // namespace
+
 void fuzz_npy(std::span<const std::byte> bytes) {
+  fuzz_file_text(bytes);
   NpyHeader header;
   try {
     header = parse_npy_header(bytes);

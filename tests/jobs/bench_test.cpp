@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "job/bench_inputs.hpp"
+#include "job/random_inputs.hpp"
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/validate.hpp"
@@ -168,7 +168,7 @@ TEST_CASE("bench: whatever points into another tensor has its range") {
       if (!points || field.kind != FieldKind::input_tensor) continue;
       if (description.find_tensor(field.name) == nullptr) continue;
       CAPTURE(name);
-      CHECK_MESSAGE(!bench_ranges(description, field, {}).empty(), field.name);
+      CHECK_MESSAGE(!random_ranges(description, field, {}).empty(), field.name);
       ++count;
     }
   }

@@ -378,7 +378,8 @@ TEST_CASE("everyday: an output with another extension is a .npy file, and a note
   CHECK(other.code == 0);
   CHECK(folder.read("y.bin").starts_with("\x93NUMPY"));
   CHECK(contains(other.error,
-                 "note: y.bin gets the format .npy: a header, then the elements; name it y.npy\n"));
+                 "note: y.bin gets the format .npy: a header, then the elements; name it y.npy, "
+                 "or write y.bin:raw for the elements alone\n"));
   for (const char* name : {"y.npy", "y", "/dev/null"}) CHECK(run({"-o", name}).error == "");
   CHECK(run({"-o", "y.bin", "-q"}).error == "");
 }

@@ -1,5 +1,6 @@
 """What `import dmlop` does, with NumPy: results, arrays of every kind, bad input, threads, Ctrl-C."""
 
+import array
 import gc
 import os
 import pathlib

@@ -45,7 +45,7 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
        "write [2, 2]"},
       {"PADDING", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 4]},
                       "PaddingMode": "EDGE", "EndPadding": [1, 1]})",
-       "write \"StartPadding\": [2, 2], for example"},
+       "write \"StartPadding\": [1, 2], for example"},
       {"MEAN_VARIANCE_NORMALIZATION1",
        R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4, 8]}, "Axes": [2],
            "NormalizeVariance": true, "Epsilon": 0.1,

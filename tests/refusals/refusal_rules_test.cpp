@@ -403,7 +403,7 @@ TEST_CASE("REVERSE_SUBSEQUENCES: axis, lengths and feature levels") {
      {"the field \"Axis\" is missing\n"
       "  rule: DML_OPERATOR_REVERSE_SUBSEQUENCES needs it: The dimension along which "
       "the sequences lie.\n"
-      "  help: write \"Axis\": 3, for example"}},
+      "  help: write \"Axis\": 1, for example"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, "Axis": 1)",
      {"SequenceLengthsTensor.DataType is missing\n"
       "  rule: a tensor's type and sizes are written in its desc or taken from its "

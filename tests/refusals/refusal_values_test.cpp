@@ -222,13 +222,13 @@ TEST_CASE("unknown fields and names are refused with the nearest") {
      R"("StartPadding": [1], "EndPadding": [2])",
      {"unknown field \"Size\"; did you mean \"Sizes\"?\n"
       "  rule: the fields of a tensor desc are Type, DataType, Flags, "
-      "DimensionCount, Sizes, Strides, TotalTensorSizeInBytes, "
+      "DimensionCount, Sizes, Strides, Broadcast, TotalTensorSizeInBytes, "
       "GuaranteedBaseOffsetAlignment"}},
     {R"("InputTensor": {^"Datatype": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"unknown field \"Datatype\"; did you mean \"DataType\"?\n"
       "  rule: the fields of a tensor desc are Type, DataType, Flags, "
-      "DimensionCount, Sizes, Strides, TotalTensorSizeInBytes, "
+      "DimensionCount, Sizes, Strides, Broadcast, TotalTensorSizeInBytes, "
       "GuaranteedBaseOffsetAlignment"}},
     {R"("InputTensor": {"DataType": ^"FLOAT", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
@@ -276,13 +276,13 @@ TEST_CASE("fields that nothing tells are missing") {
      {"the field \"StartPadding\" is missing\n"
       "  rule: DML_OPERATOR_PADDING needs it: How many elements to add before the "
       "first of each dimension.\n"
-      "  help: write \"StartPadding\": [0, 0, 1, 2], for example"}},
+      "  help: write \"StartPadding\": [2], for example"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1])",
      {"the field \"EndPadding\" is missing\n"
       "  rule: DML_OPERATOR_PADDING needs it: How many elements to add after the "
       "last of each dimension.\n"
-      "  help: write \"EndPadding\": [0, 0, 3, 4], for example"}},
+      "  help: write \"EndPadding\": [4], for example"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "StartPadding": [1], )"
      R"("EndPadding": [2])",
      {"the field \"PaddingMode\" is missing\n"

@@ -1,4 +1,4 @@
-#include "job/bench_inputs.hpp"
+#include "job/random_inputs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "ops/operator.hpp"
 #include "tensor/half.hpp"
 
@@ -222,12 +223,33 @@ bool is_scale(const FieldSpec& field, std::optional<std::size_t> element) {
   return field.name == "QuantizationTensors" && element == 0;
 }
 
+/// The normal distribution as a sum of evenly spread numbers, which is the same on all machines.
+/// None is further than this from 0.
+constexpr double normal_most = 6;
+
+double normal_number(std::mt19937_64& random) {
+  constexpr int count = static_cast<int>(2 * normal_most);
+  double sum = -normal_most;
+  for (int i = 0; i < count; i += 2) {
+    const std::uint64_t bits = random();
+    sum += static_cast<double>(bits >> 32) * 0x1p-32;
+    sum += static_cast<double>(bits & 0xFFFFFFFFU) * 0x1p-32;
+  }
+  return sum;
+}
+
 /// Writes one element of a type.
 class MadeUp {
  public:
-  MadeUp(DataType type, const Ranges& ranges) : type_(type), ranges_(ranges) {}
+  MadeUp(DataType type, const Ranges& ranges, bool is_normal = false)
+      : type_(type), ranges_(ranges), is_normal_(is_normal) {}
 
-  void write(std::byte* to, std::uint64_t index, std::uint64_t bits) const {
+  void write(std::byte* to, std::uint64_t index, std::mt19937_64& random) const {
+    if (is_normal_) {
+      put_float(to, normal_number(random));
+      return;
+    }
+    const std::uint64_t bits = random();
     if (info(type_).kind == NumberKind::floating) {
       write_float(to, index, static_cast<double>(bits >> 11) * 0x1p-53);
     } else {
@@ -247,7 +269,10 @@ class MadeUp {
 
   void write_float(std::byte* to, std::uint64_t index, double unit) const {
     const auto [low, high] = ranges_.empty() ? NumberRange{-1, 1} : range(index);
-    const double number = low + (high - low) * unit;
+    put_float(to, low + (high - low) * unit);
+  }
+
+  void put_float(std::byte* to, double number) const {
     const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
     if (type_ == DataType::Float32) {
       put(static_cast<float>(number));
@@ -260,36 +285,88 @@ class MadeUp {
 
   DataType type_;
   const Ranges& ranges_;
+  bool is_normal_;
 };
 
-}  // namespace
-
-std::vector<NumberRange> bench_ranges(const Description& description, const FieldSpec& field,
-                                      std::optional<std::size_t> element) {
-  const BenchInput input{description, *description.find_tensor(field.name, element)};
-  if (is_scale(field, element)) return positive(input);
-  for (const Row& row : rows) {
-    if (is_about(row, description.spec->name) && field.name.find(row.field) != std::string::npos)
-      return row.ranges(input);
-  }
-  return {};
-}
-
-Bytes bench_input(const Description& description, const FieldSpec& field,
-                  std::optional<std::size_t> element, std::uint64_t seed, unsigned threads) {
-  const TensorDesc& desc = *description.find_tensor(field.name, element);
-  const std::size_t size = size_of(*desc.data_type);
-  const Ranges ranges = bench_ranges(description, field, element);
-  const MadeUp made_up(*desc.data_type, ranges);
-  Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
+void fill(std::span<std::byte> bytes, const MadeUp& made_up, std::size_t size, std::uint64_t seed,
+          unsigned threads) {
   parallel_for(threads, divided_up(bytes.size(), bytes_made_at_once),
                [&](unsigned, std::uint64_t part) {
                  std::mt19937_64 random(seed + part);
                  const std::uint64_t end =
                      std::min<std::uint64_t>(bytes.size(), (part + 1) * bytes_made_at_once);
                  for (std::uint64_t at = part * bytes_made_at_once; at < end; at += size)
-                   made_up.write(&bytes[at], at / size, random());
+                   made_up.write(&bytes[at], at / size, random);
                });
+}
+
+// A seed for each field, so that two inputs are not the same numbers.
+std::uint64_t seed_of(std::uint64_t seed, const std::string& field,
+                      std::optional<std::size_t> element) {
+  constexpr std::uint64_t prime = 0x100000001B3;
+  std::uint64_t mixed = 0xCBF29CE484222325;
+  for (const char c : field) mixed = (mixed ^ static_cast<unsigned char>(c)) * prime;
+  mixed = (mixed ^ (element ? *element + 1 : 0)) * prime;
+  return (mixed ^ seed) * prime;
+}
+
+// Normal numbers are floats of any size.
+void refuse_normal(const Ranges& ranges, DataType type, const std::string& name) {
+  const std::string remedy = ": write {\"random\": \"uniform\"}, or name a file";
+  if (info(type).kind != NumberKind::floating)
+    throw Error(ErrorKind::invalid_input, name + " is " + std::string(name_of(type)) +
+                                              ", and normal numbers are floats" + remedy);
+  for (const NumberRange& range : ranges) {
+    if (range.low <= -normal_most && range.high >= normal_most) continue;
+    throw Error(ErrorKind::invalid_input, name + " holds numbers from " + shortest_text(range.low) +
+                                              " to " + shortest_text(range.high) +
+                                              " if they are made up, and normal numbers lie " +
+                                              "outside" + remedy);
+  }
+}
+
+}  // namespace
+
+std::vector<NumberRange> random_ranges(const Description& description, const FieldSpec& field,
+                                       std::optional<std::size_t> element) {
+  const BenchInput input{description, *description.find_tensor(field.name, element)};
+  if (is_scale(field, element)) return positive(input);
+  for (const Row& row : rows) {
+    if (!is_about(row, description.spec->name) || field.name.find(row.field) == std::string::npos)
+      continue;
+    return row.ranges(input);
+  }
+  if (*input.desc.data_type == DataType::UInt4) return {{0, 15}};
+  if (*input.desc.data_type == DataType::Int4) return {{-8, 7}};
+  return {};
+}
+
+NpyFile random_file(const Description& description, const FieldSpec& field,
+                    std::optional<std::size_t> element, const RandomNumbers& numbers) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  const TensorDesc& desc = *description.find_tensor(field.name, element);
+  const std::string name = to_text(Place{{field.name}, element});
+  const DataType type = *desc.data_type;
+  const Ranges ranges = random_ranges(description, field, element);
+  if (numbers.is_normal) refuse_normal(ranges, type, name);
+  const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
+  if (count > most_bytes / size_of(type))
+    throw Error(ErrorKind::invalid_input, name + " has more than " + std::to_string(most_bytes) +
+                                              " bytes, too many to make up: name a file");
+  Buffer elements(count * size_of(type), "made-up numbers");
+  fill(elements.bytes(), MadeUp(type, ranges, numbers.is_normal), size_of(type),
+       seed_of(numbers.seed, field.name, element), hardware_threads());
+  return NpyFile::holding(stored_as(type), desc.strides ? Sizes{count} : desc.sizes,
+                          std::move(elements));
+}
+
+Bytes bench_input(const Description& description, const FieldSpec& field,
+                  std::optional<std::size_t> element, std::uint64_t seed, unsigned threads) {
+  const TensorDesc& desc = *description.find_tensor(field.name, element);
+  const std::size_t size = size_of(*desc.data_type);
+  const Ranges ranges = random_ranges(description, field, element);
+  Bytes bytes = bench_bytes(*reached_elements(desc.sizes, input_strides(desc)) * size);
+  fill(bytes, MadeUp(*desc.data_type, ranges), size, seed, threads);
   return bytes;
 }
 

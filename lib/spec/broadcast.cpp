@@ -1,0 +1,160 @@
+#include "spec/broadcast.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "tensor/layout.hpp"
+
+namespace dmlop {
+namespace {
+
+/// The tensors whose sizes are equal by rules such as "BTensor.Sizes[i] == ATensor.Sizes[i]".
+std::set<std::string> tensors_of_equal_sizes(const OperatorSpec& spec, const std::string& tensor) {
+  constexpr std::string_view sizes = ".Sizes[i]", equal = " == ";
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Rule& rule : spec.rules) {
+    const std::string& text = rule.formula.text();
+    const std::size_t middle = text.find(equal);
+    if (middle == std::string::npos) continue;
+    const std::string left = text.substr(0, middle), right = text.substr(middle + equal.size());
+    if (!left.ends_with(sizes) || !right.ends_with(sizes)) continue;
+    pairs.emplace_back(left.substr(0, left.size() - sizes.size()),
+                       right.substr(0, right.size() - sizes.size()));
+  }
+  std::set<std::string> group{tensor};
+  for (std::size_t before = 0; before != group.size();) {
+    before = group.size();
+    for (const auto& [left, right] : pairs) {
+      if (spec.find_field(left) == nullptr || spec.find_field(right) == nullptr) continue;
+      if (group.contains(left)) group.insert(right);
+      if (group.contains(right)) group.insert(left);
+    }
+  }
+  return group;
+}
+
+/// The sizes of two arrays that NumPy broadcasts; nothing where it refuses.
+std::optional<Sizes> broadcast(Sizes a, Sizes b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  const std::size_t more = a.size() - b.size();
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    std::uint64_t& size = a[more + i];
+    if (size != b[i] && size != 1 && b[i] != 1) return std::nullopt;
+    if (size == 1) size = b[i];
+  }
+  return a;
+}
+
+/// What a tensor is to be stretched to, or why it cannot be.
+struct Target {
+  Sizes sizes;
+  std::string problem = {};
+};
+
+Target target_of(const FieldSet& fields, const std::string& tensor) {
+  const TensorDesc& desc = *fields.find_tensor(tensor);
+  const auto group = tensors_of_equal_sizes(*fields.spec, tensor);
+  if (group.size() == 1)
+    return {
+        {},
+        "no rule of DML_OPERATOR_" + fields.spec->name + " gives it the sizes of another tensor"};
+  Sizes sizes = desc.sizes;
+  bool has_other = false;
+  for (const std::string& name : group) {
+    const TensorDesc* other = fields.find_tensor(name);
+    if (name == tensor || other == nullptr || other->sizes.empty()) continue;
+    has_other = true;
+    const auto both = broadcast(sizes, other->sizes);
+    if (!both)
+      return {{},
+              list_of(desc.sizes) + " and " + name + ".Sizes " + list_of(other->sizes) +
+                  " have a dimension, counted from the last, with two sizes of which none is 1"};
+    sizes = *both;
+  }
+  if (!has_other) return {{}, "no other tensor says to which sizes: " + join(group)};
+  return {sizes};
+}
+
+Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes) {
+  const Strides own = desc.strides.value_or(packed_strides(desc.sizes));
+  const std::size_t more = sizes.size() - desc.sizes.size();
+  Strides strides(sizes.size(), 0);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (desc.sizes[i] == sizes[more + i] && desc.sizes[i] != 1) strides[more + i] = own[i];
+  }
+  return strides;
+}
+
+bool can_be_stretched(const TensorDesc& desc) {
+  const bool has_zero = std::find(desc.sizes.begin(), desc.sizes.end(), 0U) != desc.sizes.end();
+  const bool has_strides = !desc.strides || desc.strides->size() == desc.sizes.size();
+  return !desc.sizes.empty() && !has_zero && has_strides && element_count(desc.sizes);
+}
+
+}  // namespace
+
+void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics) {
+  std::vector<std::pair<TensorDesc*, Sizes>> stretched;
+  for (const TensorUse& use : tensors_of(fields)) {
+    TensorDesc& desc = *use.desc;
+    if (!desc.is_broadcast) continue;
+    const auto refuse = [&](const std::string& problem, const std::string& remedy) {
+      Diagnostic finding =
+          fields.at(use.place("Broadcast"), use.name() + " cannot be stretched: " + problem);
+      finding.rule = "\"Broadcast\": true gives an input the sizes of others, as NumPy does";
+      finding.suggestion = remedy;
+      diagnostics.push_back(std::move(finding));
+    };
+    if (use.element || !use.spec->is_input()) {
+      refuse(use.element ? "it is one of several tensors" : "it is an output",
+             "leave Broadcast out");
+      continue;
+    }
+    if (!can_be_stretched(desc)) continue;  // that has its own finding
+    Target target = target_of(fields, use.spec->name);
+    if (!target.problem.empty()) {
+      refuse(target.problem, "leave Broadcast out, or write other sizes");
+      continue;
+    }
+    if (target.sizes != desc.sizes) stretched.emplace_back(&desc, std::move(target.sizes));
+  }
+  for (auto& [desc, sizes] : stretched) {
+    desc->strides = stretched_strides(*desc, sizes);
+    desc->stretched_from = std::exchange(desc->sizes, std::move(sizes));
+    desc->dimension_count.reset();
+    desc->is_broadcast = false;
+  }
+}
+
+bool may_be_stretched(const FieldSet& fields, const std::string& tensor) {
+  const FieldSpec* field = fields.spec->find_field(tensor);
+  const TensorDesc* desc = fields.find_tensor(tensor);
+  if (field == nullptr || field->kind != FieldKind::input_tensor || desc == nullptr ||
+      !can_be_stretched(*desc))
+    return false;
+  const Target target = target_of(fields, tensor);
+  return target.problem.empty() && target.sizes != desc->sizes;
+}
+
+void broadcast_all(FieldSet& fields) {
+  std::vector<TensorDesc*> marked;
+  for (const TensorUse& use : tensors_of(fields)) {
+    if (!use.element && may_be_stretched(fields, use.spec->name)) marked.push_back(use.desc);
+  }
+  for (TensorDesc* desc : marked) desc->is_broadcast = true;
+}
+
+std::vector<std::string> stretched_texts(const FieldSet& fields) {
+  FieldSet copy = fields;
+  std::vector<std::string> texts;
+  for (const TensorUse& use : tensors_of(copy)) {
+    if (use.desc->stretched_from.empty()) continue;
+    texts.push_back(use.name() + " " + list_of(use.desc->stretched_from) + " is stretched to " +
+                    list_of(use.desc->sizes) + ": DirectML needs these Sizes and the Strides " +
+                    list_of(*use.desc->strides));
+  }
+  return texts;
+}
+
+}  // namespace dmlop

@@ -1,0 +1,23 @@
+// Tensors that are stretched to the sizes of others, as NumPy broadcasts arrays: "Broadcast": true
+// in a desc. DirectML knows only the sizes and strides that come of it.
+#pragma once
+
+#include "spec/fields.hpp"
+
+namespace dmlop {
+
+/// Gives each tensor with is_broadcast the sizes that the rules want of it, and strides of 0 where
+/// it repeats. A tensor that cannot be stretched is a finding.
+void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics);
+
+/// Marks all inputs that can be stretched to the sizes of others.
+void broadcast_all(FieldSet& fields);
+
+/// Whether the tensor would have the sizes that the rules want, if it were stretched.
+bool may_be_stretched(const FieldSet& fields, const std::string& tensor);
+
+/// "BTensor [3] is stretched to [2, 3]: DirectML needs these Sizes and the Strides [0, 1]", for
+/// each tensor that was stretched.
+std::vector<std::string> stretched_texts(const FieldSet& fields);
+
+}  // namespace dmlop

@@ -1,0 +1,113 @@
+#include "spec/fitting_example.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "spec/field_scope.hpp"
+#include "spec/remedy.hpp"
+
+namespace dmlop {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Integers = std::vector<std::int64_t>;
+
+// Trying takes time. The elements of an array are alike.
+constexpr std::size_t tensors_of_array_max = 8;
+constexpr std::size_t given_max = 4;
+
+bool fits(const Description& description, const Field& field, FieldValue value) {
+  Description tried = description;
+  tried.find(field.spec->name)->value = std::move(value);
+  return obeys_rules(tried, FieldScope(tried), field.spec->name);
+}
+
+// An array of another length: its last values are those of the last dimensions.
+Integers resized(const Integers& values, std::size_t length) {
+  Integers list(length, values.empty() ? 0 : values.front());
+  for (std::size_t i = 0; i < std::min(length, values.size()); ++i)
+    list[length - 1 - i] = values[values.size() - 1 - i];
+  return list;
+}
+
+std::string fitting_integers(const Description& description, const Field& field,
+                             const Json& example) {
+  const FieldSpec& spec = *field.spec;
+  const auto values = example.get<Integers>();
+  const auto count = FieldScope(description).value({{spec.count_field}});
+  const std::size_t length =
+      count && !count->is_real() ? static_cast<std::size_t>(count->integer()) : values.size();
+  if (length > 8) return example.dump();
+  for (const Integers& list : {resized(values, length), Integers(length, 1), Integers(length, 0)}) {
+    if (fits(description, field, list)) return Json(list).dump();
+  }
+  return Json(resized(values, length)).dump();
+}
+
+std::string fitting_integer(const Description& description, const Field& field,
+                            const Json& example) {
+  constexpr std::int64_t most = 8;
+  if (fits(description, field, example.get<std::int64_t>())) return example.dump();
+  for (std::int64_t value = 0; value <= most; ++value) {
+    if (fits(description, field, value)) return std::to_string(value);
+  }
+  return example.dump();
+}
+
+bool are_integers(const Json& list) {
+  return std::all_of(list.begin(), list.end(),
+                     [](const Json& item) { return item.is_number_integer(); });
+}
+
+// Sizes that an input beside others may have.
+std::vector<Sizes> candidates(const Description& description, const TensorUse& use) {
+  std::vector<Sizes> list;
+  const Json example = Json::parse(example_value(*description.spec, use.spec->name));
+  if (example.contains("Sizes")) list.push_back(example["Sizes"].get<Sizes>());
+  std::vector<Sizes> given;
+  Description copy = description;
+  for (const TensorUse& other : tensors_of(copy)) {
+    const bool is_new = !other.desc->sizes.empty() && given.size() < given_max &&
+                        std::find(given.begin(), given.end(), other.desc->sizes) == given.end();
+    if (is_new) given.push_back(other.desc->sizes);
+  }
+  // Most outputs have as many dimensions as the operator's first input.
+  const auto place = use.spec->is_output() ? list.begin() : list.end();
+  list.insert(place, given.begin(), given.end());
+  for (Sizes sizes : given) {
+    if (sizes.size() < 2) continue;
+    std::swap(sizes[sizes.size() - 1], sizes[sizes.size() - 2]);
+    list.push_back(sizes);
+  }
+  list.push_back(Sizes(use.desc->dimension_count.value_or(4), 1));
+  return list;
+}
+
+}  // namespace
+
+std::string fitting_example(const Description& description, const Field& field) {
+  const std::string text = example_value(*description.spec, field.spec->name);
+  const Json example = Json::parse(text);
+  const FieldKind kind = field.spec->kind;
+  const bool is_list = kind == FieldKind::uint_array || kind == FieldKind::int_array;
+  if (is_list && example.is_array() && are_integers(example))
+    return fitting_integers(description, field, example);
+  const bool is_number = kind == FieldKind::uint || kind == FieldKind::int32;
+  if (is_number && example.is_number_integer()) return fitting_integer(description, field, example);
+  return text;
+}
+
+Sizes fitting_sizes(const Description& description, const TensorUse& use) {
+  const std::vector<Sizes> list = candidates(description, use);
+  if (tensors_of_array_max < use.element.value_or(0)) return list.front();
+  Description tried = description;
+  TensorDesc& desc = *tried.find_tensor(use.spec->name, use.element);
+  for (const Sizes& sizes : list) {
+    desc.sizes = sizes;
+    desc.dimension_count = sizes.size();
+    if (obeys_rules(tried, FieldScope(tried), use.spec->name)) return sizes;
+  }
+  return list.front();
+}
+
+}  // namespace dmlop

@@ -1,0 +1,17 @@
+// Examples in messages for what is missing: they fit what is given.
+#pragma once
+
+#include <string>
+
+#include "spec/description.hpp"
+
+namespace dmlop {
+
+/// A value for a missing field, as JSON: the spec's example or, where that breaks a rule about what
+/// is given, a simple one that does not.
+std::string fitting_example(const Description& description, const Field& field);
+
+/// Sizes for a tensor without any, chosen likewise.
+Sizes fitting_sizes(const Description& description, const TensorUse& use);
+
+}  // namespace dmlop

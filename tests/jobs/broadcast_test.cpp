@@ -1,0 +1,132 @@
+// "Broadcast": true and --broadcast: inputs that are stretched as NumPy does.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "batch.hpp"
+
+namespace {
+
+using namespace dmlop::test;
+
+/// What adding a and b gives, as the elements of [2, 3], or the error.
+std::string sum(const std::string& a_shape, const std::vector<float>& a, const std::string& b_shape,
+                const std::vector<float>& b) {
+  const Folder folder;
+  folder.write("a.npy", float_npy(a_shape, a));
+  folder.write("b.npy", float_npy(b_shape, b));
+  const auto result = dmlop_program({"run", "ELEMENT_WISE_ADD", "-i", "ATensor=a.npy", "-i",
+                                     "BTensor=b.npy", "-o", "c.bin:raw", "--broadcast", "--cpu"},
+                                    {.folder = folder.path()});
+  return result.code == 0 ? folder.read("c.bin") : result.error;
+}
+
+ProgramResult check(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all{"check"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return dmlop_program(all);
+}
+
+}  // namespace
+
+TEST_CASE("broadcast: the same results as NumPy's") {
+  const std::vector<float> six{1, 2, 3, 4, 5, 6};
+  const std::string columns = bytes_of<float>({11, 22, 33, 14, 25, 36});
+  const std::string rows = bytes_of<float>({11, 12, 13, 24, 25, 26});
+  CHECK(sum("(2, 3)", six, "(3,)", {10, 20, 30}) == columns);
+  CHECK(sum("(3,)", {10, 20, 30}, "(2, 3)", six) == columns);
+  CHECK(sum("(2, 3)", six, "(1, 3)", {10, 20, 30}) == columns);
+  CHECK(sum("(2, 3)", six, "(2, 1)", {10, 20}) == rows);
+  CHECK(sum("(2, 1)", {10, 20}, "(3,)", {1, 2, 3}) == bytes_of<float>({11, 12, 13, 21, 22, 23}));
+  CHECK(sum("(2, 3)", six, "()", {1}) == bytes_of<float>({2, 3, 4, 5, 6, 7}));
+  CHECK(sum("(2, 3)", six, "(2, 3)", six) == bytes_of<float>({2, 4, 6, 8, 10, 12}));
+  CHECK(contains(sum("(2, 3)", six, "(2,)", {1, 2}), "BTensor has 1 dimension, must have 2"));
+}
+
+TEST_CASE("broadcast: a file in Fortran order and strides of its own") {
+  const Folder folder;
+  folder.write("a.npy", npy("<f4", "(2, 3)", bytes_of<float>({1, 4, 2, 5, 3, 6}), true));
+  folder.write("b.npy", float_npy("(2, 2, 3)", std::vector<float>(12, 0)));
+  folder.write("op.json",
+               R"({"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": {"Broadcast": true}}, )"
+               R"("bindings": {"ATensor": "a.npy", "BTensor": "b.npy"}})");
+  const auto run = [&] {
+    const auto result =
+        dmlop_program({"run", "op.json", "-o", "c.bin:raw", "--cpu"}, {.folder = folder.path()});
+    CAPTURE(result.error);
+    CHECK(result.code == 0);
+    return folder.read("c.bin");
+  };
+  CHECK(run() == bytes_of<float>({1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+  folder.write("op.json", R"({"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": {"Broadcast": true, )"
+                          R"("Sizes": [2, 1], "Strides": [2, 1]}}, )"
+                          R"("bindings": {"ATensor": "a.npy", "BTensor": "b.npy"}})");
+  CHECK(run() == bytes_of<float>({1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}));
+}
+
+TEST_CASE("broadcast: check says which strides DirectML needs") {
+  const auto text = check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set",
+                           "BTensor=FLOAT32:3", "--set", "BTensor.Broadcast=true"});
+  CAPTURE(text.error);
+  CHECK(text.code == 0);
+  CHECK(contains(text.output,
+                 "\n  BTensor [3] is stretched to [2, 3]: DirectML needs these Sizes "
+                 "and the Strides [0, 1]\n"));
+  const auto json = Json::parse(check({"ELEMENT_WISE_IF", "--set", "ConditionTensor=UINT8:3,1",
+                                       "--set", "ATensor=FLOAT32:2,1,3", "--set",
+                                       "BTensor=FLOAT32:1", "--broadcast", "--format", "json"})
+                                    .output);
+  const Json& tensors = json.at("descriptions")[0].at("tensors");
+  CHECK(tensors.at("ConditionTensor").at("sizes") == Json({2, 3, 3}));
+  CHECK(tensors.at("ConditionTensor").at("strides") == Json({0, 1, 0}));
+  CHECK(tensors.at("ATensor").at("strides") == Json({3, 0, 1}));
+  CHECK(tensors.at("BTensor").at("strides") == Json({0, 0, 0}));
+  CHECK(json.at("descriptions")[0].at("stretched").size() == 3);
+}
+
+TEST_CASE("broadcast: what is refused, and what is proposed") {
+  const auto other =
+      check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set", "BTensor=FLOAT32:3"});
+  CHECK(other.code == 3);
+  CAPTURE(other.error);
+  CHECK(contains(other.error, "help: add --broadcast to stretch it as NumPy does, or "));
+  const auto unlike =
+      check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set", "BTensor=FLOAT32:2"});
+  CHECK(!contains(unlike.error, "--broadcast"));
+  const auto no_rule = check({"TILE", "--set", "InputTensor=FLOAT32:2", "--set",
+                              "InputTensor.Broadcast=true", "--set", "Repeats=3"});
+  CHECK(no_rule.code == 3);
+  CHECK(contains(no_rule.error,
+                 "InputTensor cannot be stretched: no rule of DML_OPERATOR_TILE "
+                 "gives it the sizes of another tensor"));
+  const auto none = check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set",
+                           "BTensor=FLOAT32:2", "--set", "BTensor.Broadcast=true"});
+  CHECK(contains(none.error,
+                 "BTensor cannot be stretched: [2] and ATensor.Sizes [2, 3] have a "
+                 "dimension, counted from the last, with two sizes of which none is 1"));
+  const auto not_all = check({"GEMM", "--example", "--broadcast"});
+  CHECK(not_all.code == 0);
+  CHECK(not_all.error.empty());
+  const auto output = check(
+      {"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2", "--set", "OutputTensor.Broadcast=true"});
+  CHECK(contains(output.error, "OutputTensor cannot be stretched: it is an output"));
+}
+
+TEST_CASE("broadcast: a model gets the sizes and strides") {
+  const Folder folder;
+  folder.write("a.npy", float_npy("(2, 3)", {1, 2, 3, 4, 5, 6}));
+  folder.write("b.npy", float_npy("(3,)", {10, 20, 30}));
+  folder.write("op.json",
+               R"({"type": "ELEMENT_WISE_ADD", "desc": {"BTensor": {"Broadcast": true}}, )"
+               R"("bindings": {"ATensor": "a.npy", "BTensor": "b.npy"}})");
+  const auto converted =
+      dmlop_program({"convert", "op.json", "--to-model", "model.json"}, {.folder = folder.path()});
+  CAPTURE(converted.error);
+  CHECK(converted.code == 0);
+  CHECK(!contains(folder.read("model.json"), "Broadcast"));
+  folder.write("c.npy", float_npy("(2, 3)", {11, 22, 33, 14, 25, 36}));
+  const auto run = dmlop_program({"run", "model.json", "--expect", "OutputTensor=c.npy", "--cpu"},
+                                 {.folder = folder.path()});
+  CAPTURE(run.error);
+  CHECK(run.code == 0);
+}
