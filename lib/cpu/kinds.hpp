@@ -38,6 +38,10 @@ struct PartShape {
 
 void run_part(const ReduceKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores stores, Destinations outputs);
+void run_part(const RecurrentKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
+void run_part(const ScanKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
 void run_part(const TopKKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores stores, Destinations outputs);
 

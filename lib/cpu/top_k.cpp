@@ -11,6 +11,8 @@
 #include "base/buffer.hpp"
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "cpu/element_rows.hpp"
+#include "cpu/key_bounds.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/long_selection.hpp"
 #include "cpu/preparation.hpp"
@@ -32,7 +34,10 @@ class Selector {
   Selector(const KeyReader<Bits, kind>& reader, std::uint64_t count, std::uint64_t k,
            std::uint64_t steps_each)
       : reader_(reader), count_(count), k_(k), steps_each_(steps_each) {
-    if (selects_by_bound()) keys_.resize(divided_up(count, keys_at_once) * keys_at_once);
+    if (selects_by_bound()) {
+      keys_.resize(divided_up(count, key_lanes) * key_lanes);
+      places_.resize(keys_.size());
+    }
     if (k <= few) return;
     entries_ = Buffer(count * sizeof(Entry<Bits>), "the elements to sort");
     if (count > sorted_at_once)
@@ -72,36 +77,23 @@ class Selector {
   // Lane j of a chunk has its least key, and k lanes have k such: no later key than the k-th of
   // these is among the first k.
   const Entry<Bits>* select_by_bound(const std::byte* from) {
-    std::array<Bits, keys_at_once> least;
-    least.fill(static_cast<Bits>(~Bits{0}));
     for (std::uint64_t i = 0; i < count_; i += keys_at_once) {
       const std::uint64_t count = std::min(keys_at_once, count_ - i);
       reader_.read(reader_.at(from, i), count, &keys_[i]);
       std::fill_n(&keys_[i + count], keys_at_once - count, static_cast<Bits>(~Bits{0}));
-      for (std::uint64_t j = 0; j < keys_at_once; ++j) least[j] = std::min(least[j], keys_[i + j]);
     }
+    std::array<Bits, key_lanes> least;
+    least_keys(keys_.data(), keys_.size(), least.data());
     std::nth_element(least.begin(), least.begin() + (k_ - 1), least.end());
-    const Bits bound = least[k_ - 1];
+    const std::size_t found =
+        places_up_to(least[k_ - 1], keys_.data(), keys_.size(), places_.data());
     added_ = 0;
-    for (std::uint64_t i = 0; i < count_; i += keys_at_once) add_up_to(bound, i);
+    for (std::size_t i = 0; i < found; ++i) {
+      const Bits key = keys_[places_[i]];
+      if (places_[i] < count_ && (added_ < k_ || key < few_[k_ - 1].key()))
+        insert({key, places_[i]});
+    }
     return few_.data();
-  }
-
-  // The keys of a chunk that are no later than a bound.
-  void add_up_to(Bits bound, std::uint64_t first) {
-    const Bits* keys = &keys_[first];
-    std::array<std::uint8_t, keys_at_once> places;
-    std::size_t count = 0;
-    if (*std::min_element(keys, keys + keys_at_once) > bound) return;
-    for (std::size_t i = 0; i < keys_at_once; ++i) {
-      places[count] = static_cast<std::uint8_t>(i);
-      count += keys[i] <= bound ? 1 : 0;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t index = first + places[i];
-      if (index < count_ && (added_ < k_ || keys[places[i]] < few_[k_ - 1].key()))
-        insert({keys[places[i]], index});
-    }
   }
 
   // Adds the entries of so many keys, whose indices follow one another.
@@ -137,6 +129,7 @@ class Selector {
   std::array<Entry<Bits>, few> few_{};
   std::uint64_t added_ = 0;
   std::vector<Bits> keys_;
+  std::vector<std::uint32_t> places_;
   Buffer entries_, other_;
 };
 
@@ -205,8 +198,11 @@ class TopK {
         const std::uint64_t index = index_of(rank);
         const std::byte* value = &input_[(offset + index * along_.stride) * size_];
         std::memcpy(outputs[0].to + sequence * size_ + rank * outputs[0].pitch, value, size_);
-        std::memcpy(outputs[1].to + sequence * index_size_ + rank * outputs[1].pitch, &index,
-                    index_size_);
+        std::byte* to = outputs[1].to + sequence * index_size_ + rank * outputs[1].pitch;
+        if (index_size_ == sizeof(std::uint32_t))
+          put_number<std::uint32_t>(to, static_cast<std::uint32_t>(index));
+        else
+          put_number<std::uint64_t>(to, index);
       }
     });
   }
@@ -266,6 +262,8 @@ std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inpu
   const std::uint64_t sequences = kernel.output_elements() / kernel.k;
   const bool is_far = kernel.axes[kernel.axis].stride * size_of(kernel.data_type) >= 4096;
   if (sequences >= enough_rows() || extent / 2 < block_elements() || is_far) return nullptr;
+  // Two threads sort most of a sequence no faster than one by its digits.
+  if (threads <= 2 && kernel.k > extent / 8) return nullptr;
   auto selected = std::make_unique<SelectedIndices>(sequences, kernel.k);
   with_keys(kernel.data_type, [&](auto bits, auto kind) {
     const TopK<decltype(bits), decltype(kind)::value> top(kernel, inputs.front());
