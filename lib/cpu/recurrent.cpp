@@ -440,7 +440,7 @@ std::unique_ptr<const Preparation> prepare(const RecurrentKernel& kernel, Inputs
   if (parts >= threads || is_small || kernel.hidden <= panel) return nullptr;
   const std::uint64_t size = size_of(kernel.output_type), states = states_of(kernel);
   auto computed = std::make_unique<ComputedStates>(kernel.output_elements() * size);
-  const std::uint64_t slices = divided_up(std::uint64_t{threads}, parts);
+  const std::uint64_t slices = divided_up(std::uint64_t{2} * threads, parts);
   const std::uint64_t width = whole(divided_up(kernel.hidden, slices), panel);
   std::deque<Recurrence> all;
   for_each_sequences(

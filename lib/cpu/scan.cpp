@@ -195,6 +195,8 @@ class Scan {
     powers_.assign(end - begin, {});
     if (inner() == 1) {
       add_up_alone(from, first, last);
+    } else if (are_rows_packed(end - begin)) {
+      add_up_packed(from, first, last);
     } else {
       for (std::uint64_t i = first; i < last; ++i) {
         add_up_row(from + i * along_.stride * size_, begin, end);
@@ -350,6 +352,28 @@ class Scan {
     for (std::size_t r = 1; r < together; ++r) all = joined(all, start_of(totals[r], powers[r]));
     totals_[0] = value_of(all);
     powers_[0] = power_of(all);
+  }
+
+  // Whether short rows of all sequences follow each other.
+  bool are_rows_packed(std::uint64_t width) const {
+    return width == inner() && width == along_.stride && width <= chunk / 4 &&
+           inner_.stretch() == width && inner_.steps()[0] == 1;
+  }
+
+  // The elements of such rows [first, last), to totals_.
+  void add_up_packed(const std::byte* from, std::uint64_t first, std::uint64_t last) {
+    const std::size_t width = totals_.size();
+    const std::uint64_t rows = chunk / width / settled_for * settled_for;
+    for (std::uint64_t i = first; i < last; i += rows) {
+      const auto count = static_cast<std::size_t>(std::min(rows, last - i));
+      load_numbers(from + i * width * size_, 1, count * width, numbers_.data());
+      for (std::size_t r = 0; r < count; ++r) {
+        const Value* HWY_RESTRICT numbers = &numbers_[r * width];
+        Value* HWY_RESTRICT totals = totals_.data();
+        for (std::size_t k = 0; k < width; ++k) totals[k] = combined(totals[k], numbers[k]);
+        if (has_powers && r % settled_for == settled_for - 1) settle_all();
+      }
+    }
   }
 
   // The next elements of sequences [begin, end), to totals_.
