@@ -42,6 +42,8 @@ void run_part(const RecurrentKernel& kernel, Inputs inputs, const Preparation* p
               const Part& part, Stores stores, Destinations outputs);
 void run_part(const ScanKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores stores, Destinations outputs);
+void run_part(const UnpoolKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
 void run_part(const TopKKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores stores, Destinations outputs);
 

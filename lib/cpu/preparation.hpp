@@ -23,7 +23,8 @@ class Preparation {
 /// Kinds whose parts may share work.
 template <typename Kind>
 concept Prepares = std::same_as<Kind, ReduceKernel> || std::same_as<Kind, ScanKernel> ||
-    std::same_as<Kind, TopKKernel> || std::same_as<Kind, RecurrentKernel>;
+    std::same_as<Kind, TopKKernel> || std::same_as<Kind, UnpoolKernel> ||
+    std::same_as<Kind, RecurrentKernel>;
 
 /// Computes what the parts of a kernel share; nothing where they share nothing.
 std::unique_ptr<const Preparation> prepare(const ReduceKernel& kernel, Inputs inputs,
@@ -36,6 +37,9 @@ std::unique_ptr<const Preparation> prepare(const RecurrentKernel& kernel, Inputs
                                            unsigned threads);
 
 std::unique_ptr<const Preparation> prepare(const ScanKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const UnpoolKernel& kernel, Inputs inputs,
                                            unsigned threads);
 
 /// Elements of a block of a long row.

@@ -8,6 +8,7 @@
 // it come to.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -52,11 +53,20 @@ HWY_INLINE bool is_rare(double total) {
 
 /// Takes a power of two out of a total that is neither 0 nor infinite.
 inline void settle(double& total, Power& power) {
-  const int exponent = std::ilogb(total);
-  total = std::ldexp(total, -exponent);
+  constexpr int fraction_bits = 52, bias = 1023;
+  constexpr std::uint64_t exponents = std::uint64_t{0x7ff} << fraction_bits;
+  const auto bits = std::bit_cast<std::uint64_t>(total);
+  int exponent = static_cast<int>((bits & exponents) >> fraction_bits) - bias;
+  if (exponent > -bias) {
+    total = std::bit_cast<double>((bits & ~exponents) | std::uint64_t{bias} << fraction_bits);
+  } else {  // a denormal
+    exponent = std::ilogb(total);
+    total = std::ldexp(total, -exponent);
+  }
   power.exponent += exponent;
   // Beyond these all outputs are 0, or infinite.
-  power.factor = std::ldexp(1.0, std::clamp(power.exponent, -1022, 1023));
+  const int clamped = std::clamp(power.exponent, 1 - bias, bias);
+  power.factor = std::bit_cast<double>(static_cast<std::uint64_t>(clamped + bias) << fraction_bits);
 }
 
 /// Takes powers of two out of the totals that need it. Most often none does.

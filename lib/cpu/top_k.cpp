@@ -15,6 +15,7 @@
 #include "cpu/key_bounds.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/long_selection.hpp"
+#include "cpu/packing.hpp"
 #include "cpu/preparation.hpp"
 #include "cpu/sort_keys.hpp"
 
@@ -25,6 +26,14 @@ std::uint64_t inner_of(const TopKKernel& top) {
   std::uint64_t inner = 1;
   for (std::size_t i = top.axis + 1; i < top.axes.size(); ++i) inner *= top.axes[i].extent;
   return inner;
+}
+
+/// Whether sequences are few and long, so that all threads select from each.
+bool is_cut(const TopKKernel& top) {
+  const StridedAxis& along = top.axes[top.axis];
+  const bool is_far = along.stride * size_of(top.data_type) >= page_bytes;
+  return !is_far && top.output_elements() / top.k < enough_rows() &&
+         along.extent / 2 >= block_elements();
 }
 
 /// Puts the first k entries of a sequence in order to its front.
@@ -167,22 +176,31 @@ class TopK {
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t offset = offset_of(outer, i);
       const Entry<Bits>* selected = selector_->select(&input_[offset * size_]);
-      write(i - begin, offset, outputs, [&](std::uint64_t rank) { return selected[rank].index(); });
+      write(i - begin, offset, kernel_.k, outputs,
+            [&](std::uint64_t rank) { return selected[rank].index(); });
     }
   }
 
-  // The same from what all threads selected.
+  // Ranks [first, last) of them from what all threads selected.
   void run(const SelectedIndices& selected, std::uint64_t outer, std::uint64_t begin,
-           std::uint64_t end, Destinations outputs) {
+           std::uint64_t end, std::uint64_t first, std::uint64_t last, Destinations outputs) {
     for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint32_t* indices = selected.indices() + (outer * inner_ + i) * kernel_.k;
-      write(i - begin, offset_of(outer, i), outputs,
+      const std::uint32_t* indices = selected.indices() + (outer * inner_ + i) * kernel_.k + first;
+      write(i - begin, offset_of(outer, i), last - first, outputs,
             [&](std::uint64_t rank) { return std::uint64_t{indices[rank]}; });
     }
   }
 
   void select(std::uint64_t sequence, unsigned threads, SelectedIndices& to) const {
     const std::uint64_t offset = offset_of(sequence / inner_, sequence % inner_);
+    // Two threads sort most of a sequence no faster than one by its digits.
+    if (threads <= 2 && kernel_.k > along_.extent / 8) {
+      Selector<Bits, kind> selector(reader_, along_.extent, kernel_.k, 4);
+      const Entry<Bits>* selected = selector.select(&input_[offset * size_]);
+      for (std::uint64_t i = 0; i < kernel_.k; ++i)
+        to.indices()[sequence * kernel_.k + i] = static_cast<std::uint32_t>(selected[i].index());
+      return;
+    }
     LongSelection<Bits, kind>(reader_, &input_[offset * size_], along_.extent, kernel_.k, threads)
         .run(to.indices() + sequence * kernel_.k);
   }
@@ -191,9 +209,9 @@ class TopK {
   static constexpr std::size_t size_ = sizeof(Bits);
 
   template <typename IndexOf>
-  void write(std::uint64_t sequence, std::uint64_t offset, Destinations outputs,
-             IndexOf&& index_of) {
-    in_pieces(kernel_.k, 4, [&](std::uint64_t rank, std::uint64_t end) {
+  void write(std::uint64_t sequence, std::uint64_t offset, std::uint64_t count,
+             Destinations outputs, IndexOf&& index_of) {
+    in_pieces(count, 4, [&](std::uint64_t rank, std::uint64_t end) {
       for (; rank < end; ++rank) {
         const std::uint64_t index = index_of(rank);
         const std::byte* value = &input_[(offset + index * along_.stride) * size_];
@@ -252,18 +270,27 @@ void with_keys(DataType type, Action&& action) {
 
 }  // namespace
 
+// Ranks of few long sequences, or whole sequences. A part is of about so many bytes of the input.
 PartShape part_shape(const TopKKernel& top, std::uint64_t bytes) {
-  return sequences_shape(top.k, inner_of(top), size_of(top.data_type), bytes);
+  constexpr std::uint64_t ranks_of_part = std::uint64_t{1} << 16;
+  const std::uint64_t inner = inner_of(top), extent = top.axes[top.axis].extent;
+  if (is_cut(top))
+    return {.blocks = Blocks{.ranges = std::clamp<std::uint64_t>(ranks_of_part / inner, 1, top.k),
+                             .inner = inner,
+                             .length = inner,
+                             .of = top.k}};
+  const std::uint64_t size = size_of(top.data_type), total = top.output_elements();
+  const PartShape shape = sequences_shape(top.k, inner, size, bytes);
+  if (shape.blocks) return shape;
+  const std::uint64_t block = top.k * inner;
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, bytes / size / extent / inner);
+  return {.blocks = Blocks{1, total, std::min(total, block * blocks)}};
 }
 
 std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inputs,
                                            unsigned threads) {
-  const std::uint64_t extent = kernel.axes[kernel.axis].extent;
+  if (!is_cut(kernel)) return nullptr;
   const std::uint64_t sequences = kernel.output_elements() / kernel.k;
-  const bool is_far = kernel.axes[kernel.axis].stride * size_of(kernel.data_type) >= 4096;
-  if (sequences >= enough_rows() || extent / 2 < block_elements() || is_far) return nullptr;
-  // Two threads sort most of a sequence no faster than one by its digits.
-  if (threads <= 2 && kernel.k > extent / 8) return nullptr;
   auto selected = std::make_unique<SelectedIndices>(sequences, kernel.k);
   with_keys(kernel.data_type, [&](auto bits, auto kind) {
     const TopK<decltype(bits), decltype(kind)::value> top(kernel, inputs.front());
@@ -278,10 +305,16 @@ void run_part(const TopKKernel& kernel, Inputs inputs, const Preparation* prepar
   const auto* selected = static_cast<const SelectedIndices*>(prepared);
   with_keys(kernel.data_type, [&](auto bits, auto kind) {
     TopK<decltype(bits), decltype(kind)::value> top(kernel, inputs.front());
+    const std::uint64_t inner = top.inner(), whole = kernel.k * inner;
+    if (selected != nullptr && part.length <= inner) {
+      const std::uint64_t first = part.begin % whole / inner, column = part.begin % inner;
+      return top.run(*selected, part.begin / whole, column, column + part.length, first,
+                     first + part.count, outputs);
+    }
     for_each_sequences(
-        part, kernel.k, top.inner(), sizes, outputs,
+        part, kernel.k, inner, sizes, outputs,
         [&](std::uint64_t outer, std::uint64_t begin, std::uint64_t end, Destinations to) {
-          if (selected != nullptr) return top.run(*selected, outer, begin, end, to);
+          if (selected != nullptr) return top.run(*selected, outer, begin, end, 0, kernel.k, to);
           top.run(outer, begin, end, to);
         });
   });
