@@ -18,10 +18,10 @@
 
 namespace dmlop::cpu {
 
-template <typename Bits, NumberKind kind>
+template <typename Bits>
 class LongSelection {
  public:
-  LongSelection(const KeyReader<Bits, kind>& reader, const std::byte* from, std::uint64_t count,
+  LongSelection(const KeyReader<Bits>& reader, const std::byte* from, std::uint64_t count,
                 std::uint64_t k, unsigned threads)
       : reader_(reader),
         from_(from),
@@ -45,7 +45,7 @@ class LongSelection {
  private:
   static constexpr std::uint64_t blocks_most = 1024, samples = 4096;
   static constexpr std::uint64_t by_digits_min = 2048;
-  static constexpr std::uint64_t keys_at_once = KeyReader<Bits, kind>::keys_at_once;
+  static constexpr std::uint64_t keys_at_once = KeyReader<Bits>::keys_at_once;
 
   // Splitters up to where the first k most likely end; behind the last one is all the rest.
   void choose_splitters() {
@@ -160,7 +160,7 @@ class LongSelection {
       indices[i] = static_cast<std::uint32_t>(sorted[i - begin].index());
   }
 
-  const KeyReader<Bits, kind>& reader_;
+  const KeyReader<Bits>& reader_;
   const std::byte* from_;
   std::uint64_t count_, k_;
   unsigned threads_;

@@ -79,17 +79,18 @@ class Reduction {
     });
   }
 
-  // These outputs from the saved cells of `blocks`, which lie `pitch` bytes apart.
+  // These outputs from saved cells: those of `blocks`, which lie `pitch` bytes apart, where an
+  // index is found, and otherwise what all of these came to together.
   void join_blocks(std::uint64_t begin, std::uint64_t length, std::uint64_t blocks,
                    const std::byte* saved, std::uint64_t pitch, std::byte* to) {
     for_each_rows(begin, length, [&](std::uint64_t i, std::size_t count) {
-      if (finds_index()) {
+      if (finds_index(kernel_)) {
         for (std::size_t k = 0; k < count; ++k)
           integers_[k] = joined_index(i + k, blocks, saved + k * saved_cell_bytes, pitch);
       } else if (cells_.are_integers()) {
-        join(count, blocks, saved, pitch, integers_.data());
+        std::memcpy(integers_.data(), saved, count * saved_cell_bytes);
       } else {
-        join(count, blocks, saved, pitch, numbers_.data());
+        std::memcpy(numbers_.data(), saved, count * saved_cell_bytes);
       }
       put_joined(count, to);
       to += count * size_, saved += count * saved_cell_bytes;
@@ -109,37 +110,6 @@ class Reduction {
         action(i, count);
         i += count, left -= count;
       }
-    }
-  }
-
-  bool finds_index() const {
-    return kernel_.function == ReduceFunction::index_of_minimum ||
-           kernel_.function == ReduceFunction::index_of_maximum;
-  }
-
-  // Joins saved cells in the order of their blocks.
-  template <typename Cell>
-  HWY_NOINLINE void join(std::size_t count, std::uint64_t blocks, const std::byte* saved,
-                         std::uint64_t pitch, Cell* to) const {
-    std::memcpy(to, saved, count * sizeof(Cell));
-    for (std::uint64_t b = 1; b < blocks; ++b) {
-      for (std::size_t k = 0; k < count; ++k)
-        to[k] = joined(to[k], cpu::load<Cell>(saved + b * pitch + k * sizeof(Cell)));
-    }
-  }
-
-  template <typename Cell>
-  Cell joined(Cell a, Cell b) const {
-    const auto x = static_cast<Value>(a), y = static_cast<Value>(b);
-    switch (kernel_.function) {
-      case ReduceFunction::product:
-        return a * b;
-      case ReduceFunction::minimum:
-        return y < x ? b : a;
-      case ReduceFunction::maximum:
-        return y > x ? b : a;
-      default:
-        return a + b;
     }
   }
 
@@ -360,8 +330,7 @@ void reduce(const ReduceKernel& kernel, Inputs inputs, const ReduceTask& task, s
       return reduction.save_block(task.begin, task.count, task.first, task.last,
                                   to + task.block * pitch + place);
     case ReduceTask::Kind::join:
-      return reduction.join_blocks(task.begin, task.count, task.block, task.saved + place, pitch,
-                                   to);
+      return reduction.join_blocks(task.begin, task.count, task.block, task.saved, pitch, to);
   }
 }
 
@@ -432,13 +401,60 @@ std::unique_ptr<const Preparation> prepare(const ReduceKernel& kernel, Inputs in
   return saved;
 }
 
+namespace {
+
+template <typename Cell>
+Cell joined(ReduceFunction function, Cell a, Cell b) {
+  if (function == ReduceFunction::minimum) return b < a ? b : a;
+  if (function == ReduceFunction::maximum) return b > a ? b : a;
+  if constexpr (!std::is_signed_v<Cell> || std::is_floating_point_v<Cell>)
+    return function == ReduceFunction::product ? a * b : a + b;
+  return a;  // sums and products of integers wrap
+}
+
+/// Joins the cells of `count` rows in the order of their blocks, which lie `pitch` bytes apart.
+template <typename Cell>
+void join_cells(ReduceFunction function, const SavedCells& saved, std::uint64_t pitch,
+                std::uint64_t first, std::uint64_t count, std::byte* to) {
+  const std::byte* from = saved.cells.data() + first * sizeof(Cell);
+  std::memcpy(to, from, count * sizeof(Cell));
+  for (std::uint64_t b = 1; b < saved.blocks; ++b) {
+    for (std::uint64_t k = 0; k < count; ++k) {
+      std::byte* cell = to + k * sizeof(Cell);
+      const Cell next = load<Cell>(from + b * pitch + k * sizeof(Cell));
+      store(cell, joined(function, load<Cell>(cell), next));
+    }
+  }
+}
+
+void join_cells(const ReduceKernel& kernel, const SavedCells& saved, std::uint64_t first,
+                std::uint64_t count, std::byte* to) {
+  const std::uint64_t pitch = kernel.output_elements() * saved_cell_bytes;
+  const NumberKind kind = info(kernel.operands.front().data_type).kind;
+  const ReduceFunction function = kernel.function;
+  const bool compares = function == ReduceFunction::minimum || function == ReduceFunction::maximum;
+  if (kind == NumberKind::floating)
+    return join_cells<double>(function, saved, pitch, first, count, to);
+  if (kind == NumberKind::signed_integer && compares)
+    return join_cells<std::int64_t>(function, saved, pitch, first, count, to);
+  join_cells<std::uint64_t>(function, saved, pitch, first, count, to);
+}
+
+}  // namespace
+
 void run_part(const ReduceKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores, Destinations outputs) {
   ReduceTask task{.begin = part.begin, .count = part.length};
+  std::vector<std::byte> cells;
   if (const auto* saved = static_cast<const SavedCells*>(prepared)) {
     task.kind = ReduceTask::Kind::join;
     task.block = saved->blocks;
-    task.saved = saved->cells.data();
+    task.saved = saved->cells.data() + part.begin * saved_cell_bytes;
+    if (!finds_index(kernel)) {
+      cells.resize(part.length * saved_cell_bytes);
+      join_cells(kernel, *saved, part.begin, part.length, cells.data());
+      task.saved = cells.data();
+    }
   }
   DMLOP_BEST_SIMD(Reduce)(kernel, inputs, task, outputs.front().to);
 }

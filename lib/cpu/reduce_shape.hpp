@@ -56,12 +56,17 @@ struct ReduceBlocks {
 /// A saved cell is a double or a 64-bit integer.
 inline constexpr std::size_t saved_cell_bytes = 8;
 
+inline bool finds_index(const ReduceKernel& kernel) {
+  return kernel.function == ReduceFunction::index_of_minimum ||
+         kernel.function == ReduceFunction::index_of_maximum;
+}
+
 /// What to compute of outputs [begin, begin + count).
 struct ReduceTask {
   enum class Kind : std::uint8_t {
     whole,  // all of them
     save,   // the cells of elements [first, last) of their rows, block number `block`
-    join,   // all from the saved cells of `block` blocks
+    join,   // all from the saved cells of `block` blocks, which are joined but for indices
   };
   Kind kind = Kind::whole;
   std::uint64_t begin = 0, count = 0;

@@ -33,12 +33,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
-// A product of floats, as totals hold it, is total * power: so none between is too large or too
-// small for a double.
-struct Power {
-  int exponent = 0;
-  double factor = 1;
-};
 // As many factors as a total has room for, once it is settled.
 constexpr std::size_t settled_for = 4;
 
@@ -49,24 +43,6 @@ HWY_INLINE bool is_rare(double total) {
   const double magnitude = std::abs(total);
   const bool is_usual = (magnitude > 1 / usual_most) & (magnitude < usual_most);
   return !is_usual & (magnitude > 0) & (magnitude <= std::numeric_limits<double>::max());
-}
-
-/// Takes a power of two out of a total that is neither 0 nor infinite.
-inline void settle(double& total, Power& power) {
-  constexpr int fraction_bits = 52, bias = 1023;
-  constexpr std::uint64_t exponents = std::uint64_t{0x7ff} << fraction_bits;
-  const auto bits = std::bit_cast<std::uint64_t>(total);
-  int exponent = static_cast<int>((bits & exponents) >> fraction_bits) - bias;
-  if (exponent > -bias) {
-    total = std::bit_cast<double>((bits & ~exponents) | std::uint64_t{bias} << fraction_bits);
-  } else {  // a denormal
-    exponent = std::ilogb(total);
-    total = std::ldexp(total, -exponent);
-  }
-  power.exponent += exponent;
-  // Beyond these all outputs are 0, or infinite.
-  const int clamped = std::clamp(power.exponent, 1 - bias, bias);
-  power.factor = std::bit_cast<double>(static_cast<std::uint64_t>(clamped + bias) << fraction_bits);
 }
 
 /// Takes powers of two out of the totals that need it. Most often none does.
@@ -196,8 +172,8 @@ class Scan {
   std::uint64_t inner() const { return inner_.elements(); }
 
   /// What block `block` of sequences [begin, end) of an outer index comes to.
-  void add_up(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, const ScanBlocks& blocks,
-              std::uint64_t block, ScanStart* to) {
+  HWY_NOINLINE void add_up(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                           const ScanBlocks& blocks, std::uint64_t block, ScanStart* to) {
     const std::uint64_t first = block * blocks.length;
     const std::uint64_t last = std::min(along_.extent, first + blocks.length);
     const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
@@ -207,37 +183,17 @@ class Scan {
       add_up_alone(from, first, last);
     } else if (are_rows_packed(end - begin)) {
       add_up_packed(from, first, last);
-    } else {
-      for (std::uint64_t i = first; i < last; ++i) {
-        add_up_row(from + i * along_.stride * size_, begin, end);
-        if (has_powers && i % settled_for == settled_for - 1) settle_all();
-      }
+    } else {  // as outputs that nobody reads
+      std::vector<std::byte> row((end - begin) * size_);
+      run_rows(outer, begin, end, first, last, {row.data(), 0});
     }
     for (std::size_t k = 0; k < totals_.size(); ++k) to[k] = start_of(totals_[k], powers_[k]);
   }
 
-  /// Joins two such, the first before the second in the order of the sequence.
-  static ScanStart joined(const ScanStart& a, const ScanStart& b) {
-    if constexpr (has_powers) {
-      double first = value_of(a), second = value_of(b);
-      Power power{a.exponent, 1}, more{b.exponent, 1};
-      take_power(first, power);
-      take_power(second, more);
-      double total = combined(first, second);
-      power.exponent += more.exponent;
-      take_power(total, power);
-      return start_of(total, power);
-    } else {
-      return start_of(combined(value_of(a), value_of(b)), {});
-    }
-  }
-  /// What a sequence begins with.
-  static ScanStart nothing() { return start_of(Value{is_product}, {}); }
-
   /// Blocks [first, first + count) of a sequence that stands alone; `starts` is that of its first
   /// block.
-  void run_blocks(std::uint64_t outer, const ScanBlocks& blocks, std::uint64_t first,
-                  std::uint64_t count, const ScanStart* starts, std::byte* to) {
+  HWY_NOINLINE void run_blocks(std::uint64_t outer, const ScanBlocks& blocks, std::uint64_t first,
+                               std::uint64_t count, const ScanStart* starts, std::byte* to) {
     const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
     const std::uint64_t pitch = blocks.length * size_;
     for (std::uint64_t b = first; b < first + count;) {
@@ -257,9 +213,9 @@ class Scan {
   }
 
   /// A block of sequences [begin, end) of an outer index; `starts` are theirs.
-  void run_block(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
-                 const ScanBlocks& blocks, std::uint64_t block, const ScanStart* starts,
-                 Destination to) {
+  HWY_NOINLINE void run_block(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                              const ScanBlocks& blocks, std::uint64_t block,
+                              const ScanStart* starts, Destination to) {
     const std::uint64_t first = block * blocks.length;
     const std::uint64_t last = std::min(along_.extent, first + blocks.length);
     for (; begin < end; begin += beside, to.to += beside * size_) {
@@ -336,12 +292,8 @@ class Scan {
     else
       return {.integer = total};
   }
-  static void take_power(double& total, Power& power) {
-    if (total != 0 && std::isfinite(total)) settle(total, power);
-  }
-
   // Elements [first, last) of a sequence, in lanes that do not wait for each other.
-  void add_up_alone(const std::byte* from, std::uint64_t first, std::uint64_t last) {
+  HWY_NOINLINE void add_up_alone(const std::byte* from, std::uint64_t first, std::uint64_t last) {
     Totals totals;
     std::array<Power, together> powers{};
     totals.fill(Value{is_product});
@@ -359,7 +311,8 @@ class Scan {
       }
     }
     ScanStart all = start_of(totals[0], powers[0]);
-    for (std::size_t r = 1; r < together; ++r) all = joined(all, start_of(totals[r], powers[r]));
+    for (std::size_t r = 1; r < together; ++r)
+      all = joined(kernel_, all, start_of(totals[r], powers[r]));
     totals_[0] = value_of(all);
     powers_[0] = power_of(all);
   }
@@ -371,7 +324,7 @@ class Scan {
   }
 
   // The elements of such rows [first, last), to totals_.
-  void add_up_packed(const std::byte* from, std::uint64_t first, std::uint64_t last) {
+  HWY_NOINLINE void add_up_packed(const std::byte* from, std::uint64_t first, std::uint64_t last) {
     const std::size_t width = totals_.size();
     const std::uint64_t rows = chunk / width / settled_for * settled_for;
     for (std::uint64_t i = first; i < last; i += rows) {
@@ -386,21 +339,6 @@ class Scan {
     }
   }
 
-  // The next elements of sequences [begin, end), to totals_.
-  void add_up_row(const std::byte* from, std::uint64_t begin, std::uint64_t end) {
-    std::size_t done = 0;
-    inner_.run(begin, end, [&](const Walk<1>::Offsets& at, std::uint64_t count) {
-      for (std::uint64_t k = 0; k < count; k += chunk) {
-        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - k));
-        const std::uint64_t step = inner_.steps()[0];
-        load_numbers(from + (at[0] + k * step) * size_, step, part, numbers_.data());
-        for (std::size_t j = 0; j < part; ++j)
-          totals_[done + j] = combined(totals_[done + j], numbers_[j]);
-        done += part;
-      }
-    });
-  }
-
   // So few that their totals stay in the nearest cache.
   void run_beside(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
                   const Destination& to) {
@@ -410,8 +348,8 @@ class Scan {
   }
 
   // Elements [first, last) of these sequences, from totals_ on. `to` is that of the first.
-  void run_rows(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, std::uint64_t first,
-                std::uint64_t last, const Destination& to) {
+  HWY_NOINLINE void run_rows(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                             std::uint64_t first, std::uint64_t last, const Destination& to) {
     const std::uint64_t from = outer_.offsets(outer)[0];
     for (std::uint64_t i = 0; i < last - first; ++i) {
       const std::uint64_t row_index = kernel_.from_end ? last - first - 1 - i : i;
@@ -664,7 +602,7 @@ void scan_part(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores
 
 // A part of blocks, or whole outer indices.
 template <typename Value, bool is_product>
-void scan_blocks(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
+HWY_NOINLINE void scan_blocks(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
   const ScanBlocks& blocks = *task.blocks;
   const std::uint64_t extent = kernel.axes[kernel.axis].extent, size = size_of(kernel.data_type);
   const std::uint64_t sequences = blocks.inner * blocks.outer;
@@ -702,12 +640,6 @@ void scan_task(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
     case ScanTask::Kind::add_up:
       return AScan(kernel, inputs, task.stores)
           .add_up(task.outer, task.begin, task.end, *task.blocks, task.block, task.totals);
-    case ScanTask::Kind::join:
-      *task.totals = AScan::joined(task.starts[0], task.starts[1]);
-      return;
-    case ScanTask::Kind::begin:
-      *task.totals = AScan::nothing();
-      return;
     case ScanTask::Kind::blocks:
       return scan_blocks<Value, is_product>(kernel, inputs, task);
   }
@@ -786,18 +718,12 @@ std::unique_ptr<const Preparation> prepare(const ScanKernel& kernel, Inputs inpu
   // What all before a block come to, in place of what it comes to itself.
   in_pieces(sequences, blocks->count * 16, [&](std::uint64_t s, std::uint64_t end) {
     for (; s < end; ++s) {
-      ScanStart so_far[2];
-      const auto task = [&](ScanTask::Kind kind) {
-        DMLOP_BEST_SIMD(RunScan)
-        (kernel, inputs, {.kind = kind, .totals = so_far, .starts = so_far});
-      };
-      task(ScanTask::Kind::begin);
+      ScanStart so_far = nothing_of(kernel);
       for (std::uint64_t i = 0; i < blocks->count; ++i) {
         const std::uint64_t block = kernel.from_end ? blocks->count - 1 - i : i;
         ScanStart& start = starts[is_alone ? s * blocks->count + block : block * sequences + s];
-        so_far[1] = start;
-        start = so_far[0];
-        task(ScanTask::Kind::join);
+        const ScanStart next = joined(kernel, so_far, start);
+        start = std::exchange(so_far, next);
       }
     }
   });

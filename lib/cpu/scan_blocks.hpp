@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,13 +53,63 @@ struct ScanStart {
   int exponent = 0;
 };
 
+// A product of floats, as totals hold it, is total * power: so none between is too large or too
+// small for a double.
+struct Power {
+  int exponent = 0;
+  double factor = 1;
+};
+/// Takes a power of two out of a total that is neither 0 nor infinite.
+inline void settle(double& total, Power& power) {
+  constexpr int fraction_bits = 52, bias = 1023;
+  constexpr std::uint64_t exponents = std::uint64_t{0x7ff} << fraction_bits;
+  const auto bits = std::bit_cast<std::uint64_t>(total);
+  int exponent = static_cast<int>((bits & exponents) >> fraction_bits) - bias;
+  if (exponent > -bias) {
+    total = std::bit_cast<double>((bits & ~exponents) | std::uint64_t{bias} << fraction_bits);
+  } else {  // a denormal
+    exponent = std::ilogb(total);
+    total = std::ldexp(total, -exponent);
+  }
+  power.exponent += exponent;
+  // Beyond these all outputs are 0, or infinite.
+  const int clamped = std::clamp(power.exponent, 1 - bias, bias);
+  power.factor = std::bit_cast<double>(static_cast<std::uint64_t>(clamped + bias) << fraction_bits);
+}
+
+inline void take_power(double& total, Power& power) {
+  if (total != 0 && std::isfinite(total)) settle(total, power);
+}
+
+inline bool is_of_floats(const ScanKernel& kernel) {
+  return info(kernel.data_type).kind == NumberKind::floating;
+}
+
+/// What a sequence begins with.
+inline ScanStart nothing_of(const ScanKernel& kernel) {
+  return {.number = kernel.is_product ? 1.0 : 0.0, .integer = kernel.is_product ? 1U : 0U};
+}
+
+/// What two blocks come to together.
+inline ScanStart joined(const ScanKernel& kernel, const ScanStart& a, const ScanStart& b) {
+  if (!is_of_floats(kernel))
+    return {.integer = kernel.is_product ? a.integer * b.integer : a.integer + b.integer};
+  if (!kernel.is_product) return {.number = a.number + b.number};
+  double first = a.number, second = b.number;
+  Power power{a.exponent, 1}, more{b.exponent, 1};
+  take_power(first, power);
+  take_power(second, more);
+  double total = first * second;
+  power.exponent += more.exponent;
+  take_power(total, power);
+  return {.number = total, .exponent = power.exponent};
+}
+
 /// What to compute of a scan.
 struct ScanTask {
   enum class Kind : std::uint8_t {
     whole,   // a part without blocks
     add_up,  // what a block of sequences [begin, end) comes to
-    begin,   // what the first block begins with
-    join,    // what two blocks come to, those of `starts`
     blocks,  // a part of blocks
   };
   Kind kind = Kind::whole;

@@ -96,25 +96,28 @@ const Entry<Bits>* sort_by_digits(Entry<Bits>* from, Entry<Bits>* to, std::uint6
 }
 
 /// The elements of a sequence as keys, a chunk at a time.
-template <typename Bits, NumberKind kind>
+template <typename Bits>
 class KeyReader {
  public:
   static constexpr std::uint64_t keys_at_once = 64;
 
   /// `stride` elements apart.
-  KeyReader(bool is_descending, std::uint64_t stride)
-      : key_of_(is_descending), step_(stride * sizeof(Bits)) {}
+  KeyReader(NumberKind kind, bool is_descending, std::uint64_t stride)
+      : is_descending_(is_descending), step_(stride * sizeof(Bits)) {
+    if (kind == NumberKind::unsigned_integer) make_ = make_keys<NumberKind::unsigned_integer>;
+    if (kind == NumberKind::signed_integer) make_ = make_keys<NumberKind::signed_integer>;
+    if constexpr (sizeof(Bits) > 1) {
+      if (kind == NumberKind::floating) make_ = make_keys<NumberKind::floating>;
+    }
+  }
 
   /// Of `count` elements, at most keys_at_once.
   void read(const std::byte* from, std::uint64_t count, Bits* to) const {
-    // The usual case is a loop of its own, which the compiler turns into vectors.
-    if (step_ == sizeof(Bits) && count == keys_at_once)
-      return make_keys(from, keys_at_once, sizeof(Bits), to);
-    make_keys(from, count, step_, to);
+    make_(from, count, step_, is_descending_, to);
   }
   Bits key(const std::byte* from, std::uint64_t index) const {
     Bits key;
-    make_keys(from + index * step_, 1, step_, &key);
+    read(at(from, index), 1, &key);
     return key;
   }
   const std::byte* at(const std::byte* from, std::uint64_t index) const {
@@ -122,16 +125,25 @@ class KeyReader {
   }
 
  private:
-  void make_keys(const std::byte* from, std::uint64_t count, std::uint64_t step, Bits* to) const {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      Bits element;
-      std::memcpy(&element, from + i * step, sizeof element);
-      to[i] = key_of_(element);
-    }
+  template <NumberKind kind>
+  static void make_keys(const std::byte* from, std::uint64_t count, std::uint64_t step,
+                        bool is_descending, Bits* to) {
+    const KeyMaker<Bits, kind> key_of(is_descending);
+    const auto make = [&](std::uint64_t number, std::uint64_t apart) {
+      for (std::uint64_t i = 0; i < number; ++i) {
+        Bits element;
+        std::memcpy(&element, from + i * apart, sizeof element);
+        to[i] = key_of(element);
+      }
+    };
+    // The usual case is a loop of its own, which the compiler turns into vectors.
+    if (step == sizeof(Bits) && count == keys_at_once) return make(keys_at_once, sizeof(Bits));
+    make(count, step);
   }
 
-  KeyMaker<Bits, kind> key_of_;
+  bool is_descending_;
   std::uint64_t step_;
+  void (*make_)(const std::byte*, std::uint64_t, std::uint64_t, bool, Bits*) = nullptr;
 };
 
 }  // namespace dmlop::cpu

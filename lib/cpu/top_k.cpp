@@ -37,10 +37,10 @@ bool is_cut(const TopKKernel& top) {
 }
 
 /// Puts the first k entries of a sequence in order to its front.
-template <typename Bits, NumberKind kind>
+template <typename Bits>
 class Selector {
  public:
-  Selector(const KeyReader<Bits, kind>& reader, std::uint64_t count, std::uint64_t k,
+  Selector(const KeyReader<Bits>& reader, std::uint64_t count, std::uint64_t k,
            std::uint64_t steps_each)
       : reader_(reader), count_(count), k_(k), steps_each_(steps_each) {
     if (selects_by_bound()) {
@@ -68,7 +68,7 @@ class Selector {
   }
 
  private:
-  static constexpr std::uint64_t keys_at_once = KeyReader<Bits, kind>::keys_at_once;
+  static constexpr std::uint64_t keys_at_once = KeyReader<Bits>::keys_at_once;
   // So few are kept in order while the others go by.
   static constexpr std::uint64_t few = 32;
   // More would take long without a look for a stop.
@@ -133,7 +133,7 @@ class Selector {
     few_[place] = entry;
   }
 
-  const KeyReader<Bits, kind>& reader_;
+  const KeyReader<Bits>& reader_;
   std::uint64_t count_, k_, steps_each_;
   std::array<Entry<Bits>, few> few_{};
   std::uint64_t added_ = 0;
@@ -155,7 +155,7 @@ struct SelectedIndices : Preparation {
   Buffer memory;
 };
 
-template <typename Bits, NumberKind kind>
+template <typename Bits>
 class TopK {
  public:
   TopK(const TopKKernel& kernel, std::span<const std::byte> input)
@@ -163,7 +163,7 @@ class TopK {
         input_(input),
         index_size_(size_of(kernel.index_type)),
         along_(kernel.axes[kernel.axis]),
-        reader_(kernel.is_descending, along_.stride),
+        reader_(info(kernel.data_type).kind, kernel.is_descending, along_.stride),
         inner_(inner_of(kernel)) {}
 
   std::uint64_t inner() const { return inner_; }
@@ -195,13 +195,13 @@ class TopK {
     const std::uint64_t offset = offset_of(sequence / inner_, sequence % inner_);
     // Two threads sort most of a sequence no faster than one by its digits.
     if (threads <= 2 && kernel_.k > along_.extent / 8) {
-      Selector<Bits, kind> selector(reader_, along_.extent, kernel_.k, 4);
+      Selector<Bits> selector(reader_, along_.extent, kernel_.k, 4);
       const Entry<Bits>* selected = selector.select(&input_[offset * size_]);
       for (std::uint64_t i = 0; i < kernel_.k; ++i)
         to.indices()[sequence * kernel_.k + i] = static_cast<std::uint32_t>(selected[i].index());
       return;
     }
-    LongSelection<Bits, kind>(reader_, &input_[offset * size_], along_.extent, kernel_.k, threads)
+    LongSelection<Bits>(reader_, &input_[offset * size_], along_.extent, kernel_.k, threads)
         .run(to.indices() + sequence * kernel_.k);
   }
 
@@ -241,31 +241,19 @@ class TopK {
   std::span<const std::byte> input_;
   std::size_t index_size_;
   StridedAxis along_;
-  KeyReader<Bits, kind> reader_;
-  std::optional<Selector<Bits, kind>> selector_;
+  KeyReader<Bits> reader_;
+  std::optional<Selector<Bits>> selector_;
   std::uint64_t inner_;
 };
 
-template <NumberKind kind, typename Action>
-void with_bits(std::size_t size, Action&& action) {
-  const std::integral_constant<NumberKind, kind> tag;
-  if (size == 8) return action(std::uint64_t{}, tag);
-  if (size == 4) return action(std::uint32_t{}, tag);
-  if (size == 2) return action(std::uint16_t{}, tag);
-  if constexpr (kind != NumberKind::floating) action(std::uint8_t{}, tag);
-}
-
-/// Calls action with an unsigned integer as wide as the type, and with the type's kind.
+/// Calls action with an unsigned integer as wide as the type.
 template <typename Action>
-void with_keys(DataType type, Action&& action) {
-  switch (info(type).kind) {
-    case NumberKind::floating:
-      return with_bits<NumberKind::floating>(size_of(type), action);
-    case NumberKind::signed_integer:
-      return with_bits<NumberKind::signed_integer>(size_of(type), action);
-    case NumberKind::unsigned_integer:
-      return with_bits<NumberKind::unsigned_integer>(size_of(type), action);
-  }
+void with_bits(DataType type, Action&& action) {
+  const std::size_t size = size_of(type);
+  if (size == 8) return action(std::uint64_t{});
+  if (size == 4) return action(std::uint32_t{});
+  if (size == 2) return action(std::uint16_t{});
+  action(std::uint8_t{});
 }
 
 }  // namespace
@@ -292,8 +280,8 @@ std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inpu
   if (!is_cut(kernel)) return nullptr;
   const std::uint64_t sequences = kernel.output_elements() / kernel.k;
   auto selected = std::make_unique<SelectedIndices>(sequences, kernel.k);
-  with_keys(kernel.data_type, [&](auto bits, auto kind) {
-    const TopK<decltype(bits), decltype(kind)::value> top(kernel, inputs.front());
+  with_bits(kernel.data_type, [&](auto bits) {
+    const TopK<decltype(bits)> top(kernel, inputs.front());
     for (std::uint64_t i = 0; i < sequences; ++i) top.select(i, threads, *selected);
   });
   return selected;
@@ -303,8 +291,8 @@ void run_part(const TopKKernel& kernel, Inputs inputs, const Preparation* prepar
               const Part& part, Stores, Destinations outputs) {
   const std::array<std::size_t, 2> sizes{size_of(kernel.data_type), size_of(kernel.index_type)};
   const auto* selected = static_cast<const SelectedIndices*>(prepared);
-  with_keys(kernel.data_type, [&](auto bits, auto kind) {
-    TopK<decltype(bits), decltype(kind)::value> top(kernel, inputs.front());
+  with_bits(kernel.data_type, [&](auto bits) {
+    TopK<decltype(bits)> top(kernel, inputs.front());
     const std::uint64_t inner = top.inner(), whole = kernel.k * inner;
     if (selected != nullptr && part.length <= inner) {
       const std::uint64_t first = part.begin % whole / inner, column = part.begin % inner;
