@@ -179,12 +179,17 @@ class Reduction {
     });
   }
 
+  // Of rows from i on; only an index begins with them.
+  const Value* first_elements(std::uint64_t i, std::size_t count) {
+    return finds_index(kernel_) ? read(i, 0, count)[0] : nullptr;
+  }
+
   // Cells begin with the first elements of whole rows.
   void begin_columns(std::uint64_t i, std::size_t count) {
     reduced_.seek(0);
     for (std::size_t at = 0; at < count; at += chunk) {
       const std::size_t part = std::min(chunk, count - at);
-      cells_.begin(at, part, read(i + at, 0, part)[0], 1);
+      cells_.begin(at, part, first_elements(i + at, part), 1);
     }
   }
 
@@ -197,7 +202,8 @@ class Reduction {
   void reduce_rows(std::uint64_t i, std::size_t count) {
     const std::size_t lanes = cells_.lanes();
     reduced_.seek(0);
-    for (std::size_t k = 0; k < count; ++k) cells_.begin(k * lanes, lanes, read(i + k, 0, 1)[0], 0);
+    for (std::size_t k = 0; k < count; ++k)
+      cells_.begin(k * lanes, lanes, first_elements(i + k, 1), 0);
     for_each_stretch([&](std::uint64_t first, std::uint64_t elements, std::uint64_t position) {
       for (std::uint64_t done = 0; done < elements; done += chunk) {
         const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, elements - done));

@@ -57,7 +57,7 @@ def works():
     yield "MAX_UNPOOLING", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 256, 256], IndicesTensor=[4, 16, 256, 256], OutputTensor=MAP)
     yield "DYNAMIC_QUANTIZE_LINEAR", "DYNAMIC_QUANTIZE_LINEAR", dict(InputTensor=ROWS)
     yield "ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_QUANTIZE_LINEAR", dict(
-        InputTensor=ROWS, ScaleTensor=ROWS, ZeroPointTensor=ROWS, OutputTensor=("INT8", ROWS))
+        InputTensor=ROWS, ScaleTensor=ROWS, ZeroPointTensor=("INT8", ROWS), OutputTensor=("INT8", ROWS))
     yield "LSTM, 128 steps", "LSTM", recurrent(4)
     yield "GRU, 128 steps", "GRU", recurrent(3)
     yield "RNN, 128 steps", "RNN", recurrent(1)
