@@ -128,6 +128,45 @@ class Loop : public ThreadPool::Work {
   std::mutex mutex_;
 };
 
+/// One call of parallel_phases. Threads take the indices of all phases in order: whoever waits for
+/// a phase waits for threads that compute.
+class Phases {
+ public:
+  Phases(std::uint64_t phases, std::uint64_t count,
+         const std::function<void(std::uint64_t, std::uint64_t)>& action)
+      : total_(phases * count), count_(count), action_(action) {}
+
+  void run() {
+    try {
+      for (;;) {
+        const std::uint64_t taken = next_.fetch_add(1, std::memory_order_relaxed);
+        if (taken >= total_ || !wait_for(taken / count_ * count_)) return;
+        action_(taken / count_, taken % count_);
+        done_.fetch_add(1, std::memory_order_acq_rel);
+      }
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+ private:
+  // Whether all before are done, and none has failed.
+  bool wait_for(std::uint64_t before) const {
+    constexpr int looks = 256;
+    for (int i = 0; done_.load(std::memory_order_acquire) < before; ++i) {
+      if (failed_) return false;
+      if (i >= looks) std::this_thread::yield();
+    }
+    return !failed_;
+  }
+
+  std::uint64_t total_, count_;
+  const std::function<void(std::uint64_t, std::uint64_t)>& action_;
+  std::atomic<std::uint64_t> next_{0}, done_{0};
+  std::atomic<bool> failed_{false};
+};
+
 }  // namespace
 
 unsigned hardware_threads() {
@@ -217,6 +256,13 @@ void check_for_stop() {
 void parallel_for(unsigned threads, std::uint64_t count,
                   const std::function<void(unsigned, std::uint64_t)>& action) {
   Loop(threads, count, action).run();
+}
+
+void parallel_phases(unsigned threads, std::uint64_t phases, std::uint64_t count,
+                     const std::function<void(std::uint64_t, std::uint64_t)>& action) {
+  Phases work(phases, count, action);
+  const std::uint64_t workers = std::min<std::uint64_t>(std::max(1U, threads), count);
+  parallel_for(threads, workers, [&](unsigned, std::uint64_t) { work.run(); });
 }
 
 }  // namespace dmlop

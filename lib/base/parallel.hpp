@@ -23,6 +23,12 @@ unsigned hardware_threads();
 void parallel_for(unsigned threads, std::uint64_t count,
                   const std::function<void(unsigned worker, std::uint64_t index)>& action);
 
+/// Calls action(phase, index) for every index in [0, count) of one phase after the other. No phase
+/// begins before the one before has ended. Otherwise as parallel_for(), but threads wait for each
+/// other without sleeping: it is for phases of microseconds.
+void parallel_phases(unsigned threads, std::uint64_t phases, std::uint64_t count,
+                     const std::function<void(std::uint64_t phase, std::uint64_t index)>& action);
+
 /// While a KeptThreads lives, the threads of parallel_for stay and wait for the next call, which
 /// starts them otherwise. Several may exist.
 class KeptThreads {

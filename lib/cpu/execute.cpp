@@ -7,6 +7,7 @@
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
+#include "cpu/preparation.hpp"
 #include "cpu/sequences.hpp"
 #include "cpu/transpose.hpp"
 
@@ -43,7 +44,7 @@ void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Sto
   const Destination& output = outputs.front();
   if (part.count > 1 && kernel.reversal)
     return execute_sequences(kernel, inputs, part, stores, output.to, output.pitch);
-  if (part.count > 1 && is_transposed(kernel))
+  if (is_transposed(kernel, part))
     return execute_transposed(kernel, inputs, part, stores, output);
   if (part.count > 1) return execute_interleaved(kernel, inputs, part, stores, output);
   run_stretch(stores, part, kernel.element_size, output,
@@ -60,10 +61,33 @@ void run_part(const LpPoolingKernel& kernel, Inputs inputs, const Part& part, St
               });
 }
 
+Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads) {
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) -> Prepared {
+        if constexpr (Prepares<Kind>) return prepare(kind, inputs, threads);
+        return nullptr;
+      },
+      kernel);
+}
+
+void execute_part(const Kernel& kernel, Inputs inputs, const Preparation* prepared,
+                  const Part& part, Stores stores, Destinations outputs) {
+  std::visit(
+      [&]<typename Kind>(const Kind& kind) {
+        if constexpr (Prepares<Kind>) {
+          run_part(kind, inputs, prepared, part, stores, outputs);
+        } else {
+          run_part(kind, inputs, part, stores, outputs);
+        }
+      },
+      kernel);
+  if (stores == Stores::streaming) finish_streams();
+}
+
 void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
                   Destinations outputs) {
-  std::visit([&](const auto& kind) { run_part(kind, inputs, part, stores, outputs); }, kernel);
-  if (stores == Stores::streaming) finish_streams();
+  const Prepared prepared = prepare(kernel, inputs, 1);
+  execute_part(kernel, inputs, prepared.get(), part, stores, outputs);
 }
 
 void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
@@ -90,9 +114,10 @@ void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
                  std::span<std::byte* const> outputs) {
   std::vector<std::size_t> sizes;
   for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
+  const Prepared prepared = prepare(kernel, inputs, threads);
   for_each_part(Parts(kernel, part_bytes), sizes, threads, outputs,
                 [&](const Part& part, Stores stores, Destinations destinations) {
-                  execute_part(kernel, inputs, part, stores, destinations);
+                  execute_part(kernel, inputs, prepared.get(), part, stores, destinations);
                 });
 }
 

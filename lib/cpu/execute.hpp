@@ -29,8 +29,17 @@ struct Destination {
 };
 using Destinations = std::span<const Destination>;
 
+/// What the parts of a kernel share (cpu/preparation.hpp), computed by all threads before the first
+/// part; null where they share nothing. Errors: as parallel_for().
+class Preparation;
+using Prepared = std::shared_ptr<const Preparation>;
+Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads);
+
 /// Computes a part of the outputs (cpu/parts.hpp), each to its destination. Streaming is for
 /// outputs that no cache can hold and that nothing reads soon.
+void execute_part(const Kernel& kernel, Inputs inputs, const Preparation* prepared,
+                  const Part& part, Stores stores, Destinations outputs);
+/// The same for a part that stands alone: the calling thread prepares it.
 void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
                   Destinations outputs);
 

@@ -27,12 +27,25 @@ struct PartShape {
 /// The questions, for every kind:
 /// - how its parts of about so many bytes look;
 /// - run_part: computes a part, range i of output k into outputs[k].to + i * outputs[k].pitch.
+///
+/// A kind whose parts may share work (cpu/preparation.hpp) gets what was prepared, too.
 #define DMLOP_KERNEL(Kind)                                                          \
   PartShape part_shape(const Kind& kernel, std::uint64_t bytes);                    \
   void run_part(const Kind& kernel, Inputs inputs, const Part& part, Stores stores, \
                 Destinations outputs);
 #include "ops/kernels.def"
 #undef DMLOP_KERNEL
+
+void run_part(const ReduceKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
+void run_part(const RecurrentKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
+void run_part(const ScanKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
+void run_part(const UnpoolKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
+void run_part(const TopKKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
 
 /// The shape for kernels that compute whole sequences along an axis: `extent` outputs of each,
 /// `inner` sequences side by side, elements of `size` bytes.

@@ -17,9 +17,13 @@ Parts PlanStep::parts(std::uint64_t bytes) const {
           size_of(map.output_type), bytes};
 }
 
-void PlanStep::execute_part(Inputs inputs, const Part& part, Stores stores,
-                            Destinations outputs) const {
-  if (!rows_) return cpu::execute_part(pass_.kernel, inputs, part, stores, outputs);
+Prepared PlanStep::prepare(Inputs inputs, unsigned threads) const {
+  return rows_ ? nullptr : cpu::prepare(pass_.kernel, inputs, threads);
+}
+
+void PlanStep::execute_part(Inputs inputs, const Preparation* prepared, const Part& part,
+                            Stores stores, Destinations outputs) const {
+  if (!rows_) return cpu::execute_part(pass_.kernel, inputs, prepared, part, stores, outputs);
   run_rows(rows_->passes, inputs, part, stores, outputs.front());
   if (stores == Stores::streaming) finish_streams();
 }
@@ -29,7 +33,7 @@ void PlanStep::execute_all(Inputs inputs, unsigned threads,
   if (!rows_) return cpu::execute_all(pass_.kernel, inputs, threads, outputs);
   for_each_part(parts(part_bytes), std::vector{size_of(rows_->passes.map->output_type)}, threads,
                 outputs, [&](const Part& part, Stores stores, Destinations destinations) {
-                  execute_part(inputs, part, stores, destinations);
+                  execute_part(inputs, nullptr, part, stores, destinations);
                 });
 }
 

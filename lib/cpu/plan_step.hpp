@@ -24,7 +24,9 @@ class PlanStep {
 
   /// As for a kernel (cpu/execute.hpp).
   Parts parts(std::uint64_t bytes) const;
-  void execute_part(Inputs inputs, const Part& part, Stores stores, Destinations outputs) const;
+  Prepared prepare(Inputs inputs, unsigned threads) const;
+  void execute_part(Inputs inputs, const Preparation* prepared, const Part& part, Stores stores,
+                    Destinations outputs) const;
   void execute_all(Inputs inputs, unsigned threads, std::span<std::byte* const> outputs) const;
 
  private:

@@ -3,18 +3,23 @@
 // an element of each of four sequences in one. Those that stand beside each other are computed all
 // together.
 //
-// The order is that of the elements, so that every instruction set gives the same bits.
+// The order is that of the elements, so that every instruction set gives the same bits. Few long
+// sequences are cut into blocks (cpu/scan_blocks.hpp), each of which begins with what those before
+// it come to.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/parallel.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
+#include "cpu/scan_blocks.hpp"
 #include "cpu/simd_small.hpp"
 #include "cpu/walk.hpp"
 
@@ -28,12 +33,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
-// A product of floats, as totals hold it, is total * power: so none between is too large or too
-// small for a double.
-struct Power {
-  int exponent = 0;
-  double factor = 1;
-};
 // As many factors as a total has room for, once it is settled.
 constexpr std::size_t settled_for = 4;
 
@@ -44,15 +43,6 @@ HWY_INLINE bool is_rare(double total) {
   const double magnitude = std::abs(total);
   const bool is_usual = (magnitude > 1 / usual_most) & (magnitude < usual_most);
   return !is_usual & (magnitude > 0) & (magnitude <= std::numeric_limits<double>::max());
-}
-
-/// Takes a power of two out of such a total.
-inline void settle(double& total, Power& power) {
-  const int exponent = std::ilogb(total);
-  total = std::ldexp(total, -exponent);
-  power.exponent += exponent;
-  // Beyond these all outputs are 0, or infinite.
-  power.factor = std::ldexp(1.0, std::clamp(power.exponent, -1022, 1023));
 }
 
 /// Takes powers of two out of the totals that need it. Most often none does.
@@ -155,7 +145,7 @@ template <typename Value, bool is_product>
 class Scan {
   static constexpr bool has_powers = is_product && std::is_floating_point_v<Value>;
   // Sequences that stand alone, and elements of each, that are computed together.
-  static constexpr std::size_t together = 8;
+  static constexpr std::size_t together = scans_together;
   static constexpr std::size_t chunk = 256;
   // Sequences beside each other that are computed together.
   static constexpr std::uint64_t beside = 1024;
@@ -180,6 +170,65 @@ class Scan {
         numbers_(together * chunk) {}
 
   std::uint64_t inner() const { return inner_.elements(); }
+
+  /// What block `block` of sequences [begin, end) of an outer index comes to.
+  HWY_NOINLINE void add_up(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                           const ScanBlocks& blocks, std::uint64_t block, ScanStart* to) {
+    const std::uint64_t first = block * blocks.length;
+    const std::uint64_t last = std::min(along_.extent, first + blocks.length);
+    const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
+    totals_.assign(end - begin, Value{is_product});
+    powers_.assign(end - begin, {});
+    if (inner() == 1) {
+      add_up_alone(from, first, last);
+    } else if (are_rows_packed(end - begin)) {
+      add_up_packed(from, first, last);
+    } else {  // as outputs that nobody reads
+      std::vector<std::byte> row((end - begin) * size_);
+      run_rows(outer, begin, end, first, last, {row.data(), 0});
+    }
+    for (std::size_t k = 0; k < totals_.size(); ++k) to[k] = start_of(totals_[k], powers_[k]);
+  }
+
+  /// Blocks [first, first + count) of a sequence that stands alone; `starts` is that of its first
+  /// block.
+  HWY_NOINLINE void run_blocks(std::uint64_t outer, const ScanBlocks& blocks, std::uint64_t first,
+                               std::uint64_t count, const ScanStart* starts, std::byte* to) {
+    const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
+    const std::uint64_t pitch = blocks.length * size_;
+    for (std::uint64_t b = first; b < first + count;) {
+      const std::uint64_t left = along_.extent - b * blocks.length;
+      const std::uint64_t whole = std::min(first + count - b, left / blocks.length);
+      const auto rows = static_cast<std::size_t>(std::clamp<std::uint64_t>(whole, 1, together));
+      Group group{.rows = rows, .takes_vectors = rows == together && can_take_vectors()};
+      group.totals.fill(Value{is_product});
+      for (std::size_t r = 0; r < rows; ++r) {
+        group.inputs[r] = from + (b + r) * blocks.length * along_.stride * size_;
+        group.totals[r] = value_of(starts[b + r]);
+        group.powers[r] = power_of(starts[b + r]);
+      }
+      run_group(group, std::min(left, blocks.length), to, pitch);
+      b += rows, to += rows * pitch;
+    }
+  }
+
+  /// A block of sequences [begin, end) of an outer index; `starts` are theirs.
+  HWY_NOINLINE void run_block(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                              const ScanBlocks& blocks, std::uint64_t block,
+                              const ScanStart* starts, Destination to) {
+    const std::uint64_t first = block * blocks.length;
+    const std::uint64_t last = std::min(along_.extent, first + blocks.length);
+    for (; begin < end; begin += beside, to.to += beside * size_) {
+      const std::uint64_t count = std::min(end - begin, beside);
+      totals_.resize(count);
+      powers_.resize(count);
+      for (std::uint64_t k = 0; k < count; ++k, ++starts) {
+        totals_[k] = value_of(*starts);
+        powers_[k] = power_of(*starts);
+      }
+      run_rows(outer, begin, begin + count, first, last, to);
+    }
+  }
 
   /// Sequences that stand alone: `count` from `first` on, one behind the other.
   void run_alone(std::uint64_t first, std::uint64_t count, std::byte* to) {
@@ -214,9 +263,6 @@ class Scan {
     return Walk<1>(axes);
   }
   std::ptrdiff_t axis() const { return static_cast<std::ptrdiff_t>(kernel_.axis); }
-  std::uint64_t index_of(std::uint64_t i) const {
-    return kernel_.from_end ? along_.extent - 1 - i : i;
-  }
 
   static HWY_INLINE Value combined(Value total, Value number) {
     if constexpr (is_product) return total * number;
@@ -233,19 +279,86 @@ class Scan {
     store<mode, Value>(kernel_.data_type, from, count, to);
   }
 
+  static Value value_of(const ScanStart& start) {
+    if constexpr (std::is_floating_point_v<Value>) return start.number;
+    return static_cast<Value>(start.integer);
+  }
+  static Power power_of(const ScanStart& start) {
+    return {start.exponent, std::ldexp(1.0, std::clamp(start.exponent, -1022, 1023))};
+  }
+  static ScanStart start_of(Value total, const Power& power) {
+    if constexpr (std::is_floating_point_v<Value>)
+      return {.number = total, .exponent = power.exponent};
+    else
+      return {.integer = total};
+  }
+  // Elements [first, last) of a sequence, in lanes that do not wait for each other.
+  HWY_NOINLINE void add_up_alone(const std::byte* from, std::uint64_t first, std::uint64_t last) {
+    Totals totals;
+    std::array<Power, together> powers{};
+    totals.fill(Value{is_product});
+    for (std::uint64_t i = first; i < last; i += chunk) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, last - i));
+      load_numbers(from + i * along_.stride * size_, along_.stride, count, numbers_.data());
+      std::fill(numbers_.begin() + static_cast<std::ptrdiff_t>(count), numbers_.begin() + chunk,
+                Value{is_product});
+      for (std::size_t k = 0; k < chunk; k += together) {
+        for (std::size_t r = 0; r < together; ++r) totals[r] = combined(totals[r], numbers_[k + r]);
+        if constexpr (has_powers) {
+          if (k / together % settled_for == settled_for - 1)
+            HWY_NAMESPACE::settle_all(totals.data(), powers.data(), together);
+        }
+      }
+    }
+    ScanStart all = start_of(totals[0], powers[0]);
+    for (std::size_t r = 1; r < together; ++r)
+      all = joined(kernel_, all, start_of(totals[r], powers[r]));
+    totals_[0] = value_of(all);
+    powers_[0] = power_of(all);
+  }
+
+  // Whether short rows of all sequences follow each other.
+  bool are_rows_packed(std::uint64_t width) const {
+    return width == inner() && width == along_.stride && width <= chunk / 4 &&
+           inner_.stretch() == width && inner_.steps()[0] == 1;
+  }
+
+  // The elements of such rows [first, last), to totals_.
+  HWY_NOINLINE void add_up_packed(const std::byte* from, std::uint64_t first, std::uint64_t last) {
+    const std::size_t width = totals_.size();
+    const std::uint64_t rows = chunk / width / settled_for * settled_for;
+    for (std::uint64_t i = first; i < last; i += rows) {
+      const auto count = static_cast<std::size_t>(std::min(rows, last - i));
+      load_numbers(from + i * width * size_, 1, count * width, numbers_.data());
+      for (std::size_t r = 0; r < count; ++r) {
+        const Value* HWY_RESTRICT numbers = &numbers_[r * width];
+        Value* HWY_RESTRICT totals = totals_.data();
+        for (std::size_t k = 0; k < width; ++k) totals[k] = combined(totals[k], numbers[k]);
+        if (has_powers && r % settled_for == settled_for - 1) settle_all();
+      }
+    }
+  }
+
   // So few that their totals stay in the nearest cache.
   void run_beside(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
                   const Destination& to) {
-    const std::uint64_t from = outer_.offsets(outer)[0];
     totals_.assign(end - begin, Value{is_product});
     powers_.assign(has_powers ? end - begin : 0, {});
-    for (std::uint64_t i = 0; i < along_.extent; ++i) {
-      const std::uint64_t index = index_of(i);
-      OutputBytes output(to.to + index * to.pitch, stores_);
+    run_rows(outer, begin, end, 0, along_.extent, to);
+  }
+
+  // Elements [first, last) of these sequences, from totals_ on. `to` is that of the first.
+  HWY_NOINLINE void run_rows(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
+                             std::uint64_t first, std::uint64_t last, const Destination& to) {
+    const std::uint64_t from = outer_.offsets(outer)[0];
+    for (std::uint64_t i = 0; i < last - first; ++i) {
+      const std::uint64_t row_index = kernel_.from_end ? last - first - 1 - i : i;
+      const std::uint64_t index = first + row_index;
+      OutputBytes output(to.to + row_index * to.pitch, stores_);
       std::size_t done = 0;
       inner_.run(begin, end, [&](const Walk<1>::Offsets& at, std::uint64_t count) {
         const std::byte* input = input_ + (from + index * along_.stride + at[0]) * size_;
-        fetch_ahead(input, i, count);
+        if (last - first - i > rows_ahead) fetch_ahead(input, count);
         for (std::uint64_t k = 0; k < count; k += chunk) {
           const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - k));
           row(input + k * inner_.steps()[0] * size_, part, done, output.take(part * size_));
@@ -284,17 +397,22 @@ class Scan {
 
   // Chunks end where lines of the first output do, from either end.
   void run_together(std::uint64_t first, std::size_t rows, std::byte* to, std::uint64_t pitch) {
-    constexpr std::uint64_t line = 64;
     Group group = group_of(first, rows);
+    run_group(group, along_.extent, to, pitch);
+  }
+
+  void run_group(Group& group, std::uint64_t extent, std::byte* to, std::uint64_t pitch) {
+    constexpr std::uint64_t line = 64;
+    const std::size_t rows = group.rows;
     const std::uint64_t behind = reinterpret_cast<std::uintptr_t>(to) % line / size_;
-    for (std::uint64_t done = 0; done < along_.extent;) {
+    for (std::uint64_t done = 0; done < extent;) {
       std::uint64_t begin = done, end = 0;
       if (kernel_.from_end) {
-        end = along_.extent - done;
+        end = extent - done;
         const std::uint64_t whole = (end - 1 + behind) / chunk * chunk;
         begin = whole > behind ? whole - behind : 0;
       } else {
-        end = std::min(along_.extent, (begin + behind) / chunk * chunk + chunk - behind);
+        end = std::min(extent, (begin + behind) / chunk * chunk + chunk - behind);
       }
       const auto count = static_cast<std::size_t>(end - begin);
       compute_chunk(group, begin, count);
@@ -449,8 +567,8 @@ class Scan {
   }
 
   // Asks for the row that comes in a while: it is far from this one.
-  void fetch_ahead(const std::byte* input, std::uint64_t i, std::uint64_t count) const {
-    if (inner_.steps()[0] != 1 || along_.extent - i <= rows_ahead) return;
+  void fetch_ahead(const std::byte* input, std::uint64_t count) const {
+    if (inner_.steps()[0] != 1) return;
     const std::uint64_t ahead = rows_ahead * along_.stride * size_;
     fetch(kernel_.from_end ? input - ahead : input + ahead, std::min(count * size_, fetched_max));
   }
@@ -482,20 +600,62 @@ void scan_part(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores
                          Destinations to) { scan.run(outer, begin, end, to.front()); });
 }
 
-template <typename Value>
-void scan_values(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores stores,
-                 Destinations outputs) {
-  if (kernel.is_product) return scan_part<Value, true>(kernel, inputs, part, stores, outputs);
-  scan_part<Value, false>(kernel, inputs, part, stores, outputs);
+// A part of blocks, or whole outer indices.
+template <typename Value, bool is_product>
+HWY_NOINLINE void scan_blocks(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
+  const ScanBlocks& blocks = *task.blocks;
+  const std::uint64_t extent = kernel.axes[kernel.axis].extent, size = size_of(kernel.data_type);
+  const std::uint64_t sequences = blocks.inner * blocks.outer;
+  Scan<Value, is_product> scan(kernel, inputs, task.stores);
+  const auto run = [&](std::uint64_t outer, std::uint64_t column, std::uint64_t columns,
+                       std::uint64_t block, std::uint64_t count, Destination to) {
+    if (blocks.inner == 1)
+      return scan.run_blocks(outer, blocks, block, count, task.starts + outer * blocks.count,
+                             to.to);
+    for (std::uint64_t b = block; b < block + count; ++b) {
+      scan.run_block(outer, column, column + columns, blocks, b,
+                     task.starts + b * sequences + outer * blocks.inner + column, to);
+      to.to += blocks.length * to.pitch;
+    }
+  };
+  const Part& part = task.part;
+  const std::uint64_t whole = extent * blocks.inner, outer = part.begin / whole;
+  if (part.count == 1 && part.length > blocks.inner) {
+    for (std::uint64_t i = 0; i < part.length / whole; ++i)
+      run(outer + i, 0, blocks.inner, 0, blocks.count,
+          {task.to.to + i * whole * size, blocks.inner * size});
+    return;
+  }
+  const std::uint64_t first = part.begin % whole / blocks.inner / blocks.length;
+  run(outer, part.begin % blocks.inner, part.length, first, divided_up(part.count, blocks.length),
+      task.to);
 }
 
-void ScanPart(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores stores,
-              Destinations outputs) {
+template <typename Value, bool is_product>
+void scan_task(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
+  using AScan = Scan<Value, is_product>;
+  switch (task.kind) {
+    case ScanTask::Kind::whole:
+      return scan_part<Value, is_product>(kernel, inputs, task.part, task.stores, {&task.to, 1});
+    case ScanTask::Kind::add_up:
+      return AScan(kernel, inputs, task.stores)
+          .add_up(task.outer, task.begin, task.end, *task.blocks, task.block, task.totals);
+    case ScanTask::Kind::blocks:
+      return scan_blocks<Value, is_product>(kernel, inputs, task);
+  }
+}
+
+template <typename Value>
+void scan_values(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
+  if (kernel.is_product) return scan_task<Value, true>(kernel, inputs, task);
+  scan_task<Value, false>(kernel, inputs, task);
+}
+
+void RunScan(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
   if (info(kernel.data_type).kind == NumberKind::floating)
-    return scan_values<double>(kernel, inputs, part, stores, outputs);
-  if (size_of(kernel.data_type) < 8)
-    return scan_values<std::uint32_t>(kernel, inputs, part, stores, outputs);
-  scan_values<std::uint64_t>(kernel, inputs, part, stores, outputs);
+    return scan_values<double>(kernel, inputs, task);
+  if (size_of(kernel.data_type) < 8) return scan_values<std::uint32_t>(kernel, inputs, task);
+  scan_values<std::uint64_t>(kernel, inputs, task);
 }
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE
@@ -506,15 +666,79 @@ HWY_AFTER_NAMESPACE();
 
 namespace dmlop::cpu {
 
+namespace {
+
+// What each block of each sequence begins with. Those of a sequence that stands alone follow each
+// other; sequences beside each other do in a block.
+struct ScanStarts : Preparation {
+  ScanStarts(const ScanBlocks& cut)
+      : blocks(cut),
+        memory(cut.count * cut.inner * cut.outer * sizeof(ScanStart), "the blocks of sequences") {}
+
+  ScanStart* starts() { return reinterpret_cast<ScanStart*>(memory.data()); }
+  const ScanStart* starts() const { return reinterpret_cast<const ScanStart*>(memory.data()); }
+
+  ScanBlocks blocks;
+  Buffer memory;
+};
+
+}  // namespace
+
 PartShape part_shape(const ScanKernel& scan, std::uint64_t bytes) {
+  const std::uint64_t extent = scan.axes[scan.axis].extent;
+  if (const auto blocks = blocks_of(scan))
+    return {.blocks = Blocks{.ranges = blocks->length * blocks->together,
+                             .inner = blocks->inner,
+                             .length = blocks->columns,
+                             .of = extent}};
   std::uint64_t inner = 1;
   for (std::size_t i = scan.axis + 1; i < scan.axes.size(); ++i) inner *= scan.axes[i].extent;
-  return sequences_shape(scan.axes[scan.axis].extent, inner, size_of(scan.data_type), bytes);
+  return sequences_shape(extent, inner, size_of(scan.data_type), bytes);
 }
 
-void run_part(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores stores,
-              Destinations outputs) {
-  DMLOP_BEST_SIMD(ScanPart)(kernel, inputs, part, stores, outputs);
+std::unique_ptr<const Preparation> prepare(const ScanKernel& kernel, Inputs inputs,
+                                           unsigned threads) {
+  const auto blocks = blocks_of(kernel);
+  if (!blocks) return nullptr;
+  auto all = std::make_unique<ScanStarts>(*blocks);
+  ScanStart* starts = all->starts();
+  const bool is_alone = blocks->inner == 1;
+  const std::uint64_t sequences = blocks->inner * blocks->outer;
+  parallel_for(threads, blocks->outer * blocks->count, [&](unsigned, std::uint64_t index) {
+    const std::uint64_t outer = index / blocks->count, block = index % blocks->count;
+    DMLOP_BEST_SIMD(RunScan)
+    (kernel, inputs,
+     {.kind = ScanTask::Kind::add_up,
+      .blocks = &*blocks,
+      .outer = outer,
+      .end = blocks->inner,
+      .block = block,
+      .totals = starts + (is_alone ? index : block * sequences + outer * blocks->inner)});
+  });
+  // What all before a block come to, in place of what it comes to itself.
+  in_pieces(sequences, blocks->count * 16, [&](std::uint64_t s, std::uint64_t end) {
+    for (; s < end; ++s) {
+      ScanStart so_far = nothing_of(kernel);
+      for (std::uint64_t i = 0; i < blocks->count; ++i) {
+        const std::uint64_t block = kernel.from_end ? blocks->count - 1 - i : i;
+        ScanStart& start = starts[is_alone ? s * blocks->count + block : block * sequences + s];
+        const ScanStart next = joined(kernel, so_far, start);
+        start = std::exchange(so_far, next);
+      }
+    }
+  });
+  return all;
+}
+
+void run_part(const ScanKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs) {
+  ScanTask task{.part = part, .stores = stores, .to = outputs.front()};
+  if (const auto* all = static_cast<const ScanStarts*>(prepared)) {
+    task.kind = ScanTask::Kind::blocks;
+    task.blocks = &all->blocks;
+    task.starts = all->starts();
+  }
+  DMLOP_BEST_SIMD(RunScan)(kernel, inputs, task);
 }
 
 }  // namespace dmlop::cpu

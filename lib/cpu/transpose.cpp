@@ -31,6 +31,13 @@ std::optional<std::size_t> turned_axis(const IndexMapKernel& kernel) {
   return std::nullopt;
 }
 
+/// Elements of the output for one index along an axis.
+std::uint64_t inner_elements(const IndexMapKernel& kernel, std::size_t axis) {
+  std::uint64_t inner = 1;
+  for (std::size_t i = axis + 1; i < kernel.axes.size(); ++i) inner *= kernel.axes[i].extent;
+  return inner;
+}
+
 // Whole lines past the caches, where asked for.
 void write(std::byte* to, const std::byte* from, std::uint64_t bytes, Stores stores) {
   constexpr std::uint64_t line = 64;
@@ -43,54 +50,101 @@ void write(std::byte* to, const std::byte* from, std::uint64_t bytes, Stores sto
   std::memcpy(to + done, from + done, bytes - done);
 }
 
+/// Moves blocks of rows: range i of a part is row i of it, whose columns are those of the last
+/// axis.
+class BlockMover {
+ public:
+  BlockMover(const IndexMapKernel& kernel, const std::byte* input, Stores stores)
+      : kernel_(kernel),
+        input_(input),
+        stores_(stores),
+        size_(kernel.element_size),
+        block_(read_bytes / size_ * written_bytes) {}
+
+  void move(const Part& part, const Destination& to) {
+    const std::uint64_t width = kernel_.axes.back().extent;
+    const std::uint64_t rows_most = read_bytes / size_, columns_most = written_bytes / size_;
+    for (std::uint64_t i = 0; i < part.count; i += rows_most) {
+      const std::uint64_t rows = std::min(rows_most, part.count - i);
+      for (std::uint64_t done = 0; done < part.length;) {
+        const std::uint64_t first = part.begin + i * part.step + done;
+        const std::uint64_t columns =
+            std::min({columns_most, width - first % width, part.length - done});
+        move_block(first, rows, columns, {to.to + i * to.pitch + done * size_, to.pitch});
+        done += columns;
+      }
+    }
+  }
+
+ private:
+  // `rows` by `columns` elements from element `first` of the output on.
+  void move_block(std::uint64_t first, std::uint64_t rows, std::uint64_t columns,
+                  const Destination& to) {
+    const std::uint64_t width = kernel_.axes.back().extent;
+    const std::int64_t stride = kernel_.axes.back().stride;
+    const std::int64_t from =
+        offset_of(first / width) + static_cast<std::int64_t>(first % width) * stride;
+    steps_.add(columns * far_steps / 4);
+    const std::byte* input = input_ + from * static_cast<std::int64_t>(size_);
+    const std::uint64_t bytes = columns * size_;
+    // Rows that follow each other are written as they are made.
+    const bool is_direct = bytes == to.pitch && stores_ == Stores::cached;
+    std::byte* block = is_direct ? to.to : block_.data();
+    transpose(size_, block, columns, input, stride, rows, columns);
+    if (is_direct) return;
+    if (bytes == to.pitch) return write(to.to, block, rows * to.pitch, stores_);
+    for (std::uint64_t r = 0; r < rows; ++r)
+      write(to.to + r * to.pitch, block + r * bytes, bytes, stores_);
+  }
+
+  // Where a row of the last axis begins in the source; all axes are plain.
+  std::int64_t offset_of(std::uint64_t row) const {
+    std::int64_t offset = kernel_.offset;
+    for (std::size_t i = kernel_.axes.size() - 1; i-- > 0; row /= kernel_.axes[i].extent)
+      offset += static_cast<std::int64_t>(row % kernel_.axes[i].extent) * kernel_.axes[i].stride;
+    return offset;
+  }
+
+  const IndexMapKernel& kernel_;
+  const std::byte* input_;
+  Stores stores_;
+  std::uint64_t size_;
+  Scratch block_;
+  Steps steps_;
+};
+
 }  // namespace
 
-bool is_transposed(const IndexMapKernel& kernel) {
-  return turned_axis(kernel).has_value();
+bool is_transposed(const IndexMapKernel& kernel, const Part& part) {
+  const auto axis = turned_axis(kernel);
+  if (!axis || part.count > 1) return axis.has_value();
+  const std::uint64_t whole = inner_elements(kernel, *axis) * kernel.axes[*axis].extent;
+  return part.begin % whole == 0 && part.length % whole == 0;
 }
 
 std::optional<PartShape> transposed_shape(const IndexMapKernel& kernel, std::uint64_t bytes) {
   const auto axis = turned_axis(kernel);
   if (!axis) return std::nullopt;
-  std::uint64_t inner = 1;
-  for (std::size_t i = *axis + 1; i < kernel.axes.size(); ++i) inner *= kernel.axes[i].extent;
-  const std::uint64_t size = kernel.element_size;
+  const std::uint64_t inner = inner_elements(kernel, *axis), size = kernel.element_size;
+  // Of small blocks a part has many.
+  const std::uint64_t whole = kernel.axes[*axis].extent * inner;
+  if (whole <= bytes / size / 4) return PartShape{.granule = whole};
   const std::uint64_t rows =
       std::min(kernel.axes[*axis].extent, std::max(read_bytes, bytes / inner) / size);
   const std::uint64_t length = std::max(written_bytes, bytes / rows) / size;
-  return PartShape{
-      .blocks = Blocks{rows, inner, std::min(inner, length), kernel.axes[*axis].extent}};
+  return PartShape{.blocks =
+                       Blocks{rows, inner, std::min(inner, length), kernel.axes[*axis].extent}};
 }
 
-// Range i is row i of a block, whose columns are those of the last axis.
 void execute_transposed(const IndexMapKernel& kernel, Inputs inputs, const Part& part,
                         Stores stores, const Destination& to) {
-  const std::uint64_t size = kernel.element_size;
-  const std::uint64_t width = kernel.axes.back().extent;
-  const std::int64_t stride = kernel.axes.back().stride;
-  const std::uint64_t rows_most = read_bytes / size, columns_most = written_bytes / size;
-  Scratch block(rows_most * written_bytes);
-  Steps steps;
-  for (std::uint64_t i = 0; i < part.count; i += rows_most) {
-    const std::uint64_t rows = std::min(rows_most, part.count - i);
-    for (std::uint64_t done = 0; done < part.length;) {
-      const std::uint64_t first = part.begin + i * part.step + done;
-      const std::uint64_t column = first % width;
-      const std::uint64_t columns = std::min({columns_most, width - column, part.length - done});
-      const Rows row(kernel, kernel.axes.size() - 1, first / width);
-      const std::int64_t from = row.offset() + static_cast<std::int64_t>(column) * stride;
-      steps.add(columns * far_steps / 4);
-      transpose(size, block.data(), columns,
-                inputs[0].data() + from * static_cast<std::int64_t>(size), stride, rows, columns);
-      std::byte* output = to.to + i * to.pitch + done * size;
-      if (columns * size == to.pitch) {
-        write(output, block.data(), rows * to.pitch, stores);
-      } else {
-        for (std::uint64_t r = 0; r < rows; ++r)
-          write(output + r * to.pitch, block.data() + r * columns * size, columns * size, stores);
-      }
-      done += columns;
-    }
+  BlockMover mover(kernel, inputs[0].data(), stores);
+  if (part.count > 1) return mover.move(part, to);
+  const std::size_t axis = *turned_axis(kernel);
+  const std::uint64_t inner = inner_elements(kernel, axis), rows = kernel.axes[axis].extent;
+  for (std::uint64_t done = 0; done < part.length; done += rows * inner) {
+    mover.move({.begin = part.begin + done, .length = inner, .step = inner, .count = rows},
+               {to.to + done * kernel.element_size, inner * kernel.element_size});
   }
 }
 

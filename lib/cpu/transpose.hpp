@@ -10,12 +10,13 @@
 
 namespace dmlop::cpu {
 
-bool is_transposed(const IndexMapKernel& kernel);
+/// Whether a part is computed so: it has several ranges, or all of whole blocks.
+bool is_transposed(const IndexMapKernel& kernel, const Part& part);
 
 /// Parts of about so many bytes; none where the kernel is not such a one.
 std::optional<PartShape> transposed_shape(const IndexMapKernel& kernel, std::uint64_t bytes);
 
-/// A part of such a kernel. Range i goes to `to` + i * pitch.
+/// Such a part. Range i goes to `to` + i * pitch.
 void execute_transposed(const IndexMapKernel& kernel, Inputs inputs, const Part& part,
                         Stores stores, const Destination& to);
 

@@ -51,9 +51,10 @@ class HostPlan {
       inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
     if (!outputs_.empty()) return run_into_memory(step, inputs);
     const cpu::Parts parts = step.parts(part_bytes_);
+    const cpu::Prepared prepared = step.prepare(inputs, threads_);
     std::vector<PartBuffers> buffers(threads_, PartBuffers(step.writes().size()));
     parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
-      run_part(step, inputs, parts[index], buffers[worker]);
+      run_part(step, inputs, prepared.get(), parts[index], buffers[worker]);
     });
   }
 
@@ -67,6 +68,7 @@ class HostPlan {
     if (writes_outputs) return step.execute_all(inputs, threads_, memory);
     // Temporaries are read again soon, so that they stay in the cache.
     const cpu::Parts parts = step.parts(part_bytes_);
+    const cpu::Prepared prepared = step.prepare(inputs, threads_);
     parallel_for(threads_, parts.count(), [&](unsigned, std::uint64_t index) {
       const cpu::Part part = parts[index];
       std::vector<cpu::Destination> destinations;
@@ -74,13 +76,13 @@ class HostPlan {
         const std::uint64_t size = plan_.slots[step.writes()[k]].element_size;
         destinations.push_back({memory[k] + part.begin * size, part.step * size});
       }
-      step.execute_part(inputs, part, cpu::Stores::cached, destinations);
+      step.execute_part(inputs, prepared.get(), part, cpu::Stores::cached, destinations);
     });
   }
 
   // Temporaries are written where they belong, outputs to a buffer that then goes to the sink.
-  void run_part(const cpu::PlanStep& step, cpu::Inputs inputs, const cpu::Part& part,
-                PartBuffers& buffers) {
+  void run_part(const cpu::PlanStep& step, cpu::Inputs inputs, const cpu::Preparation* prepared,
+                const cpu::Part& part, PartBuffers& buffers) {
     const std::vector<std::size_t>& writes = step.writes();
     std::vector<cpu::Destination> destinations;
     for (std::size_t k = 0; k < writes.size(); ++k) {
@@ -94,7 +96,7 @@ class HostPlan {
       if (buffers[k].size() < part.count * bytes) buffers[k].resize(part.count * bytes);
       destinations.push_back({buffers[k].data(), bytes});
     }
-    step.execute_part(inputs, part, cpu::Stores::cached, destinations);
+    step.execute_part(inputs, prepared, part, cpu::Stores::cached, destinations);
     for (std::size_t k = 0; k < writes.size(); ++k) {
       if (is_temporary(writes[k])) continue;
       const std::uint64_t size = plan_.slots[writes[k]].element_size;

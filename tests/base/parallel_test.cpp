@@ -144,6 +144,40 @@ TEST_CASE("parallel_for: nothing to do calls nothing") {
   parallel_for(4, 0, [](unsigned, std::uint64_t) { FAIL("called"); });
 }
 
+TEST_CASE("parallel_phases: every index of every phase once, and no phase before its time") {
+  for (const unsigned threads : {1U, 3U, 8U}) {
+    CAPTURE(threads);
+    constexpr std::uint64_t phases = 50, count = 7;
+    std::vector<std::atomic<int>> calls(phases * count);
+    std::atomic<int> early{0};
+    parallel_phases(threads, phases, count, [&](std::uint64_t phase, std::uint64_t index) {
+      for (std::uint64_t i = 0; phase > 0 && i < count; ++i)
+        early += calls.at((phase - 1) * count + i) == 1 ? 0 : 1;
+      std::this_thread::yield();
+      ++calls.at(phase * count + index);
+    });
+    int wrong = 0;
+    for (const auto& calls_of_one : calls) wrong += calls_of_one == 1 ? 0 : 1;
+    CHECK(wrong == 0);
+    CHECK(early == 0);
+  }
+}
+
+TEST_CASE("parallel_phases: an exception stops the rest and is thrown on") {
+  for (const unsigned threads : {1U, 4U}) {
+    CAPTURE(threads);
+    std::atomic<std::uint64_t> last{0};
+    CHECK_THROWS_WITH(parallel_phases(threads, 1000, 4,
+                                      [&](std::uint64_t phase, std::uint64_t index) {
+                                        if (phase == 3 && index == 1)
+                                          throw std::runtime_error("in phase 3");
+                                        if (phase > last) last = phase;
+                                      }),
+                      "in phase 3");
+    CHECK(last <= 3);
+  }
+}
+
 TEST_CASE("hardware_threads: at least one") {
   CHECK(hardware_threads() >= 1);
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 
+#include "cpu/preparation.hpp"
 #include "gpu_device.hpp"
 #include "job/backend.hpp"
 #include "job/host_plan.hpp"
@@ -203,6 +204,14 @@ void check_plan_case(const PlanCase& a_case) {
     CAPTURE(part_bytes);
     Outputs outputs(plan);
     run_on_host(plan, inputs, part_bytes == 24 ? 3 : 1, outputs.sink(), part_bytes);
+    check(outputs);
+  }
+  for (const std::uint64_t block : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{64}}) {
+    CAPTURE(block);
+    const cpu::SmallBlocks small(block);
+    Outputs outputs(plan);
+    run_on_host(plan, inputs, block == 5 ? 3 : 1, outputs.sink(),
+                block == 64 ? 24 : host_part_bytes);
     check(outputs);
   }
 }

@@ -1,0 +1,60 @@
+// What the parts of a kernel share: as a rule nothing. Where a row is so long that few parts would
+// keep few threads busy, all threads first compute what the parts need of it, a block of the row
+// each. Blocks depend on the kernel alone, and so does every result, whatever the number of
+// threads.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+
+#include "cpu/execute.hpp"
+
+namespace dmlop::cpu {
+
+class Preparation {
+ public:
+  Preparation() = default;
+  Preparation(const Preparation&) = delete;
+  Preparation& operator=(const Preparation&) = delete;
+  virtual ~Preparation() = default;
+};
+
+/// Kinds whose parts may share work.
+template <typename Kind>
+concept Prepares = std::same_as<Kind, ReduceKernel> || std::same_as<Kind, ScanKernel> ||
+    std::same_as<Kind, TopKKernel> || std::same_as<Kind, UnpoolKernel> ||
+    std::same_as<Kind, RecurrentKernel>;
+
+/// Computes what the parts of a kernel share; nothing where they share nothing.
+std::unique_ptr<const Preparation> prepare(const ReduceKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const RecurrentKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const ScanKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const UnpoolKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+/// Elements of a block of a long row.
+std::uint64_t block_elements();
+/// So many rows keep all threads busy, each as a whole.
+std::uint64_t enough_rows();
+
+/// While one lives, blocks have so many elements, and any number of rows is cut into them: tests
+/// see blocks in small tensors. Only one may exist at a time, and none while kernels run.
+class SmallBlocks {
+ public:
+  explicit SmallBlocks(std::uint64_t elements);
+  SmallBlocks(const SmallBlocks&) = delete;
+  SmallBlocks& operator=(const SmallBlocks&) = delete;
+  ~SmallBlocks();
+};
+
+}  // namespace dmlop::cpu

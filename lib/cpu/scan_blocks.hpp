@@ -1,0 +1,125 @@
+// The blocks that few long sequences of a running sum or product are cut into. All threads first
+// compute what each block comes to, and from these what the blocks begin with; then blocks are
+// computed alone.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/divide.hpp"
+#include "cpu/preparation.hpp"
+#include "ops/kernels/scan.hpp"
+
+namespace dmlop::cpu {
+
+struct ScanBlocks {
+  std::uint64_t inner;     // sequences side by side
+  std::uint64_t outer;     // indices along the axes outside of the sequences
+  std::uint64_t length;    // elements of a sequence in a block
+  std::uint64_t count;     // blocks of a sequence
+  std::uint64_t together;  // blocks of a part
+  std::uint64_t columns;   // sequences of a part
+};
+
+/// Sequences that stand alone and are computed together, or blocks of one.
+inline constexpr std::size_t scans_together = 8;
+
+/// None where sequences stay whole: they are enough, or short.
+inline std::optional<ScanBlocks> blocks_of(const ScanKernel& scan) {
+  constexpr std::uint64_t columns_most = 128;
+  ScanBlocks blocks{.inner = 1, .outer = 1, .length = 1, .count = 1, .together = 1, .columns = 1};
+  for (std::size_t i = 0; i < scan.axes.size(); ++i) {
+    if (i < scan.axis) blocks.outer *= scan.axes[i].extent;
+    if (i > scan.axis) blocks.inner *= scan.axes[i].extent;
+  }
+  const std::uint64_t extent = scan.axes[scan.axis].extent;
+  blocks.columns = std::min(blocks.inner, columns_most);
+  if (blocks.inner == 1) blocks.together = scans_together;
+  blocks.length = std::max<std::uint64_t>(1, block_elements() / blocks.columns / blocks.together);
+  blocks.count = divided_up(extent, blocks.length);
+  const std::uint64_t parts = blocks.outer * divided_up(blocks.inner, blocks.columns);
+  if (parts >= enough_rows() || blocks.count < 2 * blocks.together) return {};
+  return blocks;
+}
+
+/// What a block comes to, or what it begins with: a number times 2^exponent, or an integer.
+struct ScanStart {
+  double number = 0;
+  std::uint64_t integer = 0;
+  int exponent = 0;
+};
+
+// A product of floats, as totals hold it, is total * power: so none between is too large or too
+// small for a double.
+struct Power {
+  int exponent = 0;
+  double factor = 1;
+};
+/// Takes a power of two out of a total that is neither 0 nor infinite.
+inline void settle(double& total, Power& power) {
+  constexpr int fraction_bits = 52, bias = 1023;
+  constexpr std::uint64_t exponents = std::uint64_t{0x7ff} << fraction_bits;
+  const auto bits = std::bit_cast<std::uint64_t>(total);
+  int exponent = static_cast<int>((bits & exponents) >> fraction_bits) - bias;
+  if (exponent > -bias) {
+    total = std::bit_cast<double>((bits & ~exponents) | std::uint64_t{bias} << fraction_bits);
+  } else {  // a denormal
+    exponent = std::ilogb(total);
+    total = std::ldexp(total, -exponent);
+  }
+  power.exponent += exponent;
+  // Beyond these all outputs are 0, or infinite.
+  const int clamped = std::clamp(power.exponent, 1 - bias, bias);
+  power.factor = std::bit_cast<double>(static_cast<std::uint64_t>(clamped + bias) << fraction_bits);
+}
+
+inline void take_power(double& total, Power& power) {
+  if (total != 0 && std::isfinite(total)) settle(total, power);
+}
+
+inline bool is_of_floats(const ScanKernel& kernel) {
+  return info(kernel.data_type).kind == NumberKind::floating;
+}
+
+/// What a sequence begins with.
+inline ScanStart nothing_of(const ScanKernel& kernel) {
+  return {.number = kernel.is_product ? 1.0 : 0.0, .integer = kernel.is_product ? 1U : 0U};
+}
+
+/// What two blocks come to together.
+inline ScanStart joined(const ScanKernel& kernel, const ScanStart& a, const ScanStart& b) {
+  if (!is_of_floats(kernel))
+    return {.integer = kernel.is_product ? a.integer * b.integer : a.integer + b.integer};
+  if (!kernel.is_product) return {.number = a.number + b.number};
+  double first = a.number, second = b.number;
+  Power power{a.exponent, 1}, more{b.exponent, 1};
+  take_power(first, power);
+  take_power(second, more);
+  double total = first * second;
+  power.exponent += more.exponent;
+  take_power(total, power);
+  return {.number = total, .exponent = power.exponent};
+}
+
+/// What to compute of a scan.
+struct ScanTask {
+  enum class Kind : std::uint8_t {
+    whole,   // a part without blocks
+    add_up,  // what a block of sequences [begin, end) comes to
+    blocks,  // a part of blocks
+  };
+  Kind kind = Kind::whole;
+  Part part = {};
+  Stores stores = Stores::cached;
+  Destination to = {};
+  const ScanBlocks* blocks = nullptr;
+  std::uint64_t outer = 0, begin = 0, end = 0, block = 0;
+  ScanStart* totals = nullptr;
+  const ScanStart* starts = nullptr;
+};
+
+}  // namespace dmlop::cpu

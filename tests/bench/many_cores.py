@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Measures how much faster every operator becomes with more threads, and writes a Markdown table.
+
+usage: many_cores.py PROGRAM [--threads 1,4,16] [--min-time 0.2] [--only TEXT] [--below 8] [--against OLD_PROGRAM]
+
+Each operator does one large work: its example, with the sizes below. A speed-up near 1 means that one thread does the
+work. Works that memory bounds reach a high share of memcpy instead."""
+import argparse, json, os, subprocess, sys, tempfile
+
+MAP = [4, 16, 512, 512]  # of element-wise operators
+ROWS = [1, 1, 4096, 4096]
+IMAGE = [4, 64, 256, 256]
+LONG = [1, 1, 1, 1 << 24]
+ELEMENT_WISE = ("element_wise_unary", "element_wise_binary", "element_wise_logical", "element_wise_bits",
+                "element_wise_tests", "activations", "conversion")
+
+
+def window(sizes=IMAGE, size=3, **fields):
+    return dict(InputTensor=sizes, Strides=[1, 1], WindowSize=[size, size], StartPadding=[1, 1], EndPadding=[1, 1],
+                Dilations=[1, 1], OutputTensor=sizes, OutputPadding=[0, 0], **fields)
+
+
+def recurrent(gates, steps=128, batch=64, states=512):
+    return dict(InputTensor=[1, steps, batch, states], WeightTensor=[1, 1, gates * states, states],
+                RecurrenceTensor=[1, 1, gates * states, states], BiasTensor=None, HiddenInitTensor=None,
+                CellMemInitTensor=None, SequenceLengthsTensor=None, PeepholeTensor=None, Direction="FORWARD",
+                OutputSequenceTensor=[steps, 1, batch, states], OutputSingleTensor=None, OutputCellSingleTensor=None)
+
+
+def row_functions():
+    axes = {"last axis": ([3], [4, 16, 512, 1]), "first axis": ([0], [1, 16, 512, 512]), "all axes": ([0, 1, 2, 3], [1] * 4)}
+    for function in ("SUM", "MAX", "L2", "MULTIPLY", "LOG_SUM_EXP", "AVERAGE"):
+        for name, (reduced, output) in axes.items():
+            yield f"REDUCE {function}, {name}", "REDUCE", dict(
+                InputTensor=MAP, Axes=reduced, Function=function, OutputTensor=("FLOAT32", output))
+    for name, (reduced, output) in axes.items():
+        yield f"ARGMAX, {name}", "ARGMAX", dict(InputTensor=MAP, Axes=reduced, OutputTensor=("UINT32", output))
+
+
+def works():
+    """A title, an operator, and fields in place of those of its example: sizes, a type with sizes, or other values."""
+    yield from row_functions()
+    for name, sizes, axes in (("rows", ROWS, [3]), ("4 long rows", [1, 1, 4, 1 << 22], [3]), ("axis 1", MAP, [1]),
+                              ("all but the first axis", [4, 64, 256, 256], [1, 2, 3])):
+        yield f"ACTIVATION_SOFTMAX1, {name}", "ACTIVATION_SOFTMAX1", dict(InputTensor=sizes, Axes=axes, AxisCount=len(axes))
+        yield f"MEAN_VARIANCE_NORMALIZATION1, {name}", "MEAN_VARIANCE_NORMALIZATION1", dict(
+            InputTensor=sizes, Axes=axes, AxisCount=len(axes), ScaleTensor=None, BiasTensor=None)
+    yield "LP_NORMALIZATION", "LP_NORMALIZATION", dict(InputTensor=ROWS, Axis=3)
+    for name in ("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT"):
+        yield f"{name}, one long row", name, dict(InputTensor=LONG, Axis=3)
+        yield f"{name}, first axis", name, dict(InputTensor=[1, 1, 1 << 20, 16], Axis=2)
+    for k, rows in ((16, [1, 1, 16384, 1024]), (64, [1, 1, 64, 1 << 18]), (64, LONG), (1 << 24, LONG)):
+        yield f"TOP_K1, {k} of {rows[3]}", "TOP_K1", dict(InputTensor=rows, Axis=3, K=k, OutputIndexTensor=rows[:3] + [k])
+    for order in ("DEPTH_COLUMN_ROW", "COLUMN_ROW_DEPTH"):
+        yield f"DEPTH_TO_SPACE1, {order}", "DEPTH_TO_SPACE1", dict(InputTensor=[4, 256, 128, 128], BlockSize=4, Order=order)
+        yield f"SPACE_TO_DEPTH1, {order}", "SPACE_TO_DEPTH1", dict(InputTensor=[4, 16, 512, 512], BlockSize=4, Order=order)
+    yield "MAX_UNPOOLING", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 256, 256], IndicesTensor=[4, 16, 256, 256], OutputTensor=MAP)
+    yield "DYNAMIC_QUANTIZE_LINEAR", "DYNAMIC_QUANTIZE_LINEAR", dict(InputTensor=ROWS)
+    yield "ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_QUANTIZE_LINEAR", dict(
+        InputTensor=ROWS, ScaleTensor=ROWS, ZeroPointTensor=("INT8", ROWS), OutputTensor=("INT8", ROWS))
+    yield "LSTM, 128 steps", "LSTM", recurrent(4)
+    yield "GRU, 128 steps", "GRU", recurrent(3)
+    yield "RNN, 128 steps", "RNN", recurrent(1)
+    for count in (1, 16):
+        yield f"CONVOLUTION of {count} images", "CONVOLUTION", dict(
+            InputTensor=[count, 64, 112, 112], FilterTensor=[64, 64, 3, 3], BiasTensor=None, Strides=[1, 1], Dilations=[1, 1],
+            StartPadding=[1, 1], EndPadding=[1, 1], OutputPadding=[0, 0], GroupCount=1, Mode="CROSS_CORRELATION",
+            Direction="FORWARD", OutputTensor=[count, 64, 112, 112])
+    yield "GEMM", "GEMM", dict(ATensor=[1, 1, 1024, 1024], BTensor=[1, 1, 1024, 1024], CTensor=None, TransA="NONE", TransB="NONE",
+                               OutputTensor=[1, 1, 1024, 1024])
+    for name in ("MAX_POOLING", "AVERAGE_POOLING", "LP_POOLING"):
+        yield name, name, window()
+    yield "BATCH_NORMALIZATION", "BATCH_NORMALIZATION", dict(InputTensor=IMAGE, **{
+        field: [1, 64, 1, 1] for field in ("MeanTensor", "VarianceTensor", "ScaleTensor", "BiasTensor")})
+    yield "LOCAL_RESPONSE_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION", dict(InputTensor=IMAGE, CrossChannel=True, LocalSize=5)
+    yield "PADDING", "PADDING", dict(InputTensor=MAP, StartPadding=[0, 0, 2, 3], EndPadding=[0, 0, 4, 2])
+    yield "JOIN", "JOIN", dict(InputTensors=[MAP, MAP], Axis=3)
+    yield "TILE", "TILE", dict(InputTensor=[4, 16, 256, 256], Repeats=[1, 1, 2, 2])
+    yield "GATHER", "GATHER", dict(InputTensor=ROWS, IndicesTensor=[1, 1, 1, 4096], Axis=2, IndexDimensions=1,
+                                   OutputTensor=ROWS)
+    yield "ONE_HOT", "ONE_HOT", dict(IndicesTensor=[1, 1, 32768, 1], ValuesTensor=[1, 1, 1, 2], OutputTensor=[1, 1, 32768, 512], Axis=3)
+    yield "FILL_VALUE_CONSTANT", "FILL_VALUE_CONSTANT", dict(OutputTensor=ROWS)
+    yield "FILL_VALUE_SEQUENCE", "FILL_VALUE_SEQUENCE", dict(OutputTensor=ROWS)
+    yield "NONZERO_COORDINATES", "NONZERO_COORDINATES", dict(InputTensor=ROWS, OutputCountTensor=[1, 1, 1, 1],
+                                                             OutputCoordinatesTensor=[1, 1, 1 << 24, 4])
+    yield "RESAMPLE", "RESAMPLE", dict(InputTensor=[4, 16, 256, 256], Scales=[1, 1, 2, 2], InterpolationMode="LINEAR", OutputTensor=MAP)
+    yield "ADAM_OPTIMIZER", "ADAM_OPTIMIZER", {field: ROWS for field in (
+        "InputParametersTensor", "InputFirstMomentTensor", "InputSecondMomentTensor", "GradientTensor")}
+
+
+def enlarged(example, sizes):
+    desc = dict(example["desc"])
+    for field, value in desc.items():
+        if isinstance(value, dict) and "DataType" in value: desc[field] = {"DataType": value["DataType"], "Sizes": sizes}
+    return dict(example, desc=desc)
+
+
+def changed(example, fields, known):
+    desc = dict(example["desc"])
+    for field, value in fields.items():
+        if field not in known: continue
+        old = desc.get(field)
+        type_of = lambda old: old.get("DataType", "FLOAT32") if isinstance(old, dict) else "FLOAT32"
+        if value is None: desc.pop(field, None)
+        elif field.endswith("Tensors"): desc[field] = [{"DataType": type_of(old[0]), "Sizes": one} for one in value]
+        elif field.endswith("Tensor") and isinstance(value, tuple): desc[field] = {"DataType": value[0], "Sizes": value[1]}
+        elif field.endswith("Tensor"): desc[field] = {"DataType": type_of(old), "Sizes": value}
+        else: desc[field] = value
+    return dict(example, desc=desc)
+
+
+def all_works(program):
+    query = lambda *names: json.loads(subprocess.run([program, "ops", *names, "--format", "json"], capture_output=True, check=True).stdout)
+    pages = {}
+
+    def page(name):
+        if name not in pages: pages[name] = query(name)
+        return pages[name]
+
+    for title, name, fields in works():
+        yield title, changed(page(name)["example"], fields, {field["name"] for field in page(name)["fields"]})
+    for operator in query():
+        if operator["family"] in ELEMENT_WISE:
+            name = operator["name"].removeprefix("DML_OPERATOR_")
+            yield name, enlarged(page(name)["example"], MAP)
+
+
+def measure(program, file, threads, min_time):
+    run = subprocess.run([program, "bench", file, "--cpu", "--threads", str(threads), "--min-time", str(min_time),
+                          "--format", "json"], capture_output=True, text=True)
+    if run.returncode != 0: raise RuntimeError(" ".join((run.stderr or run.stdout).split())[:300])
+    return json.loads(run.stdout)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("program")
+    arguments.add_argument("--threads", default="1,4,16")
+    arguments.add_argument("--min-time", type=float, default=0.2)
+    arguments.add_argument("--only", default="", help="works whose titles contain this text")
+    arguments.add_argument("--below", type=float, help="list works with a lower speed-up only")
+    arguments.add_argument("--against", help="another program, measured in turns")
+    options = arguments.parse_args()
+    threads = [int(count) for count in options.threads.split(",")]
+    programs = [options.program] + ([options.against] if options.against else [])
+    against = [f"{count} (other)" for count in threads] if options.against else []
+    print("| work | " + " | ".join([f"{count}" for count in threads] + against) + " | speed-up | of memcpy |")
+    print("|---|" + "--:|" * (len(threads) * len(programs) + 2), flush=True)
+    for title, description in all_works(options.program):
+        if options.only not in title: continue
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(description, file)
+            file.flush()
+            try:
+                runs = [[measure(program, file.name, count, options.min_time) for program in programs] for count in threads]
+            except RuntimeError as error:
+                print(f"| {title} | not measured: {error} |", flush=True)
+                continue
+        times = [[run[k]["medianSeconds"] * 1e3 for run in runs] for k in range(len(programs))]
+        speed_up = times[0][0] / times[0][-1]
+        if options.below and speed_up >= options.below: continue
+        share = runs[-1][0].get("shareOfCopyRate")
+        cells = [f"{time:.2f}" for one in times for time in one] + [f"{speed_up:.1f}", f"{share:.2f}" if share else ""]
+        print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
