@@ -11,7 +11,8 @@
 //   gpu/kernels/ and one of shaders/.
 // All of these visit Kernel without a default: a kind that forgets one does not compile or link.
 // A kind of which a box of outputs needs boxes of inputs also says which (ops/tiles.hpp): a GPU can
-// then run it on tensors larger than its memory.
+// then run it on tensors larger than its memory. A kind with few long rows may let all threads of
+// the CPU prepare what its parts share (cpu/preparation.hpp).
 #pragma once
 
 #include <cstddef>
