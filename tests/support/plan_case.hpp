@@ -1,6 +1,7 @@
 // Cases of operators with any number of inputs and outputs, executed as whole plans. The CPU runs
-// them on several threads and in parts of all sizes, from unaligned inputs of exact size; a GPU as
-// the program does. Every byte of an output must be handed out exactly once.
+// them on several threads and in parts of all sizes, from inputs of exact size at odd addresses and
+// at the end of a page, and once more with another layout of each input; a GPU as the program does.
+// Every byte of an output must be handed out exactly once.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,8 +25,8 @@ struct NamedTensor {
 };
 
 struct PlanCase {
-  std::string type;                // "DML_OPERATOR_JOIN"
-  nlohmann::ordered_json fields;   // without the tensors
+  std::string type;               // "DML_OPERATOR_JOIN"
+  nlohmann::ordered_json fields;  // without the tensors
   std::vector<NamedTensor> inputs;
   std::vector<NamedTensor> outputs;  // packed, as they must be
   Judge judge = Judge::page;
