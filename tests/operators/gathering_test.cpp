@@ -406,6 +406,22 @@ TEST_CASE("NONZERO_COORDINATES: NaN is not zero, and a tensor may be all zeros")
   check_plan_case(nonzero_case(floats({1}, {1}), 1));
 }
 
+// The CPU counts blocks of 2^16 elements, and looks for those within 4096.
+TEST_CASE("NONZERO_COORDINATES: either side of the CPU's blocks, in every width") {
+  if (is_gpu_asked_for()) return;
+  constexpr std::uint64_t block = std::uint64_t{1} << 16;
+  for (const DataType type :
+       {DataType::Float32, DataType::Float16, DataType::Int32, DataType::UInt16, DataType::Int8}) {
+    for (const std::uint64_t step : {1, 2}) {
+      Tensor input = Tensor::strided(type, {2 * block + 1}, {step});
+      for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4095}, std::uint64_t{4096},
+                                     block - 1, block, block + 4096, 2 * block - 1, 2 * block})
+        *input.at({at}) = std::byte{1};
+      check_plan_case(nonzero_case(input, 1));
+    }
+  }
+}
+
 TEST_CASE("NONZERO_COORDINATES: random tensors of all types, some longer than a block") {
   Random random(65);
   for (int i = 0; i < 200; ++i) {

@@ -23,6 +23,12 @@
 #include "sweep.hpp"
 
 namespace dmlop::test {
+
+bool is_gpu_asked_for() {
+  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
+  return asked != nullptr && std::string(asked) == "gpu";
+}
+
 namespace {
 
 constexpr std::uint64_t some_bytes = 24;  // parts of a few elements, for several threads
@@ -47,11 +53,6 @@ std::string difference_within(double tolerance, DataType type, std::span<const s
            ", must be " + std::to_string(must_be);
   }
   return "";
-}
-
-bool is_gpu_asked_for() {
-  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
-  return asked != nullptr && std::string(asked) == "gpu";
 }
 
 /// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the

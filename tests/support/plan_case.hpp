@@ -39,4 +39,8 @@ struct PlanCase {
 /// checks its outputs. What a GPU refuses is not checked there.
 void check_plan_case(const PlanCase& a_case);
 
+/// Whether DMLOP_TEST_BACKENDS asks for a GPU. Cases that are only about how the CPU computes, such
+/// as those that cross one of its block sizes, are left out then.
+bool is_gpu_asked_for();
+
 }  // namespace dmlop::test
