@@ -30,7 +30,7 @@ Tensor indices_of(DataType type, const List& sizes, const std::vector<T>& values
 }
 
 /// Indices into axes of `extents`, one axis for each element of the last dimension where there are
-/// several; some are beyond them, at either end.
+/// several; some are beyond them, at either end, or have something in their high half.
 Tensor random_indices(const List& sizes, const List& extents, Random& random) {
   const DataType type = random.one_of(index_types);
   const bool is_signed = info(type).kind == NumberKind::signed_integer;
@@ -41,6 +41,8 @@ Tensor random_indices(const List& sizes, const List& extents, Random& random) {
     if (is_signed && random.one_in(4)) value -= n;
     if (random.one_in(16)) value = n + static_cast<std::int64_t>(random.below(1000));
     if (is_signed && random.one_in(16)) value = -n - 1 - static_cast<std::int64_t>(random.below(9));
+    if (size_of(type) == 8 && random.one_in(4))
+      value += random.one_of<std::int64_t>({1, -1, 7, 1 << 30}) * (std::int64_t{1} << 32);
     set_index(indices, at, value);
   });
   return indices;
