@@ -212,13 +212,14 @@ TEST_CASE("GATHER_ELEMENTS: packed rows of whole vectors along the last axis") {
     std::uint64_t rows, extent, count;
   };
   for (const DataType type : {DataType::Float16, DataType::Int32, DataType::UInt64}) {
-    for (const DataType index_type : {DataType::Int32, DataType::UInt64}) {
+    for (const DataType index_type : {DataType::Int32, DataType::Int64, DataType::UInt64}) {
       for (const auto& [rows, extent, count] :
            {Row{3, 1024, 1024}, {301, 24, 40}, {5, 2048, 1040}, {2, 1048, 4096}, {2, 64, 16}}) {
-        const Tensor input = random_tensor(type, {rows, extent}, random);
+        const Tensor input = packed_copy_of(random_tensor(type, {rows, extent}, random));
         Tensor indices = random_indices({rows, count}, {extent}, random);
         while (indices.type != index_type)
           indices = random_indices({rows, count}, {extent}, random);
+        indices = packed_copy_of(indices);
         check_plan_case(gather_case("GATHER_ELEMENTS", {{"Axis", 1}}, input, indices,
                                     gathered_elements(input, indices, 1)));
       }
