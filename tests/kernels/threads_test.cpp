@@ -6,7 +6,7 @@
 
 #include "cpu/execute.hpp"
 #include "cpu/preparation.hpp"
-#include "job/bench_inputs.hpp"
+#include "job/random_inputs.hpp"
 #include "job/host_plan.hpp"
 #include "ops/operator.hpp"
 #include "spec/validate.hpp"

@@ -203,6 +203,26 @@ TEST_CASE("CONVOLUTION: large images, filters and channels") {
   }
 }
 
+// A product of matrices, if the rows of the image follow each other without a gap.
+TEST_CASE("CONVOLUTION: filters of one tap, images with and without gaps") {
+  Random random(70);
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (const std::uint64_t filters : {2, 4, 9}) {
+      // Between elements, rows, channels and images.
+      for (const List& gaps :
+           {List{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 5, 0}, {0, 0, 0, 3}}) {
+        const std::uint64_t column = 1 + gaps[0], row = 7 * column + gaps[1];
+        const std::uint64_t channel = 5 * row + gaps[2], image = 3 * channel + gaps[3];
+        const Tensor input = Tensor::strided(type, {2, 3, 5, 7}, {image, channel, row, column});
+        Convolution use = plain(with_small_numbers(input, random),
+                                small_numbers(type, {filters, 3, 1, 1}, random));
+        use.bias = small_numbers(type, {1, filters, 1, 1}, random, 0.25);
+        check("CONVOLUTION", use, type);
+      }
+    }
+  }
+}
+
 // So many positions and filters that a GPU gives each group of threads a part of them.
 TEST_CASE("CONVOLUTION: windows of 32 taps at most, in tiles of positions") {
   Random random(63);

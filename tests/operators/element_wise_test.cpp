@@ -7,6 +7,7 @@
 #include "reference/element_wise.hpp"
 #include "reference/values.hpp"
 #include "simd_targets.hpp"
+#include "small_numbers.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -382,6 +383,52 @@ TEST_CASE("element-wise: quantization rounds halves to even, saturates, and take
                  {"QuantizationTensors", bytes(DataType::Int4, {1, 2}, {0, 1}), 1}},
                 {{"OutputTensor", floats({1, 4}, {7, -8, -2, 0})}}};
   check_plan_case(back);
+}
+
+// Each input has a layout of its own, so that each must be read by its own strides.
+TEST_CASE("element-wise: quantization takes each scale and zero point from its place") {
+  Random random(77);
+  for (int i = 0; i < 60; ++i) {
+    const DataType bytes = random.one_in(2) ? DataType::Int8 : DataType::UInt8;
+    const DataType reals = random.one_in(2) ? DataType::Float32 : DataType::Float16;
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    const Tensor numbers = with_small_numbers(random_tensor(reals, sizes, random), random, 9.5);
+    const Tensor codes = random_tensor(bytes, sizes, random);
+    const Tensor zeros = random_tensor(bytes, sizes, random);
+    const Tensor scales = powers_of_two(reals, sizes, random);
+    Tensor quantized_numbers = Tensor::packed(bytes, sizes), back = Tensor::packed(reals, sizes);
+    for_each_index(sizes, [&](const Index& at) {
+      const double zero = value_at(zeros, at), scale = value_at(scales, at);
+      set_value(quantized_numbers, at, quantized(value_at(numbers, at) / scale, zero, bytes));
+      set_value(back, at, (value_at(codes, at) - zero) * scale);
+    });
+    const std::vector<const char*> names{"InputTensor", "ScaleTensor", "ZeroPointTensor"};
+    check_plan_case(case_of_tensors("ELEMENT_WISE_QUANTIZE_LINEAR", {}, names,
+                                    {numbers, scales, zeros}, quantized_numbers, 0));
+    check_plan_case(case_of_tensors("ELEMENT_WISE_DEQUANTIZE_LINEAR", {}, names,
+                                    {codes, scales, zeros}, back, 0));
+  }
+}
+
+TEST_CASE("element-wise: IF chooses between elements of any type, each from its place") {
+  Random random(78);
+  for (int i = 0; i < 60; ++i) {
+    const DataType type = random.one_of(A11);
+    const List sizes = random_sizes(random.from_to(1, 8), random);
+    Tensor condition = random_tensor(DataType::UInt8, sizes, random);
+    for (std::byte& byte : condition.bytes) byte = random.one_in(2) ? byte : std::byte{0};
+    const Tensor a = random_tensor(type, sizes, random), b = random_tensor(type, sizes, random);
+    Tensor output = Tensor::packed(type, sizes);
+    for_each_index(sizes, [&](const Index& at) {
+      const Tensor& chosen = *condition.at(at) != std::byte{0} ? a : b;
+      std::memcpy(output.at(at), chosen.at(at), output.element_size());
+    });
+    PlanCase a_case =
+        case_of_tensors("ELEMENT_WISE_IF", {}, {"ConditionTensor", "ATensor", "BTensor"},
+                        {condition, a, b}, output, 0);
+    a_case.outputs.front().has_any_nan = false;  // bits are moved
+    check_plan_case(a_case);
+  }
 }
 
 TEST_CASE("fused activations: a clip scales its input, and softmax takes rows") {

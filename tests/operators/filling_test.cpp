@@ -15,6 +15,7 @@
 #include "reference/number.hpp"
 #include "reference/scanning.hpp"
 #include "simd_targets.hpp"
+#include "small_numbers.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -242,6 +243,20 @@ TEST_CASE("CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT: long sequences of all ty
   });
   check({4201}, 0, DataType::Float32);
   check({4201}, 0, DataType::Int64);
+}
+
+TEST_CASE("CUMULATIVE_SUMMATION: either side of what the CPU computes together, in all types") {
+  if (is_gpu_asked_for()) return;
+  Random random(77);
+  for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int64,
+                              DataType::Int32, DataType::UInt64, DataType::UInt32}) {
+    for (const List& sizes :
+         {List{7, 256}, {8, 256}, {9, 257}, {2, 3, 1024}, {2, 5, 1025}, {1, 4, 2049}}) {
+      const Scan scan{1, false, random.one_in(2), random.one_in(2)};
+      Tensor input = small_numbers(type, sizes, random);
+      check_plan_case(scan_case(scan, input));
+    }
+  }
 }
 
 /// The same as check_plan_case, from inputs and to outputs that are aligned.

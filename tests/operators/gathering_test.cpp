@@ -30,7 +30,7 @@ Tensor indices_of(DataType type, const List& sizes, const std::vector<T>& values
 }
 
 /// Indices into axes of `extents`, one axis for each element of the last dimension where there are
-/// several; some are beyond them, at either end.
+/// several; some are beyond them, at either end, or have something in their high half.
 Tensor random_indices(const List& sizes, const List& extents, Random& random) {
   const DataType type = random.one_of(index_types);
   const bool is_signed = info(type).kind == NumberKind::signed_integer;
@@ -41,6 +41,8 @@ Tensor random_indices(const List& sizes, const List& extents, Random& random) {
     if (is_signed && random.one_in(4)) value -= n;
     if (random.one_in(16)) value = n + static_cast<std::int64_t>(random.below(1000));
     if (is_signed && random.one_in(16)) value = -n - 1 - static_cast<std::int64_t>(random.below(9));
+    if (size_of(type) == 8 && random.one_in(4))
+      value += random.one_of<std::int64_t>({1, -1, 7, 1 << 30}) * (std::int64_t{1} << 32);
     set_index(indices, at, value);
   });
   return indices;
@@ -210,13 +212,14 @@ TEST_CASE("GATHER_ELEMENTS: packed rows of whole vectors along the last axis") {
     std::uint64_t rows, extent, count;
   };
   for (const DataType type : {DataType::Float16, DataType::Int32, DataType::UInt64}) {
-    for (const DataType index_type : {DataType::Int32, DataType::UInt64}) {
+    for (const DataType index_type : {DataType::Int32, DataType::Int64, DataType::UInt64}) {
       for (const auto& [rows, extent, count] :
            {Row{3, 1024, 1024}, {301, 24, 40}, {5, 2048, 1040}, {2, 1048, 4096}, {2, 64, 16}}) {
-        const Tensor input = random_tensor(type, {rows, extent}, random);
+        const Tensor input = packed_copy_of(random_tensor(type, {rows, extent}, random));
         Tensor indices = random_indices({rows, count}, {extent}, random);
         while (indices.type != index_type)
           indices = random_indices({rows, count}, {extent}, random);
+        indices = packed_copy_of(indices);
         check_plan_case(gather_case("GATHER_ELEMENTS", {{"Axis", 1}}, input, indices,
                                     gathered_elements(input, indices, 1)));
       }
@@ -404,6 +407,22 @@ TEST_CASE("NONZERO_COORDINATES: NaN is not zero, and a tensor may be all zeros")
   check_plan_case(nonzero_case(floats({3}, {nan, 0, -nan}), 1));
   check_plan_case(nonzero_case(floats({1, 3}, {0, -0.0F, 0}), 2));
   check_plan_case(nonzero_case(floats({1}, {1}), 1));
+}
+
+// The CPU counts blocks of 2^16 elements, and looks for those within 4096.
+TEST_CASE("NONZERO_COORDINATES: either side of the CPU's blocks, in every width") {
+  if (is_gpu_asked_for()) return;
+  constexpr std::uint64_t block = std::uint64_t{1} << 16;
+  for (const DataType type :
+       {DataType::Float32, DataType::Float16, DataType::Int32, DataType::UInt16, DataType::Int8}) {
+    for (const std::uint64_t step : {1, 2}) {
+      Tensor input = Tensor::strided(type, {2 * block + 1}, {step});
+      for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4095}, std::uint64_t{4096},
+                                     block - 1, block, block + 4096, 2 * block - 1, 2 * block})
+        *input.at({at}) = std::byte{1};
+      check_plan_case(nonzero_case(input, 1));
+    }
+  }
 }
 
 TEST_CASE("NONZERO_COORDINATES: random tensors of all types, some longer than a block") {

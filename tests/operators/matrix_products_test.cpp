@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cpu/block_product.hpp"
 #include "plan_case.hpp"
 #include "small_numbers.hpp"
 #include "sweep.hpp"
@@ -97,6 +98,55 @@ TEST_CASE("GEMM: long rows, columns and sums") {
                                 matrix_sizes({}, shape.depth, shape.columns, !transposes), random);
       check_gemm(product);
     }
+  }
+}
+
+// --- sides of the CPU's blocks
+
+struct BlockShape {
+  std::uint64_t rows, columns, depth;
+};
+
+// As many rows, columns and terms as the CPU takes at once, and one more; as many rows as read
+// columns where they are, and one more.
+const std::vector<BlockShape> block_shapes{{cpu::most_rows(3), 3, 5},
+                                           {cpu::most_rows(3) + 1, 3, 5},
+                                           {cpu::rows_at_once, cpu::columns_at_once / 2 + 1, 2},
+                                           {cpu::rows_at_once + 1, cpu::columns_at_once / 2 + 1, 2},
+                                           {cpu::streamed_rows, cpu::columns_at_once, 3},
+                                           {cpu::streamed_rows, cpu::columns_at_once + 1, 3},
+                                           {cpu::streamed_rows + 1, cpu::columns_at_once + 1, 3},
+                                           {cpu::streamed_rows, 9, cpu::sum_block},
+                                           {cpu::streamed_rows, 9, cpu::sum_block + 1},
+                                           {cpu::streamed_rows + 1, 9, cpu::sum_block + 1}};
+
+TEST_CASE(
+    "GEMM: either side of the CPU's blocks, in both types, with rows side by side and apart") {
+  if (is_gpu_asked_for()) return;
+  Random random(59);
+  for (const DataType type : float_types) {
+    for (const BlockShape& shape : block_shapes) {
+      CAPTURE(shape.rows);
+      CAPTURE(shape.columns);
+      CAPTURE(shape.depth);
+      for (const std::uint64_t gap : {0, 3}) {
+        const List right{shape.depth, shape.columns};
+        const Tensor b = Tensor::strided(type, right, {shape.columns + gap, 1});
+        check_gemm({.a = small_numbers(type, {shape.rows, shape.depth}, random),
+                    .b = with_small_numbers(b, random)});
+      }
+    }
+  }
+}
+
+// Rows that overlap cannot be read where they are.
+TEST_CASE("GEMM: few rows times columns that overlap") {
+  Random random(60);
+  for (const std::uint64_t rows :
+       {std::uint64_t{1}, std::uint64_t{cpu::streamed_rows}, std::uint64_t{9}}) {
+    const Tensor b = Tensor::strided(DataType::Float32, {5, 40}, {7, 1});
+    check_gemm({.a = small_numbers(DataType::Float32, {rows, 5}, random),
+                .b = with_small_numbers(b, random)});
   }
 }
 
@@ -294,6 +344,31 @@ TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: random matrices of all integers") {
     PlanCase a_case = quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, float_type);
     if (product.c) a_case.outputs.front().ulp = 1;  // a GPU rounds the sum before it adds the bias
     check_plan_case(a_case);
+  }
+}
+
+// Bytes are multiplied as such, or as FLOAT32, and what is wider as FLOAT64.
+TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: either side of the CPU's blocks, in every width") {
+  if (is_gpu_asked_for()) return;
+  Random random(60);
+  for (const DataType type : {DataType::UInt8, DataType::Int8, DataType::Int16}) {
+    std::vector<BlockShape> shapes = block_shapes;
+    shapes.push_back({5, 33, 1024});  // what bytes are summed of at once
+    shapes.push_back({5, 33, 1025});
+    for (const BlockShape& shape : shapes) {
+      CAPTURE(shape.rows);
+      CAPTURE(shape.columns);
+      CAPTURE(shape.depth);
+      const auto numbers = [&](const List& sizes) { return small_numbers(type, sizes, random); };
+      MatrixProduct product{.a = numbers({shape.rows, shape.depth}),
+                            .b = numbers({shape.depth, shape.columns}),
+                            .a_zero = numbers({shape.rows, 1}),
+                            .b_zero = numbers({1, shape.columns})};
+      product.a_scale = powers_of_two(DataType::Float32, {shape.rows, 1}, random);
+      product.b_scale = powers_of_two(DataType::Float32, {1, shape.columns}, random);
+      check_plan_case(
+          quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, DataType::Float32));
+    }
   }
 }
 

@@ -193,6 +193,25 @@ TEST_CASE("recurrent networks: many states and sequences") {
   }
 }
 
+// The CPU works on so many sequences together that their sums are no more than 2^18.
+TEST_CASE("recurrent networks: as many sequences as the CPU takes together, and one more") {
+  if (is_gpu_asked_for()) return;
+  Random random(76);
+  constexpr std::uint64_t sums = std::uint64_t{1} << 18, hidden = 16;
+  for (const std::string cell : {"RNN", "GRU", "LSTM"}) {
+    const std::uint64_t gates = cell == "RNN" ? 1 : cell == "GRU" ? 3 : 4;
+    const DataType type = cell == "GRU" ? DataType::Float16 : DataType::Float32;
+    const std::uint64_t together = sums / (gates * hidden);
+    Recurrent use;
+    do {
+      use = random_network(cell, type, {2, together + 1, 1, hidden}, random);
+    } while (!use.lengths || !use.hidden_init || !use.bias || (cell == "LSTM" && !use.cell_init));
+    use.activations.assign(use.activations.size(), "SIGMOID");
+    const double tolerance = type == DataType::Float16 ? 4e-2 : 1e-4;
+    check_plan_case(case_of(use, use.result(), sequence | last, tolerance));
+  }
+}
+
 TEST_CASE("LSTM: without outputs there is nothing to compute") {
   Random random(75);
   const Recurrent use = random_network("LSTM", DataType::Float32, {1, 1, 1, 1}, random);

@@ -138,8 +138,7 @@ TEST_CASE("REDUCE: what is left of halves that cancel each other") {
   for (int i = 0; i < 72; ++i) numbers.push_back(i % 2 == 0 ? 0.0019 : i % 4 == 1 ? 6e4 : -6e4);
   const Tensor input = rows::tensor_of(DataType::Float16, sizes, numbers);
   const rows::Numbers sums(3, 12 * rows::numbers_of(input)[0]);
-  check_plan_case(
-      reduce_case("SUM", {1}, input, rows::tensor_of(DataType::Float16, {3, 1}, sums)));
+  check_plan_case(reduce_case("SUM", {1}, input, rows::tensor_of(DataType::Float16, {3, 1}, sums)));
 }
 
 /// A function of packed rows or columns.
@@ -409,6 +408,20 @@ TEST_CASE("REDUCE: long rows of all types along any axes") {
       const DataType type = types[next++ % types.size()];
       check_of_few_numbers(type, shape.sizes, shape.axes, random);
     }
+  }
+}
+
+// Rows beside each other, 16 and more of which are read together, or 2048 at most; and rows of
+// their own, also short ones of less than 32.
+TEST_CASE("REDUCE: either side of what the CPU reads at once, in all types") {
+  if (is_gpu_asked_for()) return;
+  Random random(66);
+  for (const DataType type : {DataType::Float32, DataType::Float16, DataType::Int64,
+                              DataType::Int32, DataType::UInt16, DataType::Int8}) {
+    for (const std::uint64_t rows : {15, 16, 2048, 2049})
+      check_of_few_numbers(type, {2, 33, rows}, {1}, random);
+    for (const std::uint64_t length : {15, 16, 17, 31, 32, 33, 63, 64, 65})
+      check_of_few_numbers(type, {3, 17, length}, {2}, random);
   }
 }
 

@@ -60,7 +60,8 @@ struct RandomRegions {
   List grids;
 };
 
-RandomRegions random_regions(Random& random) {
+/// Some batch indices are beyond the last one, also in their high half.
+RandomRegions random_regions(Random& random, DataType index_type = DataType::UInt32) {
   const DataType type = random.one_of(F2);
   const std::uint64_t count = random.from_to(1, 3);
   const List sizes{random.from_to(1, 3), random.from_to(1, 2), random.from_to(1, 7),
@@ -68,10 +69,11 @@ RandomRegions random_regions(Random& random) {
   List box_sizes{count, 4}, batch_sizes{count};
   box_sizes.insert(box_sizes.begin(), random.below(3), 1);
   batch_sizes.insert(batch_sizes.begin(), random.below(4), 1);
-  Tensor batches = random_tensor(DataType::UInt32, batch_sizes, random);
+  Tensor batches = random_tensor(index_type, batch_sizes, random);
   for_each_index(batch_sizes, [&](const Index& i) {
-    const auto batch = static_cast<std::uint32_t>(random.below(sizes[0] + 1));
-    std::memcpy(batches.at(i), &batch, sizeof batch);
+    std::uint64_t batch = random.below(sizes[0] + 1);
+    if (index_type == DataType::UInt64 && random.one_in(4)) batch += std::uint64_t{1} << 32;
+    std::memcpy(batches.at(i), &batch, batches.element_size());
   });
   return {random_steps(type, sizes, 0.125, 0.125, 129, random),
           random_steps(type, box_sizes, -3, 0.25, 60, random),
@@ -99,7 +101,8 @@ TEST_CASE("ROI_ALIGN and ROI_ALIGN1: random regions, also empty, inverted and ou
   for (int i = 0; i < 300; ++i) {
     const bool is_first = random.one_in(2);
     const RoiAlign align = random_align(random, is_first);
-    const auto [image, boxes, batches, grids] = random_regions(random);
+    const auto [image, boxes, batches, grids] =
+        random_regions(random, random.one_of<DataType>({DataType::UInt32, DataType::UInt64}));
     check_plan_case(align_case(align, is_first, image, boxes, batches,
                                align.result(image, boxes, batches, grids)));
   }

@@ -1,7 +1,10 @@
 // DML_OPERATOR_TOP_K1.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 
 #include "plan_case.hpp"
 #include "reference/sorting.hpp"
@@ -84,7 +87,47 @@ TEST_CASE("TOP_K1: long sequences, few and many of their elements") {
     for (const List& sizes : {List{3, 513}, {2, 1024, 3}, {9, 1025}, {2, 70'000}})
       check_random(random, sizes, 1, k);
   }
-  for (int i = 0; i < 4; ++i) check_random(random, {(1 << 18) + 7}, 0, i < 2 ? 40 : (1 << 18) + 7);
+}
+
+/// A sequence of numbers that differ in every byte of their type, with some that are equal.
+template <typename T>
+void check_long(DataType type, std::size_t count, std::size_t k, bool is_decreasing,
+                Random& random) {
+  CAPTURE(name_of(type));
+  std::vector<T> numbers(count);
+  random.fill(std::as_writable_bytes(std::span(numbers)));
+  for (T& number : numbers) {
+    if constexpr (std::is_floating_point_v<T>)
+      number = static_cast<T>(static_cast<double>(random.below(1 << 30)) / 7 - (1 << 26));
+    if (random.one_in(4)) number = numbers.front();
+  }
+  std::vector<std::uint64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return is_decreasing ? numbers[b] < numbers[a] : numbers[a] < numbers[b];
+  });
+  order.resize(k);
+  std::vector<T> first;
+  for (const std::uint64_t place : order) first.push_back(numbers[place]);
+  check_plan_case(top_k_case({0, k, is_decreasing}, Tensor::of(type, {count}, numbers),
+                             Tensor::of(type, {k}, first),
+                             Tensor::of(DataType::UInt64, {k}, order)));
+}
+
+// More than 2^18 are sorted by their digits, one byte after the other.
+TEST_CASE("TOP_K1: as many elements as the CPU sorts at once, and more, of every width") {
+  if (is_gpu_asked_for()) return;
+  Random random(45);
+  constexpr std::size_t most = std::size_t{1} << 18;
+  for (const std::size_t count : {most, most + 1}) {
+    CAPTURE(count);
+    check_long<std::uint64_t>(DataType::UInt64, count, 300, true, random);
+    check_long<std::int64_t>(DataType::Int64, count, count, false, random);
+    check_long<float>(DataType::Float32, count, 300, false, random);
+    check_long<std::int32_t>(DataType::Int32, count, 300, true, random);
+    check_long<std::uint16_t>(DataType::UInt16, count, 300, false, random);
+    check_long<std::int8_t>(DataType::Int8, count, 300, true, random);
+  }
 }
 
 TEST_CASE("TOP_K1: K is at most the size along Axis") {

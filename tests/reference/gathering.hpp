@@ -16,14 +16,30 @@ inline std::int64_t index_at(const Tensor& indices, const Index& at) {
   return indices.type == DataType::Int32 ? static_cast<std::int32_t>(value) : value;
 }
 
+/// What an unsigned index of 64 bits beyond its axis means: its low half, its low half with a sign,
+/// or nothing. The low half of a signed one has a sign.
+enum class Beyond { low, signed_low, nothing };
+
 /// The place below n that an index means: negative ones count from the end once. Only signed types
 /// have negative indices. Nothing beyond.
-inline std::optional<std::uint64_t> place_among(std::int64_t index, std::uint64_t n,
-                                                DataType type) {
+inline std::optional<std::uint64_t> place_among(std::int64_t index, std::uint64_t n, DataType type,
+                                                Beyond beyond = Beyond::low) {
+  const auto from_either_end = [&](std::int64_t i) {
+    const auto place = static_cast<std::uint64_t>(i < 0 ? i + static_cast<std::int64_t>(n) : i);
+    return place < n ? std::optional(place) : std::nullopt;
+  };
   const bool is_signed = info(type).kind == NumberKind::signed_integer;
-  if (is_signed && index < 0) index += static_cast<std::int64_t>(n);
-  const auto place = static_cast<std::uint64_t>(index);
-  return place < n ? std::optional(place) : std::nullopt;
+  const auto whole = static_cast<std::uint64_t>(index);
+  if (is_signed) {
+    if (const auto place = from_either_end(index)) return place;
+  } else if (whole < n) {
+    return whole;
+  }
+  if (size_of(type) == 4 || (!is_signed && beyond == Beyond::nothing)) return std::nullopt;
+  const auto low = static_cast<std::uint32_t>(whole);
+  if (is_signed || beyond == Beyond::signed_low)
+    return from_either_end(static_cast<std::int32_t>(low));
+  return low < n ? std::optional<std::uint64_t>(low) : std::nullopt;
 }
 
 inline std::uint64_t clamped_place(const Tensor& indices, const Index& at, std::uint64_t n) {
@@ -122,7 +138,8 @@ struct Coordinates {
       for (std::uint64_t c = 0; c < coordinates; ++c) {
         const Index at = with_leading(joined_index({tuple, {c}}), rank);
         const std::uint64_t n = counted[batches + c];
-        const auto place = place_among(index_at(indices, at), n, indices.type);
+        const auto place = place_among(index_at(indices, at), n, indices.type,
+                                       clamps ? Beyond::low : Beyond::signed_low);
         is_inside = is_inside && (clamps || place);
         from.push_back(place.value_or(n - 1));
       }
@@ -165,7 +182,8 @@ inline Tensor scattered_elements(const Tensor& input, const Tensor& indices, con
                                  std::size_t axis) {
   Tensor output = packed_copy_of(input);
   for_each_index(indices.sizes, [&](const Index& from) {
-    const auto place = place_among(index_at(indices, from), input.sizes[axis], indices.type);
+    const auto place =
+        place_among(index_at(indices, from), input.sizes[axis], indices.type, Beyond::signed_low);
     if (!place) return;
     Index to = from;
     to[axis] = *place;
@@ -183,7 +201,7 @@ inline Tensor one_hot(const Tensor& indices, const std::byte* off, const std::by
   for_each_index(sizes, [&](const Index& to) {
     Index from = to;
     from[axis] = 0;
-    const auto place = place_among(index_at(indices, from), size, indices.type);
+    const auto place = place_among(index_at(indices, from), size, indices.type, Beyond::nothing);
     std::memcpy(output.at(to), place == to[axis] ? on : off, output.element_size());
   });
   return output;

@@ -7,13 +7,16 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 
 #include "cpu/preparation.hpp"
+#include "end_of_page.hpp"
 #include "gpu_device.hpp"
 #include "job/backend.hpp"
 #include "job/host_plan.hpp"
+#include "layouts.hpp"
 #include "measured_errors.hpp"
 #include "ops/operator.hpp"
 #include "reference/number.hpp"
@@ -21,7 +24,15 @@
 #include "sweep.hpp"
 
 namespace dmlop::test {
+
+bool is_gpu_asked_for() {
+  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
+  return asked != nullptr && std::string(asked) == "gpu";
+}
+
 namespace {
+
+constexpr std::uint64_t some_bytes = 24;  // parts of a few elements, for several threads
 
 // Gives every NaN of FLOAT32 or FLOAT16 the same bits.
 void make_nan_alike(DataType type, std::vector<std::byte>& bytes) {
@@ -43,11 +54,6 @@ std::string difference_within(double tolerance, DataType type, std::span<const s
            ", must be " + std::to_string(must_be);
   }
   return "";
-}
-
-bool is_gpu_asked_for() {
-  const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
-  return asked != nullptr && std::string(asked) == "gpu";
 }
 
 /// Whether a GPU runs a case. Most of a case's time goes into compiling its kernels, so of the
@@ -165,55 +171,134 @@ nlohmann::ordered_json PlanCase::description() const {
   return {{"type", type}, {"as", name_of(judge)}, {"desc", desc}};
 }
 
-void check_plan_case(const PlanCase& a_case) {
-  CAPTURE(a_case.description().dump());
-  Diagnostics diagnostics;
-  auto description =
-      read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
-  if (description) check_description(*description, diagnostics);
-  REQUIRE_MESSAGE(diagnostics.empty(), to_text(diagnostics.front()));
-  const Plan plan = make_plan(*description);
+namespace {
 
-  std::vector<std::unique_ptr<std::byte[]>> copies;
-  std::vector<std::span<const std::byte>> inputs(plan.slots.size());
-  for (const NamedTensor& named : a_case.inputs) {
-    const auto slot = plan.find(named.field, named.element);
-    if (!slot) continue;
-    const auto& bytes = named.tensor.bytes;
-    copies.emplace_back(new std::byte[bytes.size() + 1]);  // at an odd address
-    std::copy(bytes.begin(), bytes.end(), copies.back().get() + 1);
-    inputs[*slot] = {copies.back().get() + 1, bytes.size()};
+/// A valid case, ready to run.
+struct Checked {
+  std::optional<Description> description;
+  Diagnostics diagnostics;
+
+  explicit Checked(const PlanCase& a_case)
+      : description(read_description("op.json", a_case.description().dump(), newest_feature_level,
+                                     diagnostics)) {
+    if (description) check_description(*description, diagnostics);
   }
-  const auto check = [&](const Outputs& outputs) {
-    for (const NamedTensor& expected : a_case.outputs) {
-      CAPTURE(expected.field);
-      CAPTURE(expected.element.value_or(0));
-      const auto slot = plan.find(expected.field, expected.element);
-      REQUIRE(slot);
-      outputs.check(*description->spec, *slot, expected);
+};
+
+/// The bytes of a case's inputs, by the slots of its plan. Either nothing can be read behind them,
+/// or they lie at odd addresses.
+class InputBytes {
+ public:
+  InputBytes(const PlanCase& a_case, const Plan& plan, bool at_end_of_page)
+      : spans_(plan.slots.size()) {
+    for (const NamedTensor& named : a_case.inputs) {
+      const auto slot = plan.find(named.field, named.element);
+      if (!slot) continue;
+      const auto& bytes = named.tensor.bytes;
+      if (at_end_of_page) {
+        spans_[*slot] = at_end_.emplace_back(bytes).bytes();
+        continue;
+      }
+      copies_.emplace_back(new std::byte[bytes.size() + 1]);
+      std::copy(bytes.begin(), bytes.end(), copies_.back().get() + 1);
+      spans_[*slot] = {copies_.back().get() + 1, bytes.size()};
     }
-    CHECK(plan.slots_of(SlotKind::output).size() == a_case.outputs.size());
-  };
-  if (is_gpu_asked_for()) {
-    if (!has_gpu() || !(a_case.is_for_every_gpu || is_chosen_for_gpu(*description, plan))) return;
-    Outputs outputs(plan);
-    gpu_backend().execute(plan, inputs, {}, outputs.sink());
-    return check(outputs);
   }
-  for (const std::uint64_t part_bytes : {std::uint64_t{1}, std::uint64_t{24}, host_part_bytes}) {
+  std::span<const std::span<const std::byte>> spans() const { return spans_; }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> copies_;
+  std::deque<EndOfPage> at_end_;
+  std::vector<std::span<const std::byte>> spans_;
+};
+
+void check_outputs(const PlanCase& a_case, const OperatorSpec& spec, const Plan& plan,
+                   const Outputs& outputs) {
+  for (const NamedTensor& expected : a_case.outputs) {
+    CAPTURE(expected.field);
+    CAPTURE(expected.element.value_or(0));
+    const auto slot = plan.find(expected.field, expected.element);
+    REQUIRE(slot);
+    outputs.check(spec, *slot, expected);
+  }
+  CHECK(plan.slots_of(SlotKind::output).size() == a_case.outputs.size());
+}
+
+void check_on_cpu(const PlanCase& a_case, const Description& description,
+                  const std::vector<std::uint64_t>& parts) {
+  const Plan plan = make_plan(description);
+  for (const std::uint64_t part_bytes : parts) {
     CAPTURE(part_bytes);
+    const InputBytes inputs(a_case, plan, part_bytes != 1);
     Outputs outputs(plan);
-    run_on_host(plan, inputs, part_bytes == 24 ? 3 : 1, outputs.sink(), part_bytes);
-    check(outputs);
+    run_on_host(plan, inputs.spans(), part_bytes == some_bytes ? 3 : 1, outputs.sink(), part_bytes);
+    check_outputs(a_case, *description.spec, plan, outputs);
   }
+}
+
+// Blocks of long rows, which threads share.
+void check_small_blocks(const PlanCase& a_case, const Description& description) {
+  const Plan plan = make_plan(description);
+  const InputBytes inputs(a_case, plan, false);
   for (const std::uint64_t block : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{64}}) {
     CAPTURE(block);
     const cpu::SmallBlocks small(block);
     Outputs outputs(plan);
-    run_on_host(plan, inputs, block == 5 ? 3 : 1, outputs.sink(),
-                block == 64 ? 24 : host_part_bytes);
-    check(outputs);
+    run_on_host(plan, inputs.spans(), block == 5 ? 3 : 1, outputs.sink(),
+                block == 64 ? some_bytes : host_part_bytes);
+    check_outputs(a_case, *description.spec, plan, outputs);
   }
+}
+
+void check_on_gpu(const PlanCase& a_case, const Description& description) {
+  if (!has_gpu()) return;
+  const Plan plan = make_plan(description);
+  if (!a_case.is_for_every_gpu && !is_chosen_for_gpu(description, plan)) return;
+  const InputBytes inputs(a_case, plan, false);
+  Outputs outputs(plan);
+  gpu_backend().execute(plan, inputs.spans(), {}, outputs.sink());
+  check_outputs(a_case, *description.spec, plan, outputs);
+}
+
+/// The same case with another layout of each input that may have one.
+PlanCase relaid_case(const PlanCase& a_case) {
+  std::uint64_t seed = 0;
+  for (const char c : a_case.description().dump()) seed = seed * 31 + static_cast<unsigned char>(c);
+  Random random(seed);
+  PlanCase all = a_case;
+  for (NamedTensor& input : all.inputs) input.tensor = relaid(input.tensor, random);
+  if (Checked(all).diagnostics.empty()) return all;
+  PlanCase some = a_case;
+  for (std::size_t i = 0; i < some.inputs.size(); ++i) {
+    std::swap(some.inputs[i], all.inputs[i]);
+    if (!Checked(some).diagnostics.empty()) std::swap(some.inputs[i], all.inputs[i]);
+  }
+  return some;
+}
+
+// Laying out large tensors takes longer than computing with them.
+bool is_small(const PlanCase& a_case) {
+  constexpr std::size_t bytes_most = std::size_t{1} << 16;
+  return std::all_of(a_case.inputs.begin(), a_case.inputs.end(), [](const NamedTensor& input) {
+    std::uint64_t elements = input.tensor.element_size();
+    for (const std::uint64_t size : input.tensor.sizes) elements *= size;
+    return elements <= bytes_most;
+  });
+}
+
+}  // namespace
+
+void check_plan_case(const PlanCase& a_case) {
+  CAPTURE(a_case.description().dump());
+  const Checked checked(a_case);
+  REQUIRE_MESSAGE(checked.diagnostics.empty(), to_text(checked.diagnostics.front()));
+  if (is_gpu_asked_for()) return check_on_gpu(a_case, *checked.description);
+  check_on_cpu(a_case, *checked.description, {1, some_bytes, host_part_bytes});
+  check_small_blocks(a_case, *checked.description);
+  if (!is_small(a_case)) return;
+  const PlanCase relaid = relaid_case(a_case);
+  CAPTURE(relaid.description().dump());
+  check_on_cpu(relaid, *Checked(relaid).description, {some_bytes});
 }
 
 }  // namespace dmlop::test

@@ -1,7 +1,7 @@
 // Cases of operators with any number of inputs and outputs, executed as whole plans. The CPU runs
-// them on several threads, in parts of all sizes and with small blocks of long rows, from unaligned
-// inputs of exact size; a GPU as the program does. Every byte of an output must be handed out
-// exactly once.
+// them on several threads, in parts of all sizes and with small blocks of long rows, from inputs of
+// exact size at odd addresses and at the end of a page, and once more with another layout of each
+// input; a GPU as the program does. Every byte of an output must be handed out exactly once.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -38,5 +38,9 @@ struct PlanCase {
 /// Runs a case on every backend that DMLOP_TEST_BACKENDS asks for ("gpu"; the CPU by default) and
 /// checks its outputs. What a GPU refuses is not checked there.
 void check_plan_case(const PlanCase& a_case);
+
+/// Whether DMLOP_TEST_BACKENDS asks for a GPU. Cases that are only about how the CPU computes, such
+/// as those that cross one of its block sizes, are left out then.
+bool is_gpu_asked_for();
 
 }  // namespace dmlop::test

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 
 #include "cpu/execute.hpp"
+#include "end_of_page.hpp"
 #include "gpu_device.hpp"
 #include "measured_errors.hpp"
 #include "ops/operator.hpp"
@@ -201,9 +203,13 @@ std::string difference(DataType type, std::span<const std::byte> found,
 std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end) {
-  std::vector<UnalignedCopy> copies;
+  std::deque<UnalignedCopy> unaligned;
+  std::deque<EndOfPage> at_end;
   std::vector<std::span<const std::byte>> spans;
-  for (const Tensor& input : inputs) spans.push_back(copies.emplace_back(input.bytes).bytes());
+  for (const Tensor& input : inputs) {
+    spans.push_back(begin % 2 == 1 ? unaligned.emplace_back(input.bytes).bytes()
+                                   : at_end.emplace_back(input.bytes).bytes());
+  }
   const std::size_t size = (end - begin) * output_element_size(kernel);
   const std::size_t at = guard_size + begin % 2;  // at even and odd addresses
   std::vector<std::byte> output(at + size + guard_size, guard);

@@ -1,6 +1,7 @@
 // The sweep of every operator's tests. The library reads, checks and plans a description. Every
-// backend then executes the kernel, whole and in parts, from unaligned inputs of exact size into
-// guarded outputs. New operators need no code here, and new backends only a row in backends().
+// backend then executes the kernel, whole and in parts, from inputs of exact size, which lie at odd
+// addresses or at the end of a page, into guarded outputs. New operators need no code here, and new
+// backends only a row in backends().
 #pragma once
 
 #include <nlohmann/json.hpp>
