@@ -354,7 +354,9 @@ class ModelRunner {
       }
     }
     const Ending ending = end(*model, runtime);
-    if (options_.timings && options_.format == Format::text) runner.times_of_operators().print();
+    // Of a model, the lines are those of DxDispatch alone.
+    if (options_.timings && options_.format == Format::text && !model->words.has_commands)
+      runner.times_of_operators().print();
     if (options_.format == Format::json) {
       print_json_result(*model, notes_, backend, runner, options_.timings, outputs_, ending);
     } else {

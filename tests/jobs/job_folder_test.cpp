@@ -105,7 +105,7 @@ TEST_CASE("a job's folder: one without a description is refused with the way to 
     const auto result = folder.dmlop({command, "outer"});
     CHECK(result.code == 2);
     CHECK(contains(result.error,
-                   "outer has no op.json, no model.json, no graph.json and not one "
+                   "outer has no op.json, no model.json, no graph.json and no "
                    "Partition_N.bin\n"));
     CHECK(contains(result.error, "`dmlop batch outer`"));
   }

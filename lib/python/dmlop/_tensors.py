@@ -210,8 +210,8 @@ def view(name: str, value: Any, packed: bool = False) -> View:
                 "buffer, such as numpy.array(x, dtype=numpy.float32)",
             )
     if numpy is not None:
-        if isinstance(value, numpy.ma.MaskedArray):
-            _refuse_type(name, "is a masked array, and a tensor has no mask: pass array.filled(value)")
+        if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value):
+            _refuse_type(name, "has masked elements, and a tensor has no mask: pass array.filled(value)")
         array = numpy.asarray(value)
         return view_array(name, array, packed)
     try:
