@@ -200,7 +200,8 @@ class JobRun {
 
   void read(Diagnostics& findings) {
     const std::string& path = job_.request.description_path;
-    if (is_onnx_test(path)) return prepare_onnx(findings);
+    // A job of a list has its own inputs and golden files.
+    if (is_onnx_test(path) && !job_.document) return prepare_onnx(findings);
     if (job_.document && path.empty()) {
       const OpenedFile file{job_.document, is_model(*job_.root)};
       return file.has_model ? prepare_model(file, findings) : prepare_description(file, findings);

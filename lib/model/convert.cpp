@@ -12,6 +12,7 @@
 #include "model/convert_json.hpp"
 #include "npy/elements.hpp"
 #include "ops/operator.hpp"
+#include "spec/broadcast.hpp"
 
 namespace dmlop {
 namespace {
@@ -84,9 +85,16 @@ class ModelMaker {
     // The description's strides refer to the elements in the order of the file.
     const bool keeps_order = description_.is_written({{tensor, "Strides"}, element});
     const std::string source = source_of(resource, input.file, input.path, keeps_order);
-    if (has_copy_in_c_order_) fields_of(tensor, element).erase("Strides");
+    if (has_copy_in_c_order_) set_strides_of_copy(fields_of(tensor, element), desc);
     resources_[resource] = {{"initialValuesDataType", name_of(*desc.data_type)},
                             {"initialValues", {{"sourcePath", source}}}};
+  }
+
+  // Those of elements in C order, which repeat where the tensor was stretched.
+  static void set_strides_of_copy(Json& fields, const TensorDesc& desc) {
+    fields.erase("Strides");
+    if (!desc.stretched_from.empty())
+      fields["Strides"] = stretched_strides({.sizes = desc.stretched_from}, desc.sizes);
   }
 
   // Returns the input's own file, or a copy if DxDispatch would misread or refuse it.

@@ -76,6 +76,14 @@ Target target_of(const FieldSet& fields, const std::string& tensor) {
   return {sizes};
 }
 
+bool can_be_stretched(const TensorDesc& desc) {
+  const bool has_zero = std::find(desc.sizes.begin(), desc.sizes.end(), 0U) != desc.sizes.end();
+  const bool has_strides = !desc.strides || desc.strides->size() == desc.sizes.size();
+  return !desc.sizes.empty() && !has_zero && has_strides && element_count(desc.sizes);
+}
+
+}  // namespace
+
 Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes) {
   const Strides own = desc.strides.value_or(packed_strides(desc.sizes));
   const std::size_t more = sizes.size() - desc.sizes.size();
@@ -85,14 +93,6 @@ Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes) {
   }
   return strides;
 }
-
-bool can_be_stretched(const TensorDesc& desc) {
-  const bool has_zero = std::find(desc.sizes.begin(), desc.sizes.end(), 0U) != desc.sizes.end();
-  const bool has_strides = !desc.strides || desc.strides->size() == desc.sizes.size();
-  return !desc.sizes.empty() && !has_zero && has_strides && element_count(desc.sizes);
-}
-
-}  // namespace
 
 void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics) {
   std::vector<std::pair<TensorDesc*, Sizes>> stretched;

@@ -10,6 +10,9 @@ namespace dmlop {
 /// it repeats. A tensor that cannot be stretched is a finding.
 void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics);
 
+/// The strides of a tensor that is stretched to `sizes`: 0 where it repeats.
+Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes);
+
 /// Marks all inputs that can be stretched to the sizes of others.
 void broadcast_all(FieldSet& fields);
 

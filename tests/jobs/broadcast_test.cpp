@@ -1,6 +1,7 @@
 // "Broadcast": true and --broadcast: inputs that are stretched as NumPy does.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "batch.hpp"
@@ -110,6 +111,34 @@ TEST_CASE("broadcast: what is refused, and what is proposed") {
   const auto output = check(
       {"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2", "--set", "OutputTensor.Broadcast=true"});
   CHECK(contains(output.error, "OutputTensor cannot be stretched: it is an output"));
+}
+
+// DxDispatch reads none of these, so the model gets a copy of the elements in C order.
+TEST_CASE("broadcast: a model repeats inputs that are copied, too") {
+  const Folder folder;
+  folder.write("a.npy", float_npy("(2, 3)", {1, 2, 3, 4, 5, 6}));
+  folder.write("c.npy", float_npy("(2, 3)", {11, 22, 33, 14, 25, 36}));
+  folder.write("raw.bin", bytes_of(std::vector<float>{10, 20, 30}));
+  std::string swapped = bytes_of(std::vector<float>{10, 20, 30});
+  for (std::size_t i = 0; i < swapped.size(); i += 4) std::reverse(&swapped[i], &swapped[i] + 4);
+  folder.write("swapped.npy", npy(">f4", "(3,)", swapped));
+  folder.write("fortran.npy", npy("<f4", "(1, 3)", bytes_of(std::vector<float>{10, 20, 30}),
+                                  /*fortran_order=*/true));
+  for (const char* file : {"raw.bin:FLOAT32:3", "swapped.npy", "fortran.npy"}) {
+    CAPTURE(file);
+    folder.write("op.json",
+                 R"({"type": "ELEMENT_WISE_ADD", "desc": {"BTensor": {"Broadcast": true}}, )"
+                 R"("bindings": {"ATensor": "a.npy", "BTensor": ")" +
+                     std::string(file) + R"("}})");
+    const auto converted = dmlop_program({"convert", "op.json", "--to-model", "model.json"},
+                                         {.folder = folder.path()});
+    CAPTURE(converted.error);
+    CHECK(converted.code == 0);
+    const auto run = dmlop_program({"run", "model.json", "--expect", "OutputTensor=c.npy", "--cpu"},
+                                   {.folder = folder.path()});
+    CAPTURE(run.error);
+    CHECK(run.code == 0);
+  }
 }
 
 TEST_CASE("broadcast: a model gets the sizes and strides") {

@@ -169,6 +169,29 @@ TEST_CASE("onnx program: a job of a batch may be a model") {
   CHECK(has(batch.output, "1 PASSED"));
 }
 
+// Whatever data sets lie beside the model.
+TEST_CASE("onnx program: a job of a list has its own inputs and golden files") {
+  const Folder folder;
+  folder.write("t/model.onnx", model({.nodes = {node("Relu", {"x"}, {"y"})},
+                                      .inputs = {value("x", {"2"})},
+                                      .outputs = {value("y", {"2"})}}));
+  folder.write("t/test_data_set_0/input_0.pb", tensor("x", 1, {2}, raw_floats({-1, 2})));
+  folder.write("t/test_data_set_0/output_0.pb", tensor("y", 1, {2}, raw_floats({0, 2})));
+  folder.write("x.npy", float_npy("(2,)", {-5, 7}));
+  folder.write("y.npy", float_npy("(2,)", {0, 7}));
+  folder.write("wrong.npy", float_npy("(2,)", {0, 2}));
+  const auto batch = [&](const std::string& job) {
+    folder.write("jobs.jsonl", job);
+    return dmlop_program({"batch", "jobs.jsonl", "--cpu"}, {.folder = folder.path()}).code;
+  };
+  const std::string beginning = R"({"graph": "t/model.onnx", "bindings": {"x": )";
+  CHECK(batch(beginning + R"("x.npy"}, "expect": {"y": "y.npy"}})") == 0);
+  CHECK(batch(beginning + R"("x.npy"}, "expect": {"y": "wrong.npy"}})") == 1);
+  CHECK(batch(beginning + R"("none.npy"}, "expect": {"y": "y.npy"}})") > 1);
+  CHECK(batch(beginning + R"("x.npy", "y": "made.npy"}})") == 0);
+  CHECK(folder.read("made.npy") == folder.read("y.npy"));
+}
+
 TEST_CASE("onnx program: values that decide sizes come from files") {
   const Folder folder;
   folder.write("m.onnx", model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
