@@ -68,6 +68,13 @@ bool may_be_program(const std::string& path) {
          std::filesystem::is_directory(to_path(path), ignored) || is_binary_program({.path = path});
 }
 
+// A file *.bin that is no graph may be a tensor.
+void suggest_raw(const std::string& path, Diagnostics& diagnostics) {
+  const bool is_bin = lower_case(path).ends_with(".bin");
+  if (is_bin && !diagnostics.empty() && diagnostics.back().suggestion.empty())
+    diagnostics.back().suggestion = "of a tensor without a header, write " + path + ":FLOAT32";
+}
+
 // Returns nothing if there are findings.
 std::optional<Graph> open(const std::string& path, const InspectOptions& options,
                           Diagnostics& diagnostics) {
@@ -75,6 +82,8 @@ std::optional<Graph> open(const std::string& path, const InspectOptions& options
       .path = path, .dimensions = options.onnx.sizes(), .fuses = options.onnx.fuses};
   auto program =
       open_program(source, {.confinement = options.confine.confinement(path)}, diagnostics);
+  if (!program || (program->kind == OpenedProgram::Kind::graph && !program->graph))
+    suggest_raw(path, diagnostics);
   if (!program) return std::nullopt;
   if (program->kind == OpenedProgram::Kind::graph) return std::move(program->graph);
   with_context("reading " + path, [&] { NpyFile::open(path); });  // says what it is instead

@@ -1,9 +1,12 @@
 // dmlop layer: puts the validation layer before the DirectML.dll of an application.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "base/output.hpp"
 #include "base/path.hpp"
+#include "base/system_file.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 #include "examples.hpp"
 #include "exit_codes.hpp"
@@ -29,11 +32,24 @@ std::string own_dll() {
   return path;
 }
 
+bool has_program(const std::string& folder) {
+  std::error_code ignored;
+  const std::vector<FolderEntry> entries = entries_of(folder, ignored);
+  return std::any_of(entries.begin(), entries.end(), [](const FolderEntry& entry) {
+    return lower_case(entry.name).ends_with(".exe");
+  });
+}
+
 int install(const LayerOptions& options) {
   const auto made =
       layer::install_layer(options.folder, options.dll.empty() ? own_dll() : options.dll);
   print({"installed ", made.dll, "\n"});
-  if (made.real.empty()) {
+  if (made.real.empty() && !has_program(options.folder)) {
+    print(StandardStream::error,
+          {"dmlop: note: ", options.folder,
+           " has no .exe and had no DirectML.dll; the layer belongs where the application has one "
+           "of them\n"});
+  } else if (made.real.empty()) {
     print({"the application has no DirectML.dll of its own; the layer calls that of Windows\n"});
   } else {
     print({"the layer calls ", made.real, "\n"});

@@ -135,7 +135,7 @@ bool is_failure(std::uint32_t code) {
 /// The code that a word is: "0x80070057", "80070057", "-2147024809", "2147942487", "E_INVALIDARG".
 std::optional<std::uint32_t> code_of(std::string_view word, bool is_negative) {
   for (const HResult& known : hresults) {
-    if (word == known.name) return known.code;
+    if (upper_case(std::string(word)) == known.name) return known.code;
   }
   const bool is_hex = word.starts_with("0x") || word.starts_with("0X");
   const std::string_view digits = word.substr(is_hex ? 2 : 0);

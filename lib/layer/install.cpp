@@ -48,7 +48,8 @@ std::optional<std::string> find_file(const std::string& folder, const std::strin
 }
 
 DllKind kind_of_file(const std::string& path) {
-  return kind_of_dll(InputFile::open(path, dll_bytes_max).bytes());
+  return with_context("reading " + path,
+                      [&] { return kind_of_dll(InputFile::open(path, dll_bytes_max).bytes()); });
 }
 
 [[noreturn]] void refuse(const std::string& message) {

@@ -90,6 +90,8 @@ TEST_CASE("graph program: a graph is recognized by its bytes, and a damaged one 
                                   "the offset of a node is 908"));
     CHECK(folder.run({command, "half"}).code == 3);
   }
+  CHECK(contains(folder.run({"inspect", "half.bin"}).error,
+                 "help: of a tensor without a header, write half.bin:FLOAT32"));
 }
 
 TEST_CASE("graph program: check says ok, or names node, field and rule") {
@@ -473,7 +475,8 @@ TEST_CASE("graph program: convert refuses what a graph is not, and files that it
     return result.error;
   };
   CHECK(error({"op.json", "--to-bin", "g.bin"}).find("op.json is no graph") != std::string::npos);
-  CHECK(error({"Partition_0.bin", "--to-op", "o.json"}).find("is a graph: --node NAME --to-op OP.json writes one node, --to-graph") !=
+  CHECK(error({"Partition_0.bin", "--to-op", "o.json"})
+            .find("is a graph: --node NAME --to-op OP.json writes one node, --to-graph") !=
         std::string::npos);
   CHECK(error({"Partition_0.bin", "--to-bin", "Partition_0.bin"}).find("is read by this") !=
         std::string::npos);

@@ -139,8 +139,9 @@ TEST_CASE("layer: operators and graphs are captured once, in order, with an inde
 TEST_CASE("explain: codes are found however they are written") {
   const auto codes = [](std::string_view text) { return read_failure_text(text).codes; };
   using Codes = std::vector<std::uint32_t>;
-  for (const char* text : {"80070057", "0x80070057", "0X80070057", "hr=0x80070057.", "E_INVALIDARG",
-                           "-2147024809", "2147942487", "80070057 (80070057), E_INVALIDARG"})
+  for (const char* text :
+       {"80070057", "0x80070057", "0X80070057", "hr=0x80070057.", "E_INVALIDARG", "e_invalidarg",
+        "-2147024809", "2147942487", "80070057 (80070057), E_INVALIDARG"})
     CHECK_MESSAGE(codes(text) == Codes{0x80070057}, text);
   CHECK(codes("887A0005 and 0x8007000e") == Codes{0x887A0005, 0x8007000E});
   for (const char* text : {"", "7", "00000000", "12345678", "8007005", "800700570", "x80070057x",

@@ -104,11 +104,25 @@ TEST_CASE("layer: install puts the layer before DirectML, and uninstall restores
 TEST_CASE("layer: an application without a DirectML.dll gets the layer alone") {
   const Application app;
   const auto before = app.files();
-  CHECK(app.install().code == 0);
+  const auto installed = app.install();
+  CHECK(installed.code == 0);
+  CHECK(installed.error.empty());
+  CHECK(installed.output.find("the layer calls that of Windows") != std::string::npos);
   CHECK(app.folder.read("DirectML.dll") == app.layer_bytes);
   CHECK_FALSE(app.folder.has("DirectML.real.dll"));
   CHECK(app.uninstall().output == "removed " + app.folder.path() + "/DirectML.dll\n");
   CHECK(app.files() == before);
+}
+
+TEST_CASE("layer: a folder without a program gets a note") {
+  const Application app;
+  std::filesystem::rename(app.folder / "app.exe", app.folder / "app.EXE");
+  CHECK(app.install().error.empty());
+  CHECK(app.uninstall().code == 0);
+  std::filesystem::remove(app.folder / "app.EXE");
+  const auto installed = app.install();
+  CHECK(installed.code == 0);
+  CHECK(installed.error.find(" has no .exe and had no DirectML.dll") != std::string::npos);
 }
 
 TEST_CASE("layer: names are compared as Windows does") {
@@ -190,6 +204,9 @@ TEST_CASE("layer: what is installed must be the layer, and into a folder") {
   const auto other = app.run("install", {"--dll", no_layer});
   CHECK(other.code == 2);
   CHECK(other.error.find(no_layer + " is not the layer") != std::string::npos);
+  const auto missing = app.run("install", {"--dll", "missing.dll"});
+  CHECK(missing.code == 6);
+  CHECK(missing.error.find("reading missing.dll: ") != std::string::npos);
   CHECK(test::dmlop_program({"layer", "install", "/none", "--dll", app.layer}).code == 2);
   CHECK(test::dmlop_program({"layer", "uninstall", "/none"}).error.find("is no folder") !=
         std::string::npos);
