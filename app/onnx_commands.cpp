@@ -7,8 +7,7 @@
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
-#include "compare/comparison_json.hpp"
-#include "compare/comparison_text.hpp"
+#include "comparison_results.hpp"
 #include "exit_codes.hpp"
 #include "job/folder.hpp"
 #include "onnx/import.hpp"
@@ -33,18 +32,13 @@ bool has_passed(const SetResult& set) {
 }
 
 void print_set(const SetResult& set) {
-  for (const OutputComparison& output : set.outputs) {
-    const Comparison& comparison = output.comparison;
-    print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
-           ": ", comparison.summary(), "\n", Text::lines(to_text(comparison))});
-  }
+  for (const OutputComparison& output : set.outputs) print_comparison(output);
 }
 
 Json set_json(const SetResult& set) {
   Json json{{"dataSet", set.path}, {"comparisons", Json::array()}};
   for (const OutputComparison& output : set.outputs) {
-    json["comparisons"].push_back({{"name", output.tensor}, {"expected", output.expected_path}});
-    json["comparisons"].back().update(to_json(output.comparison));
+    json["comparisons"].push_back(comparison_json(output));
   }
   return json;
 }

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "compare/comparison_json.hpp"
 #include "compare/comparison_text.hpp"
+#include "comparison_results.hpp"
 #include "description_options.hpp"
 #include "device_options.hpp"
 #include "exit_codes.hpp"
@@ -97,13 +98,6 @@ struct Outcome {
   std::vector<OutputComparison> comparisons;
 };
 
-Json comparison_json(const OutputComparison& output) {
-  Json json{{"name", output.tensor}, {"expected", output.expected_path}};
-  if (output.update != GoldenUpdate::none) json["update"] = name_of(output.update);
-  json.update(to_json(output.comparison));
-  return json;
-}
-
 void print_comparisons(const Outcome& outcome) {
   for (const OutputComparison& output : outcome.comparisons) {
     const bool is_update = output.update != GoldenUpdate::none;
@@ -111,8 +105,7 @@ void print_comparisons(const Outcome& outcome) {
       print({word_of(output), ": ", output.tensor, ": ", summary_of(output), "\n",
              Text::lines(indented(brief_of(output)))});
     } else {
-      print({word_of(output), ": ", output.tensor, " against ", output.expected_path, ": ",
-             summary_of(output), "\n", Text::lines(to_text(output.comparison))});
+      print_comparison(output);
     }
   }
 }

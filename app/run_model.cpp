@@ -7,9 +7,9 @@
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "compare/comparison_json.hpp"
-#include "compare/comparison_text.hpp"
+#include "comparison_results.hpp"
 #include "description_options.hpp"
+#include "edge_results.hpp"
 #include "exit_codes.hpp"
 #include "graph/compare_edges.hpp"
 #include "graph/keep_edges.hpp"
@@ -20,6 +20,7 @@
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 #include "model_commands.hpp"
+#include "operator_times.hpp"
 #include "preview.hpp"
 #include "stopwatch.hpp"
 #include "tensor/element.hpp"
@@ -60,41 +61,6 @@ Json values_json(const Resource& resource, std::span<const std::byte> contents) 
   }
   return values;
 }
-
-/// How long the nodes of each operator took, in the order of the first ones.
-class OperatorTimes {
- public:
-  void add(const Dispatchable& node, double seconds) {
-    const std::string& name = node.description->spec->name;
-    const auto is_it = [&](const Row& row) { return row.name == name; };
-    auto row = std::find_if(rows_.begin(), rows_.end(), is_it);
-    if (row == rows_.end()) row = rows_.insert(row, {name});
-    ++row->nodes;
-    row->seconds += seconds;
-  }
-
-  void print() const {
-    for (const Row& row : rows_)
-      dmlop::print(StandardStream::error,
-                   {"Operator '", row.name, "': ", counted(row.nodes, "run"), ", ",
-                    with_decimals(row.seconds * 1e3, 4), " ms (CPU)\n"});
-  }
-
-  Json json() const {
-    Json list = Json::array();
-    for (const Row& row : rows_)
-      list.push_back({{"operator", row.name}, {"runs", row.nodes}, {"seconds", row.seconds}});
-    return list;
-  }
-
- private:
-  struct Row {
-    std::string name;
-    std::size_t nodes = 0;
-    double seconds = 0;
-  };
-  std::vector<Row> rows_;
-};
 
 /// Carries out one command after the other.
 class CommandRunner {
@@ -212,78 +178,6 @@ struct Ending {
   const EdgeComparer* edges = nullptr;  // null: none are compared
 };
 
-void print_comparison(const OutputComparison& output, bool in_full) {
-  const Comparison& comparison = output.comparison;
-  print({name_of(comparison.verdict()), ": ", output.tensor, " against ", output.expected_path,
-         ": ", comparison.summary(), "\n"});
-  if (in_full) print({Text::lines(to_text(comparison))});
-}
-
-// node "Conv_3" (CONVOLUTION)
-std::string title_of(const Model& model, std::size_t dispatchable) {
-  const Dispatchable& node = model.dispatchables[dispatchable];
-  return std::string(model.words.has_commands ? "dispatchable" : "node") + " \"" +
-         printable(node.name) + "\" (" + node.description->spec->name + ")";
-}
-
-std::string titles_of(const Model& model, const std::vector<WrongNode>& nodes) {
-  constexpr std::size_t listed = 8;
-  std::vector<std::string> titles;
-  for (const WrongNode& node : nodes) {
-    if (titles.size() < listed) titles.push_back(title_of(model, node.dispatchable));
-  }
-  const std::size_t more = nodes.size() - titles.size();
-  return join(titles) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
-}
-
-// Where the differences begin is told in full, the others in a line each.
-void print_edges(const Model& model, const EdgeComparer& comparer) {
-  const std::vector<WrongNode>& wrong = comparer.wrong_nodes();
-  std::size_t following = 0;
-  for (const ComparedEdge& edge : comparer.edges()) {
-    if (edge.follows) ++following;
-    if (edge.is_wrong())
-      print_comparison(edge.output, edge.dispatchable == wrong.front().dispatchable);
-  }
-  const std::size_t edges = comparer.edges().size();
-  print({counted(edges, model.words.resource), std::string(edges == 1 ? " was" : " were"),
-         " compared"});
-  if (following > 0)
-    print({", of which ", following,
-           " differ only because their inputs do: from the expected inputs, their nodes compute "
-           "what is expected"});
-  if (wrong.empty()) return print({". No node is wrong.\n"});
-  print({". The first wrong one is the ", title_of(model, wrong.front().dispatchable),
-         ": from the expected inputs it computes another ", names_of_list(wrong.front().outputs),
-         ".\n"});
-  if (!wrong.front().uncertain.empty())
-    print({"Nothing was compared with its input ", names_of_list(wrong.front().uncertain),
-           ", so an earlier one may be wrong.\n"});
-  if (wrong.size() > 1)
-    print({"Wrong by themselves are also: ", titles_of(model, {wrong.begin() + 1, wrong.end()}),
-           "\n"});
-}
-
-Json edges_json(const Model& model, const EdgeComparer& comparer) {
-  Json edges = Json::array(), nodes = Json::array();
-  for (const ComparedEdge& edge : comparer.edges()) {
-    Json json{{"name", edge.output.tensor},
-              {"node", model.dispatchables[edge.dispatchable].name},
-              {"expected", edge.output.expected_path},
-              {"follows", edge.follows}};
-    json.update(to_json(edge.output.comparison));
-    edges.push_back(std::move(json));
-  }
-  for (const WrongNode& wrong : comparer.wrong_nodes()) {
-    const Dispatchable& node = model.dispatchables[wrong.dispatchable];
-    nodes.push_back({{"node", node.name},
-                     {"operator", node.description->spec->name},
-                     {"outputs", wrong.outputs},
-                     {"uncertainInputs", wrong.uncertain}});
-  }
-  return {{"wrongNodes", std::move(nodes)}, {"edges", std::move(edges)}};
-}
-
 void print_text_result(const Model& model, const ModelRun& options,
                        const std::vector<NamedResource>& outputs, const Ending& ending) {
   if (options.quiet) return;
@@ -292,7 +186,7 @@ void print_text_result(const Model& model, const ModelRun& options,
     print({model.resources[output.resource].name, ": ", name_of(tensor.data_type), " ",
            list_of(tensor.sizes), " in ", output.path, "\n"});
   }
-  for (const OutputComparison& output : ending.comparisons) print_comparison(output, true);
+  for (const OutputComparison& output : ending.comparisons) print_comparison(output);
   if (ending.edges != nullptr) print_edges(model, *ending.edges);
 }
 
@@ -315,9 +209,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
   }
   Json comparisons = Json::array();
   for (const OutputComparison& output : ending.comparisons) {
-    Json comparison{{"name", output.tensor}, {"expected", output.expected_path}};
-    comparison.update(to_json(output.comparison));
-    comparisons.push_back(std::move(comparison));
+    comparisons.push_back(comparison_json(output));
   }
   if (!comparisons.empty()) json["comparisons"] = std::move(comparisons);
   if (ending.edges != nullptr) json.update(edges_json(model, *ending.edges));
