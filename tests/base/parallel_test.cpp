@@ -41,28 +41,7 @@ TEST_CASE("parallel_for: every index once, by workers below the number of thread
   }
 }
 
-TEST_CASE("parallel_for: runs on as many threads as asked, the caller's among them") {
-  constexpr unsigned threads = 3;
-  std::mutex mutex;
-  std::set<std::thread::id> seen;
-  std::atomic<unsigned> arrived{0};
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  parallel_for(threads, threads, [&](unsigned, std::uint64_t) {
-    {
-      const std::scoped_lock lock(mutex);
-      seen.insert(std::this_thread::get_id());
-    }
-    ++arrived;
-    // Nobody leaves before all are here, so that nobody can do another's part.
-    while (arrived < threads && std::chrono::steady_clock::now() < give_up) {
-      std::this_thread::yield();
-    }
-  });
-  CHECK(seen.size() == threads);
-  CHECK(seen.count(std::this_thread::get_id()) == 1);
-}
-
-// The threads that take part in a loop of so many, none of which does another's part.
+// The threads that take part in a loop of so many.
 std::set<std::thread::id> ids_of_loop(unsigned threads) {
   std::mutex mutex;
   std::set<std::thread::id> seen;
@@ -74,10 +53,17 @@ std::set<std::thread::id> ids_of_loop(unsigned threads) {
       seen.insert(std::this_thread::get_id());
     }
     ++arrived;
+    // Nobody leaves before all are here, so that nobody can do another's part.
     while (arrived < threads && std::chrono::steady_clock::now() < give_up)
       std::this_thread::yield();
   });
   return seen;
+}
+
+TEST_CASE("parallel_for: runs on as many threads as asked, the caller's among them") {
+  const std::set<std::thread::id> seen = ids_of_loop(3);
+  CHECK(seen.size() == 3);
+  CHECK(seen.contains(std::this_thread::get_id()));
 }
 
 TEST_CASE("KeptThreads: the threads of a loop wait for the next one") {

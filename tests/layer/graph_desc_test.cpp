@@ -19,13 +19,8 @@ namespace {
 
 using namespace dmlop;
 using namespace dmlop::layer;
+using test::messages_of;
 using test::StructBuilder;
-
-std::string text_of(const Diagnostics& findings) {
-  std::vector<std::string> texts;
-  for (const Diagnostic& finding : findings) texts.push_back(finding.message);
-  return join(texts, "; ");
-}
 
 /// A graph in memory. The structs may be changed before they are read.
 class GraphInMemory {
@@ -67,7 +62,7 @@ class GraphInMemory {
     Diagnostics found;
     const auto read_back = read(found);
     CHECK(read_back.has_value() == found.empty());
-    return text_of(found);
+    return messages_of(found);
   }
 
   StructBuilder builder;
@@ -103,10 +98,10 @@ class GraphInMemory {
     const auto described = describe(node, operation, messages);
     const auto checked = test::check_desc(described.description["type"],
                                           described.description["desc"], Judge::directml);
-    REQUIRE_MESSAGE(checked.diagnostics.empty(), text_of(checked.diagnostics));
+    REQUIRE_MESSAGE(checked.diagnostics.empty(), messages_of(checked.diagnostics));
     Diagnostics findings;
     auto read_back = read_operator(builder.build(*checked.description), findings);
-    REQUIRE_MESSAGE(read_back.has_value(), text_of(findings));
+    REQUIRE_MESSAGE(read_back.has_value(), messages_of(findings));
     return std::make_shared<const ReadOperator>(std::move(*read_back));
   }
 
@@ -176,7 +171,7 @@ TEST_CASE("layer: the graphs of ONNX Runtime are read back from memory") {
       const Graph graph = test::valid_graph(path);
       Diagnostics findings;
       const auto read = GraphInMemory(graph).read(findings);
-      REQUIRE_MESSAGE(read.has_value(), text_of(findings));
+      REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
       CHECK(read->inputs == graph.inputs);
       CHECK(read->outputs == graph.outputs);
       CHECK(nodes_of(*read) == nodes_of(graph));
@@ -229,7 +224,7 @@ TEST_CASE("layer: counts and pointers of a graph are bounded") {
     StructBuilder builder;
     Diagnostics findings;
     CHECK_FALSE(read_graph_desc(builder.keep(desc), none, findings));
-    return text_of(findings);
+    return messages_of(findings);
   };
   CHECK(said_of({.node_count = ~0U}) == "NodeCount is 4294967295, must be at most 10000");
   CHECK(said_of({.node_count = 1, .nodes = 0}) == "Nodes is null, and NodeCount is 1");
@@ -240,7 +235,7 @@ TEST_CASE("layer: counts and pointers of a graph are bounded") {
   Diagnostics findings;
   CHECK_FALSE(read_graph_desc(0, none, findings));
   CHECK_FALSE(read_graph_desc(0x10, none, findings));
-  CHECK(text_of(findings) ==
+  CHECK(messages_of(findings) ==
         "desc is null, must point to a DML_GRAPH_DESC; desc is "
         "0x0000000000000010, where no DML_GRAPH_DESC can be read");
 }
@@ -254,7 +249,7 @@ TEST_CASE("layer: nodes are put into an order in which they can run, and edges g
   memory.between[0].name = memory.inputs[0].name = memory.outputs[0].name = 0;
   Diagnostics findings;
   const auto read = memory.read(findings);
-  REQUIRE_MESSAGE(read.has_value(), text_of(findings));
+  REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
   CHECK(read->nodes[0].name == "first");
   CHECK(read->nodes[1].name == "second");
   CHECK(read->inputs == std::vector<std::string>{"input0"});
@@ -267,7 +262,7 @@ TEST_CASE("layer: a refused graph is explained by its nodes") {
   Graph graph = graph_of_two();
   Refusal refusal{.call = "CompileGraph", .subject = "", .code = 0x80070057, .findings = {}};
   explain_graph(graph, newest_feature_level, refusal);
-  CHECK(text_of(refusal.findings) == "");
+  CHECK(messages_of(refusal.findings) == "");
   std::get<GraphOperator>(graph.nodes[1].content).outputs[0].sizes.back() += 1;
   explain_graph(graph, newest_feature_level, refusal);
   REQUIRE(refusal.findings.size() >= 1);

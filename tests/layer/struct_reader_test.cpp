@@ -14,17 +14,13 @@ namespace {
 
 using namespace dmlop;
 using namespace dmlop::layer;
+using test::messages_of;
 using test::StructBuilder;
-
-std::string text_of(const Diagnostics& findings) {
-  std::vector<std::string> texts;
-  for (const Diagnostic& finding : findings) texts.push_back(finding.message);
-  return join(texts, "; ");
-}
 
 Description checked(const std::string& operator_name, const nlohmann::ordered_json& desc) {
   auto checked = test::check_desc(operator_name, desc, Judge::directml);
-  REQUIRE_MESSAGE(checked.diagnostics.empty(), operator_name, ": ", text_of(checked.diagnostics));
+  REQUIRE_MESSAGE(checked.diagnostics.empty(), operator_name, ": ",
+                  messages_of(checked.diagnostics));
   return std::move(*checked.description);
 }
 
@@ -38,7 +34,7 @@ void check_round_trip(const Description& description, const std::string& what) {
   StructBuilder builder;
   Diagnostics findings;
   const auto read = read_operator(builder.build(description), findings);
-  REQUIRE_MESSAGE(read.has_value(), text_of(findings));
+  REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
   CHECK(read->operation() == graph_operator(description));
   CHECK(read->description()["type"] == "DML_OPERATOR_" + description.spec->name);
   const Description again = checked(description.spec->name, read->description()["desc"]);
@@ -54,7 +50,7 @@ std::string finding_after(const std::string& operator_name,
   Diagnostics findings;
   const auto read = read_operator(desc, findings);
   CHECK(read.has_value() == findings.empty());
-  return text_of(findings);
+  return messages_of(findings);
 }
 
 template <typename T>
@@ -165,7 +161,7 @@ TEST_CASE("layer: what a description has and a serialized graph does not is read
   builder.buffers[1]->guaranteed_base_offset_alignment = 32;
   Diagnostics findings;
   const auto read = read_operator(desc, findings);
-  REQUIRE_MESSAGE(read.has_value(), text_of(findings));
+  REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
   const auto tensors = read->description()["desc"]["InputTensors"];
   CHECK_FALSE(tensors[0].contains("Flags"));
   CHECK(tensors[1]["Flags"] == "DML_TENSOR_FLAG_OWNED_BY_DML");
@@ -208,7 +204,7 @@ TEST_CASE("layer: pointers that point nowhere become findings") {
   CHECK_FALSE(read_operator(builder.keep(TypedDesc{0, nowhere}), findings));
   CHECK_FALSE(read_operator(builder.keep(TypedDesc{-1, nowhere}), findings));
   CHECK_FALSE(read_operator(builder.keep(TypedDesc{1, 0}), findings));
-  CHECK(text_of(findings) ==
+  CHECK(messages_of(findings) ==
         "desc is null, must point to a DML_OPERATOR_DESC; "
         "desc is 0x7ffffffffffffff8, where no DML_OPERATOR_DESC can be read; "
         "Type is 0, which is no operator of DirectML 1.15.4; "

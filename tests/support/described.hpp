@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop::test {
@@ -28,5 +29,12 @@ struct Checked {
 
 /// Reads a description of the operator and, if that gives no findings, checks it.
 Checked check_desc(const std::string& operator_name, const Json& desc, Judge judge = Judge::page);
+
+/// What findings say, one after the other.
+inline std::string messages_of(const Diagnostics& findings) {
+  std::vector<std::string> messages;
+  for (const Diagnostic& finding : findings) messages.push_back(finding.message);
+  return join(messages, "; ");
+}
 
 }  // namespace dmlop::test
