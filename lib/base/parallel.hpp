@@ -29,8 +29,8 @@ void parallel_for(unsigned threads, std::uint64_t count,
 void parallel_phases(unsigned threads, std::uint64_t phases, std::uint64_t count,
                      const std::function<void(std::uint64_t phase, std::uint64_t index)>& action);
 
-/// While a KeptThreads lives, the threads of parallel_for stay and wait for the next call, which
-/// starts them otherwise. Several may exist.
+/// While a KeptThreads lives, parallel_for keeps its threads for the next call. Otherwise each call
+/// starts and ends its own. Several may exist.
 class KeptThreads {
  public:
   KeptThreads();

@@ -1,7 +1,6 @@
-// What the parts of a kernel share: as a rule nothing. Where a row is so long that few parts would
-// keep few threads busy, all threads first compute what the parts need of it, a block of the row
-// each. Blocks depend on the kernel alone, and so does every result, whatever the number of
-// threads.
+// What the parts of a kernel share: as a rule nothing. A kernel with few long rows has too few parts
+// for many threads. All threads then first compute, a block of a row each, what the parts need.
+// Blocks depend on the kernel alone. So results do not depend on the number of threads.
 #pragma once
 
 #include <concepts>

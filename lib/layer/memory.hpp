@@ -1,4 +1,4 @@
-// Memory that may not be there: what the pointers of an application point to.
+// Reads memory that may not be there: what the pointers of an application point to.
 #pragma once
 
 #include <cstddef>

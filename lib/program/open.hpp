@@ -34,8 +34,7 @@ struct OpenedProgram {
 
 /// Opens what the source names: an ONNX model by its name *.onnx, or a folder with nothing else; a
 /// serialized graph by its bytes or its name *.bin, or all Partition_N.bin of a folder as one; all
-/// others as JSON. What the graphs' constants
-/// may be says the request. Returns nothing, with findings, if it is none of these. Errors: as
+/// others as JSON. The request says what the constants of graphs may be. Returns nothing, with findings, if it is none of these. Errors: as
 /// open_op_or_model and open_graph; usage for settings of anything but a description.
 std::optional<OpenedProgram> open_program(const ProgramSource& source, const GraphRequest& request,
                                           Diagnostics& diagnostics);
