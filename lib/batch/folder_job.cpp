@@ -6,7 +6,7 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "batch/job_reader.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
 #include "job/folder.hpp"
 #include "spec/field_reader.hpp"
 

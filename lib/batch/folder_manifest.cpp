@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
 #include "job/folder.hpp"
 
 namespace dmlop {

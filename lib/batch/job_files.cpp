@@ -3,7 +3,7 @@
 #include "base/file.hpp"
 #include "base/system_file.hpp"
 #include "batch/digest.hpp"
-#include "job/bind.hpp"
+#include "job/file_names.hpp"
 #include "model/open.hpp"
 
 namespace dmlop {

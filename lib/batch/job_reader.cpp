@@ -6,7 +6,8 @@
 
 #include "base/path.hpp"
 #include "base/text.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
+#include "job/file_names.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/tolerance_reader.hpp"
 

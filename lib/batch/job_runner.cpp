@@ -19,7 +19,7 @@
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
 #include "compare/picture.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "program/open.hpp"

@@ -9,7 +9,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
-#include "job/bind.hpp"
+#include "job/file_names.hpp"
 #include "json/document.hpp"
 
 namespace dmlop {

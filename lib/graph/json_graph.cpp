@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "graph/files.hpp"
 #include "graph/from_description.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
 #include "model/values.hpp"
 #include "npy/npy.hpp"
 #include "ops/operator.hpp"

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/file_names.hpp"
 #include "job/folder.hpp"
 #include "job/random_inputs.hpp"
 #include "tensor/element.hpp"
@@ -16,7 +17,6 @@
 namespace dmlop {
 namespace {
 
-constexpr std::string_view standard_stream = "-";
 constexpr const char* expect_option = "--expect ";
 
 enum class Direction { input, output };
@@ -42,28 +42,6 @@ struct Source {
 
 bool is_same_file(const Source& source, const std::string& written) {
   return !source.memory && !source.random && dmlop::is_same_file(source.path, written);
-}
-
-// "InputTensors.0" and "InputTensors[0]" are the first of InputTensors.
-struct ElementName {
-  std::string field;
-  std::optional<std::size_t> element;
-};
-
-ElementName element_name(const std::string& name) {
-  constexpr std::size_t most_digits = 4;
-  const std::size_t mark = name.find_last_of(".[");
-  if (mark == std::string::npos) return {name, {}};
-  const bool is_bracket = name[mark] == '[';
-  if (is_bracket && !name.ends_with(']')) return {name, {}};
-  const std::string digits = name.substr(mark + 1, name.size() - mark - (is_bracket ? 2 : 1));
-  if (digits.empty() || digits.size() > most_digits) return {name, {}};
-  std::size_t number = 0;
-  for (const char c : digits) {
-    if (c < '0' || c > '9') return {name, {}};
-    number = number * 10 + static_cast<std::size_t>(c - '0');
-  }
-  return {name.substr(0, mark), number};
 }
 
 class Binder {
@@ -522,87 +500,6 @@ const BoundOutput* writer_of(const std::vector<BoundOutput>& outputs, const std:
 }
 
 }  // namespace
-
-bool is_absent(const std::string& path) {
-  std::error_code error;
-  const auto type = std::filesystem::status(to_path(path), error).type();
-  if (type == std::filesystem::file_type::none)
-    throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
-  return type == std::filesystem::file_type::not_found;
-}
-
-std::string field_of_file(const std::string& name) {
-  return element_name(name).field;
-}
-
-void read_file_texts(Description& description, Diagnostics& diagnostics) {
-  for (Binding& binding : description.bindings) {
-    const bool is_output = description.spec->find_field(binding.tensor)->is_output();
-    try {
-      const FileText file =
-          is_output ? parse_output_text(binding.path) : parse_file_text(binding.path);
-      binding.path = file.path;
-      binding.raw = file.raw;
-    } catch (const Error& error) {
-      const std::string name = "bindings." + tensor_name(binding.tensor, binding.element);
-      diagnostics.push_back(
-          description.document().at(*binding.written, name + ": " + error.what()));
-      binding.path.clear();
-    }
-  }
-}
-
-std::string path_beside(const std::string& file, const std::string& path) {
-  if (path == standard_stream || file == standard_stream) return path;
-  const std::filesystem::path given = to_path(path);
-  if (given.is_absolute()) return path;
-  return to_text(to_path(file).parent_path() / given);
-}
-
-Diagnostic confinement_finding(const json::Document& document, const json::Value& written,
-                               const std::string& name, const PathProblem& problem,
-                               const Confinement& confinement) {
-  Diagnostic diagnostic =
-      document.at(written, name + " is " + json::describe(written) + ", which " + problem.what);
-  diagnostic.rule = confinement.rule();
-  diagnostic.suggestion = problem.remedy;
-  return diagnostic;
-}
-
-Diagnostic confinement_finding(const std::string& path, const PathProblem& problem,
-                               const Confinement& confinement) {
-  return {.file = path,
-          .message = path + " " + problem.what,
-          .rule = confinement.rule(),
-          .suggestion = problem.remedy};
-}
-
-bool check_confined(const Description& description, const JobRequest& request,
-                    Diagnostics& diagnostics) {
-  if (!request.confinement) return true;
-  const Confinement& confinement = *request.confinement;
-  const std::size_t before = diagnostics.size();
-  for (const Binding& binding : description.bindings) {
-    if (binding.path.empty()) continue;  // it has its own finding
-    PathProblem problem = confinement.problem_of_text(binding.path);
-    if (!problem)
-      problem = confinement.problem_of_file(path_beside(description.file(), binding.path));
-    if (!problem) continue;
-    diagnostics.push_back(confinement_finding(description.document(), *binding.written,
-                                              "bindings." + binding.tensor, problem, confinement));
-  }
-  check_confined(request.inputs, diagnostics);
-  check_confined(request.expected, diagnostics);
-  return diagnostics.size() == before;
-}
-
-void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostics) {
-  for (const NamedFile& file : files) {
-    if (!file.confinement) continue;
-    if (const PathProblem problem = file.confinement->problem_of_file(file.path))
-      diagnostics.push_back(confinement_finding(file.path, problem, *file.confinement));
-  }
-}
 
 std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& request,
                                     Purpose purpose, Diagnostics& diagnostics) {

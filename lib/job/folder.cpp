@@ -7,7 +7,8 @@
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
+#include "job/file_names.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/tolerance_reader.hpp"
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "job/bind.hpp"
+#include "job/confined_files.hpp"
+#include "job/file_names.hpp"
 #include "job/folder.hpp"
 #include "ops/fixes.hpp"
 #include "spec/broadcast.hpp"

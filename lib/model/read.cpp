@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/path.hpp"
-#include "job/bind.hpp"
+#include "job/confined_files.hpp"
 #include "model/reading.hpp"
 
 namespace dmlop {
