@@ -157,10 +157,9 @@ class Run {
     CHECK(now.program.code == 6);
     CHECK(contains(now.program.error, "error: "));
     CHECK(contains(now.program.error, reason));
-    const bool names_file = contains(now.program.error, ".npy") ||
-                            contains(now.program.error, "op.json") ||
-                            contains(now.program.error, "tol.json") ||
-                            contains(now.program.error, "standard output");
+    const bool names_file =
+        contains(now.program.error, ".npy") || contains(now.program.error, "op.json") ||
+        contains(now.program.error, "tol.json") || contains(now.program.error, "standard output");
     CHECK(names_file);
     CHECK(clean_.program.output.starts_with(now.program.output));
     // A golden file that was written is there, even if it could not be read again.

@@ -1,6 +1,5 @@
-// dmlop run and dmlop batch are killed at random moments: their files are complete or absent, and
-// the next run does the rest. The moments are spread over the measured duration of a run.
-// DMLOP_TEST_SEED repeats an earlier test's moments.
+// dmlop run and dmlop batch are killed before each call that changes a file: their files are
+// complete or absent, and the next run does the rest.
 //
 // A file that is being written has no name, so nothing of it stays. Where the system has no such
 // files, and in the short moment in which an existing file is replaced, a killed run leaves
@@ -10,74 +9,16 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <numeric>
-#include <random>
 #include <regex>
-#include <thread>
 
 #include "batch.hpp"
 #include "fault.hpp"
-#include "sanitized.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace dmlop::test;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kills = 100;
-
-class Moments {
- public:
-  Moments() {
-    const char* given = std::getenv("DMLOP_TEST_SEED");
-    const auto seed = given != nullptr ? static_cast<std::uint32_t>(std::stoul(given))
-                                       : std::uint32_t{std::random_device{}()};
-    MESSAGE("DMLOP_TEST_SEED=" << seed);
-    random.seed(seed);
-  }
-
-  /// Lets a program run undisturbed, to know how long it takes.
-  ProgramResult measure(const std::vector<std::string>& command, const ProgramOptions& options) {
-    const Clock::time_point start = Clock::now();
-    Process process(command, options);
-    while (process.is_running()) std::this_thread::sleep_for(step);
-    duration_ = Clock::now() - start;
-    return process.wait();
-  }
-
-  struct Kill {
-    bool was_running = false;
-    bool was_writing = false;
-  };
-
-  /// Kills a program at a moment of its duration, or finds that it had ended before. The machine's
-  /// other work changes how long it takes: who ends before tells anew.
-  Kill kill(const std::vector<std::string>& command, const ProgramOptions& options,
-            const Folder& folder) {
-    const double share = std::uniform_real_distribution<double>(0, 1)(random);
-    const Clock::time_point start = Clock::now();
-    const auto moment = start + std::chrono::duration_cast<Clock::duration>(duration_ * share);
-    Process process(command, options);
-    while (process.is_running() && Clock::now() < moment)
-      std::this_thread::sleep_for(std::min<Clock::duration>(step, moment - Clock::now()));
-    const bool was_writing = process.is_writing_in(folder);
-    if (process.is_running()) process.send(SIGKILL);
-    const ProgramResult result = process.wait();
-    CAPTURE(result.error);
-    CHECK((result.code == 0 || result.code == 128 + SIGKILL));
-    if (result.code == 0) duration_ = std::min(duration_, Clock::now() - start);
-    return {result.code != 0, result.code != 0 && was_writing};
-  }
-
-  std::mt19937 random;
-
- private:
-  static constexpr Clock::duration step = std::chrono::microseconds(200);
-  Clock::duration duration_{};
-};
 
 /// The temporary files below a folder, all named as documented after a file that belongs there.
 std::vector<fs::path> temporary_files(const fs::path& folder) {
@@ -110,51 +51,50 @@ std::vector<float> counted_up(std::size_t count) {
 
 namespace {
 
-/// Kills runs that write a file anew, or replace one; `most_left` temporary files stay behind.
-void kill_runs(const std::vector<std::string>& environment, int most_left_new,
-               int most_left_replaced) {
-  constexpr std::size_t row = std::size_t{1} << 19;
+/// What the kills of one output left.
+struct Left {
+  unsigned kills = 0;
+  unsigned while_writing = 0;    // a part of the output was written
+  unsigned temporary_files = 0;  // that stay behind
+};
+
+/// Kills runs that write a file anew, or replace one, before each call that changes a file.
+Left kill_runs(bool without_unnamed_files, bool has_older) {
+  constexpr std::size_t row = std::size_t{1} << 17;
   const Folder folder;
-  folder.write("row.npy", float_npy("(524288,)", counted_up(row)));
+  folder.write("row.npy", float_npy("(131072,)", counted_up(row)));
   folder.write("op.json", R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
-                          R"("Sizes": [16, 524288], "Strides": [0, 1]}, "PaddingMode": "EDGE", )"
+                          R"("Sizes": [16, 131072], "Strides": [0, 1]}, "PaddingMode": "EDGE", )"
                           R"("StartPadding": [0, 1], "EndPadding": [0, 0]}, )"
                           R"("bindings": {"InputTensor": "row.npy"}})");
-  const std::vector<std::string> command{program_path(), "run", "--cpu",
-                                         "op.json",      "-o",  "out.npy"};
-  ProgramOptions options{.folder = folder.path()};
-  options.environment = environment;
-  Moments moments;
-  REQUIRE(moments.measure(command, options).code == 0);
-  const std::string complete = folder.read("out.npy");
   std::vector<float> padded = counted_up(row);
   padded.insert(padded.begin(), 1.0F);
   std::string elements;
   for (int i = 0; i < 16; ++i) elements += bytes_of(padded);
-  REQUIRE((complete == npy("<f4", "(16, 524289)", elements)));
-
+  const std::string complete = npy("<f4", "(16, 131073)", elements);
   const std::string older = folder.read("row.npy");
-  int running = 0, writing = 0, ended = 0, left_new = 0, left_replaced = 0;
+
+  Left left;
   std::vector<fs::path> kept;  // some stay, and must do no harm
-  for (int i = 0; i < kills; ++i) {
-    CAPTURE(i);
-    if (i % 10 == 0) CHECK(moments.measure(command, options).code == 0);
-    const bool has_older = i % 2 == 0;
+  left.kills = for_each_fault({changes_of_files, "signal 9"}, [&](const Injection& injection) {
     fs::remove(folder / "out.npy");
     if (has_older) folder.write("out.npy", older);
-    const auto [was_running, was_writing] = moments.kill(command, options, folder);
+    ProgramOptions options{.folder = folder.path()};
+    options.environment = injection.environment();
+    if (without_unnamed_files) options.environment.push_back("DMLOP_WITHOUT_UNNAMED_FILES=1");
+    const auto result = dmlop_program({"run", "--cpu", "op.json", "-o", "out.npy"}, options);
+    CAPTURE(result.error);
+    const bool was_killed = injection.has_happened();
+    CHECK(result.code == (was_killed ? 128 + SIGKILL : 0));
     const bool is_there = folder.has("out.npy");
-    const std::string left = is_there ? folder.read("out.npy") : "";
-    const bool is_complete = left == complete;
-    CHECK((is_complete || (has_older ? left == older : !is_there)));
-    if (!was_running) CHECK(is_complete);
+    const std::string found = is_there ? folder.read("out.npy") : "";
+    const bool is_complete = found == complete;
+    CHECK((is_complete || (was_killed && (has_older ? found == older : !is_there))));
     const auto temporary = temporary_files(folder.path());
     CHECK((temporary.size() == kept.size() ||
-           (was_running && !is_complete && temporary.size() == kept.size() + 1)));
-    running += was_running ? 1 : 0;
-    writing += was_writing ? 1 : 0;
-    (has_older ? left_replaced : left_new) += temporary.size() > kept.size() ? 1 : 0;
-    ended += was_running ? 0 : 1;
+           (was_killed && !is_complete && temporary.size() == kept.size() + 1)));
+    left.while_writing += was_killed && injection.failed().call == "pwrite" ? 1 : 0;
+    left.temporary_files += temporary.size() > kept.size() ? 1 : 0;
     for (const fs::path& path : temporary) {
       if (std::find(kept.begin(), kept.end(), path) != kept.end()) continue;
       if (kept.size() < 3) {
@@ -163,30 +103,31 @@ void kill_runs(const std::vector<std::string>& environment, int most_left_new,
         fs::remove(path);
       }
     }
-  }
-  MESSAGE("killed while running: " << running << ", of them with a part of the output written: "
-                                   << writing << "; ended before: " << ended
-                                   << "; temporary files left by a new output: " << left_new
-                                   << ", by one that is replaced: " << left_replaced);
-  CHECK(running > kills / 2);
-  CHECK(writing > (is_sanitized ? 0 : kills / 5));  // a sanitizer starts slowly
-  CHECK(left_new <= most_left_new);
-  CHECK(left_replaced <= most_left_replaced);
-  CHECK(moments.measure(command, options).code == 0);
-  CHECK((folder.read("out.npy") == complete));
-  CHECK(temporary_files(folder.path()).size() == kept.size());
+  });
+  MESSAGE("killed " << left.kills << " times, of them with a part of the output written: "
+                    << left.while_writing << "; temporary files left: " << left.temporary_files);
+  CHECK(left.while_writing > 3);
+  return left;
 }
 
 }  // namespace
 
-TEST_CASE("dmlop run, killed: the output is complete or absent, or still the older one") {
-  const int moments_of_replacing = kills / 10;
-  kill_runs({}, 0, moments_of_replacing);
+TEST_CASE("dmlop run, killed: the output is complete or absent") {
+  if (!can_inject_faults()) return;
+  CHECK(kill_runs(false, false).temporary_files == 0);
+}
+
+TEST_CASE("dmlop run, killed: the output is complete or still the older one") {
+  if (!can_inject_faults()) return;
+  CHECK(kill_runs(false, true).temporary_files == 1);  // between its naming and its replacing
 }
 
 TEST_CASE("dmlop run, killed where every file has a name: the same, and temporary files stay") {
   if (!can_inject_faults()) return;
-  kill_runs(without_unnamed_files, kills, kills);
+  for (const bool has_older : {false, true}) {
+    const Left left = kill_runs(true, has_older);
+    CHECK(left.temporary_files >= left.while_writing);
+  }
 }
 
 namespace {
@@ -194,7 +135,7 @@ namespace {
 /// A batch of jobs with an output each, and everything that a run of it may leave.
 class KilledBatch : public BatchFolder {
  public:
-  static constexpr std::size_t jobs = 80;
+  static constexpr std::size_t jobs = 24;
 
   KilledBatch() {
     constexpr std::size_t count = 40'000;
@@ -209,12 +150,12 @@ class KilledBatch : public BatchFolder {
     write("jobs.jsonl", lines_of(lines));
   }
 
-  std::vector<std::string> command() const {
-    return {program_path(), "batch",  "jobs.jsonl", "--cpu",     "--jobs",  "2",
-            "--out",        "out",    "--resume",   "--results", "r.jsonl", "--junit",
-            "junit.xml",    "--html", "report.html"};
+  /// Runs the batch, or what an earlier run of it has left to do.
+  ProgramResult run(const std::vector<std::string>& environment = {}) const {
+    return dmlop_program({"batch", "jobs.jsonl", "--cpu", "--jobs", "2", "--out", "out", "--resume",
+                          "--results", "r.jsonl", "--junit", "junit.xml", "--html", "report.html"},
+                         {.folder = path(), .environment = environment});
   }
-  ProgramOptions options() const { return {.folder = path()}; }
 
   void clear() const {
     for (const char* name : {"out", "r.jsonl", "junit.xml", "report.html"})
@@ -274,7 +215,7 @@ class KilledBatch : public BatchFolder {
     const auto summary = read_records(read("r.jsonl")).back().at("summary");
     CHECK(summary.at("complete") == true);
     CHECK(summary.at("counts").at("PASSED") == jobs);
-    CHECK(contains(read("junit.xml"), "tests=\"80\" failures=\"0\" errors=\"0\""));
+    CHECK(contains(read("junit.xml"), "tests=\"24\" failures=\"0\" errors=\"0\""));
     for (std::size_t i = 0; i < jobs; ++i) {
       CHECK((read("out/job " + std::to_string(i) + "/OutputTensor.npy") == golden));
     }
@@ -287,36 +228,34 @@ class KilledBatch : public BatchFolder {
 
 TEST_CASE(
     "dmlop batch, killed: outputs and reports are complete or absent, --resume does the rest") {
+  if (!can_inject_faults()) return;
   const KilledBatch batch;
-  Moments moments;
-  int running = 0, in_the_middle = 0, rounds = 0;
-  for (int i = 0; i < kills; ++rounds) {
-    CAPTURE(i);
-    batch.clear();
-    if (rounds % 10 == 0) {
-      CHECK(moments.measure(batch.command(), batch.options()).code == 0);
-      batch.check_all_done();
-      batch.clear();
-    }
-    // Some of what --resume starts is killed as well.
-    const int times = std::uniform_int_distribution<int>(1, 3)(moments.random);
-    for (int time = 0; time < times && i < kills; ++time, ++i) {
-      const std::size_t before = batch.records().size();
-      const bool was_running = moments.kill(batch.command(), batch.options(), batch).was_running;
-      batch.check_what_is_left();
-      const std::size_t after = batch.records().size();
-      CHECK(after >= before);
-      if (!was_running) CHECK(after == KilledBatch::jobs);
-      running += was_running ? 1 : 0;
-      in_the_middle += was_running && after > before && after < KilledBatch::jobs ? 1 : 0;
-    }
-    const auto rest = Process(batch.command(), batch.options()).wait();
-    CAPTURE(rest.error);
-    CHECK(rest.code == 0);
-    batch.check_all_done();
-  }
-  MESSAGE("killed while running: " << running << " of " << kills
-                                   << ", of them with some jobs done: " << in_the_middle);
-  CHECK(running > kills / 2);
-  CHECK(in_the_middle > kills / 4);
+  unsigned in_the_middle = 0, killed_twice = 0;
+  constexpr unsigned step = 5;  // of some hundred calls
+  const auto kills = for_each_fault(
+      {changes_of_files, "signal 9"},
+      [&](const Injection& injection) {
+        batch.clear();
+        const auto first = batch.run(injection.environment());
+        CHECK(first.code == (injection.has_happened() ? 128 + SIGKILL : 0));
+        batch.check_what_is_left();
+        const std::size_t done = batch.records().size();
+        in_the_middle += done > 0 && done < KilledBatch::jobs ? 1 : 0;
+        // What --resume starts is killed as well, a little later than the run before.
+        const bool is_killed =
+            batch.run(signal_at(changes_of_files, 30, SIGKILL)).code == 128 + SIGKILL;
+        killed_twice += is_killed ? 1 : 0;
+        batch.check_what_is_left();
+        CHECK(batch.records().size() >= done);
+        const auto rest = batch.run();
+        CAPTURE(rest.error);
+        CHECK(rest.code == 0);
+        batch.check_all_done();
+      },
+      step);
+  MESSAGE("killed " << kills << " times, with some jobs done: " << in_the_middle
+                    << ", twice: " << killed_twice);
+  CHECK(kills > 20);
+  CHECK(in_the_middle > 10);
+  CHECK(killed_twice > 10);
 }

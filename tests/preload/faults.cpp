@@ -7,7 +7,8 @@
 //   DMLOP_FAULT=28                  how: an errno; "one" or "half": so many bytes are read or
 //                                   written; "cut", "shave", "touch", of mmap: the file that was
 //                                   mapped loses half, or its last byte, or changes; with ",later"
-//                                   when its status was asked for once more
+//                                   when its status was asked for once more; "signal 9": the
+//                                   program gets this signal before the call, which then goes on
 //   DMLOP_FAULT_HAPPENED=FILE       created when it happens; says of which call: "close writing
 //                                   /folder/y.npy", with "without a name" or "named since" for a
 //                                   file of O_TMPFILE, or "stat - x.npy" where nothing is open
@@ -125,8 +126,13 @@ bool is_errno() {
   return fault[0] >= '0' && fault[0] <= '9';
 }
 
-// Fails with the errno when the call is to fail.
+constexpr char signal_fault[] = "signal ";
+
+// Fails with the errno when the call is to fail. Where the fault is a signal, sends it.
 bool fails(const char* call, const Subject& subject = {}) {
+  const std::size_t length = sizeof signal_fault - 1;
+  if (std::strncmp(fault, signal_fault, length) == 0 && happens(call, subject))
+    ::syscall(SYS_kill, ::syscall(SYS_getpid), std::atoi(fault + length));
   if (!is_errno() || !happens(call, subject)) return false;
   errno = std::atoi(fault);
   return true;

@@ -22,7 +22,7 @@ inline bool can_inject_faults() {
 /// How calls fail.
 struct Fault {
   std::string calls;     // "write,pwrite"
-  std::string effect;    // an errno, "one", "half", or what happens to a mapped file
+  std::string effect;    // an errno, "one", "half", "signal 9", or what happens to a mapped file
   bool lasting = false;  // all calls from the first one that fails
 };
 
@@ -34,6 +34,17 @@ inline std::string to_text(const Fault& fault, unsigned number) {
 /// The variables for a system that has no files without names.
 inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,
                                                             "DMLOP_WITHOUT_UNNAMED_FILES=1"};
+
+/// The calls that change what files and folders hold.
+inline const std::string changes_of_files =
+    "tmpfile,open,posix_fallocate,ftruncate,write,pwrite,fchmod,close,linkat,rename,mkdir";
+
+/// The variables for a program that gets the signal before one of these calls, the `number`th.
+inline std::vector<std::string> signal_at(const std::string& calls, unsigned number, int signal) {
+  return {"LD_PRELOAD=" DMLOP_FAULTS, "DMLOP_FAULT_CALLS=" + calls,
+          "DMLOP_FAULT=signal " + std::to_string(signal),
+          "DMLOP_FAULT_AT=" + std::to_string(number)};
+}
 
 /// The call that failed, the first of them where several did.
 struct FailedCall {

@@ -88,18 +88,12 @@ void Process::send(int signal) const {
   ::kill(id_, signal);
 }
 
-bool Process::is_writing_in(const Folder& folder) const {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder.path(), error))
-    if (entry.path().extension() == ".tmp") return true;
-  const std::string open_files = "/proc/" + std::to_string(id_) + "/fd";
-  for (fs::directory_iterator file(open_files, error), end; !error && file != end;
-       file.increment(error)) {
-    std::error_code ignored;
-    const std::string name = fs::read_symlink(file->path(), ignored);
-    if (name.starts_with(folder.path() + "/") && name.ends_with(" (deleted)")) return true;
-  }
+bool Process::wait_until_stopped() {
+  int status = 0;
+  REQUIRE(::waitpid(id_, &status, WUNTRACED) == id_);
+  if (WIFSTOPPED(status)) return true;
+  status_ = status;
+  has_ended_ = true;
   return false;
 }
 

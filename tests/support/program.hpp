@@ -34,9 +34,8 @@ class Process {
 
   bool is_running();
   void send(int signal) const;
-  /// Whether it is writing an output in the folder or below it, which has no name yet or a
-  /// temporary one.
-  bool is_writing_in(const Folder& folder) const;
+  /// Waits until it stops itself (signal_at). False if it ended before.
+  bool wait_until_stopped();
   ProgramResult wait();
 
  private:
