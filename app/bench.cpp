@@ -96,8 +96,6 @@ void print_text(const BenchResult& result) {
 
 // Each dispatch in turn, on what the buffers hold when it comes.
 int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
-  if (!options.request.inputs.empty())
-    throw Error(ErrorKind::usage, "-i is for op descriptions; a model has its resources' values");
   Diagnostics diagnostics, notes;
   const ModelRequest request = options.model.request(options.request.checking);
   const auto model =
@@ -136,7 +134,6 @@ int run_bench(const BenchCommandOptions& options) {
                                {.checking = options.request.checking}, diagnostics);
   if (!program) return report(diagnostics, options.format);
   if (program->kind == OpenedProgram::Kind::graph) {
-    options.model.refuse_for_graph();
     const std::vector<NamedFile> none;  // those of an ONNX model are constants of the graph
     const GraphBench graph_bench{.inputs = program->is_onnx ? none : options.request.inputs,
                                  .checking = options.request.checking,
@@ -148,7 +145,6 @@ int run_bench(const BenchCommandOptions& options) {
   }
   const OpenedFile& file = *program->file;
   if (program->kind == OpenedProgram::Kind::model) return bench_model(file, options);
-  options.model.refuse_for_description();
   JobRequest request = options.request;
   complete_request(request, file, {}, diagnostics);
   const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
@@ -171,7 +167,9 @@ Action add_bench(OptionList& command) {
   const auto options = std::make_shared<BenchCommandOptions>();
   options->description.add_to(command);
   add_named_file_option(command, "-i,--input", options->request.inputs,
-                        "An input's .npy file (default: random data)");
+                        "An input's .npy file (default: random data)")
+      .only_for({InputForm::description, InputForm::graph, InputForm::onnx_model},
+                {{InputForm::model, "a model has its resources' values"}});
   options->model.add_input_path(command);
   options->onnx.add_to(command);
   options->device.add_to(command, options->bench.execution);

@@ -95,7 +95,7 @@ class Checker {
   void check_program(const std::string& name, const OpenedProgram& program,
                      Diagnostics& diagnostics) {
     if (program.kind == OpenedProgram::Kind::graph) {
-      if (program.graph) check_graph(*program.graph, diagnostics, program.is_onnx);
+      if (program.graph) check_graph(*program.graph, diagnostics);
       return;
     }
     const std::string& path = program.file->path.empty() ? name : program.file->path;
@@ -129,11 +129,6 @@ class Checker {
   }
 
   void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
-    if (!options_.inputs.empty())
-      diagnostics.push_back({.kind = ErrorKind::usage,
-                             .file = path,
-                             .message = "-i is for op descriptions, and this is a model",
-                             .suggestion = "name files in its resources (sourcePath)"});
     Diagnostics notes;
     const ModelRequest request = options_.model.request(options_.checking, options_.confine, path);
     const auto model =
@@ -154,11 +149,7 @@ class Checker {
             .constants_may_be_missing = true};
   }
 
-  void check_graph(const Graph& graph, Diagnostics& diagnostics, bool may_have_inputs) {
-    if (!options_.inputs.empty() && !may_have_inputs)
-      diagnostics.push_back({.kind = ErrorKind::usage,
-                             .file = graph.file,
-                             .message = "-i is for op descriptions, and this is a graph"});
+  void check_graph(const Graph& graph, Diagnostics& diagnostics) {
     Diagnostics notes;
     const auto lowered = lower_graph(graph, graph_request(graph.file), diagnostics, notes);
     if (!options_.quiet && options_.format == Format::text) print_notes(notes);
@@ -198,7 +189,9 @@ Action add_check(OptionList& command) {
   const auto options = std::make_shared<CheckOptions>();
   options->description.add_to(command, true);
   add_named_file_option(command, "-i,--input", options->inputs,
-                        "An input's .npy file, of which the header is read");
+                        "An input's .npy file, of which the header is read")
+      .only_for({InputForm::description, InputForm::onnx_model},
+                {{InputForm::model, "name files in its resources (sourcePath)"}});
   options->model.add_input_path(command);
   options->onnx.add_to(command);
   options->confine.add_to(command);

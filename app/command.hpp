@@ -57,8 +57,8 @@ FileText parse_file_argument(const std::string& text, bool is_output = false);
 /// "NAME=FILE" or "FILE". Errors: those of refuse_option().
 NamedFile parse_named_file(const std::string& text, bool is_output = false);
 /// Declares -i NAME=FILE or -o NAME=FILE.
-void add_named_file_option(OptionList& command, const std::string& names,
-                           std::vector<NamedFile>& files, const std::string& description);
+Option add_named_file_option(OptionList& command, const std::string& names,
+                             std::vector<NamedFile>& files, const std::string& description);
 
 /// From now on, a signal asks the job to stop instead of ending the program at once.
 void stop_jobs_gently();

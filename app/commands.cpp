@@ -296,9 +296,9 @@ NamedFile parse_named_file(const std::string& text, bool is_output) {
   return named;
 }
 
-void add_named_file_option(OptionList& command, const std::string& names,
-                           std::vector<NamedFile>& files, const std::string& description) {
-  command
+Option add_named_file_option(OptionList& command, const std::string& names,
+                             std::vector<NamedFile>& files, const std::string& description) {
+  return command
       .add_option_function(
           names,
           [&files, is_output = names.starts_with("-o")](const std::vector<std::string>& texts) {

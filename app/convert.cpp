@@ -275,10 +275,7 @@ int convert(const ConvertOptions& options) {
   if (to_model == file.has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));
-  if (to_model) {
-    options.model.refuse_for_description();
-    return convert_op(file, options);
-  }
+  if (to_model) return convert_op(file, options);
   if (!options.request.inputs.empty() || !options.request.outputs.empty())
     refuse("-i and -o are for op descriptions; a model names its files");
   return convert_model(file, options);

@@ -10,7 +10,18 @@
 
 namespace dmlop::app {
 
+namespace {
+
+InputForm form_of(const OpenedProgram& program) {
+  if (program.is_onnx) return InputForm::onnx_model;
+  if (program.kind == OpenedProgram::Kind::graph) return InputForm::graph;
+  return program.kind == OpenedProgram::Kind::model ? InputForm::model : InputForm::description;
+}
+
+}  // namespace
+
 void DescriptionOptions::add_to(OptionList& command, bool many) {
+  command_.emplace(command);
   const Option option =
       command
           .add_option("OP.json", names,
@@ -48,20 +59,33 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                                                       const std::vector<NamedFile>& inputs,
                                                       const GraphRequest& request,
                                                       Diagnostics& diagnostics, bool quiet) const {
-  if (is_example) return example_of(name, diagnostics);
+  if (is_example) {
+    auto example = example_of(name, diagnostics);
+    const Diagnostics found = unfit(InputForm::description, name);
+    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+    return found.empty() ? std::move(example) : std::nullopt;
+  }
   const ProgramSource source{.path = name,
                              .settings = settings,
                              .dimensions = onnx.sizes(),
                              .inputs = inputs,
                              .fuses = onnx.fuses};
-  if (!is_onnx_program(source)) onnx.refuse_for(name);
   auto program = open_program(source, request, diagnostics);
+  if (program) {
+    const Diagnostics found = unfit(form_of(*program), name);
+    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+    if (!found.empty()) return std::nullopt;
+  }
   const bool is_operator = program && program->file && program->file->path.empty();
   std::error_code ignored;
   if (!quiet && is_operator && std::filesystem::is_directory(to_path(name), ignored))
     print(StandardStream::error,
           {"dmlop: note: ", name, " is the operator; ./", name, " is the folder\n"});
   return program;
+}
+
+Diagnostics DescriptionOptions::unfit(InputForm form, const std::string& name) const {
+  return command_->unfit(form, name);
 }
 
 // The description that ops NAME --example prints, with the settings.
@@ -90,10 +114,11 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
 }
 
 void add_broadcast_option(OptionList& command, bool& broadcasts) {
-  command.add_flag(
-      "--broadcast", broadcasts,
-      "Stretch inputs to the sizes of others, as NumPy does, where the operator's rules "
-      "make their sizes equal");
+  command
+      .add_flag("--broadcast", broadcasts,
+                "Stretch inputs to the sizes of others, as NumPy does, where the operator's rules "
+                "make their sizes equal")
+      .only_for({InputForm::description});
 }
 
 RandomNumbers random_numbers(const std::string& seed) {

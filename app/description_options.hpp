@@ -22,14 +22,18 @@ struct DescriptionOptions {
   const std::string& name() const { return names.front(); }
 
   /// Opens one of the names, and says where an operator and a folder have the same one. `inputs`
-  /// are those of an ONNX model. Errors and findings: as open_program().
+  /// are those of an ONNX model. Errors and findings: as open_program(), and unfit().
   std::optional<OpenedProgram> open(const std::string& name, const OnnxOptions& onnx,
                                     const std::vector<NamedFile>& inputs,
                                     const GraphRequest& request, Diagnostics& diagnostics,
                                     bool quiet = false) const;
+  /// A finding for each option of the command that is not for this form of input.
+  Diagnostics unfit(InputForm form, const std::string& name) const;
 
  private:
   std::optional<OpenedProgram> example_of(const std::string& name, Diagnostics& diagnostics) const;
+
+  std::optional<OptionList> command_;  // that has these options
 };
 
 /// What the request takes from the description's place: its path, the confinement of the paths that

@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct InspectOptions {
+  std::optional<OptionList> command;  // that has these options
   std::vector<std::string> files;
   OnnxOptions onnx;
   ConfineOption confine;
@@ -96,8 +97,14 @@ int inspect(const InspectOptions& options) {
   for (const std::string& text : options.files) {
     try {
       const auto [path, form] = parse_file_text(text);
-      if (!is_onnx_program({.path = path})) options.onnx.refuse_for(path);
-      if (form || !may_be_program(path)) {
+      const bool is_tensor = form || !may_be_program(path);
+      const InputForm input_form = is_tensor                         ? InputForm::tensor
+                                   : is_onnx_program({.path = path}) ? InputForm::onnx_model
+                                                                     : InputForm::graph;
+      const Diagnostics unfit = options.command->unfit(input_form, path);
+      diagnostics.insert(diagnostics.end(), unfit.begin(), unfit.end());
+      if (!unfit.empty()) continue;
+      if (is_tensor) {
         inspect_tensor(path, form, options.format, list);
       } else if (const auto graph = open(path, options, diagnostics)) {
         if (options.format == Format::json) list.push_back(graph_json(*graph));
@@ -116,6 +123,7 @@ int inspect(const InspectOptions& options) {
 
 Action add_inspect(OptionList& command) {
   const auto options = std::make_shared<InspectOptions>();
+  options->command.emplace(command);
   command
       .add_option("FILE", options->files,
                   ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), graphs (Partition_0.bin, "

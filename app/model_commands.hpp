@@ -27,10 +27,6 @@ struct ModelOptions {
   ModelRequest request(const Checking& checking, const ConfineOption& confine,
                        const std::string& path) const;
   Fidelity fidelity() const { return compatible ? Fidelity::compatible : Fidelity::mended; }
-  /// Errors: usage if one of them is given for an op description.
-  void refuse_for_description() const;
-  /// The same for a graph.
-  void refuse_for_graph() const;
 };
 
 /// What run needs for a model.

@@ -50,14 +50,14 @@ std::string domain_of(const onnx::OnnxOperator& row) {
 }  // namespace
 
 void OnnxOptions::add_to(OptionList& command) {
-  command
-      .add_option("--dim", dimensions,
-                  "Of an ONNX model: the size of a dimension that the model only names")
+  command.add_option("--dim", dimensions, "The size of a dimension that the model only names")
       .type_name("NAME=SIZE")
-      .take_all();
-  command.add_flag("--fuse", fuses,
-                   "Of an ONNX model: fuse activations into the operators before them, as ONNX "
-                   "Runtime does");
+      .take_all()
+      .only_for({InputForm::onnx_model, InputForm::onnx_test});
+  command
+      .add_flag("--fuse", fuses,
+                "Fuse activations into the operators before them, as ONNX Runtime does")
+      .only_for({InputForm::onnx_model, InputForm::onnx_test});
 }
 
 std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
@@ -80,18 +80,7 @@ std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
   return sizes;
 }
 
-void OnnxOptions::refuse_for(const std::string& path) const {
-  if (dimensions.empty() && !fuses) return;
-  throw Error(ErrorKind::usage, std::string(fuses ? "--fuse" : "--dim") +
-                                    " is for ONNX models, and " + path + " is none");
-}
-
 int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const ModelRun& options) {
-  if (!options.inputs.empty() || !options.outputs.empty() || !options.expected.empty())
-    throw Error(ErrorKind::usage, folder +
-                                      " is a folder of an ONNX test, with its own inputs and "
-                                      "outputs; -i, -o and --expect are for the model in it: " +
-                                      onnx::model_in(folder));
   Diagnostics diagnostics, notes;
   const auto model = onnx::open_onnx(onnx::model_in(folder), diagnostics);
   if (!model) return report(diagnostics, options.format);

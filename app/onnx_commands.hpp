@@ -19,8 +19,6 @@ struct OnnxOptions {
   void add_to(OptionList& command);
   /// The sizes of --dim by their names. Errors: usage.
   std::map<std::string, std::uint64_t> sizes() const;
-  /// Errors: usage if one of them is given; `path` is another program.
-  void refuse_for(const std::string& path) const;
 };
 
 /// Runs the data sets of an ONNX test, compares the outputs, and returns the exit code.

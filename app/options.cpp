@@ -6,8 +6,10 @@
 #include <limits>
 #include <map>
 
+#include "base/diagnostic.hpp"
 #include "base/text.hpp"
 #include "command_line.hpp"
+#include "option_text.hpp"
 #include "tensor/tolerance.hpp"
 
 namespace dmlop::app {
@@ -45,6 +47,43 @@ std::map<const CLI::Option*, std::vector<std::string>>& choice_registry() {
   return registry;
 }
 
+struct Fit {
+  std::vector<InputForm> forms;
+  std::map<InputForm, std::string> instead;
+};
+
+// The forms of each option that is not for all of them.
+std::map<const CLI::Option*, Fit>& fit_registry() {
+  static std::map<const CLI::Option*, Fit> registry;
+  return registry;
+}
+
+bool is_for(const std::vector<InputForm>& forms, InputForm form) {
+  return std::find(forms.begin(), forms.end(), form) != forms.end();
+}
+
+const char* plural_of(InputForm form) {
+  constexpr const char* names[] = {"op descriptions", "DxDispatch models", "graphs",
+                                   "ONNX models",     "ONNX tests",        "tensors"};
+  return names[static_cast<int>(form)];
+}
+
+const char* singular_of(InputForm form) {
+  constexpr const char* names[] = {"an op description", "a DxDispatch model", "a graph",
+                                   "an ONNX model",     "an ONNX test",       "a tensor"};
+  return names[static_cast<int>(form)];
+}
+
+// "graphs and ONNX models"
+std::string forms_text(const std::vector<InputForm>& forms) {
+  std::string list;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (i > 0) list += i + 1 == forms.size() ? " and " : ", ";
+    list += plural_of(forms[i]);
+  }
+  return list;
+}
+
 }  // namespace
 
 Option Option::type_name(const std::string& name) const {
@@ -73,6 +112,15 @@ Option Option::take_all() const {
 
 Option Option::excludes(Option other) const {
   return option_->excludes(other.option_);
+}
+
+Option Option::only_for(const std::vector<InputForm>& forms,
+                        const std::map<InputForm, std::string>& instead) const {
+  fit_registry()[option_] = {forms, instead};
+  std::string text = option_->get_description();
+  if (is_for(forms, InputForm::description)) return *this;
+  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return option_->description("For " + forms_text(forms) + ": " + text);
 }
 
 Option Option::choices(std::vector<std::string> choices) const {
@@ -142,6 +190,23 @@ Option Option::bytes_from(std::uint64_t least) const {
 
 bool Option::is_given() const {
   return option_->count() > 0;
+}
+
+Diagnostics OptionList::unfit(InputForm form, const std::string& file) const {
+  Diagnostics findings;
+  for (const CLI::Option* option : command_.get_options()) {
+    const auto found = fit_registry().find(option);
+    if (option->count() == 0 || found == fit_registry().end()) continue;
+    const Fit& fit = found->second;
+    if (is_for(fit.forms, form)) continue;
+    const auto instead = fit.instead.find(form);
+    findings.push_back({.kind = ErrorKind::usage,
+                        .file = file,
+                        .message = names_of(*option).front() + " is for " + forms_text(fit.forms) +
+                                   ", and this is " + singular_of(form),
+                        .suggestion = instead != fit.instead.end() ? instead->second : ""});
+  }
+  return findings;
 }
 
 Option OptionList::add_option(const std::string& names, std::string& to, const std::string& text) {

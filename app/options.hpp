@@ -1,9 +1,11 @@
-// How commands declare their options. CLI11 keeps and parses them, but a compiler takes four seconds
-// to read its header, so only the files that go through the command line itself include that.
+// How commands declare their options. CLI11 keeps and parses them, but a compiler takes four
+// seconds to read its header, so only the files that go through the command line itself include
+// that.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +15,14 @@ class App;
 class Option;
 }  // namespace CLI
 
+namespace dmlop {
+struct Diagnostic;
+}
+
 namespace dmlop::app {
+
+/// The forms of what commands read. Not every option says something about each of them.
+enum class InputForm { description, model, graph, onnx_model, onnx_test, tensor };
 
 /// An option that was declared. Its functions say more about it.
 class Option {
@@ -30,6 +39,10 @@ class Option {
   /// If the option is given more than once, all its values count.
   Option take_all() const;
   Option excludes(Option other) const;
+  /// Refused for other forms: OptionList::unfit. Help says so where descriptions are none of
+  /// `forms`. `instead` says for some of the other forms what to do.
+  Option only_for(const std::vector<InputForm>& forms,
+                  const std::map<InputForm, std::string>& instead = {}) const;
 
   /// Its values for completion in shells. Others are accepted, too.
   Option choices(std::vector<std::string> choices) const;
@@ -79,6 +92,9 @@ class OptionList {
 
   /// One that was declared before.
   Option option(const std::string& name) const;
+
+  /// After parsing: a finding for each given option that is not for this form of `file`.
+  std::vector<Diagnostic> unfit(InputForm form, const std::string& file) const;
 
   /// What help shows below the options.
   void footer(const std::string& text);

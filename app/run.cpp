@@ -221,24 +221,12 @@ ModelRun model_run(const RunOptions& options) {
           .against = options.against};
 }
 
-// Options that do not apply to a model are refused, not ignored.
 int run_as_model(const OpenedFile& file, const JobRequest& request, const RunOptions& options) {
   std::vector<NamedFile> expected = request.expected;
   if (options.expects_folder)
     expected.insert(expected.end(), request.found.expected.begin(), request.found.expected.end());
   if (options.expects_folder && expected.empty())
     refuse_without_golden(request.found.golden_folder, "dmlop batch FOLDER --update-golden");
-  if (!request.inputs.empty())
-    throw Error(ErrorKind::usage,
-                "-i is for op descriptions; a model names the files of its resources (sourcePath), "
-                "which --input-path looks up in another folder");
-  if (request.random)
-    throw Error(ErrorKind::usage,
-                "--random is for op descriptions and graphs; a model has its resources' values");
-  if (!options.update_golden.empty())
-    throw Error(ErrorKind::usage,
-                "--update-golden is for op descriptions; dmlop batch FOLDER --update-golden "
-                "writes the golden files of a model");
   ModelRun run = model_run(options);
   run.expected = std::move(expected);
   run.tolerance = request.tolerance;
@@ -275,7 +263,6 @@ JobRequest request_for(const OpenedFile& file, const RunOptions& options,
 
 std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
                            const JobRequest& request, Diagnostics& diagnostics) {
-  options.model.refuse_for_description();
   refuse_both(options);
   auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return std::nullopt;
@@ -289,12 +276,7 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
   return job;
 }
 
-// Options that do not apply to a graph are refused, too.
 int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagnostics diagnostics) {
-  if (!options.update_golden.empty())
-    throw Error(ErrorKind::usage, "--update-golden is for op descriptions, and " +
-                                      options.description.name() + " is a graph");
-  options.model.refuse_for_graph();
   ModelRun run = model_run(options);
   if (program.is_onnx) run.inputs.clear();  // they are constants of the graph
   const std::string& path = program.graph ? program.graph->file : options.description.name();
@@ -315,11 +297,12 @@ int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagno
 }
 
 int run_onnx_test(const RunOptions& options) {
-  if (options.request.random)
-    throw Error(ErrorKind::usage, "--random is for a model alone; an ONNX test has its own inputs");
+  const std::string& folder = options.description.name();
+  const Diagnostics unfit = options.description.unfit(InputForm::onnx_test, folder);
+  if (!unfit.empty()) return report(unfit, options.format);
   ModelRun run = model_run(options);
   if (options.tolerance.given()) run.tolerance = options.tolerance.tolerance;
-  return run_onnx_folder(options.description.name(), options.onnx, run);
+  return run_onnx_folder(folder, options.onnx, run);
 }
 
 int run(const RunOptions& options) {
@@ -335,12 +318,6 @@ int run(const RunOptions& options) {
                                                 graph_request, diagnostics, options.quiet);
   if (program && program->kind == OpenedProgram::Kind::graph)
     return run_as_graph(*program, options, std::move(diagnostics));
-  for (const auto& [option, folder] : {std::pair("--keep-edges", &options.kept_edges),
-                                       std::pair("--expect-edges", &options.expected_edges)}) {
-    if (!folder->empty())
-      throw Error(ErrorKind::usage,
-                  std::string(option) + " is for graphs, and " + name + " is none");
-  }
   if (!program) return report(diagnostics, options.format);
   const OpenedFile& file = *program->file;
   const JobRequest request = request_for(file, options, diagnostics);
@@ -383,6 +360,18 @@ int run(const RunOptions& options) {
 // The meaning of --expect without a file.
 constexpr const char* golden_folder = "expected/";
 
+using Forms = std::vector<InputForm>;
+
+const Forms single{InputForm::description};
+const Forms graphs{InputForm::graph, InputForm::onnx_model};
+const Forms with_inputs{InputForm::description, InputForm::graph, InputForm::onnx_model};
+const Forms no_test{InputForm::description, InputForm::model, InputForm::graph,
+                    InputForm::onnx_model};
+const std::string update_by_batch =
+    "dmlop batch FOLDER --update-golden writes the golden files of models and graphs";
+const std::string test_has_files =
+    "a test has its own inputs and outputs; name the model.onnx in the folder instead";
+
 void add_expect_option(OptionList& command, RunOptions& options) {
   command
       .add_option_function(
@@ -406,7 +395,8 @@ void add_expect_option(OptionList& command, RunOptions& options) {
       .type_name("[[NAME=]FILE]")
       .expected(0, 1)
       .default_text(golden_folder)
-      .take_all();
+      .take_all()
+      .only_for(no_test, {{InputForm::onnx_test, test_has_files}});
 }
 
 }  // namespace
@@ -418,18 +408,26 @@ Action add_run(OptionList& command) {
       command, "-i,--input", options->request.inputs,
       "An input's .npy file, NAME a tensor field such as InputTensor, or an input of a graph or of "
       "an ONNX model, which takes .pb files, too; - is standard input. A raw file is FILE:raw, or "
-      "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8, with :offset=BYTES and :big");
+      "FILE:TYPE:SIZES as x.bin:FLOAT16:1,3,8,8, with :offset=BYTES and :big")
+      .only_for(with_inputs,
+                {{InputForm::onnx_test, test_has_files},
+                 {InputForm::model,
+                  "a model names the files of its resources (sourcePath), which --input-path "
+                  "looks up in another folder"}});
   add_named_file_option(
       command, "-o,--output", options->request.outputs,
       "An output's .npy file, or FILE:raw for the elements alone; - is standard output; of a model "
       "or a graph, NAME is a "
-      "resource or an edge as it is at the end. Without -o and --expect the output is shown");
+      "resource or an edge as it is at the end. Without -o and --expect the output is shown")
+      .only_for(no_test, {{InputForm::onnx_test, test_has_files}});
   add_broadcast_option(command, options->request.broadcasts);
   command
       .add_flag("--random{1}", options->random,
                 "Make up numbers that suit the fields for inputs without a file; --random=SEED: "
                 "others. A seed gives the same numbers everywhere")
-      .type_name("[=SEED]");
+      .type_name("[=SEED]")
+      .only_for(with_inputs, {{InputForm::onnx_test, test_has_files},
+                              {InputForm::model, "a model has its resources' values"}});
   add_expect_option(command, *options);
   options->tolerance.add_to(command);
   command
@@ -437,22 +435,27 @@ Action add_run(OptionList& command) {
                 "Write a golden file that is missing or different and exit with 1; "
                 "--update-golden=accept exits with 0")
       .one_of({"write", "accept"})
-      .type_name("[=accept]");
+      .type_name("[=accept]")
+      .only_for(single, {{InputForm::model, update_by_batch},
+                         {InputForm::graph, update_by_batch},
+                         {InputForm::onnx_model, update_by_batch}});
   command
       .add_option("--keep-edges", options->kept_edges,
-                  "Of a graph: the folder that gets each edge as a .npy file")
-      .type_name("FOLDER");
+                  "The folder that gets each edge as a .npy file")
+      .type_name("FOLDER")
+      .only_for(graphs);
   command
-      .add_option(
-          "--expect-edges", options->expected_edges,
-          "Of a graph: the folder with a golden .npy file for each edge, or for some; names "
-          "the first node that goes wrong")
-      .type_name("FOLDER");
+      .add_option("--expect-edges", options->expected_edges,
+                  "The folder with a golden .npy file for each edge, or for some; names "
+                  "the first node that goes wrong")
+      .type_name("FOLDER")
+      .only_for(graphs);
   command
       .add_option("--against", options->against,
                   "Another device, which has to compute the same; of a graph or a model each node "
                   "is compared, and the first that goes wrong is named")
-      .type_name("SPEC");
+      .type_name("SPEC")
+      .only_for(no_test);
   options->model.add_to(command);
   options->onnx.add_to(command);
   options->confine.add_to(command);

@@ -343,24 +343,33 @@ class ModelRunner {
   std::optional<Runtime> other_;
 };
 
+// What to use for other inputs.
+const std::map<InputForm, std::string> files_are_named{
+    {InputForm::description, "name files with -i and -o"},
+    {InputForm::graph, "name files with -i and -o"},
+    {InputForm::onnx_model, "name files with -i and -o"}};
+
 }  // namespace
 
 void ModelOptions::add_input_path(OptionList& command) {
   command
       .add_option("--input-path", input_folder,
-                  "For a model: the folder of its sourcePath files (default: the model's folder)")
-      .type_name("FOLDER");
+                  "The folder of the sourcePath files (default: the model's folder)")
+      .type_name("FOLDER")
+      .only_for({InputForm::model}, files_are_named);
 }
 
 void ModelOptions::add_to(OptionList& command) {
   add_input_path(command);
   command
       .add_option("--output-path", output_folder,
-                  "For a model: the folder of its targetPath files (default: the current folder)")
-      .type_name("FOLDER");
-  command.add_flag("--dxdispatch-compat", compatible,
-                   "For a model: print 8-bit values as characters and write padding to files, "
-                   "as DxDispatch does");
+                  "The folder of the targetPath files (default: the current folder)")
+      .type_name("FOLDER")
+      .only_for({InputForm::model}, files_are_named);
+  command
+      .add_flag("--dxdispatch-compat", compatible,
+                "Print 8-bit values as characters and write padding to files, as DxDispatch does")
+      .only_for({InputForm::model});
 }
 
 ModelRequest ModelOptions::request(const Checking& checking) const {
@@ -372,24 +381,6 @@ ModelRequest ModelOptions::request(const Checking& checking, const ConfineOption
   ModelRequest made = request(checking);
   made.confinement = confine.confinement(input_folder.value_or(path));
   return made;
-}
-
-void ModelOptions::refuse_for_description() const {
-  const char* given = input_folder    ? "--input-path"
-                      : output_folder ? "--output-path"
-                      : compatible    ? "--dxdispatch-compat"
-                                      : nullptr;
-  if (given != nullptr)
-    throw Error(ErrorKind::usage, std::string(given) +
-                                      " is for DxDispatch models; this is an op "
-                                      "description, whose files -i and -o name");
-}
-
-void ModelOptions::refuse_for_graph() const {
-  if (input_folder || output_folder || compatible)
-    throw Error(ErrorKind::usage,
-                "--input-path, --output-path and --dxdispatch-compat are for DxDispatch models; a "
-                "graph's files are those that -i and -o name");
 }
 
 void print_notes(const Diagnostics& notes) {

@@ -187,7 +187,8 @@ TEST_CASE("convert: wrong use") {
       {{op},
        2,
        "dmlop: error: say what to make: --to-model MODEL.json or --to-op OP.json, or of a graph "
-       "--to-graph GRAPH.json, --to-bin FILE.bin or --to-ops FOLDER; C++ is read with --from-cpp\n"},
+       "--to-graph GRAPH.json, --to-bin FILE.bin or --to-ops FOLDER; C++ is read with "
+       "--from-cpp\n"},
       {{op, "--to-model", "a", "--to-op", "b"},
        2,
        "dmlop: error: --to-model and --to-op are both given; keep one of them\n"},
@@ -199,7 +200,7 @@ TEST_CASE("convert: wrong use") {
        "dmlop: error: -i and -o are for op descriptions"},
       {{op, "--to-model", "x.json", "--input-path", "."},
        2,
-       "dmlop: error: --input-path is for DxDispatch models"},
+       op + ": error: --input-path is for DxDispatch models"},
       {{two, "--to-op", "x.json"},
        3,
        "dmlop: error: " + two +

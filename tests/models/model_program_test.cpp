@@ -210,10 +210,13 @@ TEST_CASE("model program: exit codes and what to do instead") {
       {{"run", "again.json", "--cpu"}, 3, ""},
       {{"run", "model.json", "--cpu", "-i", "golden.npy"},
        2,
-       "dmlop: error: -i is for op descriptions; a model names"},
+       "model.json: error: -i is for op descriptions, graphs and ONNX models, and this is a "
+       "DxDispatch model\n  help: a model names the files of its resources"},
       {{"run", "model.json", "--cpu", "--expect", "golden.npy", "--update-golden"},
        2,
-       "dmlop: error: --update-golden is for op"},
+       "model.json: error: --update-golden is for op descriptions, and this is a DxDispatch "
+       "model\n  "
+       "help: dmlop batch FOLDER"},
       {{"run", "model.json", "--cpu", "--atol", "1"},
        2,
        "dmlop: error: a tolerance or --update-golden needs a golden file"},
@@ -244,19 +247,21 @@ TEST_CASE("model program: exit codes and what to do instead") {
        "model.json: error: reading the golden file none.npy: "},
       {{"run", "op.json", "--cpu", "--input-path", "."},
        2,
-       "dmlop: error: --input-path is for DxDispatch models"},
+       "op.json: error: --input-path is for DxDispatch models, and this is an op description\n  "
+       "help: "
+       "name files with -i and -o"},
       {{"run", "op.json", "--cpu", "--output-path", "."},
        2,
-       "dmlop: error: --output-path is for DxDispatch models"},
+       "op.json: error: --output-path is for DxDispatch models"},
       {{"run", "op.json", "--cpu", "--dxdispatch-compat"},
        2,
-       "dmlop: error: --dxdispatch-compat is for DxDispatch models"},
+       "op.json: error: --dxdispatch-compat is for DxDispatch models"},
       {{"check", "model.json", "-i", "golden.npy"},
        2,
        "model.json: error: -i is for op descriptions"},
       {{"bench", "model.json", "--cpu", "-i", "golden.npy"},
        2,
-       "dmlop: error: -i is for op descriptions"},
+       "model.json: error: -i is for op descriptions"},
       {{"run", "model.json", "--cpu", "--feature-level", "1_0"}, 3, "model.json:"},
   };
   for (const Row& row : rows) {
