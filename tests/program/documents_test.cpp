@@ -139,6 +139,7 @@ TEST_CASE("documents: every command runs, and prints what the document shows") {
     const Folder folder;
     fs::copy(source / "samples", folder / "samples", fs::copy_options::recursive);
     fs::create_directory_symlink(fs::path(program_path()).parent_path(), folder / "build");
+    fs::create_directory_symlink(source / "lib", folder / "lib");
     const std::string* printed = nullptr;  // by the block before
     std::string output;
     for (const Block& block : blocks_of(document)) {
@@ -277,5 +278,5 @@ TEST_CASE("the tables of operators, differences and measurements are what dmlop 
 }
 
 TEST_CASE("README is short") {
-  CHECK(lines_of(read_file(source / "README.md")).size() < 130);
+  CHECK(lines_of(read_file(source / "README.md")).size() <= 120);
 }
