@@ -119,7 +119,9 @@ TEST_CASE("dmlop run, killed: the output is complete or absent") {
 
 TEST_CASE("dmlop run, killed: the output is complete or still the older one") {
   if (!can_inject_faults()) return;
-  CHECK(kill_runs(false, true).temporary_files == 1);  // between its naming and its replacing
+  const Left left = kill_runs(false, true);
+  CHECK(left.temporary_files >= 1);  // between its naming and its replacing, where it is closed
+  CHECK(left.temporary_files <= 2);
 }
 
 TEST_CASE("dmlop run, killed where every file has a name: the same, and temporary files stay") {
@@ -231,7 +233,7 @@ TEST_CASE(
   if (!can_inject_faults()) return;
   const KilledBatch batch;
   unsigned in_the_middle = 0, killed_twice = 0;
-  constexpr unsigned step = 5;  // of some hundred calls
+  constexpr unsigned step = 8;  // of some hundred calls
   const auto kills = for_each_fault(
       {changes_of_files, "signal 9"},
       [&](const Injection& injection) {

@@ -149,8 +149,8 @@ TEST_CASE("several outputs, killed: the first ones are new, the others are what 
           folder.prepare(before);
           ProgramOptions options{.folder = folder.path()};
           options.environment = injection.environment();
-          CHECK(dmlop_program(folder.arguments(), options).code ==
-                (injection.has_happened() ? 128 + SIGKILL : 0));
+          const int code = dmlop_program(folder.arguments(), options).code;
+          CHECK(code == (injection.has_happened() ? 128 + SIGKILL : 0));
           const auto now = folder.contents();
           std::size_t fresh = 0;
           while (fresh < 3 && now[fresh] == folder.complete[fresh]) ++fresh;
