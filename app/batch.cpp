@@ -46,6 +46,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   else if (const SharedConfinement confinement = options.confine.confinement(options.jobs.front()))
     command += " --confine=" + shell_quoted(confinement->folder());
   if (options.batch.execution.strict_indices) command += " --strict-indices";
+  if (!options.against.empty()) command += " --against " + shell_quoted(options.against);
   if (options.batch.checking.warnings_as_errors) command += " --warnings-as-errors";
   command += options.tolerance.text();
   if (!options.batch.output_folder.empty())
@@ -159,6 +160,9 @@ int run_jobs(BatchCommandOptions& options) {
   if (!backend.notice().empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   BatchOptions& batch = options.batch;
+  std::optional<Backend> other;
+  if (!options.against.empty()) other.emplace(other_device(options.against, backend));
+  batch.against = other ? &*other : nullptr;
   batch.repeat_command = repeat_command(options, backend);
   batch.reports = options.written_files();
   batch.keep_records =

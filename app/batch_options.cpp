@@ -92,25 +92,28 @@ void check_merge(const BatchCommandOptions& options) {
                 "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
                 "jobs to run");
   if (!options.update_golden.empty() || options.tolerance.given() || options.list ||
-      options.batch.checking.warnings_as_errors)
+      options.batch.checking.warnings_as_errors || !options.against.empty())
     throw Error(ErrorKind::usage,
-                "--merge runs nothing; --update-golden, --list, --warnings-as-errors and "
-                "tolerances need JOBS");
+                "--merge runs nothing; --update-golden, --against, --list, --warnings-as-errors "
+                "and tolerances need JOBS");
 }
 
 // Options that say nothing about a list are refused, not ignored.
 void check_list(const BatchCommandOptions& options) {
   if (!options.results.empty() || !options.junit.empty() || !options.html.empty() ||
-      options.github || options.resume || !options.update_golden.empty())
+      options.github || options.resume || !options.update_golden.empty() ||
+      !options.against.empty())
     throw Error(ErrorKind::usage,
-                "--list runs nothing; --results, --junit, --html, --github, --resume and "
-                "--update-golden need a run");
+                "--list runs nothing; --results, --junit, --html, --github, --resume, --against "
+                "and --update-golden need a run");
 }
 
 // What would fail after all jobs were run is said before the first.
 void check_options(const BatchCommandOptions& options) {
   if (options.jobs.empty() == options.merge.empty())
     throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
+  if (!options.against.empty() && !options.update_golden.empty())
+    throw Error(ErrorKind::usage, "--update-golden needs golden files, and --against needs none");
   if (options.resume && (options.results.empty() || options.results == "-"))
     throw Error(ErrorKind::usage, "--resume needs --results FILE: what it skips is proved there");
   std::error_code ignored;
@@ -240,6 +243,10 @@ void BatchCommandOptions::add_to(OptionList& command) {
                 "Write golden files that are missing or different; such jobs are UPDATED and fail, "
                 "or pass with --update-golden=accept")
       .one_of({"write", "accept"});
+  command
+      .add_option("--against", against,
+                  "Another device, which has to compute the same; golden files are not read")
+      .type_name("SPEC");
   add_stopping(command, *this);
   add_reports(command, *this);
   add_checking_options(command, batch.checking);

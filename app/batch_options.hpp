@@ -21,6 +21,7 @@ struct BatchCommandOptions {
   ConfineOption confine;
   ToleranceOptions tolerance;
   BatchOptions batch;
+  std::string against;        // another device that is to compute the same; "": none
   std::string update_golden;  // "write", "accept" or "": leave golden files alone
   bool list = false;
   std::string junit;

@@ -29,8 +29,9 @@ struct BatchOptions {
   std::optional<double> timeout_seconds;  // for each job
   std::optional<Tolerance> tolerance;     // wins over the jobs'
   UpdateGolden update_golden = UpdateGolden::no;
-  std::uint64_t max_failures = 0;    // the batch stops after so many; 0: never
-  std::string output_folder;         // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
+  Backend* against = nullptr;      // computes the same instead of golden files; null: golden files
+  std::uint64_t max_failures = 0;  // the batch stops after so many; 0: never
+  std::string output_folder;       // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
   std::vector<std::string> reports;  // files that the caller writes, and no job may; "": none
   std::string version;               // of the program, for people
   std::string program;               // its digest: a record of another program proves nothing

@@ -22,6 +22,7 @@
 #include "job/confined_files.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
+#include "job/other_device.hpp"
 #include "program/open.hpp"
 
 namespace dmlop {
@@ -165,7 +166,7 @@ class JobRun {
       report(findings);
       return false;
     }
-    if (onnx_) return true;
+    if (onnx_ || options_.against != nullptr) return true;
     if (model_ ? model_->keeps_or_compares()
                : !prepared_->outputs.empty() || !prepared_->expected.empty())
       return true;
@@ -353,7 +354,8 @@ class JobRun {
   void choose_files(Description& description, Diagnostics& findings) {
     JobRequest& request = job_.request;
     request.outputs_may_be_dropped = true;
-    request.compares_with_found = true;
+    request.compares_with_found = options_.against == nullptr;
+    if (options_.against != nullptr) request.expected.clear();
     request.is_of_batch = true;
     request.checking = options_.checking;
     for (Binding& binding : description.bindings) {
@@ -443,6 +445,7 @@ class JobRun {
     digest.add(job_.defaults);
     digest.add(job_.xfail_reason);
     digest.add(backend_.kind());
+    if (options_.against != nullptr) digest.add("against " + options_.against->kind());
     if (options_.execution.strict_indices) digest.add("strict indices");
     if (options_.checking.warnings_as_errors) digest.add("warnings as errors");
     for (const Diagnostic& warning : warnings_) digest.add(warning.message);
@@ -466,8 +469,12 @@ class JobRun {
   }
 
   void execute() {
+    // What it computes must outlive the pictures of the differences.
+    if (options_.against != nullptr && prepared_)
+      computed_by_other_ = expect_other_device(*prepared_, *options_.against, options_.execution,
+                                               job_.request.tolerance);
     done_ = onnx_    ? onnx_->run(backend_, options_.execution)
-            : model_ ? model_->run(backend_, options_.execution, updates_)
+            : model_ ? model_->run(backend_, options_.execution, updates_, options_.against)
                      : run_job(*prepared_, backend_, options_.execution);
     has_run_ = true;
     const bool differs = done_.verdict() == Verdict::failed;
@@ -568,6 +575,7 @@ class JobRun {
   std::vector<std::pair<std::string, std::string>> input_digests_;
   bool updates_ = false;  // golden files that are missing or differ are written
   bool has_run_ = false;
+  std::vector<OutputInMemory> computed_by_other_;
   JobResult done_;
 };
 

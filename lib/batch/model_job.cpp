@@ -36,7 +36,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.model_ = std::move(*model);
   prepared.tolerance_ = job.request.tolerance;
   prepared.writes_ = request.output_folder.has_value();
-  prepared.find_expected(job, findings);
+  if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
@@ -68,7 +68,7 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
       outputs,
       has_folder ? to_text(to_path(options.output_folder) / to_path(job.id)) : std::string(),
       findings);
-  prepared.find_expected(job, findings);
+  if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
   prepared.refuse_replaced_golden(findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
@@ -240,8 +240,23 @@ OutputComparison ModelJob::without_golden(const NamedResource& golden) const {
                     tensor.sizes, tolerance);
 }
 
-JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes) {
+// What the model computes, and what the other device made of it.
+void ModelJob::compare_results(Runtime& runtime, Runtime& other, JobResult& result) const {
+  const std::string device = join(other.devices());
+  for (const std::size_t resource : results_of(model_)) {
+    const ResourceTensor tensor = tensor_of(model_, resource);
+    const Buffer golden = packed_elements(tensor, other.contents(resource));
+    result.comparisons.push_back(
+        compare_tensor(model_, tensor, Elements(tensor.data_type, tensor.sizes, golden.bytes()),
+                       device, runtime.contents(resource), tolerance_));
+  }
+}
+
+JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes,
+                        Backend* against) {
   Runtime runtime(model_, backend, options);
+  std::optional<Runtime> other;
+  if (against != nullptr) other.emplace(model_, *against, options);
   JobResult result;
   const auto compare = [&](const Expected& expected) {
     const std::size_t resource = expected.file.resource;
@@ -260,6 +275,7 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
     const ModelCommand& command = model_.commands[i];
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
       const Execution execution = runtime.dispatch(*dispatch);
+      if (other) other->dispatch(*dispatch);
       if (result.notice.empty()) result.notice = execution.notice;
     }
     const auto* write = std::get_if<WriteFileCommand>(&command);
@@ -274,6 +290,7 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   for (const Expected& expected : expected_) {
     if (!expected.command) compare(expected);
   }
+  if (other) compare_results(runtime, *other, result);
   for (const NamedResource& output : written_)
     write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path,
               output.is_raw);

@@ -14,6 +14,8 @@
 
 namespace dmlop {
 
+class Runtime;
+
 class ModelJob {
  public:
   /// Reads and checks the model and opens its golden files. Each is named after a resource or after
@@ -46,9 +48,11 @@ class ModelJob {
   /// Adds everything that the result depends on.
   void add_to(Digest& digest) const;
 
-  /// Runs the commands, but print, and compares. With `keeps_changes` what differs is kept for
-  /// update_golden(). Errors: io_failed, run_failed, interrupted.
-  JobResult run(Backend& backend, const ExecutionOptions& options, bool keeps_changes);
+  /// Runs the commands, but print, and compares with the golden files or with what `against`
+  /// computes. With `keeps_changes` what differs is kept for update_golden(). Errors: io_failed,
+  /// run_failed, interrupted.
+  JobResult run(Backend& backend, const ExecutionOptions& options, bool keeps_changes,
+                Backend* against);
   /// Writes the golden files that are missing, or that the run which gave `result` does not match.
   /// Errors: io_failed.
   void update_golden(JobResult& result) const;
@@ -73,6 +77,7 @@ class ModelJob {
   void expect_results(const BatchJob& job, Diagnostics& findings);
   std::string edge_named(const std::string& name) const;
   OutputComparison without_golden(const NamedResource& golden) const;
+  void compare_results(Runtime& runtime, Runtime& other, JobResult& result) const;
   void refuse_inputs(Diagnostics& findings) const;
   void refuse_replaced_golden(Diagnostics& findings) const;
 
