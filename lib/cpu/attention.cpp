@@ -124,13 +124,8 @@ class Attention {
       pack(key, keys.first, keys.count, product_.width(), k, depth, to);
       return RightBlock<float>{to};
     };
-    if (kernel_.size <= sum_block)
-      return product_.run_rounded(queries.count, keys.count, kernel_.size, left, right,
-                                  {scores_, keys_at_once, scale});
-    product_.run(queries.count, keys.count, kernel_.size, left, right);
-    for (std::uint64_t q = 0; q < queries.count; ++q)
-      narrow_doubles(product_.row(q), scale, keys.count,
-                     reinterpret_cast<std::byte*>(scores_ + q * keys_at_once));
+    product_.run_rounded(queries.count, keys.count, kernel_.size, left, right,
+                         {.to = scores_, .pitch = keys_at_once, .factor = scale});
   }
 
   // Adds the products of the weights and the values of some keys.

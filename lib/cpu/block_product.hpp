@@ -40,14 +40,16 @@ struct LeftBlock {
 template <typename T>
 struct RightBlock {
   const T* data;
-  std::size_t stride = 0;  // from an element of the sum to the next; 0: panels
+  std::size_t stride = 0;                 // from an element of the sum to the next; 0: panels
+  const std::uint32_t* places = nullptr;  // of the elements of the sum in the first column
 };
 
-/// Where sums go as floats, times a factor.
+/// Where sums go as floats, times a factor and plus a number for each row.
 struct RoundedSums {
   float* to;
-  std::size_t pitch;  // from row to row, with room for whole panels
-  double factor;
+  std::size_t pitch;  // from row to row
+  double factor = 1;
+  const double* added = nullptr;  // of each row; null: nothing
 };
 
 template <typename T>
@@ -68,13 +70,19 @@ class BlockProduct {
                {.sums = sums_, .pitch = pitch_, .is_first = !adds});
   }
 
-  /// The same, but the sums go elsewhere; they have at most sum_block elements.
+  /// The same, but what the sums come to goes elsewhere.
   template <typename Left, typename Right>
   void run_rounded(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left,
                    Right&& right, const RoundedSums& sums) {
     pitch_ = whole(columns, width_);
+    if (depth > sum_block) make_room(rows, columns);
     run_blocks(rows, columns, depth, left, right,
-               {.pitch = sums.pitch, .rounded = sums.to, .factor = sums.factor});
+               {.sums = sums_,
+                .pitch = pitch_,
+                .rounded = sums.to,
+                .rounded_pitch = sums.pitch,
+                .factor = sums.factor,
+                .added = sums.added});
   }
 
   /// Room for sums that are computed elsewhere.
@@ -97,8 +105,10 @@ class BlockProduct {
     T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
     product.rows = rows;
     product.columns = columns;
+    float* const rounded = product.rounded;
     for (std::uint64_t k = 0; k < depth; k += sum_block) {
       check_for_stop();
+      product.rounded = k + sum_block < depth ? nullptr : rounded;
       product.depth = std::min<std::uint64_t>(depth - k, sum_block);
       const LeftBlock<T> block = left(k, product.depth, left_panels);
       product.left = block.data;
@@ -106,6 +116,7 @@ class BlockProduct {
       const RightBlock<T> columns_block = right(k, product.depth, right_panels);
       product.right = columns_block.data;
       product.right_stride = columns_block.stride;
+      product.right_places = columns_block.places;
       multiply_panels<T>(product);
       product.is_first = false;
     }

@@ -28,10 +28,24 @@ struct LeftRows {
   std::size_t count;  // those behind the last are read as it
 };
 
+/// A panel of columns: element k of its columns is at(k).
+template <typename T>
+struct PackedPanel {
+  const T* data;
+  const T* at(std::size_t k) const { return data + k * vectors * hn::Lanes(hn::ScalableTag<T>()); }
+};
+
+/// The same of columns that are not packed.
+struct PlacedPanel {
+  const float* data;
+  const std::uint32_t* places;
+  const float* at(std::size_t k) const { return data + places[k]; }
+};
+
 /// The sums of `rows` rows and the first `used` vectors of a panel of columns.
-template <std::size_t rows, std::size_t used, typename T>
-HWY_INLINE void multiply_tile(std::size_t depth, const LeftRows<T>& left,
-                              const T* HWY_RESTRICT right, T* HWY_RESTRICT tile) {
+template <std::size_t rows, std::size_t used, typename T, class Panel>
+HWY_INLINE void multiply_tile(std::size_t depth, const LeftRows<T>& left, const Panel& panel,
+                              T* HWY_RESTRICT tile) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<decltype(d)> sums[rows][used];
@@ -40,15 +54,15 @@ HWY_INLINE void multiply_tile(std::size_t depth, const LeftRows<T>& left,
     from[r] = left.data + std::min(r, left.count - 1) * left.row_stride;
     for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::Zero(d);
   }
-  const std::size_t end = depth * left.depth_stride;
-  for (std::size_t at = 0; at < end; at += left.depth_stride) {
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < depth; ++k, at += left.depth_stride) {
+    const T* HWY_RESTRICT right = panel.at(k);
     hn::Vec<decltype(d)> b[used];
     for (std::size_t v = 0; v < used; ++v) b[v] = hn::LoadU(d, right + v * lanes);
     for (std::size_t r = 0; r < rows; ++r) {
       const auto a = hn::Set(d, from[r][at]);
       for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::MulAdd(a, b[v], sums[r][v]);
     }
-    right += vectors * lanes;
   }
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t v = 0; v < used; ++v)
@@ -73,29 +87,47 @@ HWY_INLINE void add_row(const double* row, std::size_t count, bool is_first, dou
   }
 }
 
-HWY_INLINE void round_row(const float* row, std::size_t count, double factor, float* to) {
+/// What columns [column, column + count) of a row of sums come to. `sums` has room for a vector
+/// more.
+HWY_INLINE void round_row(const PanelProduct<float>& product, const float* sums, std::size_t row,
+                          std::size_t column, std::size_t count) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> floats;
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const auto sums = hn::PromoteTo(d, hn::LoadU(floats, row + i));
-    hn::StoreU(float_from_double(d, hn::Mul(hn::Set(d, factor), sums)), floats, to + i);
-  }
+  const std::size_t lanes = hn::Lanes(d);
+  const double* earlier = product.is_first ? nullptr : product.sums + row * product.pitch + column;
+  const auto factor = hn::Set(d, product.factor);
+  const auto added = hn::Set(d, product.added != nullptr ? product.added[row] : 0);
+  const auto rounded = [&](std::size_t i) HWY_ATTR {
+    auto sum = hn::PromoteTo(d, hn::LoadU(floats, sums + i));
+    if (earlier != nullptr) sum = hn::Add(sum, hn::LoadU(d, earlier + i));
+    sum = hn::Mul(factor, sum);
+    return float_from_double(d, product.added != nullptr ? hn::Add(sum, added) : sum);
+  };
+  float* to = product.rounded + row * product.rounded_pitch + column;
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(rounded(i), floats, to + i);
+  if (i == count) return;
+  HWY_ALIGN float last[hn::MaxLanes(d)];
+  hn::StoreU(rounded(i), floats, last);
+  std::memcpy(to + i, last, (count - i) * sizeof(float));
 }
 
-HWY_INLINE void round_row(const double*, std::size_t, double, float*) {}
+HWY_INLINE void round_row(const PanelProduct<double>&, const double*, std::size_t, std::size_t,
+                          std::size_t) {}
 
-template <std::size_t used, typename T>
-HWY_INLINE void multiply_rows(std::size_t depth, const LeftRows<T>& left, const T* right, T* tile) {
+template <std::size_t used, typename T, class Panel>
+HWY_INLINE void multiply_rows(std::size_t depth, const LeftRows<T>& left, const Panel& panel,
+                              T* tile) {
   switch (left.count) {
     case 1:
-      return multiply_tile<1, used>(depth, left, right, tile);
+      return multiply_tile<1, used>(depth, left, panel, tile);
     case 2:
-      return multiply_tile<2, used>(depth, left, right, tile);
+      return multiply_tile<2, used>(depth, left, panel, tile);
     case 3:
     case 4:
-      return multiply_tile<4, used>(depth, left, right, tile);
+      return multiply_tile<4, used>(depth, left, panel, tile);
     default:
-      return multiply_tile<panel_rows, used>(depth, left, right, tile);
+      return multiply_tile<panel_rows, used>(depth, left, panel, tile);
   }
 }
 
@@ -141,23 +173,22 @@ void multiply_streamed(const PanelProduct<T>& product) {
     for (std::size_t r = 0; r < product.rows; ++r) add_elements<1>(product, r, k, sums[r]);
   }
   for (std::size_t r = 0; r < product.rows; ++r) {
-    const std::size_t to = r * product.pitch;
     if (product.rounded != nullptr) {
-      round_row(sums[r], product.columns, product.factor, product.rounded + to);
+      round_row(product, sums[r], r, 0, product.columns);
     } else {
-      add_row(sums[r], product.columns, product.is_first, product.sums + to);
+      add_row(sums[r], product.columns, product.is_first, product.sums + r * product.pitch);
     }
   }
 }
 
-template <typename T>
-void multiply(const PanelProduct<T>& product) {
-  if (product.right_stride != 0) return multiply_streamed(product);
+/// Goes over all pairs of panels; panel_at(column) is a panel of columns.
+template <typename T, class PanelAt>
+HWY_INLINE void multiply_pairs(const PanelProduct<T>& product, const PanelAt& panel_at) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>()), width = vectors * lanes;
   HWY_ALIGN T tile[panel_rows * vectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const bool is_packed = product.left_stride == 0;
   for (std::size_t column = 0; column < product.columns; column += width) {
-    const T* right = product.right + column * product.depth;
+    const auto panel = panel_at(column);
     const bool is_narrow = product.columns - column <= lanes;
     const std::size_t stored = is_narrow ? lanes : width;
     for (std::size_t row = 0; row < product.rows; row += panel_rows) {
@@ -165,24 +196,36 @@ void multiply(const PanelProduct<T>& product) {
       const LeftRows<T> left{product.left + row * (is_packed ? product.depth : product.left_stride),
                              is_packed ? 1 : product.left_stride, is_packed ? panel_rows : 1, rows};
       if (is_narrow) {
-        multiply_rows<1>(product.depth, left, right, tile);
+        multiply_rows<1>(product.depth, left, panel, tile);
       } else {
-        multiply_rows<vectors>(product.depth, left, right, tile);
+        multiply_rows<vectors>(product.depth, left, panel, tile);
       }
       for (std::size_t r = 0; r < rows; ++r) {
-        const std::size_t to = (row + r) * product.pitch + column;
         if (product.rounded != nullptr) {
-          round_row(tile + r * width, stored, product.factor, product.rounded + to);
+          const std::size_t count = std::min(stored, product.columns - column);
+          round_row(product, tile + r * width, row + r, column, count);
         } else {
-          add_row(tile + r * width, stored, product.is_first, product.sums + to);
+          double* to = product.sums + (row + r) * product.pitch + column;
+          add_row(tile + r * width, stored, product.is_first, to);
         }
       }
     }
   }
 }
 
+template <typename T>
+void multiply(const PanelProduct<T>& product) {
+  if (product.right_stride != 0) return multiply_streamed(product);
+  multiply_pairs(product, [&](std::size_t column) {
+    return PackedPanel<T>{product.right + column * product.depth};
+  });
+}
+
 void MultiplyFloats(const PanelProduct<float>& product) {
-  multiply(product);
+  if (product.right_places == nullptr) return multiply(product);
+  multiply_pairs(product, [&](std::size_t column) {
+    return PlacedPanel{product.right + column, product.right_places};
+  });
 }
 
 void MultiplyDoubles(const PanelProduct<double>& product) {

@@ -40,9 +40,15 @@ struct PanelProduct {
   /// If not 0, the columns are no panels: element k of column c is right[k * right_stride + c].
   /// Only for at most streamed_rows rows, fewer than make it worth to pack the columns.
   std::size_t right_stride = 0;
-  /// If not null, the sums times the factor are rounded and go there instead.
+  /// If not null, the columns are no panels: element k of column c is right[right_places[k] + c],
+  /// and may be read for whole panels. T is float.
+  const std::uint32_t* right_places = nullptr;
+  /// If not null, these are the last elements: what the sums come to, times the factor and plus
+  /// what is added to the row, is rounded and goes there instead.
   float* rounded = nullptr;
+  std::size_t rounded_pitch = 0;  // from row to row; nothing is written behind the last column
   double factor = 1;
+  const double* added = nullptr;  // of each row; null: nothing
 };
 
 template <typename T>

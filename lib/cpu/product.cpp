@@ -7,6 +7,7 @@
 
 #include "cpu/block_product.hpp"
 #include "cpu/byte_product.hpp"
+#include "cpu/direct_columns.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/window_packing.hpp"
@@ -90,15 +91,21 @@ class Product {
       : kernel_(kernel),
         inputs_(inputs),
         size_(size_of(kernel.output_type)),
-        sums_windows_(cpu::sums_windows(kernel)) {}
+        sums_windows_(cpu::sums_windows(kernel)) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (reads_columns_directly(kernel)) direct_columns_.emplace(kernel);
+    }
+  }
 
   /// Blocks of any size.
   void run(const Block& whole) {
     if constexpr (std::is_same_v<T, float>) {
       if (sums_windows_) return sum_windows(whole);
     }
-    for (std::uint64_t column = 0; column < whole.columns; column += columns_at_once) {
-      const std::uint64_t columns = std::min(whole.columns - column, columns_at_once);
+    const std::uint64_t at_once =
+        direct_columns_ ? direct_columns_at_once(kernel_) : columns_at_once;
+    for (std::uint64_t column = 0; column < whole.columns; column += at_once) {
+      const std::uint64_t columns = std::min(whole.columns - column, at_once);
       const std::uint64_t most = most_rows(columns);
       for (std::uint64_t row = 0; row < whole.rows; row += most) {
         Block block = whole;
@@ -119,15 +126,18 @@ class Product {
     if (is_of_bytes()) {
       multiply_bytes(block, inputs);
     } else if (kernel_.windows.empty()) {
-      multiply(block, inputs, nullptr);
+      if (multiply(block, inputs, nullptr)) return;
     } else {
+      if constexpr (std::is_same_v<T, float>) {
+        if (multiply_directly(block, inputs)) return;
+      }
       std::vector<T> zero(1, T{0});
       if (inputs.right_zero) inputs.right_zero.columns(0, 0, 1, zero);
       if (!windows_) windows_.emplace(kernel_);
       windows = &*windows_;
       windows->set_batch(inputs.right.data, zero.front());
       windows->set_columns(block.column, block.columns);
-      multiply(block, inputs, windows);
+      if (multiply(block, inputs, windows)) return;
     }
     for (std::uint64_t r = 0; r < block.rows; ++r) finish_row(block, inputs, windows, r);
   }
@@ -246,20 +256,15 @@ class Product {
     return {left_bytes_.data(), depth, 1, is_signed};
   }
 
-  void multiply(const Block& block, const BoundInputs& inputs, WindowPacking<T>* windows) {
+  // Returns whether the outputs are written; otherwise the sums are there.
+  bool multiply(const Block& block, const BoundInputs& inputs, WindowPacking<T>* windows) {
     std::span<const T> left_zeros, right_zeros;
     if (inputs.left_zero) left_zeros = inputs.left_zero.rows(block.row, block.rows, left_zeros_);
     if (inputs.right_zero && windows == nullptr)
       right_zeros = inputs.right_zero.columns(0, block.column, block.columns, right_zeros_);
 
-    const auto pack_left = [&](std::uint64_t k, std::size_t count, T* to) {
-      set_left_depth(k, count);
-      const std::uint64_t first =
-          block.row * kernel_.left.row_stride * size_of(kernel_.left.data_type);
-      pack_lines<T>({kernel_.left.data_type, inputs.left.data + first, kernel_.left.row_stride,
-                     depth_, left_zeros},
-                    block.rows, panel_rows, line_, to);
-      return LeftBlock<T>{to};
+    const auto left = [&](std::uint64_t k, std::size_t count, T* to) {
+      return pack_left(block, inputs, left_zeros, k, count, to);
     };
     const auto pack_right = [&](std::uint64_t k, std::size_t count, T* to) {
       if (windows != nullptr) {
@@ -277,7 +282,65 @@ class Product {
                     block.columns, product_.width(), line_, to);
       return RightBlock<T>{to};
     };
-    product_.run(block.rows, block.columns, kernel_.sum_length(), pack_left, pack_right);
+    if (!rounds_sums(block, inputs, windows)) {
+      product_.run(block.rows, block.columns, kernel_.sum_length(), left, pack_right);
+      return false;
+    }
+    product_.run_rounded(block.rows, block.columns, kernel_.sum_length(), left, pack_right,
+                         rounded_sums(block, inputs, reinterpret_cast<float*>(block.to),
+                                      block.pitch / sizeof(float)));
+    return true;
+  }
+
+  // Columns that are read in the input. Returns false where they have to be packed.
+  bool multiply_directly(const Block& block, const BoundInputs& inputs) {
+    if (!direct_columns_ || !rounds_sums(block, inputs, nullptr) ||
+        !direct_columns_->set_columns(inputs.right.data, block.column, block.columns))
+      return false;
+    const std::size_t columns = direct_columns_->columns();
+    float* rounded = rounded_memory_.template at_least<float>(block.rows * columns);
+    product_.run_rounded(
+        block.rows, columns, kernel_.sum_length(),
+        [&](std::uint64_t k, std::size_t count, float* to) {
+          return pack_left(block, inputs, {}, k, count, to);
+        },
+        [&](std::uint64_t k, std::size_t count, float*) { return direct_columns_->read(k, count); },
+        rounded_sums(block, inputs, rounded, columns));
+    for (std::uint64_t r = 0; r < block.rows; ++r)
+      direct_columns_->copy_windows(rounded + r * columns, block.to + r * block.pitch);
+    return true;
+  }
+
+  RoundedSums rounded_sums(const Block& block, const BoundInputs& inputs, float* to,
+                           std::size_t pitch) {
+    if (inputs.added) inputs.added.rows(block.row, block.rows, added_);
+    for (double& added : added_) added *= kernel_.added_factor;
+    return {.to = to,
+            .pitch = pitch,
+            .factor = kernel_.factor,
+            .added = inputs.added ? added_.data() : nullptr};
+  }
+
+  LeftBlock<T> pack_left(const Block& block, const BoundInputs& inputs, std::span<const T> zeros,
+                         std::uint64_t k, std::size_t count, T* to) {
+    set_left_depth(k, count);
+    const std::uint64_t first =
+        block.row * kernel_.left.row_stride * size_of(kernel_.left.data_type);
+    pack_lines<T>(
+        {kernel_.left.data_type, inputs.left.data + first, kernel_.left.row_stride, depth_, zeros},
+        block.rows, panel_rows, line_, to);
+    return {to};
+  }
+
+  // Whether nothing follows the sums but a factor, or a number that is added to all of a row.
+  bool rounds_sums(const Block& block, const BoundInputs& inputs,
+                   const WindowPacking<T>* windows) const {
+    const bool is_aligned =
+        (reinterpret_cast<std::uintptr_t>(block.to) | block.pitch) % alignof(float) == 0;
+    return std::is_same_v<T, float> && kernel_.output_type == DataType::Float32 && is_aligned &&
+           !inputs.left_scale && !inputs.right_scale && !inputs.output_scale &&
+           (!inputs.added || (kernel_.added->column_stride == 0 && kernel_.factor == 1)) &&
+           (windows == nullptr || !windows->has_left_out());
   }
 
   // The first column of a block that is read where it is; null if columns have to be packed.
@@ -349,6 +412,8 @@ class Product {
   std::optional<WindowPacking<T>> windows_;
   std::optional<WindowPacking<std::uint8_t>> byte_windows_;
   std::optional<WindowSums> window_sums_;
+  std::optional<DirectColumns> direct_columns_;
+  GrowingScratch rounded_memory_;
   std::vector<std::byte> left_bytes_;
   std::vector<std::uint64_t> depth_;
   std::vector<T> line_, left_zeros_, right_zeros_;
@@ -392,7 +457,7 @@ bool fits_float(DataType type) {
 // Small matrices together; of others the blocks that are packed at once, smaller ones where there
 // would be too few for all threads.
 PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
-  constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 24;
+  constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 22;
   constexpr std::uint64_t column_unit = 32;
   const std::uint64_t enough_parts = hardware_threads();
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
@@ -407,18 +472,21 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
                              .length = even_block(columns, most, width),
                              .of = kernel.rows}};
   }
-  std::uint64_t length = even_block(columns, columns_at_once, column_unit);
+  const bool is_direct = reads_columns_directly(kernel);
+  const std::uint64_t unit = is_direct ? kernel.windows.back().output_extent : column_unit;
+  std::uint64_t length =
+      even_block(columns, is_direct ? direct_columns_at_once(kernel) : columns_at_once, unit);
   std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows);
   const std::uint64_t batches = kernel.output_elements() / matrix;
   const auto parts = [&] {
     return batches * ((kernel.rows + rows - 1) / rows) * ((columns + length - 1) / length);
   };
   while (parts() < enough_parts && rows * length > worthwhile / sum &&
-         (rows > panel_rows || length > column_unit)) {
-    if (rows > panel_rows && (rows * 2 >= length || length <= column_unit)) {
+         (rows > panel_rows || length > unit)) {
+    if (rows > panel_rows && (rows * 2 >= length || length <= unit)) {
       rows = even_block(rows, (rows + 1) / 2, panel_rows);
     } else {
-      length = even_block(length, (length + 1) / 2, column_unit);
+      length = even_block(length, (length + 1) / 2, unit);
     }
   }
   return {.blocks = Blocks{.ranges = rows, .inner = columns, .length = length, .of = kernel.rows}};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "cpu/padded_input.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/tap_sums.hpp"
 #include "ops/kernels/product.hpp"
@@ -37,27 +38,15 @@ class WindowSums {
            std::uint64_t count, const std::function<void(const Run&)>& take);
 
  private:
-  /// Outputs [y, y + rows) x [x, x + width) of plane z.
-  struct Tile {
-    std::uint64_t z, y, rows, x, width;
-  };
-
-  std::int64_t lowest(std::size_t axis) const;
-  void run_tile(const std::byte* input, const std::vector<float>& weights, const Tile& tile,
+  void run_tile(const std::byte* input, const std::vector<float>& weights, const WindowTile& tile,
                 const std::function<void(const Run&)>& take);
-  void copy_input(const std::byte* input, const Tile& tile);
-  void copy_row(const std::byte* row, std::uint64_t x, float* to);
   void set_taps(const float* weights);
 
   const ProductKernel& kernel_;
   std::array<ProductWindow, 3> axes_;  // depth, height, width
-  std::size_t size_;
-  // Of a copied input row: its phases, one for each remainder of a column by the step.
-  std::size_t phases_, phase_pitch_ = 0, row_pitch_ = 0;
-  std::uint64_t copied_rows_ = 0;  // of each plane
-  float* input_ = nullptr;
+  PaddedInput input_;
   std::vector<TapRow> taps_;
-  GrowingScratch input_memory_, sum_memory_;
+  GrowingScratch sum_memory_;
   Steps steps_;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "cpu/exponentials.hpp"
@@ -91,26 +92,38 @@ TEST_CASE("panels: rows that are no panels, and sums that are rounded") {
         const Panels<float> left(stride * rows, 1, 1, random);
         const Panels<float> right(columns, cpu::panel_columns<float>(), depth, random);
         const std::size_t pitch = whole(columns, right.width);
-        std::vector<float> rounded(rows * pitch + 1, 1000);
-        cpu::multiply_panels<float>({.left = left.numbers.data(),
-                                     .rows = rows,
-                                     .right = right.numbers.data(),
-                                     .columns = columns,
-                                     .depth = depth,
-                                     .pitch = pitch,
-                                     .left_stride = stride,
-                                     .rounded = rounded.data(),
-                                     .factor = 0.1});
-        bool are_right = rounded.back() == 1000;
-        for (std::size_t r = 0; r < rows; ++r) {
-          for (std::size_t c = 0; c < columns; ++c) {
-            double sum = 0;
-            for (std::size_t k = 0; k < depth; ++k)
-              sum += left.numbers[r * stride + k] * right.at(c, k);
-            are_right = are_right && rounded[r * pitch + c] == static_cast<float>(sum * 0.1);
+        std::vector<double> earlier(rows * pitch, 0.25), added(rows);
+        std::iota(added.begin(), added.end(), 0.75);
+        for (const bool is_first : {true, false}) {
+          for (const bool has_added : {true, false}) {
+            std::vector<float> rounded(rows * (columns + 1), 1000);
+            cpu::multiply_panels<float>({.left = left.numbers.data(),
+                                         .rows = rows,
+                                         .right = right.numbers.data(),
+                                         .columns = columns,
+                                         .depth = depth,
+                                         .sums = earlier.data(),
+                                         .pitch = pitch,
+                                         .is_first = is_first,
+                                         .left_stride = stride,
+                                         .rounded = rounded.data(),
+                                         .rounded_pitch = columns + 1,
+                                         .factor = 0.5,
+                                         .added = has_added ? added.data() : nullptr});
+            bool are_right = true;
+            for (std::size_t r = 0; r < rows; ++r) {
+              for (std::size_t c = 0; c < columns; ++c) {
+                double sum = is_first ? 0 : 0.25;
+                for (std::size_t k = 0; k < depth; ++k)
+                  sum += left.numbers[r * stride + k] * right.at(c, k);
+                sum = sum * 0.5 + (has_added ? added[r] : 0);
+                are_right = are_right && rounded[r * (columns + 1) + c] == static_cast<float>(sum);
+              }
+              are_right = are_right && rounded[r * (columns + 1) + columns] == 1000;
+            }
+            CHECK(are_right);
           }
         }
-        CHECK(are_right);
       }
     }
   });
