@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/divide.hpp"
+#include "base/parallel.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/transpose.hpp"
 
@@ -81,9 +82,24 @@ PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64
   return {.blocks = Blocks{extent, inner, length}};
 }
 
-Parts::Parts(const Kernel& kernel, std::uint64_t bytes)
-    : Parts(std::visit([&](const auto& kind) { return part_shape(kind, bytes); }, kernel),
-            output_elements(kernel), output_element_size(kernel), bytes) {}
+std::uint64_t bytes_of_part(std::uint64_t most, std::uint64_t total) {
+  constexpr std::uint64_t least = std::uint64_t{128} << 10, parts_of_core = 4;
+  return std::min(most, std::max(least, total / (parts_of_core * hardware_threads())));
+}
+
+namespace {
+
+Parts parts_of(const Kernel& kernel, std::uint64_t most) {
+  const std::uint64_t elements = output_elements(kernel);
+  const std::size_t size = output_element_size(kernel);
+  const std::uint64_t bytes = bytes_of_part(most, elements * size);
+  const auto shape_of = [&](const auto& kind) { return part_shape(kind, bytes); };
+  return {std::visit(shape_of, kernel), elements, size, bytes};
+}
+
+}  // namespace
+
+Parts::Parts(const Kernel& kernel, std::uint64_t most) : Parts(parts_of(kernel, most)) {}
 
 Parts::Parts(const PartShape& shape, std::uint64_t elements, std::size_t size, std::uint64_t bytes)
     : total_(elements) {

@@ -19,11 +19,15 @@ struct Part {
   std::uint64_t count;
 };
 
+/// The bytes of a part: at most `most`, and few enough for every core to have several parts of an
+/// output of `total` bytes, unless these would be too small to be worth a thread.
+std::uint64_t bytes_of_part(std::uint64_t most, std::uint64_t total);
+
 class Parts {
  public:
-  /// Parts of about so many bytes of output.
-  Parts(const Kernel& kernel, std::uint64_t bytes);
-  /// Parts of this shape of an output of `elements`, which have `size` bytes.
+  /// Parts of about bytes_of_part().
+  Parts(const Kernel& kernel, std::uint64_t most);
+  /// Parts of this shape of an output of `elements`, which have `size` bytes: about so many bytes.
   Parts(const PartShape& shape, std::uint64_t elements, std::size_t size, std::uint64_t bytes);
 
   std::uint64_t elements() const { return total_; }

@@ -10,11 +10,13 @@ PlanStep::PlanStep(const Plan& plan, std::size_t first)
   writes_ = rows_ ? std::vector{rows_->write} : pass_.writes;
 }
 
-Parts PlanStep::parts(std::uint64_t bytes) const {
-  if (!rows_) return {pass_.kernel, bytes};
+Parts PlanStep::parts(std::uint64_t most) const {
+  if (!rows_) return {pass_.kernel, most};
   const ElementWiseKernel& map = *rows_->passes.map;
-  return {PartShape{.granule = rows_->row_length()}, map.output_elements(),
-          size_of(map.output_type), bytes};
+  const std::uint64_t elements = map.output_elements();
+  const std::size_t size = size_of(map.output_type);
+  return {PartShape{.granule = rows_->row_length()}, elements, size,
+          bytes_of_part(most, elements * size)};
 }
 
 Prepared PlanStep::prepare(Inputs inputs, unsigned threads) const {

@@ -23,7 +23,7 @@ class PlanStep {
   const std::vector<std::size_t>& writes() const { return writes_; }
 
   /// As for a kernel (cpu/execute.hpp).
-  Parts parts(std::uint64_t bytes) const;
+  Parts parts(std::uint64_t most) const;
   Prepared prepare(Inputs inputs, unsigned threads) const;
   void execute_part(Inputs inputs, const Preparation* prepared, const Part& part, Stores stores,
                     Destinations outputs) const;
