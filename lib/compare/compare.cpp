@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "tensor/half.hpp"
+#include "compare/element_pair.hpp"
 #include "tensor/visit_type.hpp"
 
 namespace dmlop {
@@ -24,102 +22,6 @@ constexpr std::uint64_t block_elements = 4096;
 // Steps that each element of an unequal block counts. In the worst case each is further off than
 // all before, and each starts the search for the smallest tolerances again.
 constexpr std::uint64_t unequal_steps = 256;
-
-template <typename T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <typename T>
-constexpr bool is_floating = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
-
-template <typename T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
-template <typename T>
-double value_of(T element) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return half_to_float(element.bits);
-  } else {
-    return static_cast<double>(element);
-  }
-}
-
-template <typename T>
-bool is_nan(T element) {
-  if constexpr (is_floating<T>) {
-    return std::isnan(value_of(element));
-  } else {
-    return false;
-  }
-}
-
-// +0 and -0 count as one value, and so do all NaN.
-template <typename T>
-bool is_same_value(T a, T b) {
-  if constexpr (is_floating<T>) {
-    return value_of(a) == value_of(b) || (is_nan(a) && is_nan(b));
-  } else {
-    return a == b;
-  }
-}
-
-// |a - b| of integers, which may not fit their own type.
-template <typename T>
-std::uint64_t distance(T a, T b) {
-  return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
-               : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
-}
-
-// Maps neighboring floating-point numbers to neighboring integers, and both zeros to 0.
-template <typename T>
-std::int64_t ordered(T element) {
-  using Bits = BitsOf<T>;
-  const Bits bits = std::bit_cast<Bits>(element);
-  constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
-  const auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~sign));
-  return (bits & sign) != 0 ? -magnitude : magnitude;
-}
-
-template <typename T>
-Deviation deviation_of(T actual, T expected, bool nan_equals_nan) {
-  if constexpr (is_floating<T>) {
-    const bool both_nan = is_nan(actual) && is_nan(expected);
-    if (both_nan && nan_equals_nan) return {};
-    if (is_nan(actual) || is_nan(expected)) return {.comparable = false};
-    const double a = value_of(actual);
-    const double e = value_of(expected);
-    if (a == e) return {};
-    const double absolute = std::abs(a - e);
-    const double relative = std::isinf(absolute) ? absolute : absolute / std::abs(e);
-    return {true, absolute, relative, distance(ordered(actual), ordered(expected))};
-  } else {
-    const std::uint64_t difference = distance(actual, expected);
-    if (difference == 0) return {};
-    const auto absolute = static_cast<double>(difference);
-    return {true, absolute, absolute / std::abs(value_of(expected)), difference};
-  }
-}
-
-// Whether |actual - expected| <= atol + rtol * |expected|. Integers are compared exactly. An
-// infinity is near only to itself.
-template <typename T>
-bool is_near(const Deviation& deviation, T expected, double rtol, double atol) {
-  const double relative_part = rtol == 0 ? 0 : rtol * std::abs(value_of(expected));
-  const double allowed = atol + relative_part;
-  if constexpr (is_floating<T>) {
-    if (deviation.absolute == 0)
-      return true;  // both may be NaN, for which no bound can be computed
-    return std::isfinite(deviation.absolute) && deviation.absolute <= allowed;
-  } else {
-    return allowed >= 0x1p64 || deviation.ulp <= static_cast<std::uint64_t>(allowed);
-  }
-}
 
 // The smallest number that passes, if every larger one passes too; nothing if none does. The search
 // starts at `guess`, which rounding may have put a few steps to either side.
@@ -203,7 +105,7 @@ template <typename T>
 class Comparator::Range {
  public:
   Range(const Tolerance& tolerance, std::span<const std::byte> first_expected)
-      : tolerance_(tolerance), first_expected_(load<T>(first_expected.data())) {
+      : tolerance_(tolerance), first_expected_(element::load<T>(first_expected.data())) {
     found.tolerance = tolerance;
   }
 
@@ -235,21 +137,21 @@ class Comparator::Range {
   void look_for_content(std::span<const std::byte> actual, std::span<const std::byte> expected) {
     for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
       if (some_number && some_nonzero && expected_varies) return;
-      const T element = load<T>(actual.data() + at);
-      some_number = some_number || !is_nan(element);
-      some_nonzero = some_nonzero || value_of(element) != 0;
-      expected_varies =
-          expected_varies || !is_same_value(load<T>(expected.data() + at), first_expected_);
+      const T a = element::load<T>(actual.data() + at);
+      const T e = element::load<T>(expected.data() + at);
+      some_number = some_number || !element::is_nan(a);
+      some_nonzero = some_nonzero || element::value_of(a) != 0;
+      expected_varies = expected_varies || !element::is_same_value(e, first_expected_);
     }
   }
 
   void compare_block(std::uint64_t first, std::span<const std::byte> actual,
                      std::span<const std::byte> expected) {
     for (std::size_t at = 0; at < actual.size(); at += sizeof(T)) {
-      const T a = load<T>(actual.data() + at);
-      const T e = load<T>(expected.data() + at);
+      const T a = element::load<T>(actual.data() + at);
+      const T e = element::load<T>(expected.data() + at);
       const bool same = std::memcmp(actual.data() + at, expected.data() + at, sizeof(T)) == 0;
-      if (same && (tolerance_.nan_equals_nan || !is_nan(a))) {
+      if (same && (tolerance_.nan_equals_nan || !element::is_nan(a))) {
         ++found.histogram[0];
       } else {
         note(first + at / sizeof(T), a, e);
@@ -261,7 +163,7 @@ class Comparator::Range {
     ElementDifference difference{.index = index};
     std::memcpy(difference.actual.data(), &actual, sizeof(T));
     std::memcpy(difference.expected.data(), &expected, sizeof(T));
-    const Deviation deviation = deviation_of(actual, expected, tolerance_.nan_equals_nan);
+    const Deviation deviation = element::deviation(actual, expected, tolerance_.nan_equals_nan);
     difference.deviation = deviation;
     keep_foremost(found.worst, difference, IsWorse{!tolerance_.rtol && !tolerance_.atol});
     if (deviation.comparable) {
@@ -271,25 +173,22 @@ class Comparator::Range {
       ++found.nan_mismatches;
       found.smallest = {std::nullopt, std::nullopt, std::nullopt};
     }
-    if (passes(deviation, expected)) return;
+    if (element::passes(tolerance_, deviation, expected)) return;
     ++found.mismatches;
     keep_foremost(found.first, difference, is_earlier);
-  }
-
-  bool passes(const Deviation& deviation, T expected) const {
-    if (!deviation.comparable || tolerance_.is_bitwise()) return false;
-    if (tolerance_.ulp && deviation.ulp <= *tolerance_.ulp) return true;
-    if (!tolerance_.rtol && !tolerance_.atol) return false;
-    return is_near(deviation, expected, tolerance_.rtol.value_or(0), tolerance_.atol.value_or(0));
   }
 
   void measure(const Deviation& deviation, T expected) {
     SmallestTolerances& smallest = found.smallest;
     raise_to(smallest.ulp, std::optional(deviation.ulp));
-    const auto by_atol = [&](double atol) { return is_near(deviation, expected, 0, atol); };
+    const auto by_atol = [&](double atol) {
+      return element::is_near(deviation, expected, 0, atol);
+    };
     if (smallest.atol && !by_atol(*smallest.atol))
       smallest.atol = smallest_passing(deviation.absolute, by_atol);
-    const auto by_rtol = [&](double rtol) { return is_near(deviation, expected, rtol, 0); };
+    const auto by_rtol = [&](double rtol) {
+      return element::is_near(deviation, expected, rtol, 0);
+    };
     if (smallest.rtol && !by_rtol(*smallest.rtol))
       smallest.rtol = smallest_passing(deviation.relative, by_rtol);
   }
@@ -399,7 +298,7 @@ std::string Comparison::summary() const {
 Deviation deviation_of(DataType data_type, const std::byte* actual, const std::byte* expected,
                        bool nan_equals_nan) {
   return visit_type(data_type, [&]<typename T>(T) {
-    return deviation_of(load<T>(actual), load<T>(expected), nan_equals_nan);
+    return element::deviation(element::load<T>(actual), element::load<T>(expected), nan_equals_nan);
   });
 }
 
