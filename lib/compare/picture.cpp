@@ -8,16 +8,9 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "compare/legend.hpp"
 #include "tensor/element.hpp"
 #include "tensor/visit_type.hpp"
-
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STBI_WRITE_NO_STDIO
-#define STB_IMAGE_WRITE_STATIC
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb_image_write.h>
-#pragma GCC diagnostic pop
 
 namespace dmlop {
 namespace {
@@ -25,31 +18,6 @@ namespace {
 constexpr std::uint64_t max_side = 1024;
 constexpr std::uint64_t least_side =
     256;  // smaller planes are enlarged so that single pixels can be seen
-
-using Color = std::array<unsigned char, 3>;
-constexpr Color nan_color{255, 0, 255};
-
-// From dark blue over green to yellow, so that equal steps look equal. Colors between these are
-// interpolated.
-constexpr std::array<Color, 6> ramp{{{{13, 8, 60}},
-                                      {{62, 50, 130}},
-                                      {{40, 115, 142}},
-                                      {{32, 163, 134}},
-                                      {{148, 216, 64}},
-                                      {{253, 231, 37}}}};
-
-Color color_at(double share) {
-  if (std::isnan(share)) return nan_color;
-  const double at = std::clamp(share, 0.0, 1.0) * (ramp.size() - 1);
-  const auto low = std::min<std::size_t>(static_cast<std::size_t>(at), ramp.size() - 2);
-  const double part = at - static_cast<double>(low);
-  Color color{};
-  for (std::size_t i = 0; i < color.size(); ++i) {
-    const double between = ramp[low][i] * (1 - part) + ramp[low + 1][i] * part;
-    color[i] = static_cast<unsigned char>(std::lround(between));
-  }
-  return color;
-}
 
 // The position of a value between low and high: 0 to 1, also for infinities; NaN for NaN.
 double share_of(double value, double low, double high) {
@@ -89,27 +57,16 @@ class Plane {
   }
 
   /// The darkest color for `low` and below, the brightest for `high` and above.
-  Png picture(double low, double high) const {
+  Pixels picture(double low, double high) const {
     const std::uint64_t scale = std::max<std::uint64_t>(1, least_side / std::max(columns_, rows_));
-    const std::uint64_t width = columns_ * scale;
-    std::vector<unsigned char> pixels;
-    pixels.reserve(width * rows_ * scale * 3);
-    for (std::uint64_t y = 0; y < rows_ * scale; ++y) {
-      for (std::uint64_t x = 0; x < width; ++x) {
-        const double value = values_[y / scale * columns_ + x / scale];
-        const Color color = color_at(share_of(value, low, high));
-        pixels.insert(pixels.end(), color.begin(), color.end());
+    Pixels pixels(columns_ * scale, rows_ * scale, nan_color);
+    for (std::uint64_t y = 0; y < rows_; ++y) {
+      for (std::uint64_t x = 0; x < columns_; ++x) {
+        const Color color = color_at(share_of(values_[y * columns_ + x], low, high));
+        pixels.fill(x * scale, y * scale, scale, scale, color);
       }
     }
-    check_for_stop();  // packing the pixels takes a while
-    Png png;
-    const auto append = [](void* to, void* data, int size) {
-      const auto* bytes = static_cast<const std::byte*>(data);
-      static_cast<Png*>(to)->insert(static_cast<Png*>(to)->end(), bytes, bytes + size);
-    };
-    stbi_write_png_to_func(append, &png, static_cast<int>(width), static_cast<int>(rows_ * scale),
-                           3, pixels.data(), static_cast<int>(width * 3));
-    return png;
+    return pixels;
   }
 
  private:
@@ -175,14 +132,17 @@ std::string plane_text(std::uint64_t index, const Sizes& sizes) {
 
 }  // namespace
 
-Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan) {
+Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan,
+                  Legend legend) {
   Plane plane(actual.sizes());
   Difference difference(actual.data_type(), nan_equals_nan);
   for_each_pair(actual, expected, 0, actual.count(),
                 [&](std::uint64_t index, const std::byte* a, const std::byte* e) {
                   plane.raise(index, difference(a, e));
                 });
-  return plane.picture(0, plane.highest());
+  const Pixels picture = plane.picture(0, plane.highest());
+  if (legend == Legend::none) return picture.to_png();
+  return with_legend(picture, std::to_string(difference.largest()) + " ULP").to_png();
 }
 
 PlanePictures plane_pictures(const Elements& actual, const Elements& expected, std::uint64_t index,
@@ -200,9 +160,9 @@ PlanePictures plane_pictures(const Elements& actual, const Elements& expected, s
   const double low = std::min(actual_plane.lowest(), expected_plane.lowest());
   const double high = std::max(actual_plane.highest(), expected_plane.highest());
   return {plane_text(index, actual.sizes()),
-          actual_plane.picture(low, high),
-          expected_plane.picture(low, high),
-          errors.picture(0, errors.highest()),
+          actual_plane.picture(low, high).to_png(),
+          expected_plane.picture(low, high).to_png(),
+          errors.picture(0, errors.highest()).to_png(),
           shortest_text(low),
           shortest_text(high),
           std::to_string(difference.largest()) + " ULP"};

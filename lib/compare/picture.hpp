@@ -1,23 +1,23 @@
 // Pictures of tensors and of their differences over the last two axes, as PNG.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "compare/compare.hpp"
+#include "compare/pixels.hpp"
 
 namespace dmlop {
 
-/// The bytes of a PNG file.
-using Png = std::vector<std::byte>;
+enum class Legend { none, below };
 
 /// The ULP distance at each place of the last two axes, as the largest value over all other axes.
 /// Colors go from dark (none) to bright on a logarithmic scale; magenta means that only one side
 /// is NaN. The tensors must have the same type and sizes. Large planes are reduced block by block
-/// to at most 1024 pixels per side, keeping the largest value. Errors: as check_for_stop().
-Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan);
+/// to at most 1024 pixels per side, keeping the largest value. A legend says what the
+/// colors mean. Errors: as check_for_stop().
+Png error_picture(const Elements& actual, const Elements& expected, bool nan_equals_nan,
+                  Legend legend = Legend::none);
 
 /// One plane of both tensors side by side.
 struct PlanePictures {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "compare/legend.hpp"
 #include "program.hpp"
 #include "reference/tensor.hpp"
 
@@ -56,6 +57,20 @@ class Image {
     REQUIRE((x >= 0 && x < width && y >= 0 && y < height));
     const std::size_t place = (std::size_t(y) * std::size_t(width) + std::size_t(x)) * 3;
     return {pixels_[place], pixels_[place + 1], pixels_[place + 2]};
+  }
+
+  /// The upper left of it.
+  Image part(int part_width, int part_height) const {
+    REQUIRE((part_width <= width && part_height <= height));
+    Image cut = *this;
+    cut.pixels_.clear();
+    for (int y = 0; y < part_height; ++y) {
+      const auto row = pixels_.begin() + std::ptrdiff_t{y} * width * 3;
+      cut.pixels_.insert(cut.pixels_.end(), row, row + std::ptrdiff_t{part_width} * 3);
+    }
+    cut.width = part_width;
+    cut.height = part_height;
+    return cut;
   }
 
   /// The color of each element of a plane of these sizes, all of whose pixels must be alike.
@@ -296,14 +311,73 @@ TEST_CASE("compare --heatmap writes the picture of files of any order") {
                                     {.folder = folder.path()});
   CHECK(result.error == "");
   CHECK(result.code == 1);
-  const auto colors = Image(folder.read("picture.png")).elements(3, 2);
+  const Image picture(folder.read("picture.png"));
+  const auto colors = picture.part(255, 170).elements(3, 2);
   CHECK(is_bright(colors[1]));
   CHECK(colors[5] == magenta);
   for (const std::size_t i : {0U, 2U, 3U, 4U}) CHECK(is_dark(colors[i]));
   CHECK(dmlop_program({"compare", "e.npy", "e.npy", "--heatmap", "same.png", "-q"},
                       {.folder = folder.path()})
             .code == 0);
-  for (const Pixel& pixel : Image(folder.read("same.png")).elements(3, 2)) CHECK(is_dark(pixel));
+  for (const Pixel& pixel : Image(folder.read("same.png")).part(255, 170).elements(3, 2))
+    CHECK(is_dark(pixel));
+}
+
+TEST_CASE("a legend below the picture shows all colors, from 0 to the largest difference") {
+  const Tensor actual = floats({2, 3}, {1, 1, 1, off_by(6), NaN, 1});
+  const Tensor expected = floats({2, 3}, {1, 1, 1, 1, 1, 1});
+  const Elements a = elements_of(actual), e = elements_of(expected);
+  const Image plain(error_picture(a, e, true));
+  const Image picture(error_picture(a, e, true, Legend::below));
+  CHECK(picture.part(plain.width, plain.height).elements(3, 2) == plain.elements(3, 2));
+  CHECK(picture.width == static_cast<int>(legend_width));
+  CHECK(picture.height == plain.height + static_cast<int>(legend_height));
+  const int bar = plain.height + 10, right = picture.width - 5;
+  CHECK(is_dark(picture.at(4, bar)));
+  CHECK(is_bright(picture.at(right, bar)));
+  for (int x = 4; x < right; ++x)
+    CHECK(picture.at(x, bar).brightness() <= picture.at(x + 1, bar).brightness());
+  CHECK(picture.at(6, picture.height - 20) == magenta);
+  // The largest difference is written at the right end.
+  Pixels text(legend_width, letter_height, {255, 255, 255});
+  text.write(legend_width - 4 - 5 * letter_width, 0, "6 ULP", {0, 0, 0});
+  const int below_bar = plain.height + 4 + 12 + 4;
+  int black = 0;
+  for (std::uint64_t y = 0; y < letter_height; ++y) {
+    for (std::uint64_t x = legend_width / 2; x < legend_width; ++x) {
+      const bool is_black = text.at(x, y) == Color{0, 0, 0};
+      const Pixel shown = picture.at(static_cast<int>(x), below_bar + static_cast<int>(y));
+      CHECK(shown == (is_black ? Pixel{0, 0, 0} : Pixel{255, 255, 255}));
+      black += is_black ? 1 : 0;
+    }
+  }
+  CHECK(black > 100);
+}
+
+TEST_CASE("letters of a picture are three by five dots of two pixels") {
+  Pixels pixels(4 * letter_width, letter_height, {255, 255, 255});
+  pixels.write(0, 0, "4 uX", {0, 0, 0});
+  std::string drawn;
+  for (std::uint64_t y = 0; y < letter_height; y += 2) {
+    for (std::uint64_t x = 0; x < pixels.width(); x += 2) {
+      const Color color = pixels.at(x, y);
+      for (const auto& [dx, dy] : {std::pair(0U, 1U), {1U, 0U}, {1U, 1U}})
+        CHECK(pixels.at(x + dx, y + dy) == color);
+      drawn += color == Color{0, 0, 0} ? '#' : '.';
+    }
+    drawn += '\n';
+  }
+  CHECK(drawn ==
+        "#.#.....#.#.#.#.\n"
+        "#.#.....#.#.#.#.\n"
+        "###.....#.#..#..\n"
+        "..#.....#.#.#.#.\n"
+        "..#.....###.#.#.\n");
+  // What has no room is left out.
+  Pixels narrow(letter_width, letter_height, {255, 255, 255});
+  narrow.write(1, 0, "8", {0, 0, 0});
+  narrow.write(0, 1, "8", {0, 0, 0});
+  for (std::uint64_t x = 0; x < letter_width; ++x) CHECK(narrow.at(x, 5) == Color{255, 255, 255});
 }
 
 TEST_CASE("compare --heatmap draws nothing of unlike tensors, and replaces neither of them") {
