@@ -69,6 +69,12 @@ bool is_line(const ReadJson& json) {
   return json.is_number_unsigned() &&
          json.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
 }
+bool is_text_or_null(const ReadJson& json) {
+  return json.is_null() || json.is_string();
+}
+bool is_boolean(const ReadJson& json) {
+  return json.is_boolean();
+}
 bool is_number_or_null(const ReadJson& json) {
   return json.is_number() || json.is_null();
 }
@@ -94,6 +100,10 @@ template <const auto& fields>
 bool is_object_of(const ReadJson& json) {
   return json.is_object() && wrong_field(json, fields) == nullptr;
 }
+template <const auto& fields>
+bool is_object_or_null(const ReadJson& json) {
+  return json.is_null() || is_object_of<fields>(json);
+}
 template <Type type>
 bool is_list_of(const ReadJson& json) {
   return json.is_array() && std::all_of(json.begin(), json.end(), type);
@@ -115,6 +125,12 @@ constexpr std::array element_fields{
     FieldType{"relative", is_number_or_null},
     FieldType{"ulp", is_number_or_null},
 };
+constexpr std::array axis_fields{FieldType{"first", is_number}, FieldType{"last", is_number},
+                                 FieldType{"step", is_number},
+                                 FieldType{"indices", is_number_or_null}};
+constexpr std::array region_fields{FieldType{"slices", is_text}, FieldType{"elements", is_number},
+                                   FieldType{"isFull", is_boolean},
+                                   FieldType{"axes", is_list_of<is_object_of<axis_fields>>}};
 constexpr std::array class_fields{FieldType{"ulp", is_text}, FieldType{"count", is_number}};
 constexpr std::array smallest_fields{FieldType{"rtol", is_number_or_null},
                                      FieldType{"atol", is_number_or_null},
@@ -133,6 +149,8 @@ constexpr std::array comparison_fields{
     FieldType{"elements", is_number},
     FieldType{"mismatches", is_number},
     FieldType{"nanMismatches", is_number},
+    FieldType{"region", is_object_or_null<region_fields>},
+    FieldType{"relation", is_text_or_null},
     FieldType{"first", is_list_of<is_object_of<element_fields>>},
     FieldType{"worst", is_list_of<is_object_of<element_fields>>},
     FieldType{"histogram", is_list_of<is_object_of<class_fields>>},

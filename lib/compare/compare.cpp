@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "base/buffer.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "compare/advice.hpp"
 #include "compare/element_pair.hpp"
+#include "compare/relation.hpp"
 #include "tensor/visit_type.hpp"
 
 namespace dmlop {
@@ -104,10 +108,11 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole) {
 template <typename T>
 class Comparator::Range {
  public:
-  Range(const Tolerance& tolerance, std::span<const std::byte> first_expected)
-      : tolerance_(tolerance), first_expected_(element::load<T>(first_expected.data())) {
-    found.tolerance = tolerance;
-  }
+  explicit Range(const Comparator& of)
+      : region(of.result_.sizes),
+        tolerance_(of.result_.tolerance),
+        first_expected_(element::load<T>(of.first_expected_.data())),
+        keeps_(of.keeps_) {}
 
   void compare(std::uint64_t first, std::span<const std::byte> actual,
                std::span<const std::byte> expected) {
@@ -122,11 +127,14 @@ class Comparator::Range {
       } else {
         steps_.add(block_elements * unequal_steps);
         compare_block(begin, actual.subspan(at, bytes), expected.subspan(at, bytes));
+        if (keeps_ && !same) keep(begin, actual.subspan(at, bytes));
       }
     }
   }
 
   Comparison found;
+  RegionFinder region;
+  std::vector<Kept> kept;
   bool some_number = false;
   bool some_nonzero = false;
   bool expected_varies = false;
@@ -143,6 +151,10 @@ class Comparator::Range {
       some_nonzero = some_nonzero || element::value_of(a) != 0;
       expected_varies = expected_varies || !element::is_same_value(e, first_expected_);
     }
+  }
+
+  void keep(std::uint64_t first, std::span<const std::byte> actual) {
+    kept.push_back({first, {actual.begin(), actual.end()}});
   }
 
   void compare_block(std::uint64_t first, std::span<const std::byte> actual,
@@ -175,6 +187,7 @@ class Comparator::Range {
     }
     if (element::passes(tolerance_, deviation, expected)) return;
     ++found.mismatches;
+    region.add(index);
     keep_foremost(found.first, difference, is_earlier);
   }
 
@@ -195,12 +208,16 @@ class Comparator::Range {
 
   const Tolerance& tolerance_;
   T first_expected_;
+  bool keeps_;
   Steps steps_;
 };
 
 Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes,
-                       Tolerance tolerance)
-    : expected_(expected) {
+                       Tolerance tolerance, ActualElements actual)
+    : expected_(expected),
+      region_(result_.sizes),
+      keeps_(actual == ActualElements::kept &&
+             expected.count() <= kept_bytes_max / size_of(expected.data_type())) {
   result_.tolerance = std::move(tolerance);
   data_type = stored_as(data_type);
   result_.data_type = data_type;
@@ -221,7 +238,7 @@ Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes
 void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
   if (!result_.unlike.empty()) return;
   visit_type(result_.data_type, [&]<typename T>(T) {
-    Range<T> range(result_.tolerance, first_expected_);
+    Range<T> range(*this);
     // Works in pieces, because a file in another order is put into C order in memory.
     constexpr std::uint64_t piece = 64 * block_elements;
     std::vector<std::byte> scratch;
@@ -238,6 +255,8 @@ void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
     result_.mismatches += range.found.mismatches;
     result_.nan_mismatches += range.found.nan_mismatches;
     raise_to(result_.smallest, range.found.smallest);
+    region_.add(range.region);
+    std::move(range.kept.begin(), range.kept.end(), std::back_inserter(kept_));
     for (std::size_t i = 0; i < result_.histogram.size(); ++i)
       result_.histogram[i] += range.found.histogram[i];
     const IsWorse is_worse{!result_.tolerance.rtol && !result_.tolerance.atol};
@@ -248,19 +267,42 @@ void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
   });
 }
 
-Comparison Comparator::finish(const std::function<std::uint64_t(std::uint64_t)>& byte_offset) {
+// Both tensors as they were, as far as that is known: blocks without differences were not kept.
+std::string Comparator::relation_to_kept() const {
+  const std::size_t size = size_of(result_.data_type);
+  Buffer actual(expected_.count() * size, "a tensor that differs");
+  copy_elements(expected_, actual.data());
+  for (const Kept& kept : kept_) {
+    check_for_stop();
+    std::copy(kept.bytes.begin(), kept.bytes.end(), actual.data() + kept.first * size);
+  }
+  return relation_of(Elements(result_.data_type, result_.sizes, actual.bytes()), expected_,
+                     result_);
+}
+
+Comparison Comparator::finish(const std::function<std::uint64_t(std::uint64_t)>& byte_offset,
+                              const Elements* actual) {
   result_.all_nan = result_.elements > 0 && !some_number_;
   result_.all_zero = result_.elements > 0 && !some_nonzero_ && expected_varies_;
   for (auto* list : {&result_.first, &result_.worst}) {
     for (ElementDifference& difference : *list)
       difference.byte_offset = byte_offset(difference.index);
   }
+  if (result_.mismatches == 0) return std::move(result_);
+  result_.region = region_.found();
+  result_.largest_expected = largest_magnitude(expected_);
+  if (actual != nullptr) {
+    result_.relation = relation_of(*actual, expected_, result_);
+  } else if (keeps_) {
+    result_.relation = relation_to_kept();
+  }
   return std::move(result_);
 }
 
 Comparison compare(const Elements& actual, const Elements& expected, const Tolerance& tolerance,
                    unsigned threads) {
-  Comparator comparator(expected, actual.data_type(), actual.sizes(), tolerance);
+  Comparator comparator(expected, actual.data_type(), actual.sizes(), tolerance,
+                        ActualElements::passed_to_finish);
   constexpr std::uint64_t part = std::uint64_t{1} << 18;
   const bool alike =
       actual.data_type() == expected.data_type() && actual.sizes() == expected.sizes();
@@ -270,7 +312,11 @@ Comparison compare(const Elements& actual, const Elements& expected, const Toler
     const std::uint64_t count = std::min(part, actual.count() - i * part);
     comparator.add(i * part, actual.read(i * part, count, scratch));
   });
-  return comparator.finish([&](std::uint64_t index) { return actual.byte_offset(index); });
+  Comparison comparison =
+      comparator.finish([&](std::uint64_t index) { return actual.byte_offset(index); }, &actual);
+  if (!comparison.unlike.empty())
+    comparison.relation = relation_of_unlike(actual, expected, tolerance);
+  return comparison;
 }
 
 Verdict Comparison::verdict() const {

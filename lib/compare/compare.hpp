@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/region.hpp"
 #include "npy/elements.hpp"
 #include "tensor/tolerance.hpp"
 
@@ -66,6 +67,9 @@ struct Comparison {
   SmallestTolerances smallest;
   bool all_nan = false;   // every actual element
   bool all_zero = false;  // every actual element, although the expected ones are not all the same
+  Region region;          // of the mismatches
+  std::string relation;   // relation_of() or relation_of_unlike() both tensors
+  double largest_expected = 0;  // magnitude of a finite expected element; 0 if no element differs
 
   Verdict verdict() const;
   /// One line with the result: "3 of 80 elements differ (3.75%)".
@@ -75,12 +79,19 @@ struct Comparison {
 /// "PASSED", "FAILED", "MISTRUSTED".
 std::string_view name_of(Verdict verdict);
 
+/// Whether a Comparator keeps actual elements that differ, which it needs to tell why they do.
+enum class ActualElements { kept, passed_to_finish };
+
 /// Receives the actual elements in any order, from several threads at once.
 class Comparator {
  public:
   /// `expected` and its data must outlive this. If data type, as files store it, or sizes differ
-  /// from the expected ones, no element is compared and that is the result.
-  Comparator(const Elements& expected, DataType data_type, Sizes sizes, Tolerance tolerance);
+  /// from the expected ones, no element is compared and that is the result. It keeps elements of
+  /// tensors up to kept_bytes_max.
+  Comparator(const Elements& expected, DataType data_type, Sizes sizes, Tolerance tolerance,
+             ActualElements actual = ActualElements::kept);
+
+  static constexpr std::uint64_t kept_bytes_max = std::uint64_t{16} << 20;
 
   /// Whether data type and sizes are those expected, so that elements are compared.
   bool needs_elements() const { return result_.unlike.empty(); }
@@ -89,14 +100,26 @@ class Comparator {
   void add(std::uint64_t first, std::span<const std::byte> actual);
 
   /// The result, after every element was added. `byte_offset` gives an element's place in its file.
-  Comparison finish(const std::function<std::uint64_t(std::uint64_t index)>& byte_offset);
+  /// `actual` is for a Comparator that keeps none. Errors: as check_for_stop().
+  Comparison finish(const std::function<std::uint64_t(std::uint64_t index)>& byte_offset,
+                    const Elements* actual = nullptr);
 
  private:
   template <typename T>
   class Range;
+  /// Unbroken actual elements, some of which differ.
+  struct Kept {
+    std::uint64_t first;
+    std::vector<std::byte> bytes;
+  };
+
+  std::string relation_to_kept() const;
 
   const Elements& expected_;
   Comparison result_;
+  RegionFinder region_;
+  bool keeps_;
+  std::vector<Kept> kept_;
   std::array<std::byte, 8> first_expected_{};
   std::mutex mutex_;
   bool some_number_ = false;   // an actual element that is not NaN was seen

@@ -47,6 +47,21 @@ Json histogram_json(const UlpHistogram& histogram) {
   return list;
 }
 
+Json region_json(const Comparison& comparison) {
+  const Region& region = comparison.region;
+  if (region.axes.empty()) return nullptr;
+  Json axes = Json::array();
+  for (const AxisRegion& axis : region.axes)
+    axes.push_back({{"first", axis.first},
+                    {"last", axis.last},
+                    {"step", axis.step},
+                    {"indices", optional_number(axis.count)}});
+  return {{"slices", region.slices(comparison.sizes)},
+          {"elements", region.elements},
+          {"isFull", region.is_full},
+          {"axes", std::move(axes)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {
@@ -59,6 +74,8 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
           {"elements", comparison.elements},
           {"mismatches", comparison.mismatches},
           {"nanMismatches", comparison.nan_mismatches},
+          {"region", region_json(comparison)},
+          {"relation", comparison.relation.empty() ? Json(nullptr) : Json(comparison.relation)},
           {"first", elements_json(comparison, comparison.first)},
           {"worst", elements_json(comparison, comparison.worst)},
           {"histogram", histogram_json(comparison.histogram)},

@@ -7,8 +7,8 @@
 
 namespace dmlop {
 
-/// An object with verdict, tolerance, counts, first and worst elements, histogram and smallest
-/// tolerances. Missing values are null.
+/// An object with verdict, tolerance, counts, region, relation, first and worst elements, histogram
+/// and smallest tolerances. Missing values are null.
 nlohmann::ordered_json to_json(const Comparison& comparison);
 
 }  // namespace dmlop

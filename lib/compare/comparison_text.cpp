@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "compare/advice.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -88,20 +89,36 @@ std::string smallest_tolerances_text(const SmallestTolerances& smallest) {
   return join(parts) + " or " + last;
 }
 
+std::vector<std::string> difference_lines(const Comparison& comparison) {
+  std::vector<std::string> lines;
+  // A single element has a line of its own in every text.
+  if (comparison.mismatches > 1) {
+    const std::string where = to_text(comparison.region, comparison.sizes, comparison.mismatches);
+    if (!where.empty()) lines.push_back("where: " + where);
+  }
+  if (!comparison.relation.empty()) lines.push_back("relation: " + comparison.relation);
+  return lines;
+}
+
+std::string advice_text(const Comparison& comparison, const std::string& would) {
+  const SmallestTolerances& smallest = comparison.smallest;
+  if (!smallest.rtol && !smallest.atol && !smallest.ulp) return "no tolerance " + would;
+  const std::string advised = smallest_tolerances_text(advised_tolerances(comparison));
+  return advised.empty() ? "the differences are too large for a tolerance"
+                         : would + " with " + advised;
+}
+
 std::string to_text(const Comparison& comparison) {
   std::string text = "  tolerance: " + to_text(comparison.tolerance);
   if (!comparison.tolerance.origin.empty()) text += " (" + comparison.tolerance.origin + ")";
   text += "\n";
-  if (!comparison.unlike.empty()) return text;
+  for (const std::string& line : difference_lines(comparison)) text += "  " + line + "\n";
   if (comparison.worst.empty() && comparison.mismatches == 0) return text;
   text += elements_text(comparison, "first mismatches", comparison.first);
   text += elements_text(comparison, "largest differences", comparison.worst);
   text += histogram_text(comparison);
   if (comparison.mismatches == 0) return text;
-  const std::string would_pass = smallest_tolerances_text(comparison.smallest);
-  return text +
-         (would_pass.empty() ? "  no tolerance would pass" : "  would pass with " + would_pass) +
-         "\n";
+  return text + "  " + advice_text(comparison) + "\n";
 }
 
 }  // namespace dmlop

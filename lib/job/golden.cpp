@@ -164,10 +164,10 @@ std::string summary_of(const OutputComparison& output) {
 std::string brief_of(const OutputComparison& output) {
   const Comparison& comparison = output.comparison;
   if (comparison.mismatches == 0) return "";
-  const std::string tolerances = smallest_tolerances_text(comparison.smallest);
-  const std::string would = output.was_written() ? "would have passed" : "would pass";
-  return worst_text(output) +
-         (tolerances.empty() ? "no tolerance " + would : would + " with " + tolerances) + "\n";
+  std::string text = worst_text(output);
+  for (const std::string& line : difference_lines(comparison)) text += line + "\n";
+  return text + advice_text(comparison, output.was_written() ? "would have passed" : "would pass") +
+         "\n";
 }
 
 }  // namespace dmlop

@@ -53,7 +53,8 @@ std::string_view word_of(const OutputComparison& output);
 /// What was found, and what became of the golden file, on one line without the output's name.
 std::string summary_of(const OutputComparison& output);
 
-/// Where a difference is at its worst, and what tolerance would do: a few lines, no table.
+/// Where a difference is at its worst, where all are and how the elements are related, and what
+/// tolerance would do: a few lines, no table.
 std::string brief_of(const OutputComparison& output);
 
 }  // namespace dmlop

@@ -686,19 +686,20 @@ TEST_CASE("files of any element and byte order compare alike; an offset is the a
 }
 
 TEST_CASE("a comparison as text names the tolerance, the elements and what would pass") {
-  const auto found = compared(floats({2, 2}, {1, 2, 3, NaN}), floats({2, 2}, {1, 2.5F, 3, NaN}),
-                              {.ulp = 4, .origin = "command line"});
+  const auto found =
+      compared(floats({2, 2}, {1, 2.375F, 3, NaN}), floats({2, 2}, {1, 2.5F, 3, NaN}),
+               {.ulp = 4, .origin = "command line"});
   CHECK(found.summary() == "1 of 4 elements differs (25%)");
   CHECK(to_text(found) ==
         "  tolerance: 4 ULP (command line)\n"
         "  first mismatches:\n"
         "    index   byte  actual  bits        expected  bits        absolute  relative  ULP\n"
-        "    [0, 1]  4     2       0x40000000  2.5       0x40200000  0.5       0.2       2097152\n"
+        "    [0, 1]  4     2.375   0x40180000  2.5       0x40200000  0.125     0.05      524288\n"
         "  largest differences:\n"
         "    index   byte  actual  bits        expected  bits        absolute  relative  ULP\n"
-        "    [0, 1]  4     2       0x40000000  2.5       0x40200000  0.5       0.2       2097152\n"
-        "  elements by ULP: 0: 3, 1048577..2097152: 1\n"
-        "  would pass with --rtol 0.2, --atol 0.5 or --ulp 2097152\n");
+        "    [0, 1]  4     2.375   0x40180000  2.5       0x40200000  0.125     0.05      524288\n"
+        "  elements by ULP: 0: 3, 262145..524288: 1\n"
+        "  would pass with --rtol 0.05, --atol 0.125 or --ulp 524288\n");
   const auto same = compared({1, 2}, {1, 2});
   CHECK(same.summary() == "2 elements agree");
   CHECK(to_text(same) == "  tolerance: bit for bit\n");
@@ -748,11 +749,67 @@ TEST_CASE("a comparison as JSON has the same, and null for what no number can sa
   CHECK(of_infinity.at("relative").is_null());
   CHECK(of_infinity.at("ulp") == 0x40000000);
   CHECK(json.at("worst").at(0).at("index") == nlohmann::json{1});
+  CHECK(json.at("region").is_object());
+  CHECK(json.at("relation").is_null());
   CHECK(json.at("histogram").at(0) == nlohmann::json{{"ulp", "0"}, {"count", 0}});
   const auto& last = json.at("histogram").back();
   CHECK(last == nlohmann::json{{"ulp", "536870913..1073741824"}, {"count", 1}});
   const auto same = nlohmann::json::parse(to_json(compared({1}, {1})).dump());
   CHECK(same.at("verdict") == "PASSED");
   CHECK(same.at("first") == nlohmann::json::array());
+  CHECK(same.at("region").is_null());
+  CHECK(same.at("relation").is_null());
   CHECK(same.at("smallest") == nlohmann::json{{"rtol", 0}, {"atol", 0}, {"ulp", 0}});
+}
+
+TEST_CASE("text and JSON say where elements differ, and how they are related") {
+  const auto found = compared(floats({2, 4}, {1, 0, 3, 0, 5, 6, 7, 8}),
+                              floats({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), {.ulp = 4});
+  CHECK(difference_lines(found) ==
+        std::vector<std::string>{"where: only [0, 1::2] differs (every 2nd index of axis 1)",
+                                 "relation: actual is 0 where it differs"});
+  CHECK(
+      to_text(found).starts_with("  tolerance: 4 ULP\n"
+                                 "  where: only [0, 1::2] differs (every 2nd index of axis 1)\n"
+                                 "  relation: actual is 0 where it differs\n"
+                                 "  first mismatches:\n"));
+  const nlohmann::json json = nlohmann::json::parse(to_json(found).dump());
+  CHECK(json.at("relation") == "actual is 0 where it differs");
+  CHECK(json.at("region") ==
+        nlohmann::json::parse(R"({"slices": "[0, 1::2]", "elements": 2, "isFull": true, "axes": [
+          {"first": 0, "last": 0, "step": 1, "indices": 1},
+          {"first": 1, "last": 3, "step": 2, "indices": 2}]})"));
+  // The table has the place of a single element.
+  CHECK(difference_lines(compared(std::vector<float>{1, 7}, {1, 2})).empty());
+  CHECK(difference_lines(compared({1, 2}, {1, 2})).empty());
+}
+
+TEST_CASE("no tolerance is advised that would let wrong elements pass") {
+  const auto advice = [](const std::vector<float>& actual, const std::vector<float>& expected,
+                         const Tolerance& tolerance = {}) {
+    return advice_text(compared(actual, expected, tolerance));
+  };
+  const std::string none = "the differences are too large for a tolerance";
+  CHECK(advice({7, 2}, {1, 2}) == none);
+  CHECK(advice({NaN, 2}, {1, 2}) == "no tolerance would pass");
+  // A tenth of the element by rtol; of the largest by atol; of the numbers between 1 and 2 by ULP.
+  CHECK(advice({1.09375F, 1}, {1, 1}) ==
+        "would pass with --rtol 0.09375, --atol 0.09375 or "
+        "--ulp 786432");
+  CHECK(advice({1.125F, 1}, {1, 1}) == none);
+  CHECK(advice({1.125F, 2}, {1, 2}) == "would pass with --atol 0.125");
+  CHECK(advice({0x1p-10F, 1}, {0, 1}) == "would pass with --atol 0.0009765625");
+  // Or 1000 times what is given.
+  CHECK(advice({1.5F, 1}, {1, 1}, {.rtol = 0.0005}) == "would pass with --rtol 0.5");
+  CHECK(advice({1.5F, 1}, {1, 1}, {.rtol = 0.0004}) == none);
+  CHECK(advice({1.5F, 1}, {1, 1}, {.atol = 0.0005}) == "would pass with --atol 0.5");
+  CHECK(advice({1.5F, 1}, {1, 1}, {.ulp = 4195}) == "would pass with --ulp 4194304");
+  CHECK(advice({1.5F, 1}, {1, 1}, {.ulp = 4194}) == none);
+  const auto integers = [](std::int32_t actual, std::int32_t expected) {
+    return advice_text(compared_integers(DataType::Int32, actual, expected, {}));
+  };
+  CHECK(integers(3, 2) == "would pass with --atol 1 or --ulp 1");
+  CHECK(integers(4, 2) == none);
+  CHECK(integers(136, 128) == "would pass with --rtol 0.0625, --atol 8 or --ulp 8");
+  CHECK(integers(141, 128) == none);
 }
