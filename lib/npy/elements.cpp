@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "tensor/cast.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 
 Elements::Elements(const NpyFile& file)
     : data_type_(file.header().data_type),
+      stored_type_(data_type_),
       sizes_(file.header().sizes),
       count_(file.element_count()),
       bytes_(file.data()),
@@ -18,6 +23,7 @@ Elements::Elements(const NpyFile& file)
 
 Elements::Elements(DataType data_type, Sizes sizes, std::span<const std::byte> bytes)
     : data_type_(data_type),
+      stored_type_(data_type),
       sizes_(std::move(sizes)),
       count_(bytes.size() / size_of(data_type)),
       bytes_(bytes) {}
@@ -35,12 +41,34 @@ std::uint64_t Elements::position(std::uint64_t index) const {
 }
 
 std::uint64_t Elements::byte_offset(std::uint64_t index) const {
-  return data_offset_ + position(index) * size_of(data_type_);
+  return data_offset_ + position(index) * size_of(stored_type_);
+}
+
+Elements Elements::cast(DataType type) const {
+  Elements other = *this;
+  other.data_type_ = type;
+  return other;
 }
 
 std::span<const std::byte> Elements::read(std::uint64_t first, std::uint64_t count,
                                           std::vector<std::byte>& scratch) const {
-  const std::size_t size = size_of(data_type_);
+  if (data_type_ == stored_type_) return read_stored(first, count, scratch);
+  std::vector<std::byte> stored_scratch;
+  const auto stored = read_stored(first, count, stored_scratch);
+  scratch.resize(count * size_of(data_type_));
+  const auto changed = cast_elements(stored_type_, stored, data_type_, scratch);
+  if (changed)
+    throw Error(ErrorKind::invalid_input,
+                "element " + list_of(indices_of(first + *changed, sizes_)) + " is " +
+                    element_text(stored_type_, &stored[*changed * size_of(stored_type_)]) +
+                    ", which " + std::string(name_of(data_type_)) +
+                    " does not hold exactly: compare files of the same type");
+  return scratch;
+}
+
+std::span<const std::byte> Elements::read_stored(std::uint64_t first, std::uint64_t count,
+                                                 std::vector<std::byte>& scratch) const {
+  const std::size_t size = size_of(stored_type_);
   if (!swapped_ && !fortran_order_) return bytes_.subspan(first * size, count * size);
   scratch.resize(count * size);
   in_pieces(count, fortran_order_ ? far_steps : 1, [&](std::uint64_t k, std::uint64_t end) {
@@ -52,6 +80,17 @@ std::span<const std::byte> Elements::read(std::uint64_t first, std::uint64_t cou
     }
   });
   return scratch;
+}
+
+DataType common_type(DataType a, DataType b) {
+  if (a == b) return a;
+  const NumberKind kind_a = info(a).kind, kind_b = info(b).kind;
+  if (kind_a != kind_b && (kind_a == NumberKind::floating || kind_b == NumberKind::floating))
+    return DataType::Float64;
+  if (kind_a == NumberKind::floating) return size_of(a) > size_of(b) ? a : b;
+  const bool are_unsigned =
+      kind_a == NumberKind::unsigned_integer && kind_b == NumberKind::unsigned_integer;
+  return are_unsigned ? DataType::UInt64 : DataType::Int64;
 }
 
 void copy_elements(const Elements& elements, std::byte* to) {

@@ -19,12 +19,15 @@ class Elements {
   /// Packed elements in memory, which must outlive this.
   Elements(DataType data_type, Sizes sizes, std::span<const std::byte> bytes);
 
+  /// The same elements as numbers of another type, which is FLOAT32, FLOAT64, INT64 or UINT64.
+  Elements cast(DataType type) const;
+
   DataType data_type() const { return data_type_; }
   const Sizes& sizes() const { return sizes_; }
   std::uint64_t count() const { return count_; }
 
   /// The bytes of elements [first, first + count): either the source's own, or copied into
-  /// `scratch`. Errors: as check_for_stop().
+  /// `scratch`. Errors: as check_for_stop(); invalid_input for an integer that a cast would change.
   std::span<const std::byte> read(std::uint64_t first, std::uint64_t count,
                                   std::vector<std::byte>& scratch) const;
   /// Where the element is, in bytes from the beginning of the file or of the memory.
@@ -32,8 +35,11 @@ class Elements {
 
  private:
   std::uint64_t position(std::uint64_t index) const;
+  std::span<const std::byte> read_stored(std::uint64_t first, std::uint64_t count,
+                                         std::vector<std::byte>& scratch) const;
 
   DataType data_type_;
+  DataType stored_type_;
   Sizes sizes_;
   std::uint64_t count_;
   std::span<const std::byte> bytes_;
@@ -41,6 +47,11 @@ class Elements {
   bool swapped_ = false;
   bool fortran_order_ = false;
 };
+
+/// The type that holds every element of both types, but for integers of 64 bits that are too large:
+/// of floats the wider, UINT64 of unsigned integers, INT64 of other integers, otherwise FLOAT64. Of
+/// equal types it is that type.
+DataType common_type(DataType a, DataType b);
 
 /// Copies all elements, in C order and native byte order. Errors: as check_for_stop().
 void copy_elements(const Elements& elements, std::byte* to);
