@@ -43,13 +43,16 @@ constexpr std::array table{
             "# Refuse paths that leave the description's folder\n"
             "dmlop check samples/padding/op.json --confine",
             add_check},
-    Command{"compare", "Compare a .npy file with the expected one",
+    Command{"compare", "Compare .npy files with the expected ones",
             "# Bit for bit\n"
             "dmlop compare samples/padding/expected/OutputTensor.npy "
             "samples/padding/expected/OutputTensor.npy\n"
             "# Up to four representable values apart\n"
             "dmlop compare samples/lp_pooling/expected/OutputTensor.npy "
-            "samples/lp_pooling/expected/OutputTensor.npy --ulp 4 --format json",
+            "samples/lp_pooling/expected/OutputTensor.npy --ulp 4 --format json\n"
+            "# All files of two folders, with the tolerance of an operator\n"
+            "dmlop compare samples/lp_pooling/expected samples/lp_pooling/expected "
+            "--operator LP_POOLING",
             add_compare},
     Command{"batch", "Run many jobs in one process and report on them",
             "# Run every op.json below a folder, and report to a CI service\n"
