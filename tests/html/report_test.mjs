@@ -85,7 +85,9 @@ function failure() {
       tensor: 'OutputTensor', actual: 'out/x.npy', expected: 'padding/expected/OutputTensor.npy',
       dataType: 'FLOAT32', sizes: [1, 1, 8, 10], tolerance: '4 ULP',
       toleranceOrigin: 'default of LP_POOLING for FLOAT32', verdict: 'FAILED', elements: 80,
-      mismatches: 3, nanMismatches: 1, first, worst: [first[2], first[0]],
+      mismatches: 3, nanMismatches: 1, relation: 'actual is 0 where it differs',
+      region: {slices: '[0, 0, :, 2::2]', elements: 32, isFull: false, axes: []},
+      first, worst: [first[2], first[0]],
       histogram: [['0', 66], ['1', 9], ['2', 0], ['3..4', 2], ['5..8', 0], ['9..16', 0],
         ['17..32', 0], ['33..64', 0], ['262145..524288', 1], ['524289..1048576', 1]]
         .map(([ulp, count]) => ({ulp, count})),
@@ -357,6 +359,8 @@ async function check_template() {
     assert.deepEqual(facts, {
       mismatches: ['3 of 80 (3.75%)', '1 of them NaN on one side only'],
       tolerance: ['4 ULP', 'default of LP_POOLING for FLOAT32'],
+      where: ['[0, 0, :, 2::2]'],
+      relation: ['actual is 0 where it differs'],
       smallest: ['no rtol, atol 0.1, 524,288 ULP', 'each of them alone'],
       'actual-file': ['out/x.npy'],
       'expected-file': ['padding/expected/OutputTensor.npy'],
@@ -734,7 +738,8 @@ async function check_template() {
 
     // Sizes that differ; a distance that no double holds.
     const unlike = {...failure().comparisons[0], mismatches: 0, nanMismatches: 0, elements: 0,
-      first: [], worst: [], summary: 'sizes [2] and [3]', histogram: [], pictures: undefined};
+      region: null, relation: null, first: [], worst: [], summary: 'sizes [2] and [3]',
+      histogram: [], pictures: undefined};
     const far = failure().comparisons[0];
     far.first[0].ulp = far.smallest.ulp = 18446744073709551615n;
     const special = await open(written('special', report([
