@@ -35,11 +35,11 @@ void print_compared(const CompareOptions& options, const ComparedFiles& compared
                                 {"exitCode", static_cast<int>(passed ? exit_done : exit_different)},
                                 {"actual", options.actual.path},
                                 {"expected", options.expected.path}};
-    json.update(to_json(compared));
+    json.update(comparison_json(compared));
     print_json(json);
   } else if (!options.quiet) {
     print({name_of(verdict), ": ", options.actual.path, ": ", compared.comparison.summary(), "\n",
-           Text::lines(to_text(compared))});
+           Text::lines(comparison_text(compared))});
   }
 }
 

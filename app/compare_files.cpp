@@ -142,16 +142,16 @@ ComparedFiles compare_files(const FileText& actual, const FileText& expected,
   return compared;
 }
 
-nlohmann::ordered_json to_json(const ComparedFiles& compared) {
-  nlohmann::ordered_json json = dmlop::to_json(compared.comparison);
+nlohmann::ordered_json comparison_json(const ComparedFiles& compared) {
+  nlohmann::ordered_json json = to_json(compared.comparison);
   if (!compared.is_cast()) return json;
   json["actualType"] = name_of(compared.actual_type);
   json["expectedType"] = name_of(compared.expected_type);
   return json;
 }
 
-std::string to_text(const ComparedFiles& compared) {
-  const std::string details = dmlop::to_text(compared.comparison);
+std::string comparison_text(const ComparedFiles& compared) {
+  const std::string details = to_text(compared.comparison);
   if (!compared.is_cast()) return details;
   return "  types: " + std::string(name_of(compared.actual_type)) + " and " +
          std::string(name_of(compared.expected_type)) + ", compared as " +

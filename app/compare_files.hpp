@@ -36,9 +36,9 @@ ComparedFiles compare_files(const FileText& actual, const FileText& expected,
                             const ComparingOptions& options);
 
 /// The comparison as JSON, with both types where they differ.
-nlohmann::ordered_json to_json(const ComparedFiles& compared);
+nlohmann::ordered_json comparison_json(const ComparedFiles& compared);
 
 /// The details that follow the line with the verdict.
-std::string to_text(const ComparedFiles& compared);
+std::string comparison_text(const ComparedFiles& compared);
 
 }  // namespace dmlop::app

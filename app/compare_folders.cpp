@@ -22,7 +22,14 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// What became of a path below one or both folders.
-enum class Outcome : std::uint8_t { passed, failed, mistrusted, error, only_actual, only_expected };
+enum class FileOutcome : std::uint8_t {
+  passed,
+  failed,
+  mistrusted,
+  error,
+  only_actual,
+  only_expected
+};
 
 struct OutcomeInfo {
   const char* word;
@@ -35,13 +42,13 @@ constexpr std::array<OutcomeInfo, 6> outcomes{{{"PASSED", "passed"},
                                                {"ONLY ACTUAL", "only in the actual folder"},
                                                {"ONLY EXPECTED", "only in the expected folder"}}};
 
-const OutcomeInfo& info_of(Outcome outcome) {
+const OutcomeInfo& info_of(FileOutcome outcome) {
   return outcomes[static_cast<std::size_t>(outcome)];
 }
 
 struct FileResult {
   std::string name;  // below both folders
-  Outcome outcome;
+  FileOutcome outcome;
   std::string message;
   int exit_code = exit_different;
   Json json;  // the comparison; null if there is none
@@ -75,13 +82,13 @@ std::string path_below(const std::string& folder, const std::string& name) {
   return to_text(to_path(folder) / to_path(name));
 }
 
-Outcome outcome_of(Verdict verdict) {
-  if (verdict == Verdict::passed) return Outcome::passed;
-  return verdict == Verdict::failed ? Outcome::failed : Outcome::mistrusted;
+FileOutcome outcome_of(Verdict verdict) {
+  if (verdict == Verdict::passed) return FileOutcome::passed;
+  return verdict == Verdict::failed ? FileOutcome::failed : FileOutcome::mistrusted;
 }
 
-FileResult compared(const std::string& name, const std::string& actual, const std::string& expected,
-                    const ComparingOptions& options) {
+FileResult compare_below(const std::string& name, const std::string& actual,
+                         const std::string& expected, const ComparingOptions& options) {
   try {
     const ComparedFiles files =
         compare_files({.path = path_below(actual, name), .raw = {}},
@@ -89,12 +96,12 @@ FileResult compared(const std::string& name, const std::string& actual, const st
     const Comparison& comparison = files.comparison;
     std::string message = comparison.summary();
     for (const std::string& line : difference_lines(comparison)) message += "; " + line;
-    const Outcome outcome = outcome_of(comparison.verdict());
-    return {name, outcome, message, outcome == Outcome::passed ? exit_done : exit_different,
-            to_json(files)};
+    const FileOutcome outcome = outcome_of(comparison.verdict());
+    return {name, outcome, message, outcome == FileOutcome::passed ? exit_done : exit_different,
+            comparison_json(files)};
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
-    return {name, Outcome::error, error.what(), exit_code_of(error.kind()), nullptr};
+    return {name, FileOutcome::error, error.what(), exit_code_of(error.kind()), nullptr};
   }
 }
 
@@ -110,18 +117,18 @@ std::vector<FileResult> compared_files(const std::string& actual, const std::str
   std::vector<FileResult> results;
   for (const std::string& name : names) {
     if (!of_expected.contains(name)) {
-      results.push_back({name, Outcome::only_actual, "no file in " + expected});
+      results.push_back({name, FileOutcome::only_actual, "no file in " + expected});
     } else if (!of_actual.contains(name)) {
-      results.push_back({name, Outcome::only_expected, "no file in " + actual});
+      results.push_back({name, FileOutcome::only_expected, "no file in " + actual});
     } else {
-      results.push_back(compared(name, actual, expected, options));
+      results.push_back(compare_below(name, actual, expected, options));
     }
   }
   return results;
 }
 
 // "3 files: 1 passed, 2 failed".
-std::string summary_of(const std::vector<FileResult>& results) {
+std::string summary_text(const std::vector<FileResult>& results) {
   std::array<std::uint64_t, outcomes.size()> counts{};
   for (const FileResult& result : results) ++counts[static_cast<std::size_t>(result.outcome)];
   std::vector<std::string> parts;
@@ -147,8 +154,12 @@ void print_results(const std::vector<FileResult>& results, const std::string& ac
     const char* status = exit_code == exit_done        ? "done"
                          : exit_code == exit_different ? "different"
                                                        : "error";
-    Json json{{"status", status},     {"exitCode", exit_code},          {"actual", actual},
-              {"expected", expected}, {"summary", summary_of(results)}, {"files", Json::array()}};
+    Json json{{"status", status},
+              {"exitCode", exit_code},
+              {"actual", actual},
+              {"expected", expected},
+              {"summary", summary_text(results)},
+              {"files", Json::array()}};
     for (const FileResult& result : results) json["files"].push_back(json_of(result));
     return print_json(json);
   }
@@ -156,7 +167,7 @@ void print_results(const std::vector<FileResult>& results, const std::string& ac
   for (const FileResult& result : results)
     print({std::string_view(info_of(result.outcome).word), ": ", result.name, ": ", result.message,
            "\n"});
-  print({summary_of(results), "\n"});
+  print({summary_text(results), "\n"});
 }
 
 }  // namespace
