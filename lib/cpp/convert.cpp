@@ -7,6 +7,7 @@
 #include "cpp/debugger.hpp"
 #include "cpp/describer.hpp"
 #include "cpp/layouts.hpp"
+#include "cpp/limits.hpp"
 #include "cpp/reader.hpp"
 #include "cpp/tokens.hpp"
 #include "model/convert_json.hpp"

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cpp/layouts.hpp"
+#include "cpp/limits.hpp"
 
 namespace dmlop::cpp {
 namespace {

@@ -44,9 +44,6 @@ constexpr std::array<std::string_view, 28> harmless{"CreateOperator",
 constexpr std::array<std::string_view, 6> perhaps_unevaluated{"decltype", "noexcept", "alignof",
                                                               "assert",   "typeid",   "ASSERT"};
 
-// So many remarks are made at most.
-constexpr std::size_t max_remarks = 16;
-
 constexpr std::array<std::string_view, 8> no_values{"new",   "delete", "co_await", "typeid",
                                                     "throw", "return", "operator", "requires"};
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cpp/limits.hpp"
 #include "cpp/value.hpp"
 
 namespace dmlop::cpp {
@@ -17,9 +18,6 @@ struct Remark {
   Span written;
   std::string message;
 };
-
-/// So many blocks, calls and parentheses may be nested.
-inline constexpr std::size_t max_statement_depth = 200;
 
 class Reader {
  public:

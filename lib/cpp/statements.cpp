@@ -406,7 +406,7 @@ void Reader::assign(const Place& place, const std::string& symbol, Value value, 
   }
   const Variable& variable = memory_.variables()[place.variable];
   const bool is_whole_array = place.path.empty() && (variable.is_array || variable.is_container);
-  if (place.variable < created_ && remarks_.size() < 16)
+  if (place.variable < created_ && remarks_.size() < max_remarks)
     remarks_.push_back({written, "an operator is created before this; the last value counts"});
   value = is_whole_array ? filled(std::move(value), std::nullopt, variable.type)
                          : typed(std::move(value), type_of(place));

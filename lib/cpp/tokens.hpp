@@ -11,10 +11,6 @@
 
 namespace dmlop::cpp {
 
-/// Limits of a text. It is a stranger's, and takes time and memory in proportion to them.
-inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
-inline constexpr std::size_t max_elements = 4096;  // of an array; more than any field has
-
 /// Bytes [begin, end) of the text.
 struct Span {
   std::size_t begin = 0;

@@ -1,15 +1,10 @@
 #include "cpp/value.hpp"
 
 #include "base/error.hpp"
+#include "cpp/limits.hpp"
 
 namespace dmlop::cpp {
 namespace {
-
-// All values together. A description has far fewer, but copies of copies grow without end.
-constexpr std::size_t max_values = 500'000;
-
-// Of a struct. No struct of DirectML.h has as many.
-constexpr std::size_t max_members = 256;
 
 std::size_t size_of(const Value& value) {
   std::size_t size = 1;

@@ -1,0 +1,21 @@
+// Limits of a text of C++. It is a stranger's, and takes time and memory in proportion to them.
+#pragma once
+
+#include <cstddef>
+
+namespace dmlop::cpp {
+
+inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
+
+/// All values together. A description has far fewer, but copies of copies grow without end.
+inline constexpr std::size_t max_values = 500'000;
+
+inline constexpr std::size_t max_elements = 4096;  // of an array; more than any field has
+inline constexpr std::size_t max_members = 256;    // of a struct; no struct of DirectML.h has as many
+
+/// So many blocks, calls and parentheses may be nested.
+inline constexpr std::size_t max_statement_depth = 200;
+
+inline constexpr std::size_t max_remarks = 16;
+
+}  // namespace dmlop::cpp
