@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "cpp/layouts.hpp"
 #include "cpp/reader.hpp"
@@ -86,7 +87,7 @@ std::optional<Reader::Type> Reader::type_at(std::size_t& at) const {
   skip_qualifiers();
   for (; is("*") || is("&") || is("&&"); ++at) {
     (is("*") ? type.is_pointer : type.is_reference) = true;
-    type.is_constant = false;  // of what it points to
+    type.points_to_constant = std::exchange(type.is_constant, false);
     skip_qualifiers_after_pointer(at, type);
   }
   return type;
@@ -239,13 +240,13 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
     const bool is_enclosed = now().is("{") || (!has_equals && now().is("("));
     const std::size_t begin = is_enclosed ? at_ + 1 : at_;
     const std::size_t end = is_enclosed ? matching(at_) : end_of_operand(at_);
-    Value value =
-        unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+    Value value;
     try {
       Operand operand = evaluate(begin, end);
       refers = operand.place;
       value = std::move(operand.value);
     } catch (const NotUnderstood&) {
+      value = not_evaluated(first, end);
       refers.reset();
     }
     if (!refers) forget_named(begin, end);
@@ -269,7 +270,7 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
   } catch (const NotUnderstood&) {
     forget_named(first, end);
     at_ = end;
-    return unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+    return not_evaluated(first, end);
   }
 }
 

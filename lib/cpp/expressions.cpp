@@ -24,17 +24,6 @@ constexpr std::array<std::array<std::string_view, 4>, 10> levels{{{"||"},
 constexpr std::array<std::string_view, 11> assignments{
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
 
-// What the value of an expression with an operand that is no number is: the operand's own reason.
-Value why_no_number(const Value& operand, Span written) {
-  if (operand.kind == Kind::unresolved) return operand;
-  if (operand.kind == Kind::word)
-    return unresolved(operand.written, operand.word + " is not declared in this text",
-                      "write its value, or add its declaration");
-  if (operand.kind == Kind::unset)
-    return unresolved(written, "a part of it is never given a value", "write its value");
-  return unresolved(written, "this expression is not evaluated", "write its value");
-}
-
 bool is_flag(const Value& value) {
   return value.kind == Kind::word && value.word.starts_with("DML_TENSOR_FLAG_");
 }
@@ -76,7 +65,7 @@ Value Reader::element(std::size_t end) {
     return evaluate(first, end).value;
   } catch (const NotUnderstood&) {
     forget_named(first, end);
-    return unresolved(span_of(first, end), "this expression is not evaluated", "write its value");
+    return not_evaluated(first, end);
   }
 }
 
@@ -117,7 +106,7 @@ Reader::Operand Reader::assignment() {
       forget_named(begin, end);
       at_ = end;
       value =
-          unresolved(span_of(begin, end), "this expression is not evaluated", "write its value");
+          not_evaluated(begin, end);
     }
   }
   if (target.place) {
@@ -137,12 +126,13 @@ Reader::Operand Reader::conditional() {
   const Operand yes = assignment();
   expect(":");
   const Operand no = assignment();
-  if (condition.value.kind != Kind::number) {
+  const auto truth = truth_of(condition.value);
+  if (!truth) {
     escape(yes.value, span_of(first, at_));
     escape(no.value, span_of(first, at_));
     return {why_no_number(condition.value, span_of(first, at_))};
   }
-  const bool is_yes = condition.value.number.as_double() != 0;
+  const bool is_yes = *truth;
   const Value& chosen = is_yes ? yes.value : no.value;
   const Value& other = is_yes ? no.value : yes.value;
   if (chosen.kind != Kind::number || other.kind != Kind::number ||
@@ -275,7 +265,11 @@ Reader::Operand Reader::operand_at(const Place& place, Span written) {
     pointer.target = place;
     return {std::move(pointer), place};
   }
-  memory_.count(*value);
+  if (repeated_ > 0 && !is_spent()) {
+    spend(size_of(*value));
+  } else {
+    memory_.count(*value);
+  }
   Operand operand{*value, place};
   if (operand.value.kind != Kind::unresolved) operand.value.written = written;
   return operand;

@@ -1,6 +1,7 @@
 // Reads C++ as far as it fills variables with constants: declarations, assignments and the
-// expressions in them, statement by statement. It runs nothing else. Whatever may change a variable
-// in a way that it does not follow (a condition, a loop, a call) makes that variable unresolved.
+// expressions in them, statement by statement, with the conditions and loops that the text decides.
+// Whatever may change a variable in a way that it does not follow (another condition or loop, a
+// call) makes that variable unresolved.
 #pragma once
 
 #include <functional>
@@ -41,6 +42,7 @@ class Reader {
     bool is_constant = false;
     bool is_pointer = false;
     bool is_reference = false;
+    bool points_to_constant = false;
 
     bool is_container() const { return !element.empty(); }
   };
@@ -60,10 +62,34 @@ class Reader {
     std::vector<std::size_t> changed = {};  // of these, by the function
     std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
     std::optional<std::string> prefix = {};  // with which its names are known outside: "n::"
+    std::string doubt = {};                  // why it is not known whether its statements run
   };
+  /// Whether a condition holds, or why that is not known.
+  struct Condition {
+    std::optional<bool> truth = {};
+    std::string doubt = {};
+  };
+  /// The tokens of a loop: for (A; B; C) or for (A : B) or while (B).
+  struct Loop {
+    bool is_for = false;
+    std::size_t open = 0, close = 0;    // of the head
+    std::size_t first = 0, second = 0;  // the semicolons in it
+    std::size_t colon = 0;              // of a range
+    std::size_t body = 0, end = 0;
+  };
+  /// What a break or a continue is about: a loop, or a switch.
+  struct Breakable {
+    bool is_followed = false;    // it is run as C++ runs it
+    bool is_switch = false;
+    std::size_t conditions = 0;  // around its statements
+    bool may_have_ended = false;
+  };
+  /// What the statements that follow do not run for.
+  enum class Exit { none, iteration, loop };
   /// What the parser meets that it does not know.
   struct NotUnderstood {};
   class Depth;
+  class Repeated;
   class Unsure;
 
   // Tokens.
@@ -76,12 +102,10 @@ class Reader {
   std::size_t angle_end(std::size_t open) const;  // of "<": behind its ">", or 0
   std::size_t end_of_operand(std::size_t from) const;
   Span span_of(std::size_t first, std::size_t last) const;  // of the tokens [first, last)
+  [[noreturn]] void refuse_depth() const;
 
   // Statements.
   void statement();
-  void body();
-  void loop();
-  void control();
   void directive();
   void define();
   bool has_open_operator(std::size_t begin, std::size_t end) const;
@@ -90,7 +114,7 @@ class Reader {
   bool skips_by_keyword();
   void alias();
   void expression_statement();
-  void open_scope(bool is_conditional);
+  void open_scope(bool is_conditional, std::string doubt = "");
   void open_named_scope(std::string prefix);
   void bind(const std::string& name, std::size_t variable);
   bool namespace_body();
@@ -108,6 +132,28 @@ class Reader {
   void taint_changed(std::size_t variable);
   void close_scope();
   void end_scope();
+
+  // Conditions and loops.
+  std::size_t end_of_simple_statement(std::size_t from) const;
+  std::size_t end_of_statement(std::size_t from) const;
+  bool run(std::size_t begin, std::size_t end, const std::string& doubt = "");
+  void run_in_place(std::size_t begin, std::size_t end);
+  void run_surely(std::size_t begin, std::size_t end);
+  Condition condition(std::size_t begin, std::size_t end);
+  Condition head();
+  void control();
+  void branches();
+  void loop();
+  Loop loop_at(std::size_t open) const;
+  bool run_loop(const Loop& loop, std::string& doubt);
+  bool run_range(const Loop& loop, std::string& doubt);
+  bool run_iteration(const Loop& loop, std::string& doubt);
+  void read_once(const Loop& loop, const std::string& doubt);
+  void read_range(const Loop& loop);
+  void leave_loop(bool is_break);
+  std::string doubt() const;
+  void spend(std::size_t steps);
+  bool is_spent() const { return steps_ > max_steps; }
 
   // Declarations.
   bool declaration();
@@ -131,6 +177,7 @@ class Reader {
   Value element(std::size_t end);
   Operand evaluate(std::size_t begin, std::size_t end);
   Value constant(std::size_t begin, std::size_t end);
+  Value not_evaluated(std::size_t begin, std::size_t end) const;
   Operand assignment();
   Operand conditional();
   Operand binary(int level);
@@ -176,6 +223,10 @@ class Reader {
   std::size_t limit_ = 0;  // tokens from here on do not belong to what is read
   std::size_t depth_ = 0;
   std::size_t conditions_ = 0;
+  std::size_t repeated_ = 0;  // so many loops are run around this
+  std::size_t steps_ = 0;     // that these took
+  Exit exit_ = Exit::none;
+  std::vector<Breakable> breakables_;
   std::size_t next_scope_ = 1;
   std::size_t created_ = 0;  // so many variables there were when an operator was created
   Memory& memory_;
@@ -183,6 +234,7 @@ class Reader {
   std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> aliases_;
   std::vector<Scope> scopes_;
+  std::size_t kept_scopes_ = 1;  // that no brace closes
   std::set<std::size_t> changed_;  // as given
   std::set<std::size_t> changed_elsewhere_;
   std::vector<std::size_t> changed_by_description_;
@@ -196,6 +248,18 @@ class Reader::Unsure {
   ~Unsure() { --reader_.conditions_; }
   Unsure(const Unsure&) = delete;
   Unsure& operator=(const Unsure&) = delete;
+
+ private:
+  Reader& reader_;
+};
+
+/// While it lives, what is read runs as often as C++ runs it.
+class Reader::Repeated {
+ public:
+  explicit Repeated(Reader& reader) : reader_(reader) { ++reader_.repeated_; }
+  ~Repeated() { --reader_.repeated_; }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
 
  private:
   Reader& reader_;

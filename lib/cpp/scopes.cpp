@@ -1,15 +1,19 @@
 // Scopes and the names in them: blocks, namespaces and enumerations.
-#include "base/error.hpp"
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "cpp/layouts.hpp"
 #include "cpp/reader.hpp"
 
 namespace dmlop::cpp {
 
-void Reader::open_scope(bool is_conditional) {
-  if (scopes_.size() > max_statement_depth) Depth{*this}, throw NotUnderstood{};
+void Reader::open_scope(bool is_conditional, std::string doubt) {
+  if (scopes_.size() > max_statement_depth) refuse_depth();
   if (is_conditional) ++conditions_;
-  scopes_.push_back(
-      {.id = next_scope_++, .is_conditional = is_conditional, .conditions = conditions_});
+  scopes_.push_back({.id = next_scope_++,
+                     .is_conditional = is_conditional,
+                     .conditions = conditions_,
+                     .doubt = std::move(doubt)});
 }
 
 void Reader::open_named_scope(std::string prefix) {
@@ -18,7 +22,7 @@ void Reader::open_named_scope(std::string prefix) {
 }
 
 void Reader::close_scope() {
-  if (scopes_.size() == 1) return;  // an opening brace was not pasted
+  if (scopes_.size() <= kept_scopes_) return;  // an opening brace was not pasted
   const Scope closed = std::move(scopes_.back());
   std::vector<std::pair<std::string, std::size_t>> qualified;
   for (auto row = closed.hidden.rbegin(); row != closed.hidden.rend(); ++row) {
@@ -122,8 +126,16 @@ Value Reader::constant(std::size_t begin, std::size_t end) {
   try {
     return evaluate(begin, end).value;
   } catch (const NotUnderstood&) {
-    return unresolved(span_of(begin, end), "this expression is not evaluated", "write its value");
+    return not_evaluated(begin, end);
   }
+}
+
+// The value of an expression that stopped being understood here.
+Value Reader::not_evaluated(std::size_t begin, std::size_t end) const {
+  std::string why = "this expression is not evaluated";
+  if (at_ >= begin && at_ < std::min(end, limit_))
+    why += "; \"" + printable(tokens_[at_].text) + "\" in it is not understood";
+  return unresolved(span_of(begin, end), std::move(why), "write its value");
 }
 
 }  // namespace dmlop::cpp

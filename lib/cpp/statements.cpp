@@ -11,15 +11,17 @@ namespace dmlop::cpp {
 namespace {
 
 // Statements that set no variable.
-constexpr std::array<std::string_view, 10> ignored{
-    "protected", "break",   "continue", "friend", "delete",
-    "public",    "private", "default",  "case",   "static_assert"};
+constexpr std::array<std::string_view, 8> ignored{
+    "protected", "friend", "delete", "public", "private", "default", "case", "static_assert"};
 
 }  // namespace
 
 Reader::Depth::Depth(Reader& reader) : reader_(reader) {
-  if (++reader_.depth_ <= max_statement_depth) return;
-  const LineColumn at = position_of(reader_.text_, reader_.now().span.begin);
+  if (++reader_.depth_ > max_statement_depth) reader_.refuse_depth();
+}
+
+void Reader::refuse_depth() const {
+  const LineColumn at = position_of(text_, now().span.begin);
   throw Error(ErrorKind::invalid_input, "line " + std::to_string(at.line) + ", column " +
                                             std::to_string(at.column) + ": more than " +
                                             std::to_string(max_statement_depth) +
@@ -129,52 +131,13 @@ void Reader::statement() {
     if (skips_by_keyword()) return;
     if (lambda() || headless_function()) return;
     if (now().is_word() && after(1).is(":")) return at_ += 2, void();  // a label
-    if (declaration()) return;
-    expression_statement();
+    if (!declaration()) expression_statement();
+    spend(at_ - std::min(first, at_));
   } catch (const NotUnderstood&) {
     at_ = std::max(first, at_);
     skip_statement();
     forget_named(first, at_);
     if (at_ == first) ++at_;
-  }
-}
-
-// A statement that is one of a condition or a loop, so that it may run or not.
-void Reader::body() {
-  if (take("{")) return open_scope(true);
-  const Unsure unsure(*this);
-  statement();
-}
-
-void Reader::control() {
-  ++at_;
-  if (now().is("constexpr")) ++at_;
-  if (now().is("(")) {
-    const std::size_t close = matching(at_);
-    forget_named(at_, close, false);
-    at_ = std::min(close + 1, limit_);
-  }
-  if (now().kind != Token::Kind::end) body();
-}
-
-// The variables of a loop's head change in it, and so does what a reference in it stands for.
-void Reader::loop() {
-  ++at_;
-  const std::size_t close = now().is("(") ? matching(at_) : at_;
-  const std::size_t first = at_ + 1;
-  open_scope(false);
-  std::size_t at = first;
-  if (const auto type = type_at(at); type && at < close && tokens_[at].is_word()) {
-    declare(tokens_[at], *type,
-            unresolved(tokens_[at].span, "it changes in a loop", "write its value"), false, {});
-  }
-  forget_named(first, close, false);
-  at_ = std::min(close + 1, limit_);
-  if (now().kind != Token::Kind::end) {
-    // The scope of the head ends with the body.
-    const std::size_t open = scopes_.size();
-    body();
-    if (scopes_.size() == open) close_scope();
   }
 }
 
@@ -258,6 +221,7 @@ bool Reader::skips_by_keyword() {
     const std::size_t end = after(1).is("<") ? angle_end(at_ + 1) : 0;
     return end != 0 ? (at_ = end, true) : (skip_statement(), true);
   }
+  if (word == "break" || word == "continue") return skip_statement(), leave_loop(word == "break"), true;
   if (!is_one_of(word, ignored)) return false;
   if (word == "protected" || word == "case" || word == "default" || word == "public" ||
       word == "private") {
@@ -396,7 +360,7 @@ void Reader::assign(const Place& place, const std::string& symbol, Value value, 
   note_change(place.variable);
   if (memory_.variables()[place.variable].conditions < conditions_) {
     if (!is_description(place.variable)) escape(value, written);
-    return forget(place, written, "it is assigned under a condition or in a loop");
+    return forget(place, written, "it is assigned under a condition or in a loop" + doubt());
   }
   if (memory_.variables()[place.variable].has_escaped) return escape(value, written);
   if (symbol != "=") {

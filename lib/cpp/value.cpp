@@ -6,12 +6,6 @@
 namespace dmlop::cpp {
 namespace {
 
-std::size_t size_of(const Value& value) {
-  std::size_t size = 1;
-  for (const Entry& entry : value.entries) size += size_of(entry.value);
-  return size;
-}
-
 template <typename V>
 auto find_entry(V& value, std::string_view member) -> decltype(value.entries.data()) {
   for (auto& entry : value.entries) {
@@ -47,6 +41,30 @@ Value word_value(Span written, std::string word) {
   Value value{.kind = Value::Kind::word, .written = written};
   value.word = std::move(word);
   return value;
+}
+
+Value why_no_number(const Value& operand, Span written) {
+  using Kind = Value::Kind;
+  if (operand.kind == Kind::unresolved) return operand;
+  if (operand.kind == Kind::word)
+    return unresolved(operand.written, operand.word + " is not declared in this text",
+                      "write its value, or add its declaration");
+  if (operand.kind == Kind::unset)
+    return unresolved(written, "a part of it is never given a value", "write its value");
+  return unresolved(written, "this expression is not evaluated", "write its value");
+}
+
+std::optional<bool> truth_of(const Value& value) {
+  if (value.kind == Value::Kind::null) return false;
+  if (value.kind == Value::Kind::pointer) return true;
+  if (value.kind != Value::Kind::number) return std::nullopt;
+  return value.number.as_double() != 0;
+}
+
+std::size_t size_of(const Value& value) {
+  std::size_t size = 1;
+  for (const Entry& entry : value.entries) size += size_of(entry.value);
+  return size;
 }
 
 std::size_t Memory::add(Variable variable) {

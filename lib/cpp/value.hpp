@@ -55,6 +55,13 @@ Value unresolved(Span written, std::string why, std::string remedy);
 Value number_value(Span written, const Number& number);
 Value word_value(Span written, std::string word);
 
+/// What an expression with this operand, which is no number, is worth: the operand's own reason.
+Value why_no_number(const Value& operand, Span written);
+/// What C++ takes a condition of this value for; nothing where that is not known.
+std::optional<bool> truth_of(const Value& value);
+/// How many values there are, with those in it.
+std::size_t size_of(const Value& value);
+
 struct Variable {
   std::string name;  // "" of a temporary
   std::string type;  // "DML_PADDING_OPERATOR_DESC", "UINT", "auto"; of an array, its elements'
