@@ -225,10 +225,10 @@ void Reader::loop() {
 
 // Runs the body once. Whether the loop goes on; a doubt says that it is not known.
 bool Reader::run_iteration(const Loop& loop, std::string& doubt) {
-  const std::size_t conditions = conditions_;
+  const std::size_t conditions = conditions_ - doubts();
   breakables_.push_back({.is_followed = true, .conditions = conditions_});
   const bool has_ended = run(loop.body, loop.end);
-  conditions_ = conditions;
+  conditions_ = conditions + doubts();
   if (breakables_.back().may_have_ended) doubt = "whether a break in the loop runs is not known";
   breakables_.pop_back();
   if (is_spent())

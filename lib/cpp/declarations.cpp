@@ -49,8 +49,10 @@ std::optional<Reader::Type> Reader::type_at(std::size_t& at) const {
   Type type;
   const auto is = [&](std::string_view symbol) { return at < limit_ && tokens_[at].is(symbol); };
   const auto skip_qualifiers = [&] {
-    for (; at < limit_ && is_one_of(tokens_[at].text, qualifiers); ++at)
+    for (; at < limit_ && is_one_of(tokens_[at].text, qualifiers); ++at) {
       type.is_constant |= is("const") || is("constexpr");
+      type.is_static |= is("static");
+    }
   };
   skip_qualifiers();
   std::vector<std::string_view> words;
@@ -115,7 +117,7 @@ bool Reader::declaration() {
     const std::size_t close = matching(open);
     const bool is_variable =
         close + 1 >= limit_ || tokens_[close + 1].is(";") || tokens_[close + 1].is(",");
-    if (!is_variable) return function(open, close), true;
+    if (!is_variable) return function(*type, at, open, close), true;
   } else if (open != at + 1) {
     return false;
   }
@@ -132,26 +134,34 @@ bool Reader::declaration() {
   return true;
 }
 
-// The parameters of a function that is defined here are known when it is called, and not here.
-void Reader::function(std::size_t open, std::size_t close) {
+// A function that is defined here is known from here on. Its body is read here, too, with parameters
+// that are not known.
+void Reader::function(const Type& type, std::size_t name, std::size_t open, std::size_t close) {
   std::size_t body = close;
   while (body < limit_ && !tokens_[body].is("{") && !tokens_[body].is(";")) ++body;
   at_ = std::min(body + 1, limit_);
   if (body >= limit_ || tokens_[body].is(";")) return;
-  open_function(body);
+  Function defined{.open = open, .close = close, .body = body, .result = type};
+  for (std::size_t at = name; at < open; ++at) defined.name += tokens_[at].text;
+  if (close + 1 < body && tokens_[close + 1].is("->")) {
+    std::size_t at = close + 2;
+    if (const auto behind = type_at(at)) defined.result = *behind;
+  }
+  if (templates_ > 0) defined.refusal = "it is a template";
+  const auto index = declare_function(tokens_[name].span, std::move(defined));
+  open_function(body, index);
   parameters(open, close);
 }
 
 void Reader::parameters(std::size_t open, std::size_t close) {
-  std::size_t at = open + 1;
-  while (at < close) {
-    const std::size_t end = end_of_operand(at);
-    const auto type = type_at(at);
-    if (type && at < close && tokens_[at].is_word())
-      declare(tokens_[at], *type,
-              unresolved(tokens_[at].span, "it is a parameter of this function", "write its value"),
+  for (std::size_t at = open + 1; at < close;) {
+    const Parameter parameter = parameter_at(at, close);
+    if (parameter.name != 0)
+      declare(tokens_[parameter.name], parameter.type,
+              unresolved(tokens_[parameter.name].span, "it is a parameter of this function",
+                         "write its value"),
               false, {});
-    at = end + 1;
+    at = parameter.end + 1;
   }
 }
 
@@ -168,19 +178,24 @@ bool Reader::copies(const Type& type) {
   return is_container(type.name) && (is_plain(type.element) || is_container(type.element));
 }
 
-void Reader::declarator(Type type) {
+// The extents behind a declarator's name.
+Reader::Extents Reader::extents() {
+  Extents extents;
+  while (now().is("[")) {
+    const std::size_t close = matching(at_);
+    extents.is_array = true;
+    extents.lengths.push_back(extent_of(at_ + 1, close));
+    extents.is_unknown |= !extents.lengths.back() && close > at_ + 1;
+    at_ = std::min(close + 1, limit_);
+  }
+  return extents;
+}
+
+void Reader::declarator(const Type& type) {
   const Token name = now();
   if (!name.is_word()) throw NotUnderstood{};
   ++at_;
-  std::vector<std::optional<std::size_t>> extents;
-  bool is_array = false, has_unknown_extent = false;
-  while (now().is("[")) {
-    const std::size_t close = matching(at_);
-    is_array = true;
-    extents.push_back(extent_of(at_ + 1, close));
-    has_unknown_extent |= !extents.back() && close > at_ + 1;
-    at_ = std::min(close + 1, limit_);
-  }
+  const Extents lengths = extents();
   const std::size_t first = at_;
   const bool is_given = now().is("=") || now().is("{") || now().is("(");
   std::optional<Place> refers;
@@ -188,34 +203,40 @@ void Reader::declarator(Type type) {
   const Span written = is_given ? span_of(first, at_) : name.span;
   const bool has_braces = first < at_ && tokens_[at_ - 1].is("}");
   if (is_given && !copies(type)) has_braces ? forget_named(first, at_) : escape(value, written);
+  value = declared_value(type, lengths, std::move(value), written);
+  if (value.written.end == 0) value.written = name.span;
+  declare(name, type, std::move(value), lengths.is_array, std::move(refers));
+}
+
+// What a variable of this type holds that is made of a value.
+Value Reader::declared_value(const Type& type, const Extents& extents, Value value, Span written) {
+  const bool is_array = extents.is_array;
   const bool is_enclosed =
       value.kind == Value::Kind::list && value.entries.size() == 1 && !is_array &&
       (type.is_pointer || value.entries[0].value.kind == Value::Kind::pointer) &&
       (type.is_pointer || type.name == "auto");
   if (is_enclosed) value = Value(value.entries[0].value);
+  std::vector<std::optional<std::size_t>> lengths = extents.lengths;
+  bool has_unknown_length = extents.is_unknown;
   if (type.name == "std::array" && type.extent_begin != 0) {
-    extents.push_back(extent_of(type.extent_begin, type.extent_end));
-    has_unknown_extent |= !extents.back();
+    lengths.push_back(extent_of(type.extent_begin, type.extent_end));
+    has_unknown_length |= !lengths.back();
   }
-  if (has_unknown_extent) {
-    value = unresolved(written, "the length of the array is not known", "write it as a number");
-  } else if (is_array || type.is_container()) {
-    const bool braced_twice =
-        type.name == "std::array" && value.entries.size() == 1 &&
-        value.entries[0].value.kind == Value::Kind::list &&
-        (!members_of(type.element) ||
-         std::ranges::all_of(value.entries[0].value.entries,
-                             [](const Entry& e) { return e.value.kind == Value::Kind::list; }));
-    if (braced_twice) value = Value(value.entries[0].value);
-    const bool is_fixed = is_array || type.name == "std::array";
-    const auto extent = is_fixed && !extents.empty() ? extents.front() : std::nullopt;
-    if (extents.size() < 2)
-      value = filled(std::move(value), extent, is_array ? type.name : type.element);
-  } else if (!type.is_pointer && !type.is_reference) {
-    value = typed(std::move(value), type.name);
-  }
-  if (value.written.end == 0) value.written = name.span;
-  declare(name, type, std::move(value), is_array, std::move(refers));
+  if (has_unknown_length)
+    return unresolved(written, "the length of the array is not known", "write it as a number");
+  if (!is_array && !type.is_container())
+    return type.is_pointer || type.is_reference ? value : typed(std::move(value), type.name);
+  const bool braced_twice =
+      type.name == "std::array" && value.entries.size() == 1 &&
+      value.entries[0].value.kind == Value::Kind::list &&
+      (!members_of(type.element) ||
+       std::ranges::all_of(value.entries[0].value.entries,
+                           [](const Entry& e) { return e.value.kind == Value::Kind::list; }));
+  if (braced_twice) value = Value(value.entries[0].value);
+  const bool is_fixed = is_array || type.name == "std::array";
+  const auto length = is_fixed && !lengths.empty() ? lengths.front() : std::nullopt;
+  if (lengths.size() >= 2) return value;
+  return filled(std::move(value), length, is_array ? type.name : type.element);
 }
 
 // A number of elements; nothing where it is empty or not known.
@@ -304,7 +325,13 @@ void Reader::declare(const Token& name, const Type& type, Value value, bool is_a
       hidden && conditions_ > 0 && memory_.variables()[*hidden].scope == scopes_.back().id;
   if (is_again)
     value = unresolved(name.span, "it is declared more than once", "keep one of the declarations");
-  const std::string shown = type.is_pointer ? type.name + "*" : type.name;
+  std::string shown = type.is_pointer ? type.name + "*" : type.name;
+  if (shown == "auto" && value.kind == Value::Kind::list && !value.type.empty()) shown = value.type;
+  const bool is_kept = type.is_static && !type.is_constant && !frames_.empty();
+  if (is_kept)
+    value = unresolved(name.span, "it is static, and keeps its value from call to call",
+                       "write its value");
+  if (repeated_ > 0) spend(size_of(value));
   const std::size_t variable = memory_.add({.name = key,
                                             .type = type.is_container() ? type.element : shown,
                                             .declared = name.span,
@@ -314,7 +341,9 @@ void Reader::declare(const Token& name, const Type& type, Value value, bool is_a
                                             .is_constant = type.is_constant && !type.is_reference,
                                             .scope = scopes_.back().id,
                                             .conditions = conditions_,
-                                            .refers = std::move(refers)});
+                                            .refers = std::move(refers),
+                                            .is_static = type.is_static,
+                                            .call = type.is_static ? 0 : call_now()});
   scopes_.back().hidden.emplace_back(key, hidden);
   names_[key] = variable;
   taint_changed(variable);

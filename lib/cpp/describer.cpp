@@ -368,7 +368,8 @@ const Variable* Describer::root() {
   const auto& variables = memory_.variables();
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < variables.size() && candidates.size() < candidates_max; ++i) {
-    if (operator_of(variables[i].type) != nullptr && !variables[i].is_array)
+    if (operator_of(variables[i].type) != nullptr && !variables[i].is_array &&
+        !variables[i].is_superseded)
       candidates.push_back(i);
   }
   std::set<std::size_t> used;

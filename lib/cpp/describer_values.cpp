@@ -71,6 +71,7 @@ void Describer::refuse(const Value& value, const std::string& name) {
     case Kind::number:
     case Kind::list:
     case Kind::pointer:
+    case Kind::function:
       return refuse(value.written, name, "a value of another kind is expected",
                     "write what the struct of DirectML.h has there");
   }

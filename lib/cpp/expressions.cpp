@@ -241,7 +241,8 @@ Reader::Operand Reader::address() {
     pointer.target = {memory_.add({.type = type,
                                    .declared = pointer.written,
                                    .value = std::move(operand.value),
-                                   .conditions = conditions_})};
+                                   .conditions = conditions_,
+                                   .call = call_now()})};
   } else {
     forget_named(first, at_);
     return {why_no_number(operand.value, pointer.written)};
@@ -300,6 +301,8 @@ Reader::Operand Reader::postfix() {
                span_of(first, at_));
       else
         forget_named(first, at_);
+    } else if (now().is("(") && operand.value.kind == Kind::function) {
+      operand = call_function(operand, first);
     } else if (now().is("(")) {
       arguments("");
       operand = {unresolved(span_of(first, at_), "it is the result of a call", "write its value")};

@@ -15,20 +15,25 @@ bool Reader::names_description(std::size_t begin, std::size_t end) const {
 }
 
 bool Reader::is_in_function() const {
-  return std::ranges::any_of(scopes_, &Scope::is_function);
+  return !frames_.empty() || std::ranges::any_of(scopes_, &Scope::is_function);
 }
 
 // Opens the scope of the function whose body begins at the token `body`.
-void Reader::open_function(std::size_t body) {
+void Reader::open_function(std::size_t body, std::optional<std::size_t> function) {
   at_ = std::min(body + 1, limit_);
   open_scope(false);
   Scope& scope = scopes_.back();
   scope.is_function = true;
   scope.is_of_description = names_description(body, matching(body));
   scope.variables = memory_.variables().size();
+  scope.function = function;
 }
 
 void Reader::close_function(const Scope& scope) {
+  if (scope.function) {
+    functions_[*scope.function].first = scope.variables;
+    functions_[*scope.function].last = memory_.variables().size();
+  }
   if (scope.is_of_description) {
     ++functions_of_descriptions_;
     changed_by_description_.insert(changed_by_description_.end(), scope.changed.begin(),
@@ -83,31 +88,6 @@ bool Reader::headless_function() {
   parameters(open, close);
   forget_named(members, at);
   return true;
-}
-
-// A lambda that makes a description is read, and what stands around it is not.
-bool Reader::lambda() {
-  constexpr std::size_t head = 128;  // tokens that are searched for one
-  for (std::size_t at = at_; at < std::min(limit_, at_ + head); ++at) {
-    if (tokens_[at].is(";") || tokens_[at].is("{") || tokens_[at].is("}")) return false;
-    if (!tokens_[at].is("[")) continue;
-    const bool is_subscript =
-        at > at_ && (tokens_[at - 1].is("]") || tokens_[at - 1].is(")") ||
-                     (tokens_[at - 1].is_word() && !tokens_[at - 1].is("return")));
-    if (is_subscript) continue;
-    const std::size_t open = matching(at) + 1;
-    const bool has_parameters = open < limit_ && tokens_[open].is("(");
-    const std::size_t close = has_parameters ? matching(open) : open;
-    std::size_t body = has_parameters ? close + 1 : open;
-    while (body < limit_ && !tokens_[body].is("{") && !tokens_[body].is(";")) ++body;
-    if (body >= limit_ || !tokens_[body].is("{")) return false;
-    if (!names_description(body, matching(body))) continue;
-    forget_named(at_, at);
-    open_function(body);
-    if (has_parameters) parameters(open, close);
-    return true;
-  }
-  return false;
 }
 
 // A class is read where a function in it makes a description.

@@ -16,10 +16,15 @@ inline constexpr std::size_t max_members = 256;    // of a struct; no struct of 
 /// So many blocks, calls and parentheses may be nested.
 inline constexpr std::size_t max_statement_depth = 200;
 
-/// What is evaluated more than once: the bodies of loops. A limit that is met makes what the rest
-/// of them would assign unresolved.
+/// What is evaluated more than once: the bodies of loops and of functions. A limit that is met
+/// makes what the rest of them would assign unresolved.
 inline constexpr std::size_t max_iterations = 1024;  // of a loop
 inline constexpr std::size_t max_steps = 100'000;    // tokens and values, together
+inline constexpr std::size_t max_nested_calls = 12;
+
+/// Functions and lambdas of the text that may be called, and the names that they see, together.
+inline constexpr std::size_t max_functions = 256;
+inline constexpr std::size_t max_kept_names = 100'000;
 
 inline constexpr std::size_t max_remarks = 16;
 

@@ -74,6 +74,7 @@ Reader::Operand Reader::primary() {
     ++at_;
     return {unresolved(token.span, "it is a text", "write a number")};
   }
+  if (token.is("[")) return lambda_value();
   if (token.is("::") || (token.is_word() && !is_one_of(token.text, no_values))) return name();
   throw NotUnderstood{};
 }
@@ -237,11 +238,11 @@ bool Reader::changes_nothing(const std::string& function) {
   return is_one_of(function, harmless) || named_number(function) || size_of_type(function) > 0;
 }
 
-std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
+std::vector<Reader::Operand> Reader::arguments(const std::string& function, bool is_followed) {
   const Depth depth(*this);
   const std::size_t first = at_;
   const std::size_t close = matching(at_);
-  const bool is_harmless = changes_nothing(function) || zeroes(function);
+  const bool is_harmless = is_followed || changes_nothing(function) || zeroes(function);
   std::optional<Unsure> unsure;
   if (is_one_of(function, perhaps_unevaluated)) unsure.emplace(*this);
   std::vector<Operand> given;
@@ -262,8 +263,7 @@ std::vector<Reader::Operand> Reader::arguments(const std::string& function) {
       }
     } catch (const NotUnderstood&) {
       forget_named(begin, end);
-      given.push_back({unresolved(span_of(begin, std::max(end, begin + 1)),
-                                  "this expression is not evaluated", "write its value")});
+      given.push_back({not_evaluated(begin, std::max(end, begin + 1))});
     }
     at_ = std::max(end, begin);
     if (at_ < close && !take(",")) ++at_;
@@ -319,7 +319,13 @@ Reader::Operand Reader::call(const std::string& function, std::size_t first) {
   }
   Operand known = known_call(function, given, written);
   if (known.value.kind != Kind::unset || known.place) return known;
-  return {unresolved(written, "it is the result of a call", "write its value")};
+  const auto defined = find(function.substr(0, function.find('<')));
+  const bool is_template =
+      defined && memory_.variables()[*defined].value.kind == Kind::function;
+  return {unresolved(written,
+                     "it is the result of a call of " + function +
+                         (is_template ? ", which is a template" : ", which this text does not define above"),
+                     "write its value")};
 }
 
 Reader::Operand Reader::known_call(const std::string& function, const std::vector<Operand>& given,

@@ -4,7 +4,7 @@
 // call) makes that variable unresolved.
 #pragma once
 
-#include <functional>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -40,11 +40,18 @@ class Reader {
     std::string element;                           // the first template argument: "UINT"
     std::size_t extent_begin = 0, extent_end = 0;  // tokens of the second template argument
     bool is_constant = false;
+    bool is_static = false;
     bool is_pointer = false;
     bool is_reference = false;
     bool points_to_constant = false;
 
     bool is_container() const { return !element.empty(); }
+  };
+  /// The lengths of an array of C: UINT a[2][3].
+  struct Extents {
+    bool is_array = false;
+    bool is_unknown = false;
+    std::vector<std::optional<std::size_t>> lengths = {};
   };
   /// An expression's value, and its place if it has one.
   struct Operand {
@@ -63,6 +70,7 @@ class Reader {
     std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
     std::optional<std::string> prefix = {};  // with which its names are known outside: "n::"
     std::string doubt = {};                  // why it is not known whether its statements run
+    std::optional<std::size_t> function = {};  // whose body it is
   };
   /// Whether a condition holds, or why that is not known.
   struct Condition {
@@ -85,7 +93,38 @@ class Reader {
     bool may_have_ended = false;
   };
   /// What the statements that follow do not run for.
-  enum class Exit { none, iteration, loop };
+  enum class Exit { none, iteration, loop, call };
+  /// One parameter of a function, by its tokens.
+  struct Parameter {
+    Type type = {};
+    std::size_t name = 0;      // 0: it has none
+    std::size_t standard = 0;  // where its default argument begins; 0: it has none
+    std::size_t end = 0;
+    bool is_understood = false;
+  };
+  /// A function or a lambda that the text defines.
+  struct Function {
+    std::string name;
+    std::size_t open = 0, close = 0;  // the parentheses of its parameters
+    std::size_t body = 0;
+    Type result = {};          // "auto" if that follows from what it returns
+    std::string refusal = {};  // why its calls are not evaluated
+    bool is_lambda = false;
+    bool has_escaped = false;
+    std::vector<Parameter> parameters = {};
+    std::map<std::string, std::size_t> names = {};  // that it sees
+    std::size_t first = 0, last = 0;  // variables of its body, which is read where it stands, too
+  };
+  /// A call that is being run.
+  struct Frame {
+    std::size_t id = 0;
+    std::size_t body = 0;
+    std::size_t conditions = 0;  // around its statements
+    std::size_t scopes = 0;      // around them
+    std::size_t doubts = 0;      // so many returns may have ended it
+    bool has_result = false;
+    Operand result = {};
+  };
   /// What the parser meets that it does not know.
   struct NotUnderstood {};
   class Depth;
@@ -120,12 +159,11 @@ class Reader {
   bool namespace_body();
   void use_names(std::size_t begin, std::size_t end);
   void enumeration(std::size_t open);
-  void open_function(std::size_t body);
+  void open_function(std::size_t body, std::optional<std::size_t> function = {});
   void close_function(const Scope& scope);
   bool names_description(std::size_t begin, std::size_t end) const;
   bool is_in_function() const;
   bool headless_function();
-  bool lambda();
   bool class_body(std::size_t open);
   void parameters(std::size_t open, std::size_t close);
   void note_change(std::size_t variable);
@@ -151,17 +189,47 @@ class Reader {
   void read_once(const Loop& loop, const std::string& doubt);
   void read_range(const Loop& loop);
   void leave_loop(bool is_break);
+  std::size_t doubts() const { return frames_.empty() ? 0 : frames_.back().doubts; }
   std::string doubt() const;
   void spend(std::size_t steps);
   bool is_spent() const { return steps_ > max_steps; }
+
+  // Functions and lambdas.
+  Parameter parameter_at(std::size_t begin, std::size_t close) const;
+  std::vector<Parameter> parameters_of(const Function& function) const;
+  std::optional<std::size_t> keep(Function function);
+  static Value function_value(std::size_t function, Span written);
+  std::optional<std::size_t> declare_function(Span written, Function function);
+  std::optional<std::size_t> called(const Value& functions, std::size_t arguments,
+                                    std::string& why) const;
+  Operand call_function(const Operand& callee, std::size_t first);
+  void bind_parameter(const Parameter& parameter, const Operand* given, Span written);
+  Operand run_function(std::size_t index, const std::vector<Operand>& given, Span written);
+  Operand returned(const Function& function, const Frame& frame, std::size_t variables,
+                   Span written);
+  bool is_in_call() const;
+  std::size_t call_now() const { return frames_.empty() ? 0 : frames_.back().id; }
+  void leave_call();
+  void escape_functions(const Value& functions);
+  std::optional<Function> lambda_at(std::size_t captures) const;
+  void capture(Function& function, std::size_t open);
+  void capture_named(Function& function);
+  void capture_copy(Function& function, const std::string& name);
+  void capture_copy(Function& function, const std::string& name, Value value,
+                    const Variable* from);
+  Operand lambda_value();
+  bool lambda();
+  std::optional<std::size_t> named_lambda(std::size_t captures);
 
   // Declarations.
   bool declaration();
   std::optional<Type> type_at(std::size_t& at) const;
   void skip_qualifiers_after_pointer(std::size_t& at, Type& type) const;
   bool is_declarator(std::size_t at) const;
-  void function(std::size_t open, std::size_t close);
-  void declarator(Type type);
+  void function(const Type& type, std::size_t name, std::size_t open, std::size_t close);
+  void declarator(const Type& type);
+  Extents extents();
+  Value declared_value(const Type& type, const Extents& extents, Value value, Span written);
   Value initial_value(const Type& type, std::optional<Place>& refers);
   Value constructed(const Type& type);
   void declare(const Token& name, const Type& type, Value value, bool is_array,
@@ -196,7 +264,7 @@ class Reader {
   Operand call(const std::string& function, std::size_t first);
   Operand known_call(const std::string& function, const std::vector<Operand>& arguments,
                      Span written);
-  std::vector<Operand> arguments(const std::string& function);
+  std::vector<Operand> arguments(const std::string& function, bool is_followed = false);
   static bool zeroes(const std::string& function);
   bool zeroed_by(const std::string& function, const std::vector<Operand>& arguments, Span written);
   void warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function);
@@ -223,10 +291,14 @@ class Reader {
   std::size_t limit_ = 0;  // tokens from here on do not belong to what is read
   std::size_t depth_ = 0;
   std::size_t conditions_ = 0;
-  std::size_t repeated_ = 0;  // so many loops are run around this
+  std::size_t repeated_ = 0;  // so many loops and calls are run around this
   std::size_t steps_ = 0;     // that these took
   Exit exit_ = Exit::none;
   std::vector<Breakable> breakables_;
+  std::deque<Function> functions_;
+  std::size_t kept_names_ = 0;  // of functions, together
+  std::size_t templates_ = 0;   // so many heads of templates are around this
+  std::vector<Frame> frames_;
   std::size_t next_scope_ = 1;
   std::size_t created_ = 0;  // so many variables there were when an operator was created
   Memory& memory_;

@@ -111,7 +111,11 @@ std::size_t Reader::end_of_operand(std::size_t from) const {
     const Token& token = tokens_[at];
     if (token.is(",") || token.is(";") || token.is(")") || token.is("]") || token.is("}")) break;
     const bool opens = token.is("(") || token.is("[") || token.is("{");
-    at = opens ? std::min(matching(at) + 1, limit_) : at + 1;
+    const std::size_t end = token.is("<") && at > from ? angle_end(at) : 0;
+    const bool is_template =
+        end != 0 && end < limit_ &&
+        (tokens_[end].is("(") || tokens_[end].is("{") || tokens_[end].is("::"));
+    at = opens ? std::min(matching(at) + 1, limit_) : is_template ? end : at + 1;
   }
   return at;
 }
@@ -219,7 +223,12 @@ bool Reader::skips_by_keyword() {
   if (word == "goto") return skip_statement(), end_scope(), true;
   if (word == "template") {
     const std::size_t end = after(1).is("<") ? angle_end(at_ + 1) : 0;
-    return end != 0 ? (at_ = end, true) : (skip_statement(), true);
+    if (end == 0) return skip_statement(), true;
+    at_ = end;
+    ++templates_;
+    statement();
+    --templates_;
+    return true;
   }
   if (word == "break" || word == "continue") return skip_statement(), leave_loop(word == "break"), true;
   if (!is_one_of(word, ignored)) return false;
@@ -233,6 +242,7 @@ bool Reader::skips_by_keyword() {
 
 // return VALUE;
 void Reader::leave(bool ends) {
+  if (ends && is_in_call()) return leave_call();
   ++at_;
   try {
     expression_statement();
@@ -319,6 +329,7 @@ bool Reader::is_description(std::size_t variable) const {
 // on. This is so for each pointer that is lost, so that no change through it can be missed.
 void Reader::escape(const Value& value, Span written) {
   const Depth depth(*this);
+  if (value.kind == Value::Kind::function) return escape_functions(value);
   for (const Entry& entry : value.entries) escape(entry.value, written);
   if (value.kind != Value::Kind::pointer) return;
   const std::size_t target = value.target.variable;

@@ -130,4 +130,14 @@ const Value* Memory::shown_by(const Value& pointer) const {
   return value;
 }
 
+std::size_t Memory::begin_call(std::size_t caller) {
+  callers_.push_back(caller);
+  return callers_.size() - 1;
+}
+
+bool Memory::outlives(std::size_t call, std::size_t other) const {
+  while (other != call && other != 0) other = callers_[other];
+  return other == call;
+}
+
 }  // namespace dmlop::cpp

@@ -29,6 +29,7 @@ struct Value {
     null,     // nullptr
     list,     // an array, or a struct with named members
     pointer,  // to `target`
+    function,  // of the text, or several of one name: `entries` has their numbers
     address,  // a number that a debugger shows for a pointer, of which it shows nothing else
   };
   Kind kind = Kind::unset;
@@ -74,6 +75,9 @@ struct Variable {
   std::size_t conditions = 0;   // so many conditions and loops are around its declaration
   std::optional<Place> refers;  // a reference stands for this
   bool has_escaped = false;     // something that is not followed may change it at any time
+  bool is_static = false;
+  bool is_superseded = false;  // a call of its function has the values that count
+  std::size_t call = 0;        // in which it lives; 0: in none
 };
 
 /// All variables of a text.
@@ -95,7 +99,13 @@ class Memory {
   /// Counts a value that is copied. Errors: as add().
   void count(const Value& value);
 
+  /// The number of a call that is made in the call `caller`.
+  std::size_t begin_call(std::size_t caller);
+  /// Whether what lives in one call is still there in another one, after the former has ended.
+  bool outlives(std::size_t call, std::size_t other) const;
+
  private:
+  std::vector<std::size_t> callers_{0};  // of calls, by their numbers
   std::vector<Variable> variables_;
   std::size_t counted_ = 0;
 };
